@@ -1,0 +1,64 @@
+"""envcore: reinforcement learning environments as pure JAX functions.
+
+    env, params = envcore.make("CartPole-v1")
+    obs, state = env.reset(key, params)
+    obs, state, reward, done, info = env.step(key, state, action, params)
+
+Names are imported on first use, so that `import envcore` costs next to nothing and starts no JAX backend.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from envcore import random as random
+    from envcore import rollout as rollout
+    from envcore import spaces as spaces
+    from envcore import testing as testing
+    from envcore import wrappers as wrappers
+    from envcore.environment import NO_TIME_LIMIT as NO_TIME_LIMIT
+    from envcore.environment import Environment as Environment
+    from envcore.environment import EnvParams as EnvParams
+    from envcore.environment import EnvState as EnvState
+    from envcore.errors import EnvcoreError as EnvcoreError
+    from envcore.registry import find as find
+    from envcore.registry import list_envs as list_envs
+    from envcore.registry import list_plugins as list_plugins
+    from envcore.registry import make as make
+    from envcore.registry import register as register
+    from envcore.rollout import RolloutWrapper as RolloutWrapper
+    from envcore.specs import EnvSpec as EnvSpec
+
+__version__ = "0.1.0"
+
+_MODULES = ("random", "rollout", "spaces", "testing", "wrappers")
+_HOME = {
+    "NO_TIME_LIMIT": "environment",
+    "Environment": "environment",
+    "EnvParams": "environment",
+    "EnvState": "environment",
+    "EnvcoreError": "errors",
+    "find": "registry",
+    "list_envs": "registry",
+    "list_plugins": "registry",
+    "make": "registry",
+    "register": "registry",
+    "RolloutWrapper": "rollout",
+    "EnvSpec": "specs",
+}
+
+__all__ = [*_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"envcore.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(f"envcore.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'envcore' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

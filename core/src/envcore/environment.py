@@ -1,0 +1,367 @@
+"""The contract between environments and everything that uses them.
+
+An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, the spaces,
+and optionally `state_space`, `render` and `carry_over`. `Environment` owns the rest, each thing in one place: time,
+the time limit, auto-reset, dtypes and the keys of `info`.
+
+Wrappers and the base class speak through four pure functions, none of which resets by itself:
+
+    init_state(key, params) -> state                     a new episode
+    advance(key, state, action, params) -> outcome       one step of it
+    restart(key, done, state, params) -> state           a new episode where the old one is done
+    observe(state, params) -> obs                        what the agent sees
+
+`reset` is `init_state` and `observe`; `step` is `advance`, `restart` and `observe`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+
+from envcore import random, spaces, trees
+from envcore.auto_reset import reset_where
+from envcore.errors import (
+    EnvironmentDefinitionError,
+    InvalidActionError,
+    InvalidParamsError,
+    InvalidStateError,
+)
+
+NO_TIME_LIMIT = 2**31 - 1
+"""`max_steps_in_episode` of an environment that has no time limit."""
+
+Info = dict[str, Any]
+
+
+@struct.dataclass
+class EnvState:
+    """Base of every environment's state: a pytree with fields of fixed shapes and dtypes.
+
+    Attributes:
+      time: steps taken in this episode, int32 (). The base class counts; authors leave it alone.
+    """
+
+    time: Any = struct.field(default=0, kw_only=True)
+
+
+@struct.dataclass
+class EnvParams:
+    """Base of every environment's params: the numbers that a user may vmap over or differentiate by.
+
+    Attributes:
+      max_steps_in_episode: the step that reaches it is truncated, int32 (); `NO_TIME_LIMIT` for none.
+    """
+
+    max_steps_in_episode: Any = struct.field(default=NO_TIME_LIMIT, kw_only=True)
+
+
+class Outcome(NamedTuple):
+    """What one step of an episode leads to.
+
+    Attributes:
+      state: the state after the step, before any reset.
+      reward: float32 ().
+      terminated: bool (), the episode has come to an end of its own.
+      truncated: bool (), the time limit is reached.
+      info: the environment's own entries.
+    """
+
+    state: Any
+    reward: jax.Array
+    terminated: jax.Array
+    truncated: jax.Array
+    info: Info
+
+
+StateT = TypeVar("StateT", bound=EnvState)
+ParamsT = TypeVar("ParamsT", bound=EnvParams)
+
+
+@dataclasses.dataclass(frozen=True)
+class Environment(Generic[StateT, ParamsT]):
+    """An environment as pure functions, a frozen dataclass whose fields fix shapes and program.
+
+    Subclasses are frozen dataclasses too, with hashable fields: equal environments share one compilation.
+
+    Class attributes for authors:
+      differentiable: gradients of `step` with respect to state, action and params are finite and useful.
+      expensive_reset: `init_state` costs much more than a step; under `vmap` only finished environments reset.
+      time_limit_terminates: the original calls its time limit a termination, not a truncation.
+    """
+
+    differentiable: ClassVar[bool] = False
+    expensive_reset: ClassVar[bool] = False
+    time_limit_terminates: ClassVar[bool] = False
+
+    # What an author writes.
+
+    @property
+    def default_params(self) -> ParamsT:
+        """The original environment's numbers, as Python or numpy scalars and arrays."""
+        raise NotImplementedError
+
+    def init_state(self, key: jax.Array, params: ParamsT) -> StateT:
+        """Draws the first state of an episode."""
+        raise NotImplementedError
+
+    def transition(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> tuple[Any, ...]:
+        """The rules: returns `(state, reward, terminated)`, or with a dict of the original's info as a fourth.
+
+        `action` has the action space's shape and dtype. `state.time` counts the steps before this one.
+        """
+        raise NotImplementedError
+
+    def observe(self, state: StateT, params: ParamsT) -> Any:
+        """The observation, a pure function of the state: any pytree of arrays."""
+        raise NotImplementedError
+
+    def action_space(self, params: ParamsT | None = None) -> spaces.Space:
+        """The space of actions."""
+        raise NotImplementedError
+
+    def observation_space(self, params: ParamsT | None = None) -> spaces.Space:
+        """The space of observations."""
+        raise NotImplementedError
+
+    def state_space(self, params: ParamsT | None = None) -> spaces.Dict:
+        """The space of states, by field. By default their shapes and dtypes without bounds."""
+        return _unbounded_space(state_struct(self))
+
+    def carry_over(self, fresh: StateT, final: StateT) -> StateT:
+        """Returns `fresh` with what survives an auto-reset taken from `final`. By default nothing does."""
+        del final
+        return fresh
+
+    def render(self, state: StateT, params: ParamsT | None = None) -> jax.Array:
+        """A picture of the state: uint8 (height, width, 3), a pure function for `jit` and `vmap`."""
+        raise NotImplementedError(
+            f"{self.name} cannot be drawn: its class {type(self).__qualname__} has to implement "
+            "render(state, params), which returns uint8 (height, width, 3)."
+        )
+
+    # What users call.
+
+    @property
+    def name(self) -> str:
+        """The environment's name, for tables and messages."""
+        return type(self).__name__
+
+    @property
+    def unwrapped(self) -> Environment[Any, Any]:
+        """The environment without its wrappers."""
+        return self
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """Shape of a reward: () unless the environment is a batch of environments."""
+        return ()
+
+    def reset(self, key: jax.Array, params: ParamsT | None = None) -> tuple[Any, StateT]:
+        """Starts an episode.
+
+        Args:
+          key: a typed key (`jax.random.key`) or a legacy one (`jax.random.PRNGKey`).
+          params: the numbers of the environment; `default_params` by default.
+
+        Returns:
+          The observation and the state.
+
+        Raises:
+          InvalidKeyError, InvalidParamsError: an argument is not what it should be; also raised while tracing.
+        """
+        random.check_key(key)
+        return _reset(self, key, self._checked_params(params))
+
+    def step(
+        self, key: jax.Array, state: StateT, action: Any, params: ParamsT | None = None
+    ) -> tuple[Any, StateT, jax.Array, jax.Array, Info]:
+        """Takes one step, and starts the next episode where this one is done.
+
+        Args:
+          key: a typed or legacy key; the step and the reset after it draw from it independently.
+          state: what `reset` or `step` returned.
+          action: a value of the action space. Its structure, shape and kind of dtype are always checked. Its value
+            is checked for a discrete action that is a Python or numpy number; what a JAX array holds, in or outside
+            `jit`, is not looked at, and an action outside the space has no defined meaning.
+          params: as for `reset`.
+
+        Returns:
+          obs: the observation; after the end of an episode, the next episode's first.
+          state: the state it shows.
+          reward: float32 ().
+          done: bool (), `terminated | truncated`.
+          info: a dict with the same structure on every step: `terminated` and `truncated` (bool, may both be
+            true), `discount` (float32, 0 on termination, else 1), `final_obs` (the observation before the reset;
+            equal to `obs` unless done), and the environment's own entries.
+
+        Gradients flow from the returned obs, state and reward back to state, action and params; where the episode
+        is done they stop at the reset, because the fresh state does not depend on the old one.
+
+        Raises:
+          InvalidKeyError, InvalidStateError, InvalidActionError, InvalidParamsError: an argument is not what it
+            should be; also raised while tracing.
+        """
+        return _step(self, *self._checked(key, state, action, params))
+
+    def reset_env(self, key: jax.Array, params: ParamsT | None = None) -> tuple[Any, StateT]:
+        """The raw counterpart of `step_env`: the same as `reset`."""
+        return self.reset(key, params)
+
+    def step_env(
+        self, key: jax.Array, state: StateT, action: Any, params: ParamsT | None = None
+    ) -> tuple[Any, StateT, jax.Array, jax.Array, Info]:
+        """Takes one step without auto-reset: `(obs, state, reward, terminated, info)`, arguments as for `step`.
+
+        `info` has the same entries as after `step`.
+        """
+        return _step_env(self, *self._checked(key, state, action, params))
+
+    # What wrappers override.
+
+    def advance(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> Outcome:
+        """One step without auto-reset or observation. Arguments are checked and cast already."""
+        state_after, reward, terminated, *rest = self.transition(key, state, action, params)
+        time = state.time + np.int32(1)
+        state_after = self._conform(state_after.replace(time=time), state, "the state")
+        flag = jax.ShapeDtypeStruct((), jnp.bool_)
+        number = jax.ShapeDtypeStruct((), jnp.float32)
+        reward = self._conform(reward, number, "the reward")
+        terminated = self._conform(terminated, flag, "terminated")
+        at_limit = time >= params.max_steps_in_episode
+        if self.time_limit_terminates:
+            terminated, at_limit = terminated | at_limit, jnp.zeros_like(at_limit)
+        return Outcome(
+            state_after, jnp.asarray(reward), jnp.asarray(terminated), at_limit, trees.narrow(rest[0]) if rest else {}
+        )
+
+    def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: ParamsT) -> StateT:
+        """Returns a fresh state where `done`, else `state`."""
+
+        def fresh(state: StateT, key: jax.Array, params: ParamsT) -> StateT:
+            new = self.carry_over(trees.narrow(self.init_state(key, params)), state)
+            return jax.tree.map(jnp.asarray, self._conform(new, state, "the state"))
+
+        return reset_where(done, fresh, state, key, params, only_finished=self.expensive_reset)
+
+    # Checks.
+
+    def _checked(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+        random.check_key(key)
+        params = self._checked_params(params)
+        state = trees.conform(state, state_struct(self), f"{self.name}'s state", InvalidStateError)
+        return key, state, self._checked_action(action, params), params
+
+    def _checked_params(self, params: Any) -> Any:
+        if params is None:
+            return default_params(self)
+        return trees.conform(params, default_params(self), f"{self.name}'s params", InvalidParamsError)
+
+    def _checked_action(self, action: Any, params: Any) -> Any:
+        space = self.action_space(params)
+        problem = space.mismatch(action)
+        if problem is None:
+            problem = _value_problem(space, action)
+        if problem is not None:
+            batch = np.shape(action)[1:] == space.shape and np.ndim(action) > 0
+            advice = " To step a batch of environments, use jax.vmap or envcore.wrappers.Batched." if batch else ""
+            raise InvalidActionError(f"an action of {self.name} must be in {space!r}: {problem}.{advice}")
+        return jax.tree.map(lambda x, dtype: x if _is_exactly(x, dtype) else jnp.asarray(x, dtype), action, space.dtype)
+
+    def _conform(self, value: Any, expected: Any, what: str) -> Any:
+        method = f"{type(self).__qualname__} returned {what} of another type than its environment declares: "
+        return trees.conform(value, expected, what, lambda message: EnvironmentDefinitionError(method + message))
+
+
+@functools.lru_cache(maxsize=512)
+def default_params(env: Environment[Any, ParamsT]) -> ParamsT:
+    """`env.default_params` as numpy arrays with the dtypes that programs see, made once for equal environments."""
+
+    def leaf(x: Any) -> Any:
+        x = np.asarray(x)
+        return x.astype({"f": np.float32, "i": np.int32, "u": np.uint32}.get(x.dtype.kind, x.dtype))
+
+    return jax.tree.map(leaf, env.default_params)
+
+
+@functools.lru_cache(maxsize=512)
+def state_struct(env: Environment[StateT, Any]) -> StateT:
+    """The types of a state, as `jax.ShapeDtypeStruct`, found once for equal environments."""
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    return jax.eval_shape(lambda key, params: trees.narrow(env.init_state(key, params)), key, default_params(env))
+
+
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def _reset(env: Environment[Any, Any], key: jax.Array, params: Any) -> tuple[Any, Any]:
+    state = trees.narrow(env.init_state(key, params))
+    return trees.narrow(env.observe(state, params)), state
+
+
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def _step(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+    outcome = env.advance(key, state, action, params)
+    done = outcome.terminated | outcome.truncated
+    state = env.restart(random.reset_key(key), done, outcome.state, params)
+    # Once for obs and once for final_obs: whichever of them the program does not use, XLA deletes.
+    obs = trees.narrow(env.observe(state, params))
+    return obs, state, outcome.reward, done, _info(outcome, trees.narrow(env.observe(outcome.state, params)))
+
+
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def _step_env(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+    outcome = env.advance(key, state, action, params)
+    obs = trees.narrow(env.observe(outcome.state, params))
+    return obs, outcome.state, outcome.reward, outcome.terminated, _info(outcome, obs)
+
+
+def _info(outcome: Outcome, final_obs: Any) -> Info:
+    own = {
+        "terminated": outcome.terminated,
+        "truncated": outcome.truncated,
+        "discount": 1 - outcome.terminated.astype(jnp.float32),
+        "final_obs": final_obs,
+    }
+    clash = sorted(set(own) & set(outcome.info))
+    if clash:
+        raise EnvironmentDefinitionError(f"info[{clash[0]!r}] is the base class's own entry: give it another name.")
+    return {**outcome.info, **own}
+
+
+def _is_exactly(x: Any, dtype: Any) -> bool:
+    return isinstance(x, jax.Array) and x.dtype == dtype and not x.weak_type  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _value_problem(space: spaces.Space, action: Any) -> str | None:
+    """Looks at discrete actions on the host only: reading a device array would wait for the device."""
+    is_host = isinstance(action, int | np.integer | np.ndarray)
+    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete) and is_host:
+        bound = space.n if isinstance(space, spaces.Discrete) else space.nvec
+        if not ((np.asarray(action) >= 0) & (np.asarray(action) < bound)).all():
+            return f"got {action}"
+    return None
+
+
+def _unbounded_space(struct: Any) -> spaces.Dict:
+    def space(x: Any) -> spaces.Space:
+        if dataclasses.is_dataclass(x):
+            return spaces.Dict({field.name: space(getattr(x, field.name)) for field in dataclasses.fields(x)})
+        if isinstance(x, dict):
+            return spaces.Dict({name: space(part) for name, part in x.items()})
+        if isinstance(x, tuple | list):
+            return spaces.Tuple(space(part) for part in x)
+        if x.dtype == np.bool_:
+            return spaces.Box(False, True, x.shape, x.dtype)
+        if jnp.issubdtype(x.dtype, jnp.integer):
+            info = np.iinfo(x.dtype)
+            return spaces.Box(np.full(x.shape, info.min, x.dtype), np.full(x.shape, info.max, x.dtype), x.shape, x.dtype)
+        return spaces.Box(-np.inf, np.inf, x.shape, x.dtype)
+
+    result = space(struct)
+    assert isinstance(result, spaces.Dict)
+    return result

@@ -1,0 +1,63 @@
+"""Every error that envcore raises on purpose. This module imports nothing heavy."""
+
+from __future__ import annotations
+
+
+class EnvcoreError(Exception):
+    """Base class of envcore's own errors."""
+
+
+class UnknownEnvironmentError(EnvcoreError, LookupError):
+    """No installed plugin announces the id."""
+
+
+class AmbiguousEnvironmentError(EnvcoreError, LookupError):
+    """Several distributions announce the id; `"distribution:id"` decides."""
+
+
+class EnvironmentLoadError(EnvcoreError, ImportError):
+    """The environment is announced, but its class cannot be imported or is no `Environment`."""
+
+
+class EnvironmentOptionError(EnvcoreError, TypeError):
+    """`make` was given an option that the environment's constructor does not have or refuses."""
+
+
+class InvalidSpecError(EnvcoreError, ValueError):
+    """A field of an `EnvSpec` is malformed."""
+
+
+class PluginError(EnvcoreError):
+    """A plugin could not be loaded. Raised in strict mode only; otherwise warned of and recorded."""
+
+
+class PluginWarning(UserWarning):
+    """A plugin could not be loaded and was left out."""
+
+
+class InvalidKeyError(EnvcoreError, TypeError):
+    """What was given as a random key is none, or is a whole batch of keys."""
+
+
+class InvalidActionError(EnvcoreError, ValueError):
+    """The action has the wrong structure, shape, dtype or (outside `jit`) value."""
+
+
+class InvalidParamsError(EnvcoreError, TypeError):
+    """The params belong to another environment, or one of their fields has the wrong shape or dtype."""
+
+
+class InvalidStateError(EnvcoreError, TypeError):
+    """The state belongs to another environment."""
+
+
+class EnvironmentDefinitionError(EnvcoreError, TypeError):
+    """An environment's author broke the contract: the message says which method and how."""
+
+
+class RolloutError(EnvcoreError, ValueError):
+    """A rollout was asked for with arguments that make no sense."""
+
+
+class ConformanceError(EnvcoreError, AssertionError):
+    """`envcore.testing` found that an environment breaks a rule of the contract."""

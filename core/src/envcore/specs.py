@@ -1,0 +1,58 @@
+"""`EnvSpec`: how a plugin announces an environment without importing it. Strings only, no JAX."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from envcore.errors import InvalidSpecError
+
+_ID = re.compile(r"[A-Za-z0-9][\w.+/-]*")
+_ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+@dataclasses.dataclass(frozen=True)
+class EnvSpec:
+    """One row of the catalogue.
+
+    Attributes:
+      id: what a user passes to `envcore.make`, for example `"CartPole-v1"`.
+      entry_point: `"package.module:Class"`, imported only when the environment is made.
+      kwargs: constructor options that belong to this id; options given to `make` win over them.
+      summary: one line on the task, shown by `envcore list`.
+      source: where the rules come from (paper or original implementation).
+
+    Raises:
+      InvalidSpecError: a field is not of its type, or `id` or `entry_point` is malformed.
+    """
+
+    id: str
+    entry_point: str
+    kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any], hash=False)
+    summary: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("id", "entry_point", "summary", "source"):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise InvalidSpecError(f"EnvSpec.{name} must be a string, got {value!r}")
+        if not _ID.fullmatch(self.id):
+            raise InvalidSpecError(
+                f"EnvSpec.id {self.id!r} must start with a letter or digit and hold only letters, digits and . _ + / -"
+            )
+        if not _ENTRY_POINT.fullmatch(self.entry_point):
+            raise InvalidSpecError(
+                f"EnvSpec.entry_point of {self.id!r} must read 'package.module:Class', got {self.entry_point!r}"
+            )
+        if not isinstance(self.kwargs, Mapping) or not all(isinstance(key, str) for key in self.kwargs):
+            raise InvalidSpecError(
+                f"EnvSpec.kwargs of {self.id!r} must map option names to values, got {self.kwargs!r}"
+            )
+        object.__setattr__(self, "kwargs", MappingProxyType(dict(self.kwargs)))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # a mappingproxy cannot be pickled
+        return EnvSpec, (self.id, self.entry_point, dict(self.kwargs), self.summary, self.source)

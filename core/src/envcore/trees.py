@@ -1,0 +1,102 @@
+"""Pytrees of arrays: their exact types, and choosing between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.tree_util import keystr, tree_leaves_with_path
+
+T = TypeVar("T")
+
+_NARROW = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
+
+
+def narrow(tree: T) -> T:
+    """Turns every leaf into an array of at most 32 bits that is not weakly typed, also in x64 mode."""
+
+    def leaf(x: Any) -> Any:
+        if _is_key(x):
+            return x
+        x = jnp.asarray(x)
+        return lax.convert_element_type(x, _NARROW.get(x.dtype.name, x.dtype))
+
+    return jax.tree.map(leaf, tree)
+
+
+def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception]) -> T:
+    """Returns `tree` with exactly the dtypes of `struct`, converting only where nothing is lost.
+
+    Args:
+      tree: arrays, numpy arrays or Python numbers.
+      struct: a tree of the same structure, of `jax.ShapeDtypeStruct` or arrays.
+      what: how the error calls the tree, for example `"state"`.
+      error: makes the exception from its message.
+
+    Raises:
+      whatever `error` makes: the structure or a leaf's shape differs, or a leaf is of a kind (bool, integer,
+      float) that cannot become the expected one.
+    """
+    if jax.tree.structure(tree) != jax.tree.structure(struct):
+        raise error(f"{what} has the wrong structure: expected {_outline(struct)}, got {_outline(tree)}.")
+    leaves = []
+    for (path, leaf), expected in zip(tree_leaves_with_path(tree), jax.tree.leaves(struct), strict=True):
+        leaves.append(_conform_leaf(leaf, expected, what + keystr(path), error))
+    return jax.tree.unflatten(jax.tree.structure(struct), leaves)
+
+
+def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Exception]) -> Any:
+    if _is_key(leaf) or jnp.issubdtype(expected.dtype, jax.dtypes.prng_key):
+        if getattr(leaf, "dtype", None) != expected.dtype or np.shape(leaf) != expected.shape:
+            raise error(f"{what} must be a random key {expected.dtype}{list(expected.shape)}, got {leaf!r}.")
+        return leaf
+    is_host = not isinstance(leaf, jax.Array)
+    if is_host:
+        leaf = np.asarray(leaf)
+    if leaf.shape != expected.shape:
+        extra = leaf.ndim - len(expected.shape)
+        advice = " For a batch, use jax.vmap." if extra > 0 and leaf.shape[extra:] == expected.shape else ""
+        raise error(f"{what} must have shape {expected.shape}, got {leaf.shape}.{advice}")
+    if not is_host and leaf.dtype == expected.dtype and not leaf.weak_type:
+        return leaf
+    if _kind(leaf.dtype) > _kind(expected.dtype) or (_kind(leaf.dtype) == 0) != (_kind(expected.dtype) == 0):
+        raise error(f"{what} must be {expected.dtype}, got {leaf.dtype}.")
+    if is_host:
+        if _kind(expected.dtype) == 1 and leaf.size:
+            info = np.iinfo(expected.dtype)
+            if leaf.min() < info.min or leaf.max() > info.max:
+                raise error(f"{what} must fit into {expected.dtype}, got {leaf}.")
+        return leaf.astype(expected.dtype)
+    return lax.convert_element_type(leaf, expected.dtype)
+
+
+def where(condition: jax.Array, on_true: T, on_false: T) -> T:
+    """Chooses between two trees of equal types. `condition`'s axes are the leading axes of every leaf."""
+
+    def leaf(x: Any, y: Any) -> Any:
+        return jnp.where(condition.reshape(condition.shape + (1,) * (jnp.ndim(x) - condition.ndim)), x, y)
+
+    return jax.tree.map(leaf, on_true, on_false)
+
+
+def _is_key(x: Any) -> bool:
+    return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
+
+
+def _kind(dtype: Any) -> int:
+    """0 bool, 1 integer, 2 float, 3 complex or other."""
+    for kind, family in enumerate((jnp.bool_, jnp.integer, jnp.floating)):
+        if jnp.issubdtype(dtype, family):
+            return kind
+    return 3
+
+
+def _outline(tree: Any) -> str:
+    if isinstance(tree, dict):
+        return "{" + ", ".join(map(repr, tree)) + "}"
+    name = type(tree).__name__
+    return name if jax.tree.structure(tree).num_leaves != 1 or jax.tree.leaves(tree)[0] is not tree else f"one {name}"

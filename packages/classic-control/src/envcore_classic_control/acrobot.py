@@ -1,0 +1,191 @@
+"""Acrobot-v1: a two-link pendulum, driven at the joint between the links, swings its tip above a line.
+
+Original: Gymnasium 1.4 `classic_control/acrobot.py`, after Sutton (1996), "Generalization in reinforcement learning:
+successful examples using sparse coarse coding", and Sutton & Barto (1998).
+
+Observation: float32 (6,), cosine and sine of the first angle (0 hangs down), cosine and sine of the second angle
+  (relative to the first link), the two angular velocities in rad/s.
+Action: 0, 1, 2 apply `available_torque[action]` to the second joint.
+Reward: -1 on every step, 0 on the step that reaches the goal.
+Termination: -cos(angle 1) - cos(angle 1 + angle 2) > 1, the tip is more than one link above the first joint.
+Truncation: after 500 steps.
+
+One step integrates the equations of motion by one Runge-Kutta step of `dt`, the torque held constant, then wraps the
+angles to [-pi, pi] and clips the velocities.
+
+Deviations: float32 where the original integrates in float64.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces, trig
+from envcore.environment import Environment, EnvParams, EnvState
+from flax import struct
+from jax import lax
+
+from envcore_classic_control.render import draw_acrobot
+
+_GRAVITY = 9.8  # m/s^2
+
+
+@struct.dataclass
+class AcrobotState(EnvState):
+    """State of `Acrobot`; every field float32 ()."""
+
+    joint_angle1: Any  # first link from hanging down, rad
+    joint_angle2: Any  # second link from the first one's direction, rad
+    velocity_1: Any  # rad/s
+    velocity_2: Any  # rad/s
+
+
+@struct.dataclass
+class AcrobotParams(EnvParams):
+    """Params of `Acrobot`; every field float32 () unless noted."""
+
+    available_torque: Any = struct.field(default_factory=lambda: np.array([-1.0, 0.0, 1.0]))  # float32 (3,), N m
+    dt: Any = 0.2  # s
+    link_length_1: Any = 1.0  # m
+    link_length_2: Any = 1.0  # m; only drawn
+    link_mass_1: Any = 1.0  # kg
+    link_mass_2: Any = 1.0  # kg
+    link_com_pos_1: Any = 0.5  # centre of mass from the joint, m
+    link_com_pos_2: Any = 0.5  # m
+    link_moi: Any = 1.0  # moment of inertia of either link, kg m^2
+    max_vel_1: Any = 4 * np.pi  # rad/s
+    max_vel_2: Any = 9 * np.pi  # rad/s
+    torque_noise_max: Any = 0.0  # uniform noise on the torque, to either side, N m
+    reset_low: Any = -0.1  # every state variable starts uniform on [reset_low, reset_high)
+    reset_high: Any = 0.1
+    max_steps_in_episode: Any = 500  # int32 ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Acrobot(Environment[AcrobotState, AcrobotParams]):
+    """Acrobot-v1; see the module for its rules.
+
+    Attributes:
+      book_or_nips: "book" for the equations of Sutton & Barto's book, "nips" for those of the 1996 paper.
+
+    Raises:
+      ValueError: `book_or_nips` is neither of the two.
+    """
+
+    book_or_nips: Literal["book", "nips"] = "book"
+
+    def __post_init__(self) -> None:
+        if self.book_or_nips not in ("book", "nips"):
+            raise ValueError(f"book_or_nips must be 'book' or 'nips', got {self.book_or_nips!r}")
+
+    @property
+    def default_params(self) -> AcrobotParams:
+        return AcrobotParams()
+
+    def action_space(self, params: AcrobotParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(3)
+
+    def observation_space(self, params: AcrobotParams | None = None) -> spaces.Box:
+        params = self.default_params if params is None else params
+        return spaces.symmetric_box([1.0, 1.0, 1.0, 1.0, params.max_vel_1, params.max_vel_2])
+
+    def state_space(self, params: AcrobotParams | None = None) -> spaces.Dict:
+        params = self.default_params if params is None else params
+        angle = spaces.Box(-np.float32(np.pi), np.float32(np.pi))
+        return spaces.Dict(
+            {
+                "joint_angle1": angle,
+                "joint_angle2": angle,
+                "velocity_1": spaces.Box(-params.max_vel_1, params.max_vel_1),
+                "velocity_2": spaces.Box(-params.max_vel_2, params.max_vel_2),
+                "time": spaces.COUNT,
+            }
+        )
+
+    def init_state(self, key: jax.Array, params: AcrobotParams) -> AcrobotState:
+        start = random.uniform(key, (4,), params.reset_low, params.reset_high)
+        return AcrobotState(joint_angle1=start[0], joint_angle2=start[1], velocity_1=start[2], velocity_2=start[3])
+
+    def transition(
+        self, key: jax.Array, state: AcrobotState, action: jax.Array, params: AcrobotParams
+    ) -> tuple[AcrobotState, jax.Array, jax.Array]:
+        torque = jnp.asarray(params.available_torque)[action] + _torque_noise(key, params)
+        angle1, angle2, velocity1, velocity2 = self._runge_kutta(
+            (state.joint_angle1, state.joint_angle2, state.velocity_1, state.velocity_2), torque, params
+        )
+        state = state.replace(
+            joint_angle1=_wrap(angle1),
+            joint_angle2=_wrap(angle2),
+            velocity_1=jnp.clip(velocity1, -params.max_vel_1, params.max_vel_1),
+            velocity_2=jnp.clip(velocity2, -params.max_vel_2, params.max_vel_2),
+        )
+        terminated = _tip_height(state) > 1.0
+        return state, jnp.where(terminated, 0.0, -1.0), terminated
+
+    def observe(self, state: AcrobotState, params: AcrobotParams) -> jax.Array:
+        angle1, angle2 = state.joint_angle1, state.joint_angle2
+        return jnp.stack(
+            [trig.cos(angle1), trig.sin(angle1), trig.cos(angle2), trig.sin(angle2), state.velocity_1, state.velocity_2]
+        )
+
+    def render(self, state: AcrobotState, params: AcrobotParams | None = None) -> jax.Array:
+        return draw_acrobot(state, self.default_params if params is None else params)
+
+    def _runge_kutta(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
+        """One step of the classical fourth-order method."""
+        dt = params.dt
+
+        def moved(slope: tuple[Any, ...], by: Any) -> tuple[Any, ...]:
+            return tuple(a + by * b for a, b in zip(y, slope, strict=True))
+
+        k1 = self._derivatives(y, torque, params)
+        k2 = self._derivatives(moved(k1, dt / 2), torque, params)
+        k3 = self._derivatives(moved(k2, dt / 2), torque, params)
+        k4 = self._derivatives(moved(k3, dt), torque, params)
+        return moved(tuple(a + 2 * b + 2 * c + d for a, b, c, d in zip(k1, k2, k3, k4, strict=True)), dt / 6)
+
+    def _derivatives(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
+        angle1, angle2, velocity1, velocity2 = y
+        m1, m2 = params.link_mass_1, params.link_mass_2
+        l1, lc1, lc2 = params.link_length_1, params.link_com_pos_1, params.link_com_pos_2
+        inertia = params.link_moi
+        sin1, cos1 = trig.sin(angle1), trig.cos(angle1)
+        sin2, cos2 = trig.sin(angle2), trig.cos(angle2)
+        coupling = m2 * l1 * lc2
+
+        d1 = m1 * lc1**2 + m2 * (l1**2 + lc2**2) + 2 * coupling * cos2 + 2 * inertia
+        d2 = m2 * lc2**2 + coupling * cos2 + inertia
+        phi2 = m2 * lc2 * _GRAVITY * (sin1 * cos2 + cos1 * sin2)  # the sine of the sum of the angles
+        phi1 = (
+            -coupling * (velocity2**2 + 2 * velocity2 * velocity1) * sin2
+            + (m1 * lc1 + m2 * l1) * _GRAVITY * sin1
+            + phi2
+        )
+        drive = torque + d2 / d1 * phi1 - phi2
+        if self.book_or_nips == "book":
+            drive = drive - coupling * velocity1**2 * sin2
+        acceleration2 = drive / (m2 * lc2**2 + inertia - d2**2 / d1)
+        return velocity1, velocity2, -(d2 * acceleration2 + phi1) / d1, acceleration2
+
+
+def _torque_noise(key: jax.Array, params: AcrobotParams) -> jax.Array:
+    high = params.torque_noise_max
+    return lax.cond(
+        high > 0, lambda: random.uniform(key, (), -high, high), lambda: jnp.zeros((), jnp.float32)
+    )
+
+
+def _wrap(angle: jax.Array) -> jax.Array:
+    """Wraps to [-pi, pi]; an angle inside stays as it is, both ends included."""
+    half, turn = np.float32(np.pi), np.float32(2 * np.pi)
+    turns = jnp.ceil((jnp.abs(angle) - half) / turn)
+    return jnp.clip(jnp.where(turns > 0, angle - jnp.sign(angle) * turns * turn, angle), -half, half)
+
+
+def _tip_height(state: AcrobotState) -> jax.Array:
+    """Height of the tip above the first joint, in lengths of a link."""
+    return -trig.cos(state.joint_angle1) - trig.cos(state.joint_angle1 + state.joint_angle2)

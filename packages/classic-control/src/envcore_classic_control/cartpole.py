@@ -1,0 +1,154 @@
+"""CartPole-v1: push a cart left or right so that the pole on it stays upright.
+
+Original: Gymnasium 1.4 `classic_control/cartpole.py`, after Barto, Sutton & Anderson (1983), "Neuronlike adaptive
+elements that can solve difficult learning control problems".
+
+Observation: float32 (4,), cart position in m, cart velocity in m/s, pole angle in rad (0 is upright), pole angular
+  velocity in rad/s.
+Action: 0 pushes left, 1 pushes right, with `force_mag`.
+Reward: 1 on every step, also the last one. With `sutton_barto_reward`: 0, and -1 on the last step. Stepping on after
+  the end without a reset gives 0 (-1).
+Termination: the cart is further than `x_threshold` from the centre, or the pole leans more than
+  `theta_threshold_radians`.
+Truncation: after 500 steps.
+
+Deviations: float32 where the original integrates in float64. Stepping on after the end, a pole that came back inside
+its limits and falls again earns 1 (-1) once more; the original remembers the first fall.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces, trig
+from envcore.environment import Environment, EnvParams, EnvState
+from flax import struct
+
+from envcore_classic_control.render import draw_cartpole
+
+
+@struct.dataclass
+class CartPoleState(EnvState):
+    """State of `CartPole`; every field float32 ()."""
+
+    x: Any  # cart position, m
+    x_dot: Any  # cart velocity, m/s
+    theta: Any  # pole angle from upright, rad
+    theta_dot: Any  # pole angular velocity, rad/s
+
+
+@struct.dataclass
+class CartPoleParams(EnvParams):
+    """Params of `CartPole`; every field float32 () unless noted."""
+
+    gravity: Any = 9.8  # m/s^2
+    masscart: Any = 1.0  # kg
+    masspole: Any = 0.1  # kg
+    length: Any = 0.5  # half the pole's length, m
+    force_mag: Any = 10.0  # N
+    tau: Any = 0.02  # seconds between two states
+    theta_threshold_radians: Any = 12 * 2 * np.pi / 360
+    x_threshold: Any = 2.4  # m
+    reset_low: Any = -0.05  # every state variable starts uniform on [reset_low, reset_high)
+    reset_high: Any = 0.05
+    max_steps_in_episode: Any = 500  # int32 ()
+
+    @property
+    def total_mass(self) -> Any:
+        """Mass of cart and pole, kg."""
+        return self.masscart + self.masspole
+
+    @property
+    def polemass_length(self) -> Any:
+        """Mass of the pole times half its length, kg m."""
+        return self.masspole * self.length
+
+
+@dataclasses.dataclass(frozen=True)
+class CartPole(Environment[CartPoleState, CartPoleParams]):
+    """CartPole-v1; see the module for its rules.
+
+    Attributes:
+      sutton_barto_reward: reward 0 and -1 at the end, as in the paper, in place of 1 on every step.
+      kinematics_integrator: "euler" moves by the old velocities, "semi-implicit euler" by the new ones.
+
+    Raises:
+      ValueError: the integrator is neither of the two.
+    """
+
+    sutton_barto_reward: bool = False
+    kinematics_integrator: Literal["euler", "semi-implicit euler"] = "euler"
+
+    def __post_init__(self) -> None:
+        if self.kinematics_integrator not in ("euler", "semi-implicit euler"):
+            raise ValueError(
+                f"kinematics_integrator must be 'euler' or 'semi-implicit euler', got {self.kinematics_integrator!r}"
+            )
+
+    @property
+    def default_params(self) -> CartPoleParams:
+        return CartPoleParams()
+
+    def action_space(self, params: CartPoleParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(2)
+
+    def observation_space(self, params: CartPoleParams | None = None) -> spaces.Box:
+        params = self.default_params if params is None else params
+        # Twice the limits, so that the last observation of an episode is inside.
+        high = [params.x_threshold * 2, np.inf, params.theta_threshold_radians * 2, np.inf]
+        return spaces.symmetric_box(high)
+
+    def state_space(self, params: CartPoleParams | None = None) -> spaces.Dict:
+        obs = self.observation_space(params)
+        names = ("x", "x_dot", "theta", "theta_dot")
+        fields = {name: spaces.Box(obs.low[i], obs.high[i]) for i, name in enumerate(names)}
+        return spaces.Dict({**fields, "time": spaces.COUNT})
+
+    def init_state(self, key: jax.Array, params: CartPoleParams) -> CartPoleState:
+        start = random.uniform(key, (4,), params.reset_low, params.reset_high)
+        return CartPoleState(x=start[0], x_dot=start[1], theta=start[2], theta_dot=start[3])
+
+    def transition(
+        self, key: jax.Array, state: CartPoleState, action: jax.Array, params: CartPoleParams
+    ) -> tuple[CartPoleState, Any, jax.Array]:
+        force = jnp.where(action == 1, params.force_mag, -params.force_mag)
+        x_acc, theta_acc = _accelerations(state, force, params)
+        x_dot = state.x_dot + params.tau * x_acc
+        theta_dot = state.theta_dot + params.tau * theta_acc
+        is_euler = self.kinematics_integrator == "euler"
+        x = state.x + params.tau * (state.x_dot if is_euler else x_dot)
+        theta = state.theta + params.tau * (state.theta_dot if is_euler else theta_dot)
+        terminated = _has_failed(x, theta, params)
+        return (
+            state.replace(x=x, x_dot=x_dot, theta=theta, theta_dot=theta_dot),
+            self._reward(terminated, _has_failed(state.x, state.theta, params)),
+            terminated,
+        )
+
+    def observe(self, state: CartPoleState, params: CartPoleParams) -> jax.Array:
+        return jnp.stack([state.x, state.x_dot, state.theta, state.theta_dot])
+
+    def render(self, state: CartPoleState, params: CartPoleParams | None = None) -> jax.Array:
+        return draw_cartpole(state, self.default_params if params is None else params)
+
+    def _reward(self, failed: jax.Array, failed_before: jax.Array) -> jax.Array:
+        if self.sutton_barto_reward:
+            return jnp.where(failed, -1.0, 0.0)
+        return jnp.where(failed & failed_before, 0.0, 1.0)
+
+
+def _accelerations(state: CartPoleState, force: Any, params: CartPoleParams) -> tuple[Any, Any]:
+    """Florian (2007), "Correct equations for the dynamics of the cart-pole system", without friction."""
+    sine, cosine = trig.sin(state.theta), trig.cos(state.theta)
+    push = (force + params.polemass_length * state.theta_dot**2 * sine) / params.total_mass
+    inertia = params.length * (4.0 / 3.0 - params.masspole * cosine**2 / params.total_mass)
+    theta_acc = (params.gravity * sine - cosine * push) / inertia
+    return push - params.polemass_length * theta_acc * cosine / params.total_mass, theta_acc
+
+
+def _has_failed(x: jax.Array, theta: jax.Array, params: CartPoleParams) -> jax.Array:
+    return (jnp.abs(x) > params.x_threshold) | (jnp.abs(theta) > params.theta_threshold_radians)

@@ -1,0 +1,115 @@
+"""MountainCar-v0: an underpowered car in a valley swings back and forth until it reaches the hilltop on the right.
+
+Original: Gymnasium 1.4 `classic_control/mountain_car.py`, after Moore (1990), "Efficient memory-based learning for
+robot control".
+
+Observation: float32 (2,), position and velocity (the hill's height is sin(3 * position)).
+Action: 0 pushes left, 1 does nothing, 2 pushes right.
+Reward: -1 on every step.
+Termination: position >= `goal_position` and velocity >= `goal_velocity`.
+Truncation: after 200 steps.
+
+The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
+
+Deviations: float32 where the original computes in float64.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from envcore import random, spaces, trig
+from envcore.environment import Environment, EnvParams, EnvState
+from flax import struct
+
+from envcore_classic_control.render import draw_mountain_car
+
+
+@struct.dataclass
+class MountainCarState(EnvState):
+    """State of `MountainCar` and `MountainCarContinuous`; every field float32 ()."""
+
+    position: Any
+    velocity: Any  # position per step
+
+
+@struct.dataclass
+class MountainCarParams(EnvParams):
+    """Params of `MountainCar`; every field float32 () unless noted."""
+
+    min_position: Any = -1.2
+    max_position: Any = 0.6
+    max_speed: Any = 0.07
+    goal_position: Any = 0.5
+    goal_velocity: Any = 0.0
+    force: Any = 0.001
+    gravity: Any = 0.0025
+    reset_low: Any = -0.6  # the position starts uniform on [reset_low, reset_high)
+    reset_high: Any = -0.4
+    max_steps_in_episode: Any = 200  # int32 ()
+
+
+@dataclasses.dataclass(frozen=True)
+class MountainCar(Environment[MountainCarState, MountainCarParams]):
+    """MountainCar-v0; see the module for its rules."""
+
+    @property
+    def default_params(self) -> MountainCarParams:
+        return MountainCarParams()
+
+    def action_space(self, params: MountainCarParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(3)
+
+    def observation_space(self, params: MountainCarParams | None = None) -> spaces.Box:
+        return valley_space(self.default_params if params is None else params)
+
+    def state_space(self, params: MountainCarParams | None = None) -> spaces.Dict:
+        return valley_state_space(self.default_params if params is None else params)
+
+    def init_state(self, key: jax.Array, params: MountainCarParams) -> MountainCarState:
+        return MountainCarState(position=random.uniform(key, (), params.reset_low, params.reset_high), velocity=0.0)
+
+    def transition(
+        self, key: jax.Array, state: MountainCarState, action: jax.Array, params: MountainCarParams
+    ) -> tuple[MountainCarState, float, jax.Array]:
+        push = (action - 1).astype(jnp.float32) * params.force
+        state, terminated = drive(state, push, params)
+        return state, -1.0, terminated
+
+    def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
+        return jnp.stack([state.position, state.velocity])
+
+    def render(self, state: MountainCarState, params: MountainCarParams | None = None) -> jax.Array:
+        return draw_mountain_car(state, self.default_params if params is None else params)
+
+
+# Shared with MountainCarContinuous, which pushes harder, more finely, towards a nearer goal.
+
+
+def drive(state: MountainCarState, push: Any, params: Any) -> tuple[MountainCarState, jax.Array]:
+    """Moves the car by one step under `push`; returns the state and whether the goal is reached."""
+    velocity = state.velocity + push - params.gravity * trig.cos(3 * state.position)
+    velocity = jnp.clip(velocity, -params.max_speed, params.max_speed)
+    position = jnp.clip(state.position + velocity, params.min_position, params.max_position)
+    velocity = jnp.where((position == params.min_position) & (velocity < 0), 0.0, velocity)
+    at_goal = (position >= params.goal_position) & (velocity >= params.goal_velocity)
+    return state.replace(position=position, velocity=velocity), at_goal
+
+
+def valley_space(params: Any) -> spaces.Box:
+    """Observations: position and velocity."""
+    return spaces.Box([params.min_position, -params.max_speed], [params.max_position, params.max_speed])
+
+
+def valley_state_space(params: Any) -> spaces.Dict:
+    """States, by field."""
+    return spaces.Dict(
+        {
+            "position": spaces.Box(params.min_position, params.max_position),
+            "velocity": spaces.Box(-params.max_speed, params.max_speed),
+            "time": spaces.COUNT,
+        }
+    )

@@ -1,0 +1,83 @@
+"""MountainCarContinuous-v0: the mountain car with a continuous push, rewarded for the goal and charged for effort.
+
+Original: Gymnasium 1.4 `classic_control/continuous_mountain_car.py`.
+
+Observation: float32 (2,), position and velocity (the hill's height is sin(3 * position)).
+Action: float32 (1,), the push; the car feels it clipped to [`min_action`, `max_action`].
+Reward: -0.1 times the square of the push as given, not as clipped, plus 100 on the step that terminates.
+Termination: position >= `goal_position` and velocity >= `goal_velocity`.
+Truncation: after 999 steps.
+
+The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
+
+Deviations: none but that the original computes a step in float64 and keeps its state in float32.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+from envcore import random, spaces
+from envcore.environment import Environment, EnvParams
+from flax import struct
+
+from envcore_classic_control.mountain_car import MountainCarState, drive, valley_space, valley_state_space
+from envcore_classic_control.render import draw_mountain_car
+
+
+@struct.dataclass
+class MountainCarContinuousParams(EnvParams):
+    """Params of `MountainCarContinuous`; every field float32 () unless noted."""
+
+    min_action: Any = -1.0
+    max_action: Any = 1.0
+    min_position: Any = -1.2
+    max_position: Any = 0.6
+    max_speed: Any = 0.07
+    goal_position: Any = 0.45
+    goal_velocity: Any = 0.0
+    power: Any = 0.0015
+    gravity: Any = 0.0025
+    reset_low: Any = -0.6  # the position starts uniform on [reset_low, reset_high)
+    reset_high: Any = -0.4
+    max_steps_in_episode: Any = 999  # int32 ()
+
+
+@dataclasses.dataclass(frozen=True)
+class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousParams]):
+    """MountainCarContinuous-v0; see the module for its rules."""
+
+    differentiable: ClassVar[bool] = True
+
+    @property
+    def default_params(self) -> MountainCarContinuousParams:
+        return MountainCarContinuousParams()
+
+    def action_space(self, params: MountainCarContinuousParams | None = None) -> spaces.Box:
+        params = self.default_params if params is None else params
+        return spaces.Box(params.min_action, params.max_action, (1,))
+
+    def observation_space(self, params: MountainCarContinuousParams | None = None) -> spaces.Box:
+        return valley_space(self.default_params if params is None else params)
+
+    def state_space(self, params: MountainCarContinuousParams | None = None) -> spaces.Dict:
+        return valley_state_space(self.default_params if params is None else params)
+
+    def init_state(self, key: jax.Array, params: MountainCarContinuousParams) -> MountainCarState:
+        return MountainCarState(position=random.uniform(key, (), params.reset_low, params.reset_high), velocity=0.0)
+
+    def transition(
+        self, key: jax.Array, state: MountainCarState, action: jax.Array, params: MountainCarContinuousParams
+    ) -> tuple[MountainCarState, jax.Array, jax.Array]:
+        force = jnp.clip(action[0], params.min_action, params.max_action)
+        state, terminated = drive(state, force * params.power, params)
+        return state, jnp.where(terminated, 100.0, 0.0) - 0.1 * action[0] ** 2, terminated
+
+    def observe(self, state: MountainCarState, params: MountainCarContinuousParams) -> jax.Array:
+        return jnp.stack([state.position, state.velocity])
+
+    def render(self, state: MountainCarState, params: MountainCarContinuousParams | None = None) -> jax.Array:
+        return draw_mountain_car(state, self.default_params if params is None else params)

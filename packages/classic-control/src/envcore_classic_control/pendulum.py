@@ -1,0 +1,107 @@
+"""Pendulum-v1: swing a pendulum up from a random angle and hold it upright, with too little torque to lift it.
+
+Original: Gymnasium 1.4 `classic_control/pendulum.py`.
+
+Observation: float32 (3,), cosine and sine of the angle (0 is upright), angular velocity in rad/s.
+Action: float32 (1,), torque in N m; clipped to `max_torque` on either side.
+Reward: -(angle^2 + 0.1 velocity^2 + 0.001 torque^2), of the state before the step, the angle wrapped to [-pi, pi)
+  and the torque clipped.
+Termination: never. Truncation: after 200 steps.
+
+Deviations: float32 where the original integrates in float64.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces, trig
+from envcore.environment import Environment, EnvParams, EnvState
+from flax import struct
+
+from envcore_classic_control.render import draw_pendulum
+
+
+@struct.dataclass
+class PendulumState(EnvState):
+    """State of `Pendulum`; every field float32 ()."""
+
+    theta: Any  # angle from upright, rad, not wrapped
+    theta_dot: Any  # angular velocity, rad/s
+    last_u: Any  # torque of the last step after clipping, N m; 0 after a reset; only drawn
+
+
+@struct.dataclass
+class PendulumParams(EnvParams):
+    """Params of `Pendulum`; every field float32 () unless noted."""
+
+    max_speed: Any = 8.0  # rad/s
+    max_torque: Any = 2.0  # N m
+    dt: Any = 0.05  # s
+    g: Any = 10.0  # m/s^2
+    m: Any = 1.0  # kg
+    l: Any = 1.0  # m
+    x_init: Any = np.pi  # the angle starts uniform on [-x_init, x_init), rad
+    y_init: Any = 1.0  # the velocity starts uniform on [-y_init, y_init), rad/s
+    max_steps_in_episode: Any = 200  # int32 ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Pendulum(Environment[PendulumState, PendulumParams]):
+    """Pendulum-v1; see the module for its rules."""
+
+    differentiable: ClassVar[bool] = True
+
+    @property
+    def default_params(self) -> PendulumParams:
+        return PendulumParams()
+
+    def action_space(self, params: PendulumParams | None = None) -> spaces.Box:
+        params = self.default_params if params is None else params
+        return spaces.symmetric_box([params.max_torque])
+
+    def observation_space(self, params: PendulumParams | None = None) -> spaces.Box:
+        params = self.default_params if params is None else params
+        return spaces.symmetric_box([1.0, 1.0, params.max_speed])
+
+    def state_space(self, params: PendulumParams | None = None) -> spaces.Dict:
+        params = self.default_params if params is None else params
+        return spaces.Dict(
+            {
+                "theta": spaces.Box(-np.inf, np.inf),
+                "theta_dot": spaces.Box(-params.max_speed, params.max_speed),
+                "last_u": spaces.Box(-params.max_torque, params.max_torque),
+                "time": spaces.COUNT,
+            }
+        )
+
+    def init_state(self, key: jax.Array, params: PendulumParams) -> PendulumState:
+        unit = random.uniform(key, (2,), -1.0, 1.0)
+        return PendulumState(theta=unit[0] * params.x_init, theta_dot=unit[1] * params.y_init, last_u=0.0)
+
+    def transition(
+        self, key: jax.Array, state: PendulumState, action: jax.Array, params: PendulumParams
+    ) -> tuple[PendulumState, Any, bool]:
+        u = jnp.clip(action[0], -params.max_torque, params.max_torque)
+        cost = _wrap(state.theta) ** 2 + 0.1 * state.theta_dot**2 + 0.001 * u**2
+        gravity = 3 * params.g / (2 * params.l) * trig.sin(state.theta)
+        theta_dot = state.theta_dot + (gravity + 3 / (params.m * params.l**2) * u) * params.dt
+        theta_dot = jnp.clip(theta_dot, -params.max_speed, params.max_speed)
+        theta = state.theta + theta_dot * params.dt
+        return state.replace(theta=theta, theta_dot=theta_dot, last_u=u), -cost, False
+
+    def observe(self, state: PendulumState, params: PendulumParams) -> jax.Array:
+        return jnp.stack([trig.cos(state.theta), trig.sin(state.theta), state.theta_dot])
+
+    def render(self, state: PendulumState, params: PendulumParams | None = None) -> jax.Array:
+        return draw_pendulum(state, self.default_params if params is None else params)
+
+
+def _wrap(angle: jax.Array) -> jax.Array:
+    """Wraps to [-pi, pi)."""
+    turn = np.float32(2 * np.pi)
+    return angle - turn * jnp.floor((angle + np.float32(np.pi)) / turn)
