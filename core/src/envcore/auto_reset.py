@@ -49,9 +49,7 @@ def reset_where(done: jax.Array, fresh: Callable[..., T], state: T, *args: Any, 
     return reset(done, state, args)
 
 
-def _reset_chunks(
-    done: jax.Array, fresh: Callable[..., T], state: T, args: Any, args_batched: Any, size: int
-) -> T:
+def _reset_chunks(done: jax.Array, fresh: Callable[..., T], state: T, args: Any, args_batched: Any, size: int) -> T:
     chunk = min(_CHUNK, size)
     # The numbers of the finished environments, then `size` as filling: gathers clamp it, scatters drop it.
     finished = jnp.nonzero(done, size=size + chunk, fill_value=size)[0].astype(jnp.int32)

@@ -6,19 +6,19 @@ the time limit, auto-reset, dtypes and the keys of `info`.
 
 Wrappers and the base class speak through four pure functions, none of which resets by itself:
 
-    init_state(key, params) -> state                     a new episode
+    start(key, params) -> state                          a new episode
     advance(key, state, action, params) -> outcome       one step of it
     restart(key, done, state, params) -> state           a new episode where the old one is done
     observe(state, params) -> obs                        what the agent sees
 
-`reset` is `init_state` and `observe`; `step` is `advance`, `restart` and `observe`.
+`reset` is `start` and `observe`; `step` is `advance`, `restart` and `observe`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -32,6 +32,7 @@ from envcore.errors import (
     InvalidActionError,
     InvalidParamsError,
     InvalidStateError,
+    NoPictureError,
 )
 
 NO_TIME_LIMIT = 2**31 - 1
@@ -50,6 +51,10 @@ class EnvState:
 
     time: Any = struct.field(default=0, kw_only=True)
 
+    if TYPE_CHECKING:  # flax adds it
+
+        def replace(self, **updates: Any) -> Self: ...
+
 
 @struct.dataclass
 class EnvParams:
@@ -60,6 +65,10 @@ class EnvParams:
     """
 
     max_steps_in_episode: Any = struct.field(default=NO_TIME_LIMIT, kw_only=True)
+
+    if TYPE_CHECKING:  # flax adds it
+
+        def replace(self, **updates: Any) -> Self: ...
 
 
 class Outcome(NamedTuple):
@@ -139,11 +148,21 @@ class Environment(Generic[StateT, ParamsT]):
         del final
         return fresh
 
-    def render(self, state: StateT, params: ParamsT | None = None) -> jax.Array:
-        """A picture of the state: uint8 (height, width, 3), a pure function for `jit` and `vmap`."""
-        raise NotImplementedError(
+    def render(self, state: StateT, params: ParamsT | None = None, *, height: int = 256) -> jax.Array:
+        """A picture of the state: uint8 (height, width, 3), a pure function for `jit` and `vmap`.
+
+        Args:
+          state: what `reset` or `step` returned.
+          params: as for `reset`.
+          height: in pixels; the width follows from the environment's own aspect ratio. Static under `jit`.
+
+        Raises:
+          NoPictureError: the environment has no picture.
+          PictureError: the height is no positive integer, or the state is a batch of states.
+        """
+        raise NoPictureError(
             f"{self.name} cannot be drawn: its class {type(self).__qualname__} has to implement "
-            "render(state, params), which returns uint8 (height, width, 3)."
+            "render(state, params, *, height=256), which returns uint8 (height, width, 3)."
         )
 
     # What users call.
@@ -210,6 +229,13 @@ class Environment(Generic[StateT, ParamsT]):
         """
         return _step(self, *self._checked(key, state, action, params))
 
+    def get_obs(self, state: StateT, params: ParamsT | None = None) -> Any:
+        """The observation of a state: what `reset` and `step` return beside it. Store states, observe them later."""
+        params = self._checked_params(params)
+        return _observe(
+            self, trees.conform(state, state_struct(self), f"{self.name}'s state", InvalidStateError), params
+        )
+
     def reset_env(self, key: jax.Array, params: ParamsT | None = None) -> tuple[Any, StateT]:
         """The raw counterpart of `step_env`: the same as `reset`."""
         return self.reset(key, params)
@@ -224,6 +250,10 @@ class Environment(Generic[StateT, ParamsT]):
         return _step_env(self, *self._checked(key, state, action, params))
 
     # What wrappers override.
+
+    def start(self, key: jax.Array, params: ParamsT) -> StateT:
+        """The first state of an episode, with the types that every state has."""
+        return trees.narrow(self.init_state(key, params))
 
     def advance(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> Outcome:
         """One step without auto-reset or observation. Arguments are checked and cast already."""
@@ -245,7 +275,7 @@ class Environment(Generic[StateT, ParamsT]):
         """Returns a fresh state where `done`, else `state`."""
 
         def fresh(state: StateT, key: jax.Array, params: ParamsT) -> StateT:
-            new = self.carry_over(trees.narrow(self.init_state(key, params)), state)
+            new = self.carry_over(self.start(key, params), state)
             return jax.tree.map(jnp.asarray, self._conform(new, state, "the state"))
 
         return reset_where(done, fresh, state, key, params, only_finished=self.expensive_reset)
@@ -294,13 +324,18 @@ def default_params(env: Environment[Any, ParamsT]) -> ParamsT:
 def state_struct(env: Environment[StateT, Any]) -> StateT:
     """The types of a state, as `jax.ShapeDtypeStruct`, found once for equal environments."""
     key = jax.eval_shape(lambda: jax.random.key(0))
-    return jax.eval_shape(lambda key, params: trees.narrow(env.init_state(key, params)), key, default_params(env))
+    return jax.eval_shape(env.start, key, default_params(env))
+
+
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def _observe(env: Environment[Any, Any], state: Any, params: Any) -> Any:
+    return trees.narrow(env.observe(state, params))
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
 def _reset(env: Environment[Any, Any], key: jax.Array, params: Any) -> tuple[Any, Any]:
-    state = trees.narrow(env.init_state(key, params))
-    return trees.narrow(env.observe(state, params)), state
+    state = env.start(key, params)
+    return _observe(env, state, params), state
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
@@ -309,14 +344,14 @@ def _step(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, p
     done = outcome.terminated | outcome.truncated
     state = env.restart(random.reset_key(key), done, outcome.state, params)
     # Once for obs and once for final_obs: whichever of them the program does not use, XLA deletes.
-    obs = trees.narrow(env.observe(state, params))
-    return obs, state, outcome.reward, done, _info(outcome, trees.narrow(env.observe(outcome.state, params)))
+    obs, final_obs = _observe(env, state, params), _observe(env, outcome.state, params)
+    return obs, state, outcome.reward, done, _info(outcome, final_obs)
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
 def _step_env(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     outcome = env.advance(key, state, action, params)
-    obs = trees.narrow(env.observe(outcome.state, params))
+    obs = _observe(env, outcome.state, params)
     return obs, outcome.state, outcome.reward, outcome.terminated, _info(outcome, obs)
 
 
@@ -359,7 +394,9 @@ def _unbounded_space(struct: Any) -> spaces.Dict:
             return spaces.Box(False, True, x.shape, x.dtype)
         if jnp.issubdtype(x.dtype, jnp.integer):
             info = np.iinfo(x.dtype)
-            return spaces.Box(np.full(x.shape, info.min, x.dtype), np.full(x.shape, info.max, x.dtype), x.shape, x.dtype)
+            return spaces.Box(
+                np.full(x.shape, info.min, x.dtype), np.full(x.shape, info.max, x.dtype), x.shape, x.dtype
+            )
         return spaces.Box(-np.inf, np.inf, x.shape, x.dtype)
 
     result = space(struct)

@@ -26,11 +26,12 @@ def compute_once(fun: Callable[..., Any], *args: Any) -> Any:
       fun: a function of arrays. It must take everything traced through its arguments.
       *args: its arguments, pytrees of arrays.
     """
-    if set_xla_metadata is None:
+    mark = set_xla_metadata
+    if mark is None:
         return fun(*args)
 
     def on_cpu(*args: Any) -> Any:
-        with set_xla_metadata(inlineable="false"):
+        with mark(inlineable="false"):
             return jax.jit(fun)(*args)
 
     return lax.platform_dependent(*args, cpu=on_cpu, default=fun)

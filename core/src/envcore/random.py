@@ -13,6 +13,7 @@ costs one xor: threefry is a counter-based generator whose streams are independe
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,8 +25,10 @@ from envcore.fusion import compute_once
 
 _RESET_TAG = 0x7265736B
 _SPAWN_TAG = 0x73706177
+_SPAWN_STRIDE = 0x9E3779B1
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
+_CONFIG: Any = jax.config
 
 
 def check_key(key: object) -> None:
@@ -103,31 +106,31 @@ def reset_key(key: jax.Array) -> jax.Array:
 def spawn(key: jax.Array, num: int) -> jax.Array:
     """Returns `num` keys for `num` environments, shape `(num,)` or `(num, 2)`: cheaper than `split`.
 
-    The keys are consecutive threefry keys and cost an addition each where `split` costs two evaluations of
-    threefry. Do not spawn twice from one key, nor from neighbours of one another: take a key from `split`.
+    Where `split` evaluates threefry twice for a key, this adds the environment's number to a word of the key. The
+    multiplication keeps the keys apart when they are spawned from again, for batches of batches.
     """
     words = _threefry_key(key)
     if words is None:
         return jax.random.split(key, num)
-    first, second = words
-    index = lax.iota(jnp.uint32, num)
-    return _as_key_like(key, jnp.stack([jnp.broadcast_to(first ^ np.uint32(_SPAWN_TAG), (num,)), second + index], -1))
+    first = jnp.broadcast_to(words[0] ^ np.uint32(_SPAWN_TAG), (num,))
+    second = words[1] * np.uint32(_SPAWN_STRIDE) + lax.iota(jnp.uint32, num)
+    return _as_key_like(key, jnp.stack([first, second], axis=-1))
 
 
 def _legacy_size() -> int:
-    return 4 if "rbg" in str(jax.config.jax_default_prng_impl) else 2
+    return 4 if "rbg" in str(_CONFIG.jax_default_prng_impl) else 2
 
 
 def _threefry_key(key: jax.Array) -> tuple[jax.Array, jax.Array] | None:
     """The two words of a threefry key, or None where `jax.random` has to do the work."""
     check_key(key)
-    if not jax.config.jax_threefry_partitionable:
+    if not _CONFIG.jax_threefry_partitionable:
         return None
     if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         if str(jax.random.key_impl(key)) != "threefry2x32":
             return None
         key = jax.random.key_data(key)
-    elif jax.config.jax_default_prng_impl != "threefry2x32":
+    elif _CONFIG.jax_default_prng_impl != "threefry2x32":
         return None
     return key[0], key[1]
 
@@ -152,9 +155,7 @@ def _block_half(words: tuple[jax.Array, jax.Array], shape: tuple[int, ...], half
     return compute_once(lambda first, second: _threefry((first, second), _counters(shape))[half], *words)
 
 
-def _threefry(
-    key: tuple[jax.Array, jax.Array], counters: tuple[jax.Array, jax.Array]
-) -> tuple[jax.Array, jax.Array]:
+def _threefry(key: tuple[jax.Array, jax.Array], counters: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
     """Threefry-2x32 with 20 rounds (Salmon et al. 2011)."""
     schedule = (key[0], key[1], key[0] ^ key[1] ^ _PARITY)
     x, y = counters[0] + schedule[0], counters[1] + schedule[1]

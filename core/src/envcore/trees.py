@@ -13,7 +13,7 @@ from jax.tree_util import keystr, tree_leaves_with_path
 
 T = TypeVar("T")
 
-_NARROW = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
+_NARROW: dict[str, Any] = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
 
 
 def narrow(tree: T) -> T:

@@ -1,0 +1,33 @@
+"""`envcore check`."""
+
+from __future__ import annotations
+
+import jax
+from rich.console import Console
+
+from envcore import registry, testing
+from envcore.errors import ConformanceError
+
+
+def check_environment(env_id: str, seed: int) -> None:
+    """Prints one line a rule as soon as it is checked.
+
+    Raises:
+      ConformanceError: the environment breaks a rule.
+    """
+    console = Console()
+    env, params = registry.make(env_id)
+    broken: list[str] = []
+    for result in testing.check_rules(env, params, key=jax.random.key(seed)):
+        if result.error is not None:
+            mark, text = "[red]broken[/]", str(result.error)
+            broken.append(result.rule)
+        elif result.skipped is not None:
+            mark, text = "[dim]skipped[/]", result.skipped
+        else:
+            mark, text = "[green]ok[/]", " ".join(result.summary.split())
+        console.print(mark, result.rule, style="bold", end=" ", highlight=False)
+        console.print(text, markup=False, highlight=False)
+    if broken:
+        raise ConformanceError(f"{env_id} breaks {len(broken)} of the rules: {', '.join(broken)}.")
+    console.print(f"{env_id} keeps the contract.", markup=False)

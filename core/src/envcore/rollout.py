@@ -1,0 +1,232 @@
+"""Rollouts: a policy and an environment inside one `lax.scan`.
+
+`begin` and `unroll` are the functions that everything here is built from, for one environment or, around `Batched`,
+for thousands with one key; `RolloutWrapper` is the convenient form that gymnax's programs know.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flax import struct
+from jax import lax
+
+from envcore import random, registry
+from envcore.environment import NO_TIME_LIMIT, Environment
+from envcore.errors import InvalidParamsError, RolloutError
+
+Policy = Callable[[Any, Any, jax.Array], Any]
+"""`policy(policy_params, obs, key) -> action`."""
+
+
+@struct.dataclass
+class Transition:
+    """One step of a rollout.
+
+    Attributes:
+      state: the state before the step.
+      obs: what the policy saw.
+      action: what it did.
+      reward: float32.
+      next_obs: the observation that the step led to; at the end of an episode the final one, not the next
+        episode's first.
+      done: bool, the episode ended.
+      info: the environment's info of the step (`terminated`, `truncated`, `discount`, ...).
+    """
+
+    state: Any
+    obs: Any
+    action: Any
+    reward: jax.Array
+    next_obs: Any
+    done: jax.Array
+    info: dict[str, Any]
+
+
+@struct.dataclass
+class RolloutState:
+    """Where a rollout stands: what `unroll` takes and returns.
+
+    Attributes:
+      key: the random key of the rest.
+      state: the environment's present state.
+    """
+
+    key: jax.Array
+    state: Any
+
+
+def begin(env: Environment[Any, Any], key: jax.Array, params: Any = None) -> RolloutState:
+    """Resets the environment for a rollout."""
+    key, key_reset = random.split(key)
+    return RolloutState(key, env.reset(key_reset, params)[1])
+
+
+def unroll(
+    env: Environment[Any, Any],
+    policy: Policy,
+    start: RolloutState,
+    num_steps: int,
+    params: Any = None,
+    policy_params: Any = None,
+    collect: Callable[[Transition], Any] = lambda transition: transition,
+) -> tuple[RolloutState, Any]:
+    """Takes `num_steps` steps, with auto-reset, in one `lax.scan`. Call it inside `jit`.
+
+    Args:
+      env: the environment; `Batched` for many.
+      policy: `policy(policy_params, obs, key) -> action`, for example `random_policy(env)`.
+      start: from `begin`, or from an earlier `unroll`.
+      num_steps: static.
+      params: of the environment; its defaults if None.
+      policy_params: passed to the policy.
+      collect: what to keep of each `Transition`; keep little where the rollout is long.
+
+    Returns:
+      Where the rollout stands, and what was collected, each leaf with a first axis of `num_steps`.
+
+    Raises:
+      RolloutError: num_steps is no positive integer.
+    """
+    if isinstance(num_steps, bool) or not isinstance(num_steps, int) or num_steps < 1:
+        raise RolloutError(f"a rollout needs a positive number of steps, got {num_steps!r}.")
+
+    def body(carry: RolloutState, _: None) -> tuple[RolloutState, Any]:
+        # The observation is computed from the state here, not carried: a carried one is copied on every iteration.
+        keys, obs = random.split(carry.key, 3), env.get_obs(carry.state, params)
+        action = policy(policy_params, obs, keys[1])
+        _, state, reward, done, info = env.step(keys[2], carry.state, action, params)
+        info = dict(info)
+        transition = Transition(carry.state, obs, action, reward, info.pop("final_obs"), done, info)
+        return RolloutState(keys[0], state), collect(transition)
+
+    return lax.scan(body, start, None, num_steps)
+
+
+def random_policy(env: Environment[Any, Any], params: Any = None) -> Policy:
+    """The policy that samples the action space; around `Batched`, all actions in one draw."""
+    space = env.action_space(params)
+    return lambda policy_params, obs, key: space.sample(key)
+
+
+class RolloutWrapper:
+    """Rollouts of a fixed length with one policy, compiled on first use.
+
+    Args:
+      model_forward: `model_forward(policy_params, obs, key) -> action`; None acts at random.
+      env_name: an environment's id, or an `Environment`.
+      num_env_steps: length of a rollout; by default the environment's time limit.
+      env_kwargs: constructor options, where `env_name` is an id.
+      env_params: the environment's params, or a mapping of those that differ from the defaults.
+
+    Each rollout starts with a reset and goes on through auto-resets for its whole length. All methods return
+    `(obs, action, reward, next_obs, done, cum_return)`, each with an axis of `num_env_steps`, but for `cum_return`,
+    float32: the return of the first episode. `next_obs` is the observation that the step led to, also at the end
+    of an episode.
+
+    Raises:
+      RolloutError: the environment has no time limit and num_env_steps is not given, or it is no positive integer.
+      InvalidParamsError: env_params names a param that the environment does not have.
+    """
+
+    def __init__(
+        self,
+        model_forward: Policy | None = None,
+        env_name: str | Environment[Any, Any] = "Pendulum-v1",
+        num_env_steps: int | None = None,
+        env_kwargs: Mapping[str, Any] | None = None,
+        env_params: Any = None,
+    ):
+        if isinstance(env_name, str):
+            self.env, _ = registry.make(env_name, **(env_kwargs or {}))
+        elif env_kwargs:
+            raise RolloutError("env_kwargs are for an environment's id: an Environment has its options already.")
+        else:
+            self.env = env_name
+        self.env_params = _with_overrides(self.env, env_params)
+        self.num_env_steps = _rollout_length(self.env, self.env_params, num_env_steps)
+        self.policy = random_policy(self.env, self.env_params) if model_forward is None else model_forward
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def single_rollout(self, key: jax.Array, policy_params: Any = None) -> tuple[Any, ...]:
+        """One rollout."""
+        start = begin(self.env, key, self.env_params)
+        _, steps = unroll(self.env, self.policy, start, self.num_env_steps, self.env_params, policy_params)
+        return steps.obs, steps.action, steps.reward, steps.next_obs, steps.done, _first_return(steps)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def batch_rollout(self, keys: jax.Array, policy_params: Any = None) -> tuple[Any, ...]:
+        """A rollout for each key: every result gets a first axis for the keys."""
+        return jax.vmap(self.single_rollout, (0, None))(keys, policy_params)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def population_rollout(self, keys: jax.Array, policy_params: Any) -> tuple[Any, ...]:
+        """A rollout for each member of a population and each key, axes in this order.
+
+        The leaves of `policy_params` have a first axis for the members.
+        """
+        return jax.vmap(self.batch_rollout, (None, 0))(keys, policy_params)
+
+
+class EnvRollout(RolloutWrapper):
+    """The rollouts of gymnax's first notebook: `collect` returns one return an episode.
+
+    Args:
+      model_forward: a flax module's `apply`; it is called with `{"params": policy_params}`.
+      env_name, num_env_steps, env_kwargs, env_params: as for `RolloutWrapper`.
+      num_episodes: how many rollouts `collect` takes.
+    """
+
+    def __init__(
+        self,
+        model_forward: Policy,
+        env_name: str | Environment[Any, Any] = "Pendulum-v1",
+        num_env_steps: int | None = None,
+        num_episodes: int = 1,
+        env_kwargs: Mapping[str, Any] | None = None,
+        env_params: Any = None,
+    ):
+        def policy(policy_params: Any, obs: Any, key: jax.Array) -> Any:
+            return model_forward({"params": policy_params}, obs, key)
+
+        super().__init__(policy, env_name, num_env_steps, env_kwargs, env_params)
+        if isinstance(num_episodes, bool) or not isinstance(num_episodes, int) or num_episodes < 1:
+            raise RolloutError(f"num_episodes must be a positive integer, got {num_episodes!r}.")
+        self.num_episodes = num_episodes
+
+    def collect(self, key: jax.Array, policy_params: Any) -> jax.Array:
+        """Returns of `num_episodes` episodes, float32 (num_episodes,); an episode longer than the rollout is cut."""
+        return self.batch_rollout(jax.random.split(key, self.num_episodes), policy_params)[-1]
+
+
+def _with_overrides(env: Environment[Any, Any], env_params: Any) -> Any:
+    if env_params is None:
+        return env.default_params
+    if not isinstance(env_params, Mapping):
+        return env_params
+    params = env.default_params
+    unknown = sorted(set(env_params) - set(params.__dataclass_fields__))
+    if unknown:
+        known = ", ".join(params.__dataclass_fields__)
+        raise InvalidParamsError(f"{env.name} has no param {unknown[0]!r}; its params: {known}.")
+    return params.replace(**env_params)
+
+
+def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int | None) -> int:
+    if num_env_steps is None:
+        if int(params.max_steps_in_episode) == NO_TIME_LIMIT:
+            raise RolloutError(f"{env.name} has no time limit: say how long to roll out with num_env_steps=...")
+        return int(params.max_steps_in_episode)
+    if isinstance(num_env_steps, bool) or not isinstance(num_env_steps, int) or num_env_steps < 1:
+        raise RolloutError(f"num_env_steps must be a positive integer, got {num_env_steps!r}.")
+    return num_env_steps
+
+
+def _first_return(steps: Transition) -> jax.Array:
+    """Sum of rewards up to and including the first `done`."""
+    ended_before = jnp.cumsum(steps.done, axis=0, dtype=jnp.int32) - steps.done.astype(jnp.int32)
+    return jnp.where(ended_before == 0, steps.reward, 0).sum(axis=0)

@@ -1,0 +1,27 @@
+"""Spaces: what actions, observations and states may be.
+
+A space describes a value (`shape`, `dtype`, bounds), draws one (`sample`) and tests one (`contains`); both work
+inside `jit` and `vmap`, and `contains(sample(key))` is always true. Two equal spaces compare equal. Bounds may be
+traced (they may depend on an environment's params).
+"""
+
+from __future__ import annotations
+
+from envcore.spaces.base import Space
+from envcore.spaces.batch import batch_space, unbatch_space
+from envcore.spaces.box import COUNT, Box, symmetric_box
+from envcore.spaces.composite import Dict, Tuple
+from envcore.spaces.discrete import Discrete, MultiDiscrete
+
+__all__ = [
+    "COUNT",
+    "Box",
+    "Dict",
+    "Discrete",
+    "MultiDiscrete",
+    "Space",
+    "Tuple",
+    "batch_space",
+    "symmetric_box",
+    "unbatch_space",
+]

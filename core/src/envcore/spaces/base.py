@@ -1,0 +1,92 @@
+"""`Space`, and what its subclasses share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore import random
+
+
+class Space:
+    """What all spaces have in common."""
+
+    @property
+    def shape(self) -> Any:
+        """Shape of one value; for `Tuple` and `Dict` the shapes of their parts."""
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> Any:
+        """Data type of one value; for `Tuple` and `Dict` the dtypes of their parts."""
+        raise NotImplementedError
+
+    def sample(self, key: jax.Array) -> Any:
+        """Draws one value."""
+        raise NotImplementedError
+
+    def mismatch(self, value: Any) -> str | None:
+        """Says what is wrong with a value's structure, shape or kind of dtype; None where nothing is.
+
+        It reads types only, so it also works on tracers.
+        """
+        raise NotImplementedError
+
+    def contains(self, value: Any) -> jax.Array:
+        """Whether `value` is in the space: bool, shape ()."""
+        if self.mismatch(value) is not None:
+            return jnp.array(False)
+        return self._within(value)
+
+    def _within(self, value: Any) -> jax.Array:
+        raise NotImplementedError
+
+    def _static(self) -> tuple[Any, ...]:
+        """What `==` and `hash` compare."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._static() == other._static()  # pyright: ignore[reportAttributeAccessIssue]
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._static()))
+
+
+def sample_integers(key: jax.Array, shape: tuple[int, ...], low: Any, high: Any) -> jax.Array:
+    """int32 (or the bounds' own dtype), uniform on [low, high], both included."""
+    concrete = not isinstance(low, jax.Array) and not isinstance(high, jax.Array)
+    if concrete:
+        count = np.asarray(high, np.int64) - np.asarray(low, np.int64) + 1
+        if count.max(initial=0) <= 2**16:
+            words = random.bits(key, shape)
+            return random.below(words, count.astype(np.uint32)) + np.asarray(low).astype(np.int32)
+    low, high = jnp.asarray(low), jnp.asarray(high)
+    # The upper bound is exclusive in jax.random, and high + 1 may overflow: draw one less, then maybe one more.
+    span = jnp.iinfo(low.dtype).max
+    key_draw, key_top = jax.random.split(key)
+    draw = jax.random.randint(key_draw, shape, low, jnp.where(high < span, high + 1, high), low.dtype)
+    top = jax.random.bernoulli(key_top, 2.0 ** -jnp.iinfo(low.dtype).bits, shape)
+    return jnp.where((high == span) & top, high, draw)
+
+
+def array_mismatch(value: Any, shape: tuple[int, ...], integer: bool = False, boolean: bool = False) -> str | None:
+    if not isinstance(value, jax.Array | np.ndarray | np.generic | bool | int | float):
+        try:
+            value = np.asarray(value)
+        except (TypeError, ValueError):
+            return f"expected an array, got {describe(value)}"
+    dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype  # pyright: ignore[reportAttributeAccessIssue]
+    if np.shape(value) != shape:
+        return f"expected shape {shape}, got {np.shape(value)}"
+    kind = "bool" if boolean else "an integer" if integer else "a real number"
+    allowed = (jnp.bool_,) if boolean else (jnp.integer,) if integer else (jnp.integer, jnp.floating)
+    if not any(jnp.issubdtype(dtype, family) for family in allowed):
+        return f"expected {kind}, got {dtype}"
+    return None
+
+
+def describe(value: Any) -> str:
+    return repr(value) if isinstance(value, bool | int | float | str) else type(value).__name__

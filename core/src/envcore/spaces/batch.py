@@ -1,0 +1,57 @@
+"""Spaces of many values at once."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore.spaces.base import Space
+from envcore.spaces.box import Box
+from envcore.spaces.composite import Dict, Tuple
+from envcore.spaces.discrete import Discrete, MultiDiscrete
+
+
+def batch_space(space: Space, num: int) -> Space:
+    """The space of `num` values at once, stacked along a new first axis; it samples the whole batch in one draw.
+
+    Raises:
+      ValueError: num is no positive integer.
+      TypeError: the space is none of this module's.
+    """
+    if isinstance(num, bool) or not isinstance(num, int | np.integer) or num <= 0:
+        raise ValueError(f"a batch needs a positive size, got {num!r}")
+    match space:
+        case Discrete():
+            return MultiDiscrete(np.full(num, space.n))
+        case MultiDiscrete():
+            return MultiDiscrete(np.broadcast_to(space.nvec, (num, *space.shape)))
+        case Box():
+            stack = jnp.broadcast_to if isinstance(space.low, jax.Array) else np.broadcast_to
+            shape = (num, *space.shape)
+            return Box(stack(space.low, shape), stack(space.high, shape), shape, space.dtype)
+        case Tuple():
+            return Tuple(batch_space(part, num) for part in space.spaces)
+        case Dict():
+            return Dict({name: batch_space(part, num) for name, part in space.spaces.items()})
+        case _:
+            raise TypeError(f"batch_space knows envcore's own spaces, got {space!r}")
+
+
+def unbatch_space(space: Space) -> Space:
+    """The space of one value of a batch: undoes `batch_space`.
+
+    Raises:
+      TypeError: the space has no first axis, or is none of this module's.
+    """
+    match space:
+        case MultiDiscrete():
+            return Discrete(int(space.nvec[0])) if space.nvec.ndim == 1 else MultiDiscrete(space.nvec[0])
+        case Box() if space.shape:
+            return Box(space.low[0], space.high[0], space.shape[1:], space.dtype)
+        case Tuple():
+            return Tuple(unbatch_space(part) for part in space.spaces)
+        case Dict():
+            return Dict({name: unbatch_space(part) for name, part in space.spaces.items()})
+        case _:
+            raise TypeError(f"unbatch_space needs a space with a batch axis, got {space!r}")

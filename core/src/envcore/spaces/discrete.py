@@ -1,0 +1,87 @@
+"""`Discrete` and `MultiDiscrete`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore.spaces.base import Space, array_mismatch, sample_integers
+
+
+class Discrete(Space):
+    """The integers {0, ..., n - 1}; values are int32 scalars.
+
+    Raises:
+      ValueError: n is no positive integer.
+    """
+
+    def __init__(self, n: int):
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 0 < n <= np.iinfo(np.int32).max:
+            raise ValueError(f"Discrete needs a positive integer, got {n!r}")
+        self.n = int(n)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return ()
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.int32)
+
+    def sample(self, key: jax.Array) -> jax.Array:
+        return sample_integers(key, (), 0, self.n - 1)
+
+    def mismatch(self, value: Any) -> str | None:
+        return array_mismatch(value, (), integer=True)
+
+    def _within(self, value: Any) -> jax.Array:
+        value = jnp.asarray(value)
+        return (value >= 0) & (value < self.n)
+
+    def _static(self) -> tuple[Any, ...]:
+        return (self.n,)
+
+    def __repr__(self) -> str:
+        return f"Discrete({self.n})"
+
+
+class MultiDiscrete(Space):
+    """An array of integers, element i in {0, ..., nvec[i] - 1}; values are int32 of nvec's shape.
+
+    Raises:
+      ValueError: an element of nvec is no positive integer.
+    """
+
+    def __init__(self, nvec: Any):
+        nvec = np.asarray(nvec)
+        if not np.issubdtype(nvec.dtype, np.integer) or nvec.size == 0 or nvec.min() <= 0:
+            raise ValueError(f"MultiDiscrete needs positive integers, got {nvec!r}")
+        self.nvec = nvec.astype(np.int32)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.nvec.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.int32)
+
+    def sample(self, key: jax.Array) -> jax.Array:
+        equal = (self.nvec == self.nvec.flat[0]).all()
+        return sample_integers(key, self.shape, 0, int(self.nvec.flat[0]) - 1 if equal else self.nvec - 1)
+
+    def mismatch(self, value: Any) -> str | None:
+        return array_mismatch(value, self.shape, integer=True)
+
+    def _within(self, value: Any) -> jax.Array:
+        value = jnp.asarray(value)
+        return ((value >= 0) & (value < self.nvec.astype(value.dtype))).all()
+
+    def _static(self) -> tuple[Any, ...]:
+        return (self.nvec.shape, self.nvec.tobytes())
+
+    def __repr__(self) -> str:
+        return f"MultiDiscrete({self.nvec.tolist()})"

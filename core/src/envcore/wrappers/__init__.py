@@ -1,0 +1,30 @@
+"""Wrappers: environments made of environments.
+
+Every wrapper is an `Environment`, a frozen dataclass, and works under `jit` and `vmap`. They stack in any order, also
+around and inside `Batched`. A wrapper that remembers something has a `WrapperState`, whose `env_state` is the state of
+the environment inside.
+"""
+
+from envcore.wrappers.actions import ClipAction, RescaleAction, StickyAction
+from envcore.wrappers.base import Wrapper, WrapperState
+from envcore.wrappers.batched import Batched
+from envcore.wrappers.flatten_observation import FlattenObservation
+from envcore.wrappers.frame_stack import FrameStack
+from envcore.wrappers.log_wrapper import LogWrapper
+from envcore.wrappers.no_auto_reset import NoAutoReset
+from envcore.wrappers.normalize import NormalizeObservation, NormalizeReward
+
+__all__ = [
+    "Batched",
+    "ClipAction",
+    "FlattenObservation",
+    "FrameStack",
+    "LogWrapper",
+    "NoAutoReset",
+    "NormalizeObservation",
+    "NormalizeReward",
+    "RescaleAction",
+    "StickyAction",
+    "Wrapper",
+    "WrapperState",
+]

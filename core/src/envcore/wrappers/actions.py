@@ -1,0 +1,126 @@
+"""Wrappers that change actions: `ClipAction`, `RescaleAction`, `StickyAction`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+
+from envcore import random, spaces, trees
+from envcore.environment import Environment, Outcome
+from envcore.wrappers.base import Wrapper, WrapperState
+
+
+@dataclasses.dataclass(frozen=True)
+class ClipAction(Wrapper):
+    """Takes any real action and clips it to the bounds of the environment inside.
+
+    Raises:
+      ValueError: the action space inside is no float `Box`.
+    """
+
+    def __post_init__(self) -> None:
+        _check_float_box(self.env, "ClipAction")
+
+    def action_space(self, params: Any = None) -> spaces.Box:
+        return spaces.Box(-np.inf, np.inf, self.env.action_space(params).shape)
+
+    def advance(self, key: jax.Array, state: Any, action: jax.Array, params: Any) -> Outcome:
+        inner: Any = self.env.action_space(params)
+        return self.env.advance(key, state, jnp.clip(action, inner.low, inner.high), params)
+
+
+@dataclasses.dataclass(frozen=True)
+class RescaleAction(Wrapper):
+    """Takes actions in [low, high] and maps them linearly onto the bounds of the environment inside.
+
+    Attributes:
+      low: lower bound of every element, finite.
+      high: upper bound of every element, finite.
+
+    Raises:
+      ValueError: the action space inside is no bounded float `Box`, or low >= high.
+    """
+
+    env: Environment[Any, Any]
+    low: float = -1.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        inner = _check_float_box(self.env, "RescaleAction")
+        if not (np.isfinite(inner.low).all() and np.isfinite(inner.high).all()):
+            raise ValueError(f"RescaleAction needs a bounded action space inside, got {inner!r}")
+        if not -np.inf < self.low < self.high < np.inf:
+            raise ValueError(f"RescaleAction needs finite low < high, got low={self.low!r}, high={self.high!r}")
+
+    def action_space(self, params: Any = None) -> spaces.Box:
+        return spaces.Box(self.low, self.high, self.env.action_space(params).shape)
+
+    def advance(self, key: jax.Array, state: Any, action: jax.Array, params: Any) -> Outcome:
+        inner: Any = self.env.action_space(params)
+        share = (action - self.low) / (self.high - self.low)
+        return self.env.advance(key, state, inner.low * (1 - share) + inner.high * share, params)
+
+
+@struct.dataclass
+class StickyState(WrapperState):
+    """State of `StickyAction`.
+
+    Attributes:
+      last_action: the action executed last, as in the action space.
+      has_last_action: whether there is one in this episode, bool of the batch shape.
+    """
+
+    last_action: Any
+    has_last_action: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class StickyAction(Wrapper):
+    """Repeats, with some probability, the action executed last in place of the one given (Machado et al. 2018).
+
+    The first action of an episode is always executed.
+
+    Attributes:
+      repeat_action_probability: of each step, in [0, 1).
+
+    Raises:
+      ValueError: the probability is outside [0, 1).
+    """
+
+    env: Environment[Any, Any]
+    repeat_action_probability: float = 0.25
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.repeat_action_probability < 1:
+            raise ValueError(f"repeat_action_probability must be in [0, 1), got {self.repeat_action_probability!r}")
+
+    def start(self, key: jax.Array, params: Any) -> StickyState:
+        action = jax.eval_shape(self.env.action_space(params).sample, key)
+        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), action)
+        return StickyState(self.env.start(key, params), nothing, jnp.zeros(self.batch_shape, jnp.bool_))
+
+    def advance(self, key: jax.Array, state: StickyState, action: Any, params: Any) -> Outcome:
+        key_env, key_sticky = random.split(key)
+        sticks = random.uniform(key_sticky, self.batch_shape) < np.float32(self.repeat_action_probability)
+        action = trees.where(sticks & state.has_last_action, state.last_action, action)
+        outcome = self.env.advance(key_env, state.env_state, action, params)
+        return outcome._replace(state=StickyState(outcome.state, action, jnp.ones_like(state.has_last_action)))
+
+    def restart(self, key: jax.Array, done: jax.Array, state: StickyState, params: Any) -> StickyState:
+        env_state = self.env.restart(key, done, state.env_state, params)
+        return StickyState(env_state, state.last_action, state.has_last_action & ~done)
+
+    def observe(self, state: StickyState, params: Any) -> Any:
+        return self.env.observe(state.env_state, params)
+
+
+def _check_float_box(env: Environment[Any, Any], wrapper: str) -> spaces.Box:
+    space = env.action_space()
+    if not isinstance(space, spaces.Box) or space.dtype.kind != "f":
+        raise ValueError(f"{wrapper} needs a float Box of actions inside, got {space!r}")
+    return space

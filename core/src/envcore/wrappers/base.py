@@ -1,0 +1,101 @@
+"""`Wrapper`: an environment that passes everything on to the one inside it, for subclasses to change."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from flax import struct
+
+from envcore import spaces
+from envcore.environment import Environment, Outcome
+
+
+@struct.dataclass
+class WrapperState:
+    """State of a wrapper that remembers something.
+
+    Attributes:
+      env_state: state of the environment inside.
+    """
+
+    env_state: Any
+
+    @property
+    def time(self) -> Any:
+        """Steps taken in this episode, int32 of the environment's batch shape."""
+        return self.env_state.time
+
+
+@dataclasses.dataclass(frozen=True)
+class Wrapper(Environment[Any, Any]):
+    """Base of wrappers. Override `start`, `advance`, `restart` and `observe` where they change, and the spaces.
+
+    Attributes:
+      env: the environment inside.
+    """
+
+    env: Environment[Any, Any]
+
+    @property
+    def differentiable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What the environment inside says."""
+        return self.env.differentiable
+
+    @property
+    def default_params(self) -> Any:
+        return self.env.default_params
+
+    @property
+    def name(self) -> str:
+        return self.env.name
+
+    @property
+    def unwrapped(self) -> Environment[Any, Any]:
+        return self.env.unwrapped
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return self.env.batch_shape
+
+    def action_space(self, params: Any = None) -> spaces.Space:
+        return self.env.action_space(params)
+
+    def observation_space(self, params: Any = None) -> spaces.Space:
+        return self.env.observation_space(params)
+
+    def start(self, key: jax.Array, params: Any) -> Any:
+        return self.env.start(key, params)
+
+    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
+        return self.env.advance(key, state, action, params)
+
+    def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+        return self.env.restart(key, done, state, params)
+
+    def observe(self, state: Any, params: Any) -> Any:
+        return self.env.observe(state, params)
+
+    def render(self, state: Any, params: Any = None, **options: Any) -> jax.Array:
+        return self.env.render(state.env_state if isinstance(state, WrapperState) else state, params, **options)
+
+    def over_batch(self, fun: Callable[..., Any]) -> Callable[..., Any]:
+        """Lifts a function of one environment's values to values of the batch inside, if it is one."""
+        for _ in self.batch_shape:
+            fun = jax.vmap(fun)
+        return fun
+
+    def single_observation_space(self, params: Any = None) -> spaces.Space:
+        """The observation space inside, of one environment of the batch."""
+        space = self.env.observation_space(params)
+        for _ in self.batch_shape:
+            space = spaces.unbatch_space(space)
+        return space
+
+    def batch_space(self, space: spaces.Space) -> spaces.Space:
+        """The space of a value for every environment of the batch inside."""
+        for size in reversed(self.batch_shape):
+            space = spaces.batch_space(space, size)
+        return space

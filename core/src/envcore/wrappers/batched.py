@@ -1,0 +1,61 @@
+"""`Batched`: many copies of an environment, stepped together with one key."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+
+from envcore import random, spaces
+from envcore.environment import Environment, Outcome
+from envcore.wrappers.base import Wrapper
+
+
+@dataclasses.dataclass(frozen=True)
+class Batched(Wrapper):
+    """`num_envs` copies in parallel: every value gets a first axis of that size, keys and params excepted.
+
+    This is `vmap` with the library's cheapest randomness: the keys of all copies cost an addition each
+    (`envcore.random.spawn`), and `action_space(params).sample(key)` draws all actions in one block.
+
+    Raises:
+      ValueError: num_envs is no positive integer.
+    """
+
+    env: Environment[Any, Any]
+    num_envs: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.num_envs, bool) or not isinstance(self.num_envs, int | np.integer) or self.num_envs < 1:
+            raise ValueError(f"num_envs must be a positive integer, got {self.num_envs!r}")
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return (self.num_envs, *self.env.batch_shape)
+
+    def action_space(self, params: Any = None) -> spaces.Space:
+        return spaces.batch_space(self.env.action_space(params), self.num_envs)
+
+    def observation_space(self, params: Any = None) -> spaces.Space:
+        return spaces.batch_space(self.env.observation_space(params), self.num_envs)
+
+    def start(self, key: jax.Array, params: Any) -> Any:
+        return jax.vmap(self.env.start, (0, None))(self._keys(key), params)
+
+    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
+        return jax.vmap(self.env.advance, (0, 0, 0, None))(self._keys(key), state, action, params)
+
+    def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+        return jax.vmap(self.env.restart, (0, 0, 0, None))(self._keys(key), done, state, params)
+
+    def observe(self, state: Any, params: Any) -> Any:
+        return jax.vmap(self.env.observe, (0, None))(state, params)
+
+    def render(self, state: Any, params: Any = None, **options: Any) -> jax.Array:
+        """All pictures: uint8 (num_envs, height, width, 3)."""
+        return jax.vmap(lambda one: self.env.render(one, params, **options))(state)
+
+    def _keys(self, key: jax.Array) -> jax.Array:
+        return random.spawn(key, self.num_envs)

@@ -1,0 +1,73 @@
+"""`FrameStack`: the last observations together."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flax import struct
+
+from envcore import spaces, trees
+from envcore.environment import Environment, Outcome
+from envcore.wrappers.base import Wrapper, WrapperState
+
+
+@struct.dataclass
+class FrameStackState(WrapperState):
+    """State of `FrameStack`.
+
+    Attributes:
+      frames: the observation, each leaf with an axis of `num_frames` after the batch axes, oldest first.
+    """
+
+    frames: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class FrameStack(Wrapper):
+    """Observes the last `num_frames` observations, stacked along a new first axis, oldest first.
+
+    A new episode begins with its first observation in every place.
+
+    Raises:
+      ValueError: num_frames is no positive integer.
+    """
+
+    env: Environment[Any, Any]
+    num_frames: int = 4
+
+    def __post_init__(self) -> None:
+        if isinstance(self.num_frames, bool) or not isinstance(self.num_frames, int) or self.num_frames < 1:
+            raise ValueError(f"num_frames must be a positive integer, got {self.num_frames!r}")
+
+    def observation_space(self, params: Any = None) -> spaces.Space:
+        return self.batch_space(spaces.batch_space(self.single_observation_space(params), self.num_frames))
+
+    def start(self, key: jax.Array, params: Any) -> FrameStackState:
+        env_state = self.env.start(key, params)
+        return FrameStackState(env_state, self._filled(env_state, params))
+
+    def advance(self, key: jax.Array, state: FrameStackState, action: Any, params: Any) -> Outcome:
+        outcome = self.env.advance(key, state.env_state, action, params)
+        obs = trees.narrow(self.env.observe(outcome.state, params))
+        frames = self.over_batch(_push)(state.frames, obs)
+        return outcome._replace(state=FrameStackState(outcome.state, frames))
+
+    def restart(self, key: jax.Array, done: jax.Array, state: FrameStackState, params: Any) -> FrameStackState:
+        env_state = self.env.restart(key, done, state.env_state, params)
+        return FrameStackState(env_state, trees.where(done, self._filled(env_state, params), state.frames))
+
+    def observe(self, state: FrameStackState, params: Any) -> Any:
+        return state.frames
+
+    def _filled(self, env_state: Any, params: Any) -> Any:
+        obs = trees.narrow(self.env.observe(env_state, params))
+        return self.over_batch(
+            lambda one: jax.tree.map(lambda x: jnp.broadcast_to(x, (self.num_frames, *x.shape)), one)
+        )(obs)
+
+
+def _push(frames: Any, obs: Any) -> Any:
+    return jax.tree.map(lambda old, new: jnp.concatenate([old[1:], new[None]]), frames, obs)

@@ -1,0 +1,75 @@
+"""`LogWrapper`: returns and lengths of episodes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+
+from envcore.environment import Outcome
+from envcore.wrappers.base import Wrapper, WrapperState
+
+
+@struct.dataclass
+class LogState(WrapperState):
+    """State of `LogWrapper`; every field has the environment's batch shape.
+
+    Attributes:
+      episode_returns: sum of rewards of the running episode, float32.
+      episode_lengths: its steps, int32.
+      returned_episode_returns: return of the episode that ended last, float32; 0 before the first end.
+      returned_episode_lengths: its length, int32; 0 before the first end.
+      returned_episode_valid: whether any episode has ended, bool.
+    """
+
+    episode_returns: Any
+    episode_lengths: Any
+    returned_episode_returns: Any
+    returned_episode_lengths: Any
+    returned_episode_valid: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class LogWrapper(Wrapper):
+    """Adds the return and the length of the episode that ended last to `info`, on every step.
+
+    Its entries, each of the environment's batch shape:
+      returned_episode: bool, an episode ended on this step.
+      returned_episode_returns: float32, the return of the episode that ended last.
+      returned_episode_lengths: int32, its length.
+      returned_episode_valid: bool, false until the first episode has ended; the two before it mean nothing till then.
+    """
+
+    def start(self, key: jax.Array, params: Any) -> LogState:
+        zero, count = jnp.zeros(self.batch_shape, jnp.float32), jnp.zeros(self.batch_shape, jnp.int32)
+        return LogState(self.env.start(key, params), zero, count, zero, count, jnp.zeros(self.batch_shape, jnp.bool_))
+
+    def advance(self, key: jax.Array, state: LogState, action: Any, params: Any) -> Outcome:
+        outcome = self.env.advance(key, state.env_state, action, params)
+        done = outcome.terminated | outcome.truncated
+        returns, lengths = state.episode_returns + outcome.reward, state.episode_lengths + np.int32(1)
+        state = LogState(
+            env_state=outcome.state,
+            episode_returns=jnp.where(done, np.float32(0), returns),
+            episode_lengths=jnp.where(done, np.int32(0), lengths),
+            returned_episode_returns=jnp.where(done, returns, state.returned_episode_returns),
+            returned_episode_lengths=jnp.where(done, lengths, state.returned_episode_lengths),
+            returned_episode_valid=state.returned_episode_valid | done,
+        )
+        info = {
+            "returned_episode": done,
+            "returned_episode_returns": state.returned_episode_returns,
+            "returned_episode_lengths": state.returned_episode_lengths,
+            "returned_episode_valid": state.returned_episode_valid,
+        }
+        return outcome._replace(state=state, info={**outcome.info, **info})
+
+    def restart(self, key: jax.Array, done: jax.Array, state: LogState, params: Any) -> LogState:
+        return dataclasses.replace(state, env_state=self.env.restart(key, done, state.env_state, params))
+
+    def observe(self, state: LogState, params: Any) -> Any:
+        return self.env.observe(state.env_state, params)

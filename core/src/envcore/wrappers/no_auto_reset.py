@@ -1,0 +1,21 @@
+"""`NoAutoReset`: episodes that stay over."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+
+from envcore.wrappers.base import Wrapper
+
+
+@dataclasses.dataclass(frozen=True)
+class NoAutoReset(Wrapper):
+    """The same environment without auto-reset: after `done`, `step` returns the final observation and state.
+
+    Stepping on from there does what the original environment does after its end; call `reset` instead.
+    """
+
+    def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+        return state

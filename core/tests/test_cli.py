@@ -1,0 +1,100 @@
+"""The command as a user types it, in this process; tests/test_readme.py runs the console script itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from envcore import registry
+from envcore.cli import main
+from envcore.specs import EnvSpec
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `envcore ARGS` and returns exit status, output and errors. Only the toy environments are installed."""
+    shared = registry.Registry()
+    monkeypatch.setattr(registry, "discover", lambda *args: ())
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(registry, "_SHARED", shared)
+    shared.register(
+        EnvSpec("Counter-v0", "toy:Counter", summary="Count to three.", source="made up"),
+        EnvSpec("Deck-v0", "toy:Deck", summary="Guess the cards."),
+        EnvSpec("Broken-v0", "test_cli_broken:Broken"),
+    )
+
+    def run(*args: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["envcore", *args])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        out, err = capsys.readouterr()
+        return int(exit_.value.code or 0), out, err
+
+    return run
+
+
+def test_list(run: Run) -> None:
+    code, out, _ = run("list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["id", "Broken-v0", "Counter-v0", "Deck-v0"]
+    assert "Count to three." in out
+
+
+def test_plugins_without_any(run: Run) -> None:
+    assert "pip install 'envcore[all]'" in run("plugins")[1]
+
+
+def test_info(run: Run) -> None:
+    code, out, _ = run("info", "Counter-v0")
+    assert code == 0
+    for part in ("Counter-v0", "made up", "Discrete(2)", "goal=3", "bonus=0.5", "max_steps_in_episode=10"):
+        assert part in out
+
+
+def test_rollout_reports(run: Run) -> None:
+    code, out, _ = run("rollout", "Counter-v0", "--num-envs", "7", "--steps", "43")
+    assert code == 0
+    for part in ("7 in parallel, 43 steps each", "episodes finished", "return", "length", "steps/s", "compile time"):
+        assert part in out
+    assert "to 1.50)" in out  # an episode that counts to three earns 3 * 0.5
+
+
+def test_rollout_writes_a_picture(run: Run, tmp_path: Path) -> None:
+    from PIL import Image
+
+    path = tmp_path / "counter.gif"
+    code, out, _ = run("rollout", "Counter-v0", "--num-envs", "2", "--steps", "25", "--gif", str(path))
+    assert code == 0
+    assert "25 steps" in out
+    with Image.open(path) as image:
+        assert image.size == (4, 2)
+
+
+def test_check(run: Run) -> None:
+    code, out, _ = run("check", "Counter-v0")
+    assert code == 0
+    assert "Counter-v0 keeps the contract." in out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("rollout", "Conter-v0"), "Did you mean 'Counter-v0'"),
+        (("rollout", "Counter-v0", "--num-envs", "0"), "--num-envs and --steps must be at least 1, got 0 and 500"),
+        (("rollout", "Counter-v0", "--steps", "0"), "--num-envs and --steps must be at least 1"),
+        (("rollout", "Counter-v0", "--gif", "/no/such/folder/x.gif"), "/no/such/folder"),
+        (("rollout", "Deck-v0", "--num-envs", "2", "--steps", "3", "--gif", "{tmp}/x.gif"), "implement render"),
+        (("info", "Broken-v0"), "cannot be imported"),
+    ],
+)
+def test_errors_are_one_line(run: Run, tmp_path: Path, args: tuple[str, ...], message: str) -> None:
+    code, _, err = run(*(arg.format(tmp=tmp_path) for arg in args))
+    assert code == 1
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert not list(tmp_path.iterdir())

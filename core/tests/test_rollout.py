@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import random
+from envcore.errors import InvalidParamsError, RolloutError
+from envcore.rollout import EnvRollout, RolloutWrapper, begin, random_policy, unroll
+from envcore.wrappers import Batched, LogWrapper
+from toy import Counter, Deck, Spring
+
+KEY = jax.random.key(0)
+
+
+def test_unroll_equals_a_python_loop() -> None:
+    env = Spring()
+    policy = random_policy(env)
+    start = begin(env, KEY)
+    end, steps = unroll(env, policy, start, 15)
+    key, state = start.key, start.state
+    for t in range(15):
+        key, key_act, key_step = random.split(key, 3)
+        obs = env.get_obs(state)
+        action = policy(None, obs, key_act)
+        _, state, reward, done, info = env.step(key_step, state, action)
+        np.testing.assert_allclose(steps.obs[t], obs, rtol=1e-6)
+        np.testing.assert_allclose(steps.action[t], action)
+        np.testing.assert_allclose(steps.reward[t], reward, rtol=1e-6)
+        np.testing.assert_allclose(steps.next_obs[t], info["final_obs"], rtol=1e-6)
+        assert bool(steps.done[t]) == bool(done)
+        assert bool(steps.info["truncated"][t]) == bool(info["truncated"])
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-6), end.state, state)
+
+
+def test_unroll_in_two_parts_equals_one() -> None:
+    env = LogWrapper(Batched(Spring(), 4))
+    policy = random_policy(env)
+    start = begin(env, KEY)
+    whole, steps = unroll(env, policy, start, 12)
+    half, first = unroll(env, policy, start, 5)
+    end, second = unroll(env, policy, half, 7)
+    jax.tree.map(np.testing.assert_array_equal, end.state, whole.state)
+    np.testing.assert_array_equal(jnp.concatenate([first.reward, second.reward]), steps.reward)
+
+
+def test_next_obs_is_the_final_one_at_the_end_of_an_episode() -> None:
+    env = Spring()
+    _, steps = unroll(env, random_policy(env), begin(env, KEY), 50)
+    ends = np.flatnonzero(steps.done[:-1])
+    goes_on = np.flatnonzero(~steps.done[:-1])
+    assert ends.size
+    np.testing.assert_array_equal(steps.obs[1:][goes_on], steps.next_obs[:-1][goes_on])
+    assert (steps.obs[1:][ends] != steps.next_obs[:-1][ends]).any()
+    assert (steps.obs[1:][ends][:, 1] == 0).all()  # a fresh spring is at rest
+
+
+def test_collect_keeps_what_it_is_told() -> None:
+    env = Counter()
+    _, rewards = unroll(env, random_policy(env), begin(env, KEY), 6, collect=lambda step: step.reward)
+    assert rewards.shape == (6,)
+
+
+def test_policies_see_params_and_observations() -> None:
+    def policy(policy_params: Any, obs: jax.Array, key: jax.Array) -> jax.Array:
+        return jnp.where(obs[0] == 1, policy_params, 1 - policy_params)  # acts on the first count only
+
+    _, steps = unroll(Counter(), policy, begin(Counter(), KEY), 6, policy_params=jnp.int32(1))
+    assert steps.action.tolist() == [1, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("num_steps", [0, -1, 2.0, True])
+def test_unroll_needs_a_number_of_steps(num_steps: Any) -> None:
+    with pytest.raises(RolloutError, match="positive number of steps"):
+        unroll(Counter(), random_policy(Counter()), begin(Counter(), KEY), num_steps)
+
+
+def test_wrapper_shapes_and_first_return() -> None:
+    manager = RolloutWrapper(env_name=Spring(), num_env_steps=40)
+    keys = jax.random.split(KEY, 3)
+    obs, action, reward, next_obs, done, cum_return = manager.batch_rollout(keys)
+    assert obs.shape == next_obs.shape == (3, 40, 2)
+    assert action.shape == (3, 40, 1)
+    for i in range(3):
+        length = int(np.argmax(done[i])) + 1
+        assert done[i].any()
+        np.testing.assert_allclose(cum_return[i], reward[i, :length].sum(), rtol=1e-5)
+    single = manager.single_rollout(keys[1])
+    np.testing.assert_allclose(single[2], reward[1], rtol=1e-5)
+
+
+def test_population() -> None:
+    def policy(policy_params: Any, obs: Any, key: jax.Array) -> jax.Array:
+        return policy_params["push"]
+
+    manager = RolloutWrapper(policy, Spring(), num_env_steps=5)
+    _, action, *_, cum_return = manager.population_rollout(
+        jax.random.split(KEY, 3), {"push": jnp.array([[0.5], [-0.5]])}
+    )
+    assert cum_return.shape == (2, 3)
+    assert (action[0] == 0.5).all()
+    assert (action[1] == -0.5).all()
+
+
+def test_length_and_params() -> None:
+    assert RolloutWrapper(env_name=Counter()).num_env_steps == 10
+    manager = RolloutWrapper(env_name=Counter(), env_params={"max_steps_in_episode": 4, "bonus": 2.0})
+    assert manager.num_env_steps == 4
+    reward = manager.batch_rollout(jax.random.split(KEY, 20))[2]
+    assert set(np.unique(reward)) == {0.0, 2.0}
+
+
+def test_pmap_over_two_devices() -> None:
+    manager = RolloutWrapper(env_name=Counter(), num_env_steps=8)
+    keys = jax.random.split(KEY, 6)
+    spread = jax.pmap(manager.batch_rollout)(keys.reshape(2, 3))[-1]
+    np.testing.assert_array_equal(spread.reshape(-1), manager.batch_rollout(keys)[-1])
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (lambda: RolloutWrapper(env_name=Deck()), RolloutError, "Deck has no time limit: say how long"),
+        (lambda: RolloutWrapper(env_name=Counter(), num_env_steps=0), RolloutError, "num_env_steps must be a positive"),
+        (lambda: RolloutWrapper(env_name=Counter(), env_kwargs={"goal": 2}), RolloutError, "has its options already"),
+        (
+            lambda: RolloutWrapper(env_name=Counter(), env_params={"boni": 1}),
+            InvalidParamsError,
+            "Counter has no param 'boni'; its params: .*bonus",
+        ),
+        (lambda: EnvRollout(lambda *_: 0, Counter(), num_episodes=0), RolloutError, "num_episodes must be a positive"),
+    ],
+)
+def test_bad_arguments(build: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        build()

@@ -1,0 +1,297 @@
+"""Every wrapper alone, and all of them in many orders."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+import random as python_random
+from typing import Any
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import random, spaces, wrappers
+from toy import Counter, Deck, Spring
+
+KEY = jax.random.key(3)
+
+
+def trace(env: Any, num_steps: int = 12, key: jax.Array = KEY, params: Any = None) -> Any:
+    """Observations, actions, rewards, dones and infos of a random rollout, stacked."""
+    key, key_reset = random.split(key)
+    obs, state = env.reset(key_reset, params)
+
+    def body(carry: Any, key: jax.Array) -> Any:
+        key_act, key_step = random.split(key)
+        action = env.action_space(params).sample(key_act)
+        obs, state, reward, done, info = env.step(key_step, carry[1], action, params)
+        return (obs, state), (obs, action, reward, done, info)
+
+    return obs, jax.lax.scan(body, (obs, state), random.split(key, num_steps))[1]
+
+
+ALL = {
+    "NoAutoReset": wrappers.NoAutoReset,
+    "LogWrapper": wrappers.LogWrapper,
+    "FlattenObservation": wrappers.FlattenObservation,
+    "StickyAction": wrappers.StickyAction,
+    "ClipAction": wrappers.ClipAction,
+    "RescaleAction": wrappers.RescaleAction,
+    "FrameStack": wrappers.FrameStack,
+    "NormalizeObservation": wrappers.NormalizeObservation,
+    "NormalizeReward": wrappers.NormalizeReward,
+    "Batched": lambda env: wrappers.Batched(env, 3),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_copies_pickles_and_equals(name: str) -> None:
+    env = ALL[name](Spring())
+    assert copy.deepcopy(env) == env == pickle.loads(pickle.dumps(env))
+    assert hash(ALL[name](Spring())) == hash(env)
+    assert env.unwrapped == Spring()
+    assert env.name == "Spring"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_order(seed: int) -> None:
+    names = python_random.Random(seed).sample(list(ALL), len(ALL))
+    if names.index("ClipAction") < names.index("RescaleAction"):  # rescaling needs the bounds that clipping hides
+        names.remove("ClipAction")
+    env: Any = Spring()
+    for name in names:
+        env = ALL[name](env)
+    first, (obs, _, reward, done, info) = jax.jit(lambda: trace(env))()
+    assert env.batch_shape == (3,)
+    assert first.shape == obs.shape[1:] == env.observation_space().shape
+    assert reward.shape == done.shape == (12, 3)
+    assert bool(jax.vmap(env.observation_space().contains)(obs).all())
+    assert info["returned_episode_returns"].shape == (12, 3)
+    assert np.isfinite(np.asarray(obs)).all()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_vmap_equals_a_loop(name: str) -> None:
+    env = ALL[name](Spring())
+    keys = jax.random.split(KEY, 3)
+    batched = jax.jit(jax.vmap(lambda key: trace(env, key=key)))(keys)
+    for i in range(3):
+        single = jax.jit(lambda key: trace(env, key=key))(keys[i])
+        jax.tree.map(lambda x, y, i=i: np.testing.assert_allclose(x[i], y, rtol=1e-5, atol=1e-5), batched, single)
+
+
+def test_no_auto_reset_stays() -> None:
+    env = wrappers.NoAutoReset(Counter())
+    params = env.default_params.replace(max_steps_in_episode=3)
+    _, (_, _, _, done, _) = trace(env, 5, params=params)
+    assert done.tolist()[2:] == [True, True, True]
+
+
+def test_log_wrapper_counts_by_hand() -> None:
+    env = wrappers.LogWrapper(Spring())
+    _, (_, _, reward, done, info) = trace(env, 60)
+    running, length, last, last_length, valid = 0.0, 0, 0.0, 0, False
+    for t in range(60):
+        running, length = running + float(reward[t]), length + 1
+        if done[t]:
+            last, last_length, valid, running, length = running, length, True, 0.0, 0
+        assert bool(info["returned_episode"][t]) == bool(done[t])
+        assert bool(info["returned_episode_valid"][t]) == valid
+        assert int(info["returned_episode_lengths"][t]) == last_length
+        np.testing.assert_allclose(info["returned_episode_returns"][t], last, rtol=1e-5)
+    assert valid
+
+
+def test_clip_action_clips() -> None:
+    env, inner = wrappers.ClipAction(Spring()), Spring()
+    _, state = env.reset(KEY)
+    far = jnp.full(env.action_space().shape, 100.0)
+    high = jnp.asarray(inner.action_space().high)
+    assert bool(env.action_space().contains(far))
+    jax.tree.map(np.testing.assert_array_equal, env.step(KEY, state, far), inner.step(KEY, state, high))
+
+
+def test_rescale_action_maps_the_ends() -> None:
+    inner = Spring()
+    env = wrappers.RescaleAction(inner, low=0.0, high=2.0)
+    _, state = env.reset(KEY)
+    shape = inner.action_space().shape
+    for given, meant in ((0.0, inner.action_space().low), (2.0, inner.action_space().high)):
+        ours = env.step(KEY, state, jnp.full(shape, given))
+        jax.tree.map(np.testing.assert_array_equal, ours, inner.step(KEY, state, jnp.asarray(meant)))
+
+
+def test_sticky_action_repeats_as_often_as_it_says() -> None:
+    env = wrappers.StickyAction(Counter(goal=10_000), repeat_action_probability=0.25)
+    params = env.default_params.replace(max_steps_in_episode=10**6)
+    num_steps = 4000
+
+    def body(state: Any, key: jax.Array) -> Any:
+        key_act, key_step = random.split(key)
+        action = env.action_space(params).sample(key_act)
+        before = state
+        _, state, _, done, _ = env.step(key_step, state, action, params)
+        stuck = (state.last_action == before.last_action) & (action != before.last_action) & before.has_last_action
+        could = (action != before.last_action) & before.has_last_action
+        return state, (stuck, could, done)
+
+    _, state = env.reset(KEY, params)
+    _, (stuck, could, done) = jax.lax.scan(body, state, random.split(KEY, num_steps))
+    rate, count = float(stuck.sum()) / float(could.sum()), float(could.sum())
+    assert not done.any()
+    assert abs(rate - 0.25) < 4 * (0.25 * 0.75 / count) ** 0.5
+
+
+def test_sticky_action_executes_the_first_action_of_an_episode() -> None:
+    env = wrappers.StickyAction(Counter(goal=10_000), repeat_action_probability=0.99)
+    params = env.default_params.replace(max_steps_in_episode=1)  # every step is a first step
+    _, state = env.reset(KEY, params)
+    for seed in range(20):
+        action = env.action_space(params).sample(jax.random.key(seed))
+        _, after, _, done, _ = env.step(jax.random.key(seed), state, action, params)
+        assert done
+        assert int(after.last_action) == int(action)
+
+
+def test_frame_stack_holds_the_last_observations() -> None:
+    env, inner = wrappers.FrameStack(Spring(), 3), Spring()
+    key, key_reset = random.split(KEY)
+    stacked, state = env.reset(key_reset)
+    plain, inner_state = inner.reset(key_reset)
+    history = [plain] * 3
+    np.testing.assert_array_equal(stacked, jnp.stack(history))
+    ends = 0
+    for key_step in random.split(key, 30):
+        action = env.action_space().sample(key_step)
+        stacked, state, _, done, info = env.step(key_step, state, action)
+        plain, inner_state, _, _, inner_info = inner.step(key_step, inner_state, action)
+        np.testing.assert_array_equal(info["final_obs"], jnp.stack([*history[1:], inner_info["final_obs"]]))
+        history = [plain] * 3 if done else [*history[1:], plain]
+        np.testing.assert_array_equal(stacked, jnp.stack(history))
+        ends += bool(done)
+    assert ends
+
+
+def test_flatten_observation_joins_parts_in_the_order_of_names() -> None:
+    env = wrappers.FlattenObservation(Deck())
+    obs, state = env.reset(KEY)
+    parts = Deck().get_obs(state)
+    space: Any = Deck().observation_space()
+    expected = []
+    for name in sorted(parts):
+        part = space.spaces[name]
+        is_discrete = isinstance(part, spaces.Discrete)
+        expected.append(np.eye(part.n)[int(parts[name])] if is_discrete else np.asarray(parts[name]).reshape(-1))
+    np.testing.assert_array_equal(obs, np.concatenate(expected).astype(np.float32))
+    assert bool(env.observation_space().contains(obs))
+
+
+def test_flatten_observation_one_hots_multi_discrete() -> None:
+    space = spaces.MultiDiscrete([2, 3])
+    from envcore.wrappers.flatten_observation import _flat_space, _flatten
+
+    np.testing.assert_array_equal(_flatten(space, jnp.array([1, 2])), [0, 1, 0, 0, 1])
+    assert _flat_space(space).shape == (5,)
+
+
+class _Recorded(gymnasium.Env):
+    """Plays a recorded sequence through Gymnasium's own wrappers."""
+
+    def __init__(self, observations: Any, rewards: Any):
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, observations.shape[1:])
+        self.action_space = gymnasium.spaces.Discrete(1)
+        self.observations, self.rewards, self.time = observations, rewards, 0
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        self.time = 0
+        return self.observations[0], {}
+
+    def step(self, action: Any) -> Any:
+        self.time += 1
+        return self.observations[self.time], float(self.rewards[self.time - 1]), False, False, {}
+
+
+def test_normalization_equals_gymnasium() -> None:
+    params = Spring().default_params.replace(max_steps_in_episode=10**6, bound=1e6)
+    first, (obs, _, reward, done, _) = trace(Spring(), 50, params=params)
+    assert not done.any()
+    recorded = _Recorded(np.concatenate([first[None], obs]), np.asarray(reward))
+    theirs = gymnasium.wrappers.NormalizeReward(gymnasium.wrappers.NormalizeObservation(recorded), gamma=0.9)
+    env = wrappers.NormalizeReward(wrappers.NormalizeObservation(Spring()), gamma=0.9)
+    ours_first, (ours, _, ours_reward, _, _) = trace(env, 50, params=params)
+    np.testing.assert_allclose(ours_first, theirs.reset()[0], rtol=1e-3, atol=1e-3)
+    for t in range(50):
+        expected, expected_reward, *_ = theirs.step(0)
+        np.testing.assert_allclose(ours[t], expected, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(ours_reward[t], float(expected_reward), rtol=1e-3, atol=1e-3)
+
+
+def test_normalization_around_a_batch_shares_its_statistics() -> None:
+    env = wrappers.NormalizeObservation(wrappers.Batched(Spring(), 64))
+    _, state = env.reset(KEY)
+    obs = wrappers.Batched(Spring(), 64).get_obs(state.env_state)
+    np.testing.assert_allclose(state.statistics.mean, obs.mean(0), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(state.statistics.var, obs.var(0), rtol=1e-2, atol=1e-4)
+    inside = wrappers.Batched(wrappers.NormalizeObservation(Spring()), 64).reset(KEY)[1]
+    assert inside.statistics.count.shape == (64,)
+
+
+def test_normalization_takes_in_the_first_observation_after_a_reset() -> None:
+    env = wrappers.NormalizeObservation(Spring())
+    params = env.default_params.replace(max_steps_in_episode=1)
+    _, state = env.reset(KEY, params)
+    _, state, _, done, _ = env.step(KEY, state, env.action_space().sample(KEY), params)
+    assert done
+    np.testing.assert_allclose(state.statistics.count, 3, rtol=1e-3)  # reset, final observation, next reset
+
+
+def test_batched_equals_vmap() -> None:
+    env, inner = wrappers.Batched(Spring(), 5), Spring()
+    obs, state = env.reset(KEY)
+    expected = jax.vmap(inner.reset)(random.spawn(KEY, 5))
+    jax.tree.map(np.testing.assert_array_equal, (obs, state), expected)
+    action = env.action_space().sample(KEY)
+    ours = env.step(KEY, state, action)
+    theirs = jax.vmap(inner.step)(random.spawn(KEY, 5), state, action)
+    assert ours[3].shape == (5,)
+    np.testing.assert_allclose(ours[4]["final_obs"], theirs[4]["final_obs"], rtol=1e-6)
+
+
+def test_batches_of_batches_draw_different_numbers() -> None:
+    obs, _ = wrappers.Batched(wrappers.Batched(Spring(), 16), 16).reset(KEY)
+    flat = np.asarray(obs).reshape(256, -1)[:, 0]
+    assert len(np.unique(flat)) == 256
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: wrappers.Batched(Spring(), 0), "num_envs must be a positive integer, got 0"),
+        (lambda: wrappers.ClipAction(Counter()), "needs a float Box of actions"),
+        (lambda: wrappers.RescaleAction(wrappers.ClipAction(Spring())), "needs a bounded action space"),
+        (lambda: wrappers.RescaleAction(Spring(), 1.0, 0.0), "finite low < high"),
+        (lambda: wrappers.StickyAction(Counter(), 1.0), r"must be in \[0, 1\)"),
+        (lambda: wrappers.FrameStack(Counter(), 0), "num_frames must be a positive integer"),
+        (lambda: wrappers.NormalizeObservation(Deck()), "flatten them first"),
+        (lambda: wrappers.NormalizeReward(Counter(), gamma=1.5), r"gamma must be in \[0, 1\]"),
+    ],
+)
+def test_bad_options(build: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+def test_every_pair_of_wrappers_composes() -> None:
+    for outer, inner in itertools.permutations(ALL, 2):
+        if (outer, inner) == ("RescaleAction", "ClipAction"):
+            continue
+        env = ALL[outer](ALL[inner](Spring()))
+        obs, state = jax.eval_shape(env.reset, KEY)
+        action = jax.eval_shape(env.action_space().sample, KEY)
+        after = jax.eval_shape(env.step, KEY, state, action)
+        assert jax.tree.map(lambda x: (x.shape, x.dtype), after[:2]) == jax.tree.map(
+            lambda x: (x.shape, x.dtype), (obs, state)
+        )

@@ -1,0 +1,172 @@
+"""Toy environments for core's own tests: each shows one side of the contract and is small enough to know by heart."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import Environment, EnvParams, EnvState
+from flax import struct
+
+
+@struct.dataclass
+class CounterState(EnvState):
+    count: Any  # int32 (), 0 to goal
+
+
+@struct.dataclass
+class CounterParams(EnvParams):
+    bonus: Any = 0.5  # float32 (), reward of counting
+    max_steps_in_episode: Any = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Counter(Environment[CounterState, CounterParams]):
+    """Action 1 counts, action 0 waits; the episode ends at `goal`. Draws nothing."""
+
+    goal: int = 3
+
+    @property
+    def default_params(self) -> CounterParams:
+        return CounterParams()
+
+    def action_space(self, params: CounterParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(2)
+
+    def observation_space(self, params: CounterParams | None = None) -> spaces.Box:
+        return spaces.Box(0.0, 1.0, (self.goal + 1,))
+
+    def state_space(self, params: CounterParams | None = None) -> spaces.Dict:
+        return spaces.Dict({"count": spaces.Discrete(self.goal + 1), "time": spaces.COUNT})
+
+    def init_state(self, key: jax.Array, params: CounterParams) -> CounterState:
+        return CounterState(count=0)
+
+    def transition(
+        self, key: jax.Array, state: CounterState, action: jax.Array, params: CounterParams
+    ) -> tuple[Any, ...]:
+        count = jnp.minimum(state.count + action, self.goal)
+        reward = jnp.where(action == 1, params.bonus, 0.0)
+        return state.replace(count=count), reward, count == self.goal, {"waited": action == 0}
+
+    def observe(self, state: CounterState, params: CounterParams) -> jax.Array:
+        return (jnp.arange(self.goal + 1) == state.count).astype(jnp.float32)
+
+    def render(self, state: CounterState, params: CounterParams | None = None) -> jax.Array:
+        row = (jnp.arange(self.goal + 1) < state.count).astype(jnp.uint8) * np.uint8(255)
+        return jnp.broadcast_to(row[None, :, None], (2, self.goal + 1, 3))
+
+
+class Fuse(Counter):
+    """A counter whose time limit is a termination."""
+
+    time_limit_terminates: ClassVar[bool] = True
+
+
+@struct.dataclass
+class TallyState(CounterState):
+    episodes: Any  # int32 (), episodes finished, carried over from one to the next
+
+
+class Tally(Counter):
+    """A counter that remembers through resets how many episodes it has finished."""
+
+    def state_space(self, params: CounterParams | None = None) -> spaces.Dict:
+        return spaces.Dict({**super().state_space(params).spaces, "episodes": spaces.COUNT})
+
+    def init_state(self, key: jax.Array, params: CounterParams) -> TallyState:
+        return TallyState(count=0, episodes=0)
+
+    def carry_over(self, fresh: TallyState, final: TallyState) -> TallyState:
+        return fresh.replace(episodes=final.episodes + 1)
+
+
+@struct.dataclass
+class SpringState(EnvState):
+    position: Any  # float32 ()
+    velocity: Any  # float32 ()
+
+
+@struct.dataclass
+class SpringParams(EnvParams):
+    stiffness: Any = 1.0
+    damping: Any = 0.1
+    noise: Any = 0.2  # each step adds a force uniform on [-noise, noise)
+    start: Any = 1.0  # the position starts uniform on [-start, start)
+    bound: Any = 1.5  # further out the episode terminates
+    max_steps_in_episode: Any = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Spring(Environment[SpringState, SpringParams]):
+    """Hold a mass on a spring at 0 against random forces. Draws on every step and reset."""
+
+    differentiable: ClassVar[bool] = True
+
+    @property
+    def default_params(self) -> SpringParams:
+        return SpringParams()
+
+    def action_space(self, params: SpringParams | None = None) -> spaces.Box:
+        return spaces.Box(-1.0, 1.0, (1,))
+
+    def observation_space(self, params: SpringParams | None = None) -> spaces.Box:
+        return spaces.Box(-np.inf, np.inf, (2,))
+
+    def init_state(self, key: jax.Array, params: SpringParams) -> SpringState:
+        return SpringState(position=random.uniform(key, (), -params.start, params.start), velocity=0.0)
+
+    def transition(
+        self, key: jax.Array, state: SpringState, action: jax.Array, params: SpringParams
+    ) -> tuple[Any, ...]:
+        push = action[0] + random.uniform(key, (), -params.noise, params.noise)
+        velocity = state.velocity + 0.1 * (push - params.stiffness * state.position - params.damping * state.velocity)
+        position = state.position + 0.1 * velocity
+        return state.replace(position=position, velocity=velocity), -(position**2), jnp.abs(position) > params.bound
+
+    def observe(self, state: SpringState, params: SpringParams) -> jax.Array:
+        return jnp.stack([state.position, state.velocity])
+
+
+@struct.dataclass
+class DeckState(EnvState):
+    cards: Any  # int32 (size,), a permutation; the top card is cards[0]
+    left: Any  # int32 (), cards not yet guessed
+
+
+@dataclasses.dataclass(frozen=True)
+class Deck(Environment[DeckState, EnvParams]):
+    """Guess the cards of a shuffled deck one by one; a wrong guess ends the episode. The shuffle is the dear part."""
+
+    expensive_reset: ClassVar[bool] = True
+
+    size: int = 6
+
+    @property
+    def default_params(self) -> EnvParams:
+        return EnvParams()
+
+    def action_space(self, params: EnvParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(self.size)
+
+    def observation_space(self, params: EnvParams | None = None) -> spaces.Dict:
+        return spaces.Dict({"top": spaces.Discrete(self.size), "left": spaces.Box(0, self.size, (1,))})
+
+    def init_state(self, key: jax.Array, params: EnvParams) -> DeckState:
+        return DeckState(cards=jax.random.permutation(key, self.size), left=self.size)
+
+    def transition(self, key: jax.Array, state: DeckState, action: jax.Array, params: EnvParams) -> tuple[Any, ...]:
+        right = action == state.cards[0]
+        left = state.left - 1
+        return (
+            state.replace(cards=jnp.roll(state.cards, -1), left=left),
+            right.astype(jnp.float32),
+            ~right | (left == 0),
+        )
+
+    def observe(self, state: DeckState, params: EnvParams) -> dict[str, jax.Array]:
+        return {"top": state.cards[0], "left": state.left[None].astype(jnp.float32)}
