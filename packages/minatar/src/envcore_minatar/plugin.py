@@ -6,5 +6,12 @@ from envcore.specs import EnvSpec
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    """None yet."""
-    return []
+    """MinAtar's games."""
+    return [
+        EnvSpec(
+            id="Breakout-MinAtar",
+            entry_point="envcore_minatar.breakout:Breakout",
+            summary="Break bricks with a ball, and keep it from the bottom with a paddle.",
+            source="MinAtar 1.0.15, Young & Tian (2019)",
+        ),
+    ]

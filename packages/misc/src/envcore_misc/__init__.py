@@ -1,1 +1,5 @@
-"""Placeholder."""
+"""Meta-learning and navigation environments as pure JAX functions.
+
+Importing this package imports no environment: `envcore.make("FrozenLake-misc")` does, or
+`from envcore_misc.frozen_lake import FrozenLake`.
+"""

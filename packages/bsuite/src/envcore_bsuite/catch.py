@@ -1,0 +1,109 @@
+"""Catch-bsuite: move a paddle along the bottom row to catch a falling ball.
+
+Original: bsuite 0.3.6 `environments/catch.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
+
+The ball starts in a random column of the top row and falls one row a step; the paddle starts in the middle of the
+bottom row. The paddle moves first, then the ball falls.
+
+Observation: float32 (rows, columns), 1 where the ball or the paddle is, else 0.
+Action: 0 moves the paddle left, 1 leaves it, 2 moves it right; the walls stop it.
+Reward: 0, and at the end 1 for a ball that is caught, -1 for one that is not.
+Termination: the ball reaches the bottom row, after rows - 1 steps. There is no time limit.
+
+bsuite's `total_regret` sums 1 - reward over the last steps of all episodes since the first `reset`: it is a field of
+the state that survives auto-resets, and an entry of `info`.
+
+Deviations: none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import Environment, EnvParams, EnvState
+from flax import struct
+
+from envcore_bsuite.render import draw_catch
+
+
+@struct.dataclass
+class CatchState(EnvState):
+    """State of `Catch`; every field int32 () unless noted."""
+
+    ball_x: Any  # column
+    ball_y: Any  # row, 0 is the top
+    paddle_x: Any  # column
+    paddle_y: Any  # row, always the bottom one
+    total_regret: Any  # float32 (), over all episodes
+
+
+@struct.dataclass
+class CatchParams(EnvParams):
+    """Params of `Catch`: it has none of its own."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Catch(Environment[CatchState, CatchParams]):
+    """Catch-bsuite; see the module for its rules.
+
+    Attributes:
+      rows: height of the board, at least 2.
+      columns: width of the board, at least 1.
+
+    Raises:
+      ValueError: the board is too small.
+    """
+
+    rows: int = 10
+    columns: int = 5
+
+    def __post_init__(self) -> None:
+        if self.rows < 2 or self.columns < 1:
+            raise ValueError(f"Catch needs at least 2 rows and 1 column, got {self.rows} and {self.columns}")
+
+    @property
+    def default_params(self) -> CatchParams:
+        return CatchParams()
+
+    def action_space(self, params: CatchParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(3)
+
+    def observation_space(self, params: CatchParams | None = None) -> spaces.Box:
+        return spaces.Box(0.0, 1.0, (self.rows, self.columns))
+
+    def state_space(self, params: CatchParams | None = None) -> spaces.Dict:
+        column, row = spaces.Discrete(self.columns), spaces.Discrete(self.rows)
+        places = {"ball_x": column, "ball_y": row, "paddle_x": column, "paddle_y": row}
+        return spaces.Dict({**places, "total_regret": spaces.Box(0.0, np.inf), "time": spaces.COUNT})
+
+    def init_state(self, key: jax.Array, params: CatchParams) -> CatchState:
+        ball_x = random.below(random.bits(key), self.columns)
+        return CatchState(ball_x=ball_x, ball_y=0, paddle_x=self.columns // 2, paddle_y=self.rows - 1, total_regret=0.0)
+
+    def transition(
+        self, key: jax.Array, state: CatchState, action: jax.Array, params: CatchParams
+    ) -> tuple[CatchState, jax.Array, jax.Array, dict[str, Any]]:
+        paddle_x = jnp.clip(state.paddle_x + action - 1, 0, self.columns - 1)
+        ball_y = jnp.minimum(state.ball_y + 1, state.paddle_y)  # it lies still once the episode is over
+        landed = ball_y == state.paddle_y
+        reward = jnp.where(landed, jnp.where(paddle_x == state.ball_x, 1.0, -1.0), 0.0)
+        total_regret = state.total_regret + jnp.where(landed, 1.0 - reward, 0.0)
+        state = state.replace(ball_y=ball_y, paddle_x=paddle_x, total_regret=total_regret)
+        return state, reward, landed, {"total_regret": total_regret}
+
+    def observe(self, state: CatchState, params: CatchParams) -> jax.Array:
+        rows, columns = np.indices((self.rows, self.columns), dtype=np.int32)
+        ball = (rows == state.ball_y) & (columns == state.ball_x)
+        paddle = (rows == state.paddle_y) & (columns == state.paddle_x)
+        return (ball | paddle).astype(jnp.float32)
+
+    def carry_over(self, fresh: CatchState, final: CatchState) -> CatchState:
+        return fresh.replace(total_regret=final.total_regret)
+
+    def render(self, state: CatchState, params: CatchParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_catch(state, self.rows, self.columns, height)

@@ -1,0 +1,161 @@
+"""FrozenLake-misc: cross a slippery frozen lake from the start to the goal without falling into a hole.
+
+Original: Gymnasium 1.4 `toy_text/frozen_lake.py` (FrozenLake-v1, and FrozenLake8x8-v1 with `map_name="8x8"` and a
+limit of 200 steps).
+
+The lake is a grid of S (start), F (frozen), H (hole) and G (goal). An episode starts on a start tile, uniformly.
+On slippery ice a move goes where it was meant to with probability `success_rate`, else to either side of that
+direction with equal probability. Whoever would leave the grid stays where they are.
+
+Observation: int32 (), row * columns + column.
+Action: 0 left, 1 down, 2 right, 3 up.
+Reward: `reward_schedule` for stepping onto the goal, into a hole, or onto any other tile.
+Termination: on the goal or in a hole. A step from there changes nothing and earns 0.
+Truncation: after 100 steps.
+
+Deviations: probabilities are float32.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import Environment, EnvParams, EnvState
+from flax import struct
+
+from envcore_misc.render import draw_frozen_lake
+
+MAPS = {
+    "4x4": ("SFFF", "FHFH", "FFFH", "HFFG"),
+    "8x8": (
+        "SFFFFFFF",
+        "FFFFFFFF",
+        "FFFHFFFF",
+        "FFFFFHFF",
+        "FFFHFFFF",
+        "FHHFFFHF",
+        "FHFFHFHF",
+        "FFFHFFFG",
+    ),
+}
+"""Gymnasium's maps by name."""
+
+_MOVES = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])  # rows and columns of left, down, right, up
+
+
+@struct.dataclass
+class FrozenLakeState(EnvState):
+    """State of `FrozenLake`."""
+
+    position: Any  # int32 (), row * columns + column
+
+
+@struct.dataclass
+class FrozenLakeParams(EnvParams):
+    """Params of `FrozenLake`."""
+
+    max_steps_in_episode: Any = 100  # int32 ()
+
+
+@dataclasses.dataclass(frozen=True)
+class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
+    """FrozenLake-misc; see the module for its rules.
+
+    Attributes:
+      desc: the lake, one string a row; None for the map called `map_name`.
+      map_name: "4x4" or "8x8".
+      is_slippery: whether moves can go astray.
+      success_rate: probability that a move on slippery ice does not.
+      reward_schedule: rewards for goal, hole and any other tile.
+
+    Raises:
+      ValueError: there is no such map, or the lake is no rectangle of S, F, H and G with a start, or the success
+        rate is no probability.
+    """
+
+    desc: tuple[str, ...] | None = None
+    map_name: str = "4x4"
+    is_slippery: bool = True
+    success_rate: float = 1 / 3
+    reward_schedule: tuple[float, float, float] = (1.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if self.desc is None and self.map_name not in MAPS:
+            raise ValueError(f"map_name must be one of {', '.join(MAPS)}, got {self.map_name!r}")
+        lake = self.lake
+        if len({len(row) for row in lake}) != 1 or set("".join(lake)) - set("SFHG") or "S" not in "".join(lake):
+            raise ValueError(f"desc must be rows of equal length of S, F, H and G with at least one S, got {lake!r}")
+        if not 0 <= self.success_rate <= 1:
+            raise ValueError(f"success_rate must be in [0, 1], got {self.success_rate!r}")
+
+    @property
+    def lake(self) -> tuple[str, ...]:
+        """The tiles, one string a row."""
+        return MAPS[self.map_name] if self.desc is None else self.desc
+
+    @property
+    def default_params(self) -> FrozenLakeParams:
+        return FrozenLakeParams()
+
+    def action_space(self, params: FrozenLakeParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(4)
+
+    def observation_space(self, params: FrozenLakeParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(self._tiles.size)
+
+    def state_space(self, params: FrozenLakeParams | None = None) -> spaces.Dict:
+        return spaces.Dict({"position": self.observation_space(), "time": spaces.COUNT})
+
+    def init_state(self, key: jax.Array, params: FrozenLakeParams) -> FrozenLakeState:
+        starts = np.flatnonzero(self._tiles == "S").astype(np.int32)
+        if len(starts) == 1:
+            return FrozenLakeState(position=starts[0])
+        return FrozenLakeState(position=jnp.asarray(starts)[random.below(random.bits(key), len(starts))])
+
+    def transition(
+        self, key: jax.Array, state: FrozenLakeState, action: jax.Array, params: FrozenLakeParams
+    ) -> tuple[FrozenLakeState, jax.Array, jax.Array]:
+        return self.play(state, self.slip(action, random.uniform(key)) if self.is_slippery else action)
+
+    def play(
+        self, state: FrozenLakeState, direction: jax.Array
+    ) -> tuple[FrozenLakeState, jax.Array, jax.Array]:
+        """The rules without randomness: one step in a direction, numbered as the actions are."""
+        is_over = jnp.asarray(np.isin(self._tiles, ("G", "H")))
+        position = jnp.asarray(self._destinations())[state.position, direction]
+        reward = jnp.where(is_over[state.position], 0.0, jnp.asarray(self._rewards())[position])
+        return state.replace(position=position), reward, is_over[position]
+
+    def observe(self, state: FrozenLakeState, params: FrozenLakeParams) -> jax.Array:
+        return state.position
+
+    def render(self, state: FrozenLakeState, params: FrozenLakeParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_frozen_lake(state, self.lake, height)
+
+    @property
+    def _tiles(self) -> np.ndarray:
+        return np.array(list("".join(self.lake)))
+
+    def slip(self, action: jax.Array, draw: jax.Array) -> jax.Array:
+        """The direction moved in: the one before, the one meant or the one after, by cumulative probability."""
+        astray = np.float32((1 - self.success_rate) / 2)
+        turn = (draw >= astray).astype(jnp.int32) + (draw >= 1 - astray).astype(jnp.int32) - 1
+        return (action + turn) % 4
+
+    def _destinations(self) -> np.ndarray:
+        """Where each move leads from each tile: int32 (tiles, 4)."""
+        rows, columns = len(self.lake), len(self.lake[0])
+        here = np.stack(np.divmod(np.arange(rows * columns), columns), axis=-1)
+        there = np.clip(here[:, None] + _MOVES, 0, (rows - 1, columns - 1))
+        stays = np.isin(self._tiles, ("G", "H"))[:, None]
+        return np.where(stays, np.arange(rows * columns)[:, None], there @ (columns, 1)).astype(np.int32)
+
+    def _rewards(self) -> np.ndarray:
+        """What stepping onto each tile earns: float32 (tiles,)."""
+        goal, hole, other = self.reward_schedule
+        return np.select([self._tiles == "G", self._tiles == "H"], [goal, hole], other).astype(np.float32)

@@ -1,0 +1,108 @@
+"""FrozenLake against the recordings of the original, and what only we have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import envcore
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.testing import check_env
+from envcore_misc.frozen_lake import MAPS, FrozenLake, FrozenLakeState
+
+GOLDEN = Path(__file__).parents[3] / "tests" / "golden" / "toy_text.frozen_lake.npz"
+LAKES = range(5)
+
+
+def recording(number: int) -> tuple[FrozenLake, dict[str, np.ndarray]]:
+    with np.load(GOLDEN) as file:
+        prefix = f"lake{number}."
+        columns = {name.removeprefix(prefix): file[name] for name in file.files if name.startswith(prefix)}
+        settings = json.loads(str(file["meta"]))["segments"][number]["kwargs"]
+    settings.pop("map_name", None)
+    settings["desc"] = tuple(columns["desc"].tolist())
+    if "reward_schedule" in settings:
+        settings["reward_schedule"] = tuple(settings["reward_schedule"])
+    return FrozenLake(**settings), columns
+
+
+@pytest.mark.parametrize("number", LAKES)
+def test_every_recorded_step(number: int) -> None:
+    env, columns = recording(number)
+    action = jnp.asarray(columns["action"], jnp.int32)
+    if env.is_slippery:
+        draw = columns["draw_u"].astype(np.float32)
+        cumulative = np.array([(1 - env.success_rate) / 2, (1 + env.success_rate) / 2])
+        clear = (np.abs(columns["draw_u"][:, None] - cumulative) > 1e-6).all(1)  # of float32 rounding
+        slipped = np.asarray(jax.vmap(env.slip)(action, draw))
+        expected = (columns["action"] + (columns["draw_u"][:, None] >= cumulative).sum(1) - 1) % 4
+        assert clear.sum() >= len(clear) - 2
+        np.testing.assert_array_equal(slipped[clear], expected[clear])
+        # From a hole or the goal the original has one outcome, whatever the draw.
+    else:
+        slipped, clear = np.asarray(action), np.ones(len(action), bool)
+    before = FrozenLakeState(position=jnp.asarray(columns["before"], jnp.int32), time=jnp.zeros_like(action))
+    after, reward, terminated = jax.vmap(env.play)(before, jnp.asarray(slipped))
+    np.testing.assert_array_equal(np.asarray(after.position)[clear], columns["after"][clear])
+    np.testing.assert_allclose(np.asarray(reward)[clear], columns["reward"][clear], rtol=1e-6)
+    np.testing.assert_array_equal(np.asarray(terminated)[clear], columns["terminated"][clear])
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_transition_table_is_gymnasiums(name: str) -> None:
+    original: Any = gymnasium.make("FrozenLake-v1", map_name=name).unwrapped
+    env = FrozenLake(map_name=name)
+    assert gymnasium.make("FrozenLake-v1", map_name=name).spec.max_episode_steps == 100  # pyright: ignore
+    tiles = original.observation_space.n
+    assert env.observation_space().n == tiles  # pyright: ignore[reportAttributeAccessIssue]
+    draws = jnp.asarray([1 / 6, 0.5, 5 / 6], jnp.float32)  # one in each third
+    for action in range(4):
+        for tile in range(tiles):
+            outcomes = original.P[tile][action]
+            for draw, (_, there, reward, terminated) in zip(draws, outcomes * (3 // len(outcomes)), strict=True):
+                state = FrozenLakeState(position=jnp.int32(tile), time=jnp.int32(0))
+                direction = np.asarray(action + round(float(draw) * 3 - 0.5) - 1) % 4
+                after, ours, over = _play(env, state, jnp.asarray(direction, jnp.int32))
+                assert (int(after.position), float(ours), bool(over)) == (there, reward, terminated)
+
+
+_play = jax.jit(FrozenLake.play, static_argnums=0)
+
+
+def test_slips_with_the_success_rate() -> None:
+    env = FrozenLake(success_rate=0.6)
+    directions = np.asarray(jax.vmap(lambda u: env.slip(jnp.int32(2), u))(jnp.linspace(0.0, 0.99999, 10_000)))
+    np.testing.assert_allclose([(directions == d).mean() for d in range(4)], [0, 0.2, 0.6, 0.2], atol=2e-4)
+
+
+def test_starts_uniformly_on_start_tiles() -> None:
+    env = FrozenLake(desc=("SFS", "FGS"))
+    keys = jax.random.split(jax.random.key(0), 3000)
+    position = np.asarray(jax.vmap(env.reset)(keys)[0])
+    counts = np.bincount(position, minlength=6)
+    assert set(np.flatnonzero(counts)) == {0, 2, 5}
+    assert (np.abs(counts[[0, 2, 5]] - 1000) < 4 * np.sqrt(3000 * 2 / 9)).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"map_name": "8x8"}, {"is_slippery": False}, {"desc": ("SFS", "FGH")}])
+def test_conforms(options: dict[str, Any]) -> None:
+    check_env(envcore.make("FrozenLake-misc", **options)[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"map_name": "5x5"}, "map_name must be one of 4x4, 8x8, got '5x5'"),
+        ({"desc": ("SF", "F")}, "rows of equal length"),
+        ({"desc": ("FF", "FG")}, "at least one S"),
+        ({"success_rate": 1.5}, r"success_rate must be in \[0, 1\]"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FrozenLake(**options)

@@ -1,0 +1,296 @@
+"""Our classic control environments beside gymnasium's: the same states, the same actions, what comes of them.
+
+`our_steps` and `gymnasium_steps` take the same `Inputs` and give the same `Outputs`; `check_agreement` compares two
+of them. Gymnasium computes in float64, we compute in float32, so numbers may differ by rounding: by at most
+`ROUNDINGS` times the spacing of float32 numbers at the size of what is added up on the way. A `Task` says for each
+number what that size is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import envcore
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+ROWS = 10_000
+ROUNDINGS = 4
+SPACING = float(np.finfo(np.float32).eps)
+
+
+class Inputs(NamedTuple):
+    """N steps to take.
+
+    Attributes:
+      state: before each step, float64 (N, fields); MountainCarContinuous holds float32 numbers, as in play.
+      elapsed: steps taken in the episode before, int (N,).
+      action: int (N,) or float32 (N,).
+      noise: what Acrobot's torque noise draws, float64 (N,).
+    """
+
+    state: np.ndarray
+    elapsed: np.ndarray
+    action: np.ndarray
+    noise: np.ndarray
+
+
+class Outputs(NamedTuple):
+    """What N steps led to; float64 but for the flags.
+
+    Attributes:
+      state: (N, fields).
+      obs: (N, numbers in an observation).
+      reward: (N,).
+      terminated: bool (N,).
+      truncated: bool (N,).
+    """
+
+    state: np.ndarray
+    obs: np.ndarray
+    reward: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+
+
+class Agreement(NamedTuple):
+    """How well two outputs agree.
+
+    Attributes:
+      largest: the largest difference, in spacings of float32 at the number's size; at most `ROUNDINGS`.
+      undecided: rows that differ because the original is within rounding of a threshold.
+    """
+
+    largest: float
+    undecided: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """How an environment of ours corresponds to gymnasium's of the same id.
+
+    Attributes:
+      id: the environment's id.
+      fields: our state's fields, in the order of gymnasium's state.
+      obs_fields: for each number of an observation, the field that it is computed from.
+      size: (before, after) -> the size of the numbers that are added up to each field, (N, fields).
+      thresholds: (after, size, params) -> distances (N,) to where a flag flips or the car stops, each divided by
+        the size of what is compared.
+      reward_size: (inputs, outputs) -> the size of what is added up to the reward, (N,); 0 where it is exact.
+      angles: fields that are angles wrapped to [-pi, pi]: they are compared on the circle.
+    """
+
+    id: str
+    fields: tuple[str, ...]
+    obs_fields: tuple[int, ...]
+    size: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    thresholds: Callable[[np.ndarray, np.ndarray, Any], list[np.ndarray]]
+    reward_size: Callable[[Inputs, Outputs], np.ndarray]
+    angles: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return self.id
+
+    def make(self, options: dict[str, Any]) -> tuple[Any, Any]:
+        """Our environment and params, with gymnasium's options as constructor arguments or params.
+
+        Torque noise is left out: `our_steps` adds it to the torque.
+        """
+        options = {name: value for name, value in options.items() if name != "torque_noise_max"}
+        static = {field.name for field in dataclasses.fields(envcore.make(self.id)[0])}
+        env, params = envcore.make(self.id, **{k: v for k, v in options.items() if k in static})
+        return env, params.replace(**{k: v for k, v in options.items() if k not in static})
+
+
+def our_steps(task: Task, env: Any, params: Any, inputs: Inputs) -> Outputs:
+    """Takes the steps with our environment, all at once, in float32.
+
+    The rows are repeated to `ROWS`, so that one compilation serves everybody.
+    """
+    size, inputs = len(inputs.state), Inputs(*(np.resize(x, (ROWS, *x.shape[1:])) for x in inputs))
+    state = our_state(task, env, inputs.state).replace(time=jnp.asarray(inputs.elapsed, jnp.int32))
+    params = jax.tree.map(lambda x: np.broadcast_to(x, (ROWS, *np.shape(x))), params)
+    if inputs.noise.any():
+        params = params.replace(available_torque=params.available_torque + inputs.noise[:, None])
+    action = inputs.action[:, None] if inputs.action.dtype.kind == "f" else inputs.action.astype(np.int32)
+    obs, state, reward, terminated, info = _stepper(env)(jax.random.key(0), state, jnp.asarray(action), params)
+    assert (np.asarray(state.time) == inputs.elapsed + 1).all()
+    after = np.stack([np.asarray(getattr(state, name), np.float64) for name in task.fields], axis=1)
+    outputs = Outputs(after, obs, reward, terminated, info["truncated"])
+    return Outputs(*(np.asarray(x, bool if x.dtype == bool else np.float64)[:size] for x in outputs))
+
+
+def our_state(task: Task, env: Any, state: np.ndarray) -> Any:
+    """A batch of our states with the numbers of gymnasium's, (N, fields); 0 in every other field."""
+    _, struct = jax.eval_shape(env.reset, jax.eval_shape(lambda: jax.random.key(0)))
+    fields = {name: jnp.asarray(state[:, i], jnp.float32) for i, name in enumerate(task.fields)}
+    return jax.tree.map(lambda x: jnp.zeros((len(state), *x.shape), x.dtype), struct).replace(**fields)
+
+
+def gymnasium_steps(
+    task: Task, inputs: Inputs, kwargs: dict[str, Any] | None = None, attributes: dict[str, Any] | None = None
+) -> Outputs:
+    """Takes the steps with gymnasium's environment, made with `kwargs`, then given `attributes`."""
+    env: Any = gymnasium.make(task.id, disable_env_checker=True, **(kwargs or {}))
+    env.reset(seed=0)
+    inner = env.unwrapped
+    for name, value in (attributes or {}).items():
+        setattr(inner, name, value)
+    states, rest = [], []
+    for state, elapsed, action, noise in zip(*inputs, strict=True):
+        inner.state = state.astype(np.float32) if task is MOUNTAIN_CAR_CONTINUOUS else state
+        inner.np_random = _Forced(noise)
+        if task is CARTPOLE:
+            inner.steps_beyond_terminated = 1 if _has_fallen(state, inner) else None
+        env._elapsed_steps = int(elapsed)
+        obs, *flags, _ = env.step(np.array([action]) if inputs.action.dtype.kind == "f" else int(action))
+        states.append(np.array(inner.state, np.float64))
+        rest.append((np.array(obs, np.float64), *flags))
+    obs, reward, terminated, truncated = (np.array(column) for column in zip(*rest, strict=True))
+    return Outputs(np.array(states), obs, reward, terminated, truncated)
+
+
+def check_agreement(task: Task, inputs: Inputs, expected: Outputs, actual: Outputs, params: Any) -> Agreement:
+    """Compares our outputs with the original's.
+
+    Raises:
+      AssertionError: they differ by more than rounding, in a row that is not at a threshold.
+    """
+    size = task.size(inputs.state, expected.state)
+    errors = np.abs(actual.state - expected.state)
+    circle = errors[:, task.angles]
+    errors[:, task.angles] = np.minimum(circle, np.abs(2 * np.pi - circle))
+    assert (np.abs(actual.state[:, task.angles]) <= np.float32(np.pi)).all()
+    errors = np.column_stack([errors, np.abs(actual.obs - expected.obs), np.abs(actual.reward - expected.reward)])
+    sizes = np.column_stack([size, size[:, task.obs_fields], task.reward_size(inputs, expected)])
+    differs = (errors > ROUNDINGS * SPACING * sizes).any(axis=1) | (actual.terminated != expected.terminated)
+    distance = np.min([np.full(len(size), np.inf), *task.thresholds(expected.state, size, params)], axis=0)
+    wrong = differs & (distance > ROUNDINGS * SPACING)
+    assert not wrong.any(), _describe(np.flatnonzero(wrong), inputs, expected, actual)
+    np.testing.assert_array_equal(actual.truncated, expected.truncated)
+    same, counts = ~differs, sizes > 0
+    ratios = np.divide(errors, SPACING * sizes, out=np.zeros_like(errors), where=counts)
+    return Agreement(float(ratios[same].max()), int(differs.sum()))
+
+
+def _cartpole_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    # The last four are what one push adds to each field, within a factor of two.
+    return np.maximum(np.maximum(np.abs(before), np.abs(after)), [0.1, 0.2, 0.1, 0.3])
+
+
+def _pendulum_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    # Rounding the angle rounds its sine, and so the acceleration, which may be as large as the speed limit.
+    angle = np.maximum(np.maximum(np.abs(before), np.abs(after))[:, 0], 1)
+    return np.column_stack([angle, angle + 8])
+
+
+def _acrobot_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    # Accelerations grow with the square of the speed, and each of the four Runge-Kutta stages passes on the rounding
+    # of the one before, times the angle turned in a step: 0.2 s at up to one and a half times the speed at its ends.
+    turned = 0.3 * np.maximum(np.abs(before)[:, 2:].sum(axis=1), np.abs(after)[:, 2:].sum(axis=1))
+    angle, velocity = (1 + turned) ** 2, (1 + turned) ** 4
+    return np.column_stack([angle, angle, velocity, velocity])
+
+
+def _car_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    # The last two are, within a factor of three, the greatest speed and what push and gravity add to it.
+    return np.maximum(np.maximum(np.abs(before), np.abs(after)), [0.1, 0.01])
+
+
+def _cartpole_thresholds(after: np.ndarray, size: np.ndarray, params: Any) -> list[np.ndarray]:
+    limits = [params.x_threshold, params.theta_threshold_radians]
+    return list((np.abs(np.abs(after[:, [0, 2]]) - limits) / size[:, [0, 2]]).T)
+
+
+def _acrobot_thresholds(after: np.ndarray, size: np.ndarray, params: Any) -> list[np.ndarray]:
+    height = -np.cos(after[:, 0]) - np.cos(after[:, 0] + after[:, 1])
+    return [np.abs(height - 1) / (2 * size[:, 0] + size[:, 1])]
+
+
+def _car_thresholds(after: np.ndarray, size: np.ndarray, params: Any) -> list[np.ndarray]:
+    (position, velocity), (position_size, velocity_size) = after.T, size.T
+    return [
+        np.abs(position - params.min_position) / position_size,
+        np.abs(position - params.goal_position) / position_size,
+        np.abs(velocity - params.goal_velocity) / velocity_size,
+    ]
+
+
+_NAMES = ("joint_angle1", "joint_angle2", "velocity_1", "velocity_2")
+CARTPOLE = Task(
+    "CartPole-v1",
+    fields=("x", "x_dot", "theta", "theta_dot"),
+    obs_fields=(0, 1, 2, 3),
+    size=_cartpole_size,
+    thresholds=_cartpole_thresholds,
+    reward_size=lambda inputs, outputs: np.zeros(len(inputs.state)),
+)
+PENDULUM = Task(
+    "Pendulum-v1",
+    fields=("theta", "theta_dot"),
+    obs_fields=(0, 0, 1),
+    size=_pendulum_size,
+    thresholds=lambda after, size, params: [],
+    # Rounding the angle rounds its square by at most 2 pi times as much.
+    reward_size=lambda inputs, outputs: np.abs(outputs.reward) + 2 * np.pi * np.abs(inputs.state[:, 0]),
+)
+ACROBOT = Task(
+    "Acrobot-v1",
+    fields=_NAMES,
+    obs_fields=(0, 0, 1, 1, 2, 3),
+    size=_acrobot_size,
+    thresholds=_acrobot_thresholds,
+    reward_size=lambda inputs, outputs: np.zeros(len(inputs.state)),
+    angles=(0, 1),
+)
+MOUNTAIN_CAR = Task(
+    "MountainCar-v0",
+    fields=("position", "velocity"),
+    obs_fields=(0, 1),
+    size=_car_size,
+    thresholds=_car_thresholds,
+    reward_size=lambda inputs, outputs: np.zeros(len(inputs.state)),
+)
+MOUNTAIN_CAR_CONTINUOUS = dataclasses.replace(
+    MOUNTAIN_CAR,
+    id="MountainCarContinuous-v0",
+    # XLA takes numbers below `tiny` for 0.
+    reward_size=lambda inputs, outputs: (
+        100.0 * outputs.terminated
+        + 0.1 * np.maximum(inputs.action.astype(np.float64) ** 2, np.finfo(np.float32).tiny / SPACING)
+    ),
+)
+TASKS = (CARTPOLE, PENDULUM, ACROBOT, MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS)
+
+
+@functools.cache
+def _stepper(env: Any) -> Callable[..., Any]:
+    return jax.jit(jax.vmap(env.step_env, (None, 0, 0, 0)))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Forced:
+    """A random number generator that draws what it is told."""
+
+    value: float
+
+    def uniform(self, low: float, high: float) -> float:
+        assert low <= self.value <= high
+        return self.value
+
+
+def _has_fallen(state: np.ndarray, env: Any) -> bool:
+    return bool(abs(state[0]) > env.x_threshold or abs(state[2]) > env.theta_threshold_radians)
+
+
+def _describe(rows: np.ndarray, inputs: Inputs, expected: Outputs, actual: Outputs) -> str:
+    row = rows[0]
+    lines = [f"{len(rows)} of {len(inputs.state)} rows differ; row {row}:"]
+    for what, values in (("inputs", inputs), ("expected", expected), ("actual", actual)):
+        lines.append(f"  {what}: " + ", ".join(f"{n}={x[row]}" for n, x in values._asdict().items()))
+    return "\n".join(lines)
