@@ -1,0 +1,62 @@
+"""The README is true: its Python runs in order, its commands are those that CI runs, its table is the catalogue."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import envcore
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_python_blocks_run_in_order(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("readme")
+    monkeypatch.setitem(sys.modules, "readme", module)  # dataclasses and pickle look their module up
+    for number, code in enumerate(blocks("python")):
+        exec(compile(code, f"README.md, Python block {number}", "exec"), vars(module))
+    assert "(200, 2048)" in capsys.readouterr().out
+
+
+def test_first_command_writes_a_picture(tmp_path: Path) -> None:
+    command = next(line for line in blocks("bash") if "envcore rollout" in line)
+    _, _, typed = command.partition("uv run ")
+    args = shlex.split(typed)
+    script = Path(sys.executable).with_name(args[0])
+    environment = {**os.environ, "COLUMNS": "120"}
+    done = subprocess.run([script, *args[1:]], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for part in ("episodes finished", "return", "length", "steps/s", "compile time"):
+        assert part in done.stdout
+    from PIL import Image
+
+    with Image.open(tmp_path / "cartpole.gif") as image:
+        assert image.n_frames > 100  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_ci_runs_the_readmes_test_command() -> None:
+    command = next(block for block in blocks("bash") if "pytest" in block).strip().split("&&")[1].strip()
+    assert command in (ROOT / ".ci/run").read_text()
+
+
+def test_table_is_the_catalogue() -> None:
+    ours = [each for each in envcore.list_envs() if each.distribution != "envcore-example"]
+    rows = {
+        row[0].strip("` "): row for row in (line.strip("|").split("|") for line in README.splitlines()) if len(row) == 5
+    }
+    for each in ours:
+        env, params = envcore.make(each.spec.id)
+        assert each.spec.id in rows, f"the README's table lacks {each.spec.id}"
+        space = env.observation_space(params)
+        assert rows[each.spec.id][3].strip() == f"{space.dtype} {space.shape}"

@@ -1,0 +1,46 @@
+"""Measures envcore beside gymnax: `uv run --no-default-groups --group peers python tools/benchmark --help`.
+
+Both libraries run in one process, alternating, on the same workload: `jit` of a `scan` over `vmap` of the environment,
+random actions drawn inside, auto-reset, the observations and rewards summed so that XLA cannot drop them. Reported are
+medians, their ratio, and the time to trace and compile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import jax
+from measure import measure
+from report import markdown
+from workloads import ENVIRONMENTS, VARIANTS
+
+
+def main() -> None:
+    """Parses the command line, measures and reports."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ids", nargs="*", default=list(ENVIRONMENTS), help="environments (default: all)")
+    parser.add_argument("--num-envs", nargs="+", type=int, default=[1, 128, 2048, 16384], help="per device")
+    parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
+    parser.add_argument("--repeats", type=int, default=7, help="timed runs of each program")
+    parser.add_argument("--compiles", type=int, default=1, help="timed compilations of each program")
+    parser.add_argument("--devices", type=int, default=1, help="run on that many devices with pmap")
+    parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for results.json and .md")
+    args = parser.parse_args()
+    if args.devices > jax.local_device_count():
+        parser.error(f"--devices {args.devices}, but JAX sees {jax.local_device_count()}")
+
+    results = []
+    for env_id in args.ids:
+        for num_envs in args.num_envs:
+            found = measure(env_id, num_envs, args.variants, args.repeats, args.compiles, args.devices)
+            results += found
+            print(markdown(found, header=len(results) == len(found)), flush=True)
+    args.out.mkdir(parents=True, exist_ok=True)
+    (args.out / "results.json").write_text(json.dumps(results, indent=1))
+    (args.out / "results.md").write_text(markdown(results, header=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()
