@@ -17,7 +17,6 @@ Wrappers and the base class speak through four pure functions, none of which res
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import jax
@@ -25,15 +24,9 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from envcore import random, spaces, trees
+from envcore import arguments, random, spaces, stepping, trees
 from envcore.auto_reset import reset_where
-from envcore.errors import (
-    EnvironmentDefinitionError,
-    InvalidActionError,
-    InvalidParamsError,
-    InvalidStateError,
-    NoPictureError,
-)
+from envcore.errors import EnvironmentDefinitionError, NoPictureError
 
 NO_TIME_LIMIT = 2**31 - 1
 """`max_steps_in_episode` of an environment that has no time limit."""
@@ -141,7 +134,9 @@ class Environment(Generic[StateT, ParamsT]):
 
     def state_space(self, params: ParamsT | None = None) -> spaces.Dict:
         """The space of states, by field. By default their shapes and dtypes without bounds."""
-        return _unbounded_space(state_struct(self))
+        space = spaces.unbounded_space(arguments.state_struct(self))
+        assert isinstance(space, spaces.Dict)  # a state is a dataclass
+        return space
 
     def carry_over(self, fresh: StateT, final: StateT) -> StateT:
         """Returns `fresh` with what survives an auto-reset taken from `final`. By default nothing does."""
@@ -196,7 +191,7 @@ class Environment(Generic[StateT, ParamsT]):
           InvalidKeyError, InvalidParamsError: an argument is not what it should be; also raised while tracing.
         """
         random.check_key(key)
-        return _reset(self, key, self._checked_params(params))
+        return stepping.reset(self, key, arguments.checked_params(self, params))
 
     def step(
         self, key: jax.Array, state: StateT, action: Any, params: ParamsT | None = None
@@ -227,14 +222,12 @@ class Environment(Generic[StateT, ParamsT]):
           InvalidKeyError, InvalidStateError, InvalidActionError, InvalidParamsError: an argument is not what it
             should be; also raised while tracing.
         """
-        return _step(self, *self._checked(key, state, action, params))
+        return stepping.step(self, *self._checked(key, state, action, params))
 
     def get_obs(self, state: StateT, params: ParamsT | None = None) -> Any:
         """The observation of a state: what `reset` and `step` return beside it. Store states, observe them later."""
-        params = self._checked_params(params)
-        return _observe(
-            self, trees.conform(state, state_struct(self), f"{self.name}'s state", InvalidStateError), params
-        )
+        params = arguments.checked_params(self, params)
+        return stepping.observe(self, arguments.checked_state(self, state), params)
 
     def reset_env(self, key: jax.Array, params: ParamsT | None = None) -> tuple[Any, StateT]:
         """The raw counterpart of `step_env`: the same as `reset`."""
@@ -247,7 +240,7 @@ class Environment(Generic[StateT, ParamsT]):
 
         `info` has the same entries as after `step`.
         """
-        return _step_env(self, *self._checked(key, state, action, params))
+        return stepping.step_env(self, *self._checked(key, state, action, params))
 
     # What wrappers override.
 
@@ -280,125 +273,11 @@ class Environment(Generic[StateT, ParamsT]):
 
         return reset_where(done, fresh, state, key, params, only_finished=self.expensive_reset)
 
-    # Checks.
-
     def _checked(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
         random.check_key(key)
-        params = self._checked_params(params)
-        state = trees.conform(state, state_struct(self), f"{self.name}'s state", InvalidStateError)
-        return key, state, self._checked_action(action, params), params
-
-    def _checked_params(self, params: Any) -> Any:
-        if params is None:
-            return default_params(self)
-        return trees.conform(params, default_params(self), f"{self.name}'s params", InvalidParamsError)
-
-    def _checked_action(self, action: Any, params: Any) -> Any:
-        space = self.action_space(params)
-        problem = space.mismatch(action)
-        if problem is None:
-            problem = _value_problem(space, action)
-        if problem is not None:
-            batch = np.shape(action)[1:] == space.shape and np.ndim(action) > 0
-            advice = " To step a batch of environments, use jax.vmap or envcore.wrappers.Batched." if batch else ""
-            raise InvalidActionError(f"an action of {self.name} must be in {space!r}: {problem}.{advice}")
-        return jax.tree.map(lambda x, dtype: x if _is_exactly(x, dtype) else jnp.asarray(x, dtype), action, space.dtype)
+        params = arguments.checked_params(self, params)
+        return key, arguments.checked_state(self, state), arguments.checked_action(self, action, params), params
 
     def _conform(self, value: Any, expected: Any, what: str) -> Any:
         method = f"{type(self).__qualname__} returned {what} of another type than its environment declares: "
         return trees.conform(value, expected, what, lambda message: EnvironmentDefinitionError(method + message))
-
-
-@functools.lru_cache(maxsize=512)
-def default_params(env: Environment[Any, ParamsT]) -> ParamsT:
-    """`env.default_params` as numpy arrays with the dtypes that programs see, made once for equal environments."""
-
-    def leaf(x: Any) -> Any:
-        x = np.asarray(x)
-        return x.astype({"f": np.float32, "i": np.int32, "u": np.uint32}.get(x.dtype.kind, x.dtype))
-
-    return jax.tree.map(leaf, env.default_params)
-
-
-@functools.lru_cache(maxsize=512)
-def state_struct(env: Environment[StateT, Any]) -> StateT:
-    """The types of a state, as `jax.ShapeDtypeStruct`, found once for equal environments."""
-    key = jax.eval_shape(lambda: jax.random.key(0))
-    return jax.eval_shape(env.start, key, default_params(env))
-
-
-@functools.partial(jax.jit, static_argnums=0, inline=True)
-def _observe(env: Environment[Any, Any], state: Any, params: Any) -> Any:
-    return trees.narrow(env.observe(state, params))
-
-
-@functools.partial(jax.jit, static_argnums=0, inline=True)
-def _reset(env: Environment[Any, Any], key: jax.Array, params: Any) -> tuple[Any, Any]:
-    state = env.start(key, params)
-    return _observe(env, state, params), state
-
-
-@functools.partial(jax.jit, static_argnums=0, inline=True)
-def _step(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
-    outcome = env.advance(key, state, action, params)
-    done = outcome.terminated | outcome.truncated
-    state = env.restart(random.reset_key(key), done, outcome.state, params)
-    # Once for obs and once for final_obs: whichever of them the program does not use, XLA deletes.
-    obs, final_obs = _observe(env, state, params), _observe(env, outcome.state, params)
-    return obs, state, outcome.reward, done, _info(outcome, final_obs)
-
-
-@functools.partial(jax.jit, static_argnums=0, inline=True)
-def _step_env(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
-    outcome = env.advance(key, state, action, params)
-    obs = _observe(env, outcome.state, params)
-    return obs, outcome.state, outcome.reward, outcome.terminated, _info(outcome, obs)
-
-
-def _info(outcome: Outcome, final_obs: Any) -> Info:
-    own = {
-        "terminated": outcome.terminated,
-        "truncated": outcome.truncated,
-        "discount": 1 - outcome.terminated.astype(jnp.float32),
-        "final_obs": final_obs,
-    }
-    clash = sorted(set(own) & set(outcome.info))
-    if clash:
-        raise EnvironmentDefinitionError(f"info[{clash[0]!r}] is the base class's own entry: give it another name.")
-    return {**outcome.info, **own}
-
-
-def _is_exactly(x: Any, dtype: Any) -> bool:
-    return isinstance(x, jax.Array) and x.dtype == dtype and not x.weak_type  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def _value_problem(space: spaces.Space, action: Any) -> str | None:
-    """Looks at discrete actions on the host only: reading a device array would wait for the device."""
-    is_host = isinstance(action, int | np.integer | np.ndarray)
-    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete) and is_host:
-        bound = space.n if isinstance(space, spaces.Discrete) else space.nvec
-        if not ((np.asarray(action) >= 0) & (np.asarray(action) < bound)).all():
-            return f"got {action}"
-    return None
-
-
-def _unbounded_space(struct: Any) -> spaces.Dict:
-    def space(x: Any) -> spaces.Space:
-        if dataclasses.is_dataclass(x):
-            return spaces.Dict({field.name: space(getattr(x, field.name)) for field in dataclasses.fields(x)})
-        if isinstance(x, dict):
-            return spaces.Dict({name: space(part) for name, part in x.items()})
-        if isinstance(x, tuple | list):
-            return spaces.Tuple(space(part) for part in x)
-        if x.dtype == np.bool_:
-            return spaces.Box(False, True, x.shape, x.dtype)
-        if jnp.issubdtype(x.dtype, jnp.integer):
-            info = np.iinfo(x.dtype)
-            return spaces.Box(
-                np.full(x.shape, info.min, x.dtype), np.full(x.shape, info.max, x.dtype), x.shape, x.dtype
-            )
-        return spaces.Box(-np.inf, np.inf, x.shape, x.dtype)
-
-    result = space(struct)
-    assert isinstance(result, spaces.Dict)
-    return result

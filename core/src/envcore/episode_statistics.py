@@ -1,7 +1,8 @@
 """Mean and spread of episodes' returns and lengths, over more steps than fit into memory.
 
 `summarize` reduces the episodes of one part of a rollout on the device; `EpisodeStatistics` joins the summaries on the
-host, in float64. Both use the parallel algorithm of Chan et al. (1979), so that equal returns have a spread of exactly zero.
+host, in float64. Both use the parallel algorithm of Chan et al. (1979), so that equal returns have a spread of
+exactly zero.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-
 
 LOGGED = ("returned_episode", "returned_episode_returns", "returned_episode_lengths")
 """The entries of `LogWrapper`'s info that `summarize` needs."""

@@ -12,6 +12,7 @@ from envcore.spaces.batch import batch_space, unbatch_space
 from envcore.spaces.box import COUNT, Box, symmetric_box
 from envcore.spaces.composite import Dict, Tuple
 from envcore.spaces.discrete import Discrete, MultiDiscrete
+from envcore.spaces.unbounded import unbounded_space
 
 __all__ = [
     "COUNT",
@@ -24,4 +25,5 @@ __all__ = [
     "batch_space",
     "symmetric_box",
     "unbatch_space",
+    "unbounded_space",
 ]

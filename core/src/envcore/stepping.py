@@ -1,0 +1,63 @@
+"""What `Environment`'s public methods compile: one program for all equal environments, arguments checked already.
+
+Under the caller's own `jit` or `vmap` they inline and leave no trace.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+
+from envcore import random, trees
+from envcore.errors import EnvironmentDefinitionError
+
+if TYPE_CHECKING:
+    from envcore.environment import Environment, Info, Outcome
+
+
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def observe(env: Environment[Any, Any], state: Any, params: Any) -> Any:
+    """`Environment.get_obs`."""
+    return trees.narrow(env.observe(state, params))
+
+
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def reset(env: Environment[Any, Any], key: jax.Array, params: Any) -> tuple[Any, Any]:
+    """`Environment.reset`."""
+    state = env.start(key, params)
+    return observe(env, state, params), state
+
+
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def step(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+    """`Environment.step`."""
+    outcome = env.advance(key, state, action, params)
+    done = outcome.terminated | outcome.truncated
+    state = env.restart(random.reset_key(key), done, outcome.state, params)
+    # Once for obs and once for final_obs: whichever of them the program does not use, XLA deletes.
+    obs, final_obs = observe(env, state, params), observe(env, outcome.state, params)
+    return obs, state, outcome.reward, done, _info(outcome, final_obs)
+
+
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def step_env(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+    """`Environment.step_env`."""
+    outcome = env.advance(key, state, action, params)
+    obs = observe(env, outcome.state, params)
+    return obs, outcome.state, outcome.reward, outcome.terminated, _info(outcome, obs)
+
+
+def _info(outcome: Outcome, final_obs: Any) -> Info:
+    own = {
+        "terminated": outcome.terminated,
+        "truncated": outcome.truncated,
+        "discount": 1 - outcome.terminated.astype(jnp.float32),
+        "final_obs": final_obs,
+    }
+    clash = sorted(set(own) & set(outcome.info))
+    if clash:
+        raise EnvironmentDefinitionError(f"info[{clash[0]!r}] is the base class's own entry: give it another name.")
+    return {**outcome.info, **own}

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.spaces import COUNT, Box
+from envcore.spaces.box import symmetric_box
+from scipy import stats
+
+KEYS = jax.random.split(jax.random.key(0), 4000)
+
+
+def samples(space):
+    return np.asarray(jax.jit(jax.vmap(space.sample))(KEYS))
+
+
+class TestConstruction:
+    def test_the_shape_is_that_of_the_bounds_broadcast(self):
+        assert Box(0, 1).shape == ()
+        assert Box(np.zeros((3, 1)), [1, 2]).shape == (3, 2)
+        assert Box([[0, 0], [0, 0]], 1).shape == (2, 2)
+        assert Box(0, 1, [4]).shape == (4,)
+
+    def test_bounds_have_the_shape_and_dtype_of_a_value(self):
+        space = Box(0, [1, 2], dtype=np.uint8)
+        np.testing.assert_array_equal(space.low, np.zeros(2, np.uint8), strict=True)
+        np.testing.assert_array_equal(space.high, np.array([1, 2], np.uint8), strict=True)
+        assert space.dtype == np.uint8
+
+    def test_a_symmetric_box(self):
+        assert symmetric_box([1, np.inf]) == Box([-1, -np.inf], [1, np.inf])
+
+    @pytest.mark.parametrize(
+        ("space", "text"),
+        [
+            (Box(0, 1), "Box(0, 1, (), float32)"),
+            (Box(-np.inf, 0.5, (2, 3)), "Box(-inf, 0.5, (2, 3), float32)"),
+            (Box([0, 1], 2, dtype=np.int8), "Box([0, 1], 2, (2,), int8)"),
+            (Box(np.arange(9), 9), "Box(..., 9, (9,), float32)"),
+            (Box(False, True, dtype=bool), "Box(False, True, (), bool)"),
+        ],
+    )
+    def test_repr(self, space, text):
+        assert repr(space) == text
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ((1, 0), "Box needs low <= high, got low=1, high=0"),
+            (([0, 3], 2), "Box needs low <= high"),
+            ((np.nan, 1), "Box needs low <= high"),
+            ((0, [1, 2], (3,)), r"Box cannot use the bound \[1, 2\] for shape \(3,\)"),
+            ((-np.inf, 0, (), np.int32), "Box cannot use the bound -inf .* int32 does not hold it"),
+            ((0, 300, (), np.uint8), "Box cannot use the bound 300 .* uint8 does not hold it"),
+            ((-1, 1, (), np.uint8), "Box cannot use the bound -1 .* uint8 does not hold it"),
+            ((0, 0.5, (), np.int32), "Box cannot use the bound 0.5 .* int32 does not hold it"),
+            ((0, 2, (), bool), "Box cannot use the bound 2 .* bool does not hold it"),
+            ((0, 1e300), "Box cannot use the bound 1e[+]300 .* float32 does not hold it"),
+        ],
+    )
+    def test_refuses_bounds_that_make_no_sense(self, arguments, message):
+        with pytest.raises(ValueError, match=message):
+            Box(*arguments)
+
+    @pytest.mark.parametrize("dtype", [np.complex64, "U3", np.int64, np.uint64, np.float64])
+    def test_refuses_dtypes_that_no_array_of_32_bits_has(self, dtype):
+        with pytest.raises(TypeError, match=f"a Box holds .*, got {np.dtype(dtype)}"):
+            Box(0, 1, dtype=dtype)
+
+
+class TestSampling:
+    def test_a_bounded_float_is_uniform(self):
+        values = samples(Box([-1, 1e6], [3, 1e6 + 1]))
+        assert stats.kstest(values[:, 0], "uniform", (-1, 4)).pvalue > 1e-3
+        assert values[:, 1].min() >= 1e6
+        assert len(np.unique(values[:, 1])) == 17  # every float32 between the bounds
+
+    def test_bounds_whose_distance_is_no_float32(self):
+        high = float(np.finfo(np.float32).max)
+        values = samples(Box(-high, high))
+        assert np.isfinite(values).all()
+        assert stats.kstest(values.astype(np.float64), "uniform", (-high, 2 * high)).pvalue > 1e-3
+
+    def test_an_unbounded_float_is_normal(self):
+        values = samples(Box(-np.inf, np.inf, (2,)))
+        assert stats.kstest(values[:, 0], "norm").pvalue > 1e-3
+        assert abs(np.corrcoef(values.T)[0, 1]) < 0.06
+
+    def test_a_half_bounded_float_is_exponential_beyond_its_bound(self):
+        values = samples(Box([2, -np.inf], [np.inf, 2]))
+        assert stats.kstest(values[:, 0] - 2, "expon").pvalue > 1e-3
+        assert stats.kstest(2 - values[:, 1], "expon").pvalue > 1e-3
+
+    def test_bounded_elements_of_a_partly_unbounded_box_are_uniform(self):
+        values = samples(Box([0, -np.inf, 5], [1, np.inf, 5]))
+        assert stats.kstest(values[:, 0], "uniform").pvalue > 1e-3
+        assert (values[:, 2] == 5).all()
+
+    @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32])
+    @pytest.mark.parametrize("end", ["min", "max"])
+    def test_integers_reach_both_bounds_at_the_ends_of_their_dtype(self, dtype, end):
+        info = np.iinfo(dtype)
+        low, high = (info.min, info.min + 2) if end == "min" else (info.max - 2, info.max)
+        values, counts = np.unique(samples(Box(low, high, dtype=dtype)), return_counts=True)
+        np.testing.assert_array_equal(values, np.arange(low, high + 1))
+        assert stats.chisquare(counts).pvalue > 1e-3
+
+    @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32])
+    @pytest.mark.parametrize("cut", [0, 1])
+    def test_integers_over_a_whole_dtype_are_uniform(self, dtype, cut):
+        """`cut` is one less than everything: the counts 2**32 and 2**32 - 1 are on different paths."""
+        info = np.iinfo(dtype)
+        values = samples(Box(info.min, info.max - cut, dtype=dtype))
+        assert values.dtype == dtype
+        share = (values.astype(np.float64) - info.min) / (float(info.max) - info.min + 1)
+        assert stats.chisquare(np.bincount((share * 16).astype(int), minlength=16)).pvalue > 1e-3
+
+    def test_bools(self):
+        values = samples(Box([False, True, False], [True, True, False], dtype=bool))
+        assert values.dtype == bool
+        assert 0.47 < values[:, 0].mean() < 0.53
+        assert values[:, 1].all()
+        assert not values[:, 2].any()
+
+    @pytest.mark.parametrize("dtype", [np.float16, jnp.bfloat16])
+    def test_short_floats(self, dtype):
+        values = samples(Box([0, -np.inf], [1, np.inf], dtype=dtype))
+        assert values.dtype == dtype
+        assert np.isfinite(values).all()
+        assert values[:, 0].min() >= 0
+        assert values[:, 0].max() <= 1
+
+    def test_integers_of_narrow_bounds_in_a_wide_dtype(self):
+        assert set(samples(Box([-3, 7], [-2, 7], dtype=np.int32))[:, 0].tolist()) == {-3, -2}
+
+
+class TestTracedBounds:
+    """Bounds that depend on params."""
+
+    def test_floats_between_them(self):
+        sample = jax.jit(lambda low, high: jax.vmap(Box(low, high).sample)(KEYS))
+        values = np.asarray(sample(jnp.float32(-3), jnp.float32(5)))
+        assert stats.kstest(values, "uniform", (-3, 8)).pvalue > 1e-3
+
+    @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32])
+    def test_integers_between_them(self, dtype):
+        sample = jax.jit(lambda low, high: jax.vmap(Box(low, high, dtype=dtype).sample)(KEYS))
+        top = np.iinfo(dtype).max
+        for low, high in ((3, 7), (top - 2, top)):
+            values = sample(*jnp.array([low, high], dtype))
+            assert values.dtype == dtype
+            numbers, counts = np.unique(values, return_counts=True)
+            np.testing.assert_array_equal(numbers, np.arange(low, high + 1))
+            assert stats.chisquare(counts).pvalue > 1e-3
+
+    def test_a_traced_infinity_is_no_bound(self):
+        values = jax.jit(lambda high: jax.vmap(Box(0, high).sample)(KEYS))(jnp.float32(np.inf))
+        assert stats.kstest(np.asarray(values), "expon").pvalue > 1e-3
+
+    def test_a_list_may_mix_traced_and_other_numbers(self):
+        @jax.jit
+        def contains(limit, value):
+            return Box([-limit, 0], [limit, np.inf]).contains(value)
+
+        assert contains(jnp.float32(2), jnp.array([-2.0, 5.0]))
+        assert not contains(jnp.float32(2), jnp.array([-2.1, 5.0]))
+
+    def test_vmapped_bounds(self):
+        contains = jax.vmap(lambda high, value: Box(0, high).contains(value))
+        np.testing.assert_array_equal(contains(jnp.array([1.0, 2.0]), jnp.array([1.5, 1.5])), [False, True])
+
+
+class TestContains:
+    def test_both_bounds_belong_to_it(self):
+        space = Box([0, -1], [1, np.inf])
+        assert space.contains(np.array([0, -1]))
+        assert space.contains(np.array([1, np.inf]))
+        assert not space.contains(np.array([1.0001, 0]))
+        assert not space.contains(np.array([0, -1.0001]))
+        assert not space.contains(np.array([0, np.nan]))
+
+    def test_integers_may_stand_for_floats_but_not_the_reverse(self):
+        assert Box(0, 2).contains(1)
+        assert not Box(0, 2, dtype=np.int32).contains(1.0)
+
+    @pytest.mark.parametrize("value", [np.int32(300), np.int32(-1), np.uint32(2**32 - 1), np.int16(-256)])
+    def test_a_wider_integer_does_not_wrap_into_the_bounds(self, value):
+        assert not Box(0, 255, dtype=np.uint8).contains(value)
+        assert not Box(-128, 127, dtype=np.int8).contains(np.int32(256))
+
+    def test_signs_are_told_apart(self):
+        assert not Box(0, 2**32 - 1, dtype=np.uint32).contains(np.int32(-1))
+        assert not Box(-(2**31), 2**31 - 1, dtype=np.int32).contains(np.uint32(2**32 - 1))
+
+    def test_bools(self):
+        assert Box(False, True, dtype=bool).contains(True)
+        assert not Box(True, True, dtype=bool).contains(False)
+        assert not Box(False, True, dtype=bool).contains(1)
+
+    @pytest.mark.parametrize(
+        ("value", "problem"),
+        [
+            (np.zeros(3), "expected shape (2,), got (3,)"),
+            (np.zeros(2, bool), "expected a real number, got bool"),
+            (np.zeros(2, np.complex64), "expected a real number, got complex64"),
+            ([0.0, 0.0], "expected an array, got list"),
+        ],
+    )
+    def test_mismatch_says_what_is_wrong(self, value, problem):
+        assert Box(0, 1, (2,)).mismatch(value) == problem
+        assert not Box(0, 1, (2,)).contains(value)
+
+    def test_mismatch_names_the_kind_of_dtype(self):
+        assert Box(0, 1, dtype=np.int8).mismatch(0.5) == "expected an integer, got float64"
+        assert Box(0, 1, dtype=bool).mismatch(1) == "expected bool, got int64"
+
+    def test_counts(self):
+        assert COUNT.contains(jnp.int32(0))
+        assert COUNT.contains(jnp.int32(2**31 - 1))
+        assert not COUNT.contains(jnp.int32(-1))
