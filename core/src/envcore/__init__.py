@@ -10,9 +10,17 @@ Names are imported on first use, so that `import envcore` costs next to nothing 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+from envcore.version import __version__ as __version__
+
+TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
 if TYPE_CHECKING:
+    from typing import Any
+
+    from envcore import animation as animation
+    from envcore import draw as draw
+    from envcore import errors as errors
+    from envcore import plugins as plugins
     from envcore import random as random
     from envcore import rollout as rollout
     from envcore import spaces as spaces
@@ -31,9 +39,7 @@ if TYPE_CHECKING:
     from envcore.rollout import RolloutWrapper as RolloutWrapper
     from envcore.specs import EnvSpec as EnvSpec
 
-__version__ = "0.1.0"
-
-_MODULES = ("random", "rollout", "spaces", "testing", "wrappers")
+_MODULES = ("animation", "draw", "errors", "plugins", "random", "rollout", "spaces", "testing", "wrappers")
 _HOME = {
     "NO_TIME_LIMIT": "environment",
     "Environment": "environment",
@@ -61,4 +67,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__})

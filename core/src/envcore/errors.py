@@ -59,5 +59,17 @@ class RolloutError(EnvcoreError, ValueError):
     """A rollout was asked for with arguments that make no sense."""
 
 
+class NoPictureError(EnvcoreError, NotImplementedError):
+    """The environment's class does not implement `render`."""
+
+
+class PictureError(EnvcoreError, ValueError):
+    """A picture was asked for with a height that is none, or of a whole batch of states at once."""
+
+
+class AnimationError(EnvcoreError, ValueError):
+    """The frames are no animation, or there is no way to write one to the path."""
+
+
 class ConformanceError(EnvcoreError, AssertionError):
     """`envcore.testing` found that an environment breaks a rule of the contract."""

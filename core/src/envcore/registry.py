@@ -9,19 +9,25 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
+import inspect
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
+
+from packaging.utils import canonicalize_name
 
 from envcore.errors import (
     AmbiguousEnvironmentError,
     EnvironmentLoadError,
     EnvironmentOptionError,
     InvalidSpecError,
+    PluginError,
+    PluginWarning,
     UnknownEnvironmentError,
 )
-from envcore.plugins import PluginRecord, discover
-from envcore.specs import EnvSpec
+from envcore.plugins import PluginRecord, discover, one_line, problems
+from envcore.specs import EnvSpec, is_hashable
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
@@ -55,54 +61,70 @@ class Registry:
     """All registrations of one process. `envcore.make` and its siblings use one shared instance."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        # Two locks: a thread may be importing a module that calls `register` while another one discovers it.
+        self._register_lock = threading.Lock()
+        self._discovery_lock = threading.RLock()
+        self._discovering = False
         self._local: dict[str, EnvSpec] = {}
         self._plugins: tuple[PluginRecord, ...] | None = None
 
     def plugins(self) -> tuple[PluginRecord, ...]:
-        """Every plugin found, also the broken and the disabled ones. The first call discovers."""
-        with self._lock:
+        """Every plugin found, also the broken and the disabled ones. The first call discovers.
+
+        Warns:
+          PluginWarning: in the first call, for each broken plugin and for a disabled name that no plugin has.
+
+        Raises:
+          PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`, or a plugin looks at the catalogue while it
+            is being loaded.
+        """
+        with self._discovery_lock:
             if self._plugins is None:
-                self._plugins = discover()
+                self._plugins = self._discover()
+                # Warned of only now, so that a filter that turns warnings into errors does not lose the discovery.
+                for problem in problems(self._plugins):
+                    warnings.warn(problem, PluginWarning, stacklevel=_stacklevel_outside())
             return self._plugins
 
     def register(self, *specs: EnvSpec) -> None:
-        """Adds environments to this process without a plugin, under the distribution name `"local"`.
+        """Adds environments to this process without a plugin, under the distribution name `"local"`: all or none.
 
         Raises:
           InvalidSpecError: an argument is no `EnvSpec`, or its id was registered before with another content.
         """
-        for spec in specs:
-            if not isinstance(spec, EnvSpec):
-                raise InvalidSpecError(f"register takes EnvSpec objects, got {spec!r}")
-            if self._local.get(spec.id, spec) != spec:
-                raise InvalidSpecError(f"{spec.id!r} is registered already, as {self._local[spec.id].entry_point!r}")
-        with self._lock:
-            self._local.update({spec.id: spec for spec in specs})
+        with self._register_lock:
+            local = dict(self._local)
+            for spec in specs:
+                if not isinstance(spec, EnvSpec):
+                    raise InvalidSpecError(f"register takes EnvSpec objects, got {spec!r}")
+                known = local.setdefault(spec.id, spec)
+                if known != spec:
+                    raise InvalidSpecError(f"{spec.id!r} is registered already, as {known.entry_point!r}")
+            self._local = local  # a new dict, so that a reader in another thread is not disturbed
 
     def registrations(self) -> tuple[Registration, ...]:
         """Every environment that can be made, in the order of ids, clashing ids with each of their distributions."""
-        return tuple(sorted(self._all(), key=lambda found: (found.spec.id.lower(), found.distribution)))
+        return _in_order(Registration(distribution, spec) for distribution, spec in self._rows())
 
     def find(self, env_id: str) -> Registration:
         """Looks up `"id"` or `"distribution:id"`.
 
         Raises:
           UnknownEnvironmentError: nothing is called so; the message names the nearest ids, the distribution to
-            install and the plugins that are broken.
+            install and the plugins that are left out.
           AmbiguousEnvironmentError: two distributions announce the id.
         """
         if not isinstance(env_id, str):
             raise UnknownEnvironmentError(f"an environment's id is a string such as 'CartPole-v1', got {env_id!r}")
-        distribution, _, name = env_id.rpartition(":")
-        found = [
-            each
-            for each in self.registrations()
-            if each.spec.id == name and (not distribution or each.distribution == distribution)
-        ]
+        qualifier, colon, name = env_id.rpartition(":")
+        found = _in_order(
+            Registration(distribution, spec)
+            for distribution, spec in self._rows()
+            if spec.id == name and (not colon or distribution == canonicalize_name(qualifier))
+        )
         if not found:
-            raise UnknownEnvironmentError(self._unknown(env_id, name))
-        if len(found) > 1:
+            raise UnknownEnvironmentError(self._unknown(env_id))
+        if len(found) != 1:
             choices = " or ".join(f"make({each.qualified_id!r})" for each in found)
             raise AmbiguousEnvironmentError(f"{name!r} is announced by several distributions: use {choices}.")
         return found[0]
@@ -113,66 +135,107 @@ class Registry:
         env = _construct(registration, _import_class(registration), kwargs)
         return env, env.default_params
 
-    def _all(self) -> Iterator[Registration]:
-        yield from (Registration(LOCAL, spec) for spec in self._local.values())
-        for plugin in self.plugins():
-            yield from (Registration(plugin.distribution, spec) for spec in plugin.specs)
+    def _discover(self) -> tuple[PluginRecord, ...]:
+        if self._discovering:
+            raise PluginError("a plugin may not make or list environments while it is being loaded")
+        self._discovering = True
+        try:
+            return discover()
+        finally:
+            self._discovering = False
 
-    def _unknown(self, env_id: str, name: str) -> str:
-        ids = {each.spec.id.lower(): each.spec.id for each in self.registrations()}
-        parts = [f"no installed environment is called {env_id!r}."]
-        near = difflib.get_close_matches(name.lower(), ids, n=3, cutoff=0.6)
-        if near:
-            parts.append(f"Did you mean {' or '.join(repr(ids[each]) for each in near)}?")
-        suffix = "bsuite" if name.startswith("bsuite/") else name.rpartition("-")[2].lower()
-        suite = _SUITES.get(suffix)
-        if suite and all(plugin.distribution != suite for plugin in self.plugins()):
-            parts.append(f"Environments of this kind are in another distribution: pip install {suite}.")
-        elif not ids:
-            parts.append("No environments are installed at all: pip install 'envcore[all]'.")
+    def _rows(self) -> Iterator[tuple[str, EnvSpec]]:
         for plugin in self.plugins():
-            if plugin.status == "broken":
-                parts.append(f"Plugin {plugin.distribution} is broken and was left out: {plugin.error}.")
-            elif plugin.status == "disabled":
-                parts.append(f"Plugin {plugin.distribution} is disabled by ENVCORE_DISABLE_PLUGINS.")
+            yield from ((plugin.distribution, spec) for spec in plugin.specs)
+        yield from ((LOCAL, spec) for spec in self._local.values())
+
+    def _unknown(self, env_id: str) -> str:
+        everything = self.registrations()
+        qualifier, _, name = env_id.rpartition(":")
+        parts = [f"no installed environment is called {env_id!r}."]
+        ids = {each.spec.id.lower(): each.spec.id for each in everything}
+        same = [each.qualified_id for each in everything if each.spec.id == name]
+        near = same or [ids[each] for each in difflib.get_close_matches(name.lower(), ids, n=3, cutoff=0.6)]
+        if near:
+            parts.append(f"Did you mean {' or '.join(map(repr, near))}?")
+        suite = _suite_of(name)
+        installed = {plugin.distribution for plugin in self.plugins()}
+        if suite and suite not in installed and qualifier in ("", suite):
+            parts.append(f"If it is one of {suite}'s: pip install {suite}.")
+        elif not installed and not everything:
+            parts.append("No environments are installed at all: pip install 'envcore[all]'.")
+        parts += [
+            f"Plugin {plugin.distribution} is {plugin.status}: {plugin.error}."
+            for plugin in self.plugins()
+            if plugin.status != "loaded"
+        ]
         parts.append("`envcore list` shows what is installed.")
         return " ".join(parts)
+
+
+def _in_order(registrations: Iterable[Registration]) -> tuple[Registration, ...]:
+    return tuple(sorted(registrations, key=lambda each: (each.spec.id.lower(), each.spec.id, each.distribution)))
+
+
+def _stacklevel_outside() -> int:
+    """The `stacklevel` with which the caller's warning points at the line outside envcore that led to it."""
+    level, frame = 1, inspect.currentframe()
+    frame = frame and frame.f_back
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] == "envcore":
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _suite_of(name: str) -> str | None:
+    """The distribution of ours that has ids such as this one."""
+    return "envcore-bsuite" if name.startswith("bsuite/") else _SUITES.get(name.rpartition("-")[2].lower())
 
 
 def _import_class(registration: Registration) -> type[Environment[Any, Any]]:
     from envcore.environment import Environment
 
+    what = f"{registration.qualified_id} points at {registration.spec.entry_point!r}"
     module_name, _, class_name = registration.spec.entry_point.partition(":")
     try:
         env_class = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError) as error:
-        raise EnvironmentLoadError(
-            f"{registration.qualified_id} points at {registration.spec.entry_point!r}, which cannot be imported: {error}"
-        ) from error
+    except Exception as error:
+        raise EnvironmentLoadError(f"{what}, which cannot be imported: {one_line(error)}") from error
     if not (isinstance(env_class, type) and issubclass(env_class, Environment)):
-        raise EnvironmentLoadError(
-            f"{registration.qualified_id} points at {registration.spec.entry_point!r}, "
-            "which is no subclass of envcore.Environment"
-        )
+        raise EnvironmentLoadError(f"{what}, which is no subclass of envcore.Environment")
     return env_class
 
 
 def _construct(
     registration: Registration, env_class: type[Environment[Any, Any]], kwargs: dict[str, Any]
 ) -> Environment[Any, Any]:
+    env_id = registration.spec.id
     fields = [field.name for field in dataclasses.fields(env_class) if field.init]
     unknown = sorted(set(kwargs) - set(fields))
     if unknown:
-        options = ", ".join(fields) or "none"
-        message = f"{registration.spec.id} has no constructor option {unknown[0]!r}; its options: {options}."
-        params = {field.name for field in dataclasses.fields(env_class().default_params)}
-        if unknown[0] in params:
+        message = f"{env_id} has no constructor option {unknown[0]!r}; its options: {', '.join(fields) or 'none'}."
+        if unknown[0] in _param_names(registration, env_class):
             message += f" {unknown[0]!r} is a parameter: params = params.replace({unknown[0]}=...)."
         raise EnvironmentOptionError(message)
+    options = {**registration.spec.kwargs, **kwargs}
     try:
-        return env_class(**{**registration.spec.kwargs, **kwargs})
-    except (TypeError, ValueError) as error:
-        raise EnvironmentOptionError(f"{registration.spec.id} refuses its options: {error}") from error
+        env = env_class(**options)
+    except (TypeError, ValueError, LookupError) as error:
+        raise EnvironmentOptionError(f"{env_id} refuses its options: {error}") from error
+    for name in options:
+        if not is_hashable(getattr(env, name)):
+            raise EnvironmentOptionError(
+                f"{env_id}'s option {name!r} must be hashable, because it is static under jit: use a tuple, "
+                f"got {options[name]!r}"
+            )
+    return env
+
+
+def _param_names(registration: Registration, env_class: type[Environment[Any, Any]]) -> set[str]:
+    try:
+        params = env_class(**registration.spec.kwargs).default_params
+        return {field.name for field in dataclasses.fields(params)}
+    except Exception:  # it has options without a default: the error message does without the hint
+        return set()
 
 
 _SHARED = Registry()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, final
 
 from envcore.errors import InvalidSpecError
 
-_ID = re.compile(r"[A-Za-z0-9][\w.+/-]*")
-_ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]*")
+_ENTRY_POINT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
+@final
 @dataclasses.dataclass(frozen=True)
 class EnvSpec:
     """One row of the catalogue.
@@ -21,7 +22,7 @@ class EnvSpec:
     Attributes:
       id: what a user passes to `envcore.make`, for example `"CartPole-v1"`.
       entry_point: `"package.module:Class"`, imported only when the environment is made.
-      kwargs: constructor options that belong to this id; options given to `make` win over them.
+      kwargs: constructor options that belong to this id, with hashable values; options given to `make` win over them.
       summary: one line on the task, shown by `envcore list`.
       source: where the rules come from (paper or original implementation).
 
@@ -31,7 +32,7 @@ class EnvSpec:
 
     id: str
     entry_point: str
-    kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any], hash=False)
+    kwargs: Mapping[str, Hashable] = dataclasses.field(default_factory=dict[str, Hashable], hash=False)
     summary: str = ""
     source: str = ""
 
@@ -42,7 +43,7 @@ class EnvSpec:
                 raise InvalidSpecError(f"EnvSpec.{name} must be a string, got {value!r}")
         if not _ID.fullmatch(self.id):
             raise InvalidSpecError(
-                f"EnvSpec.id {self.id!r} must start with a letter or digit and hold only letters, digits and . _ + / -"
+                f"EnvSpec.id {self.id!r} must start with a letter or digit and hold only a-z, A-Z, 0-9 and . _ + / -"
             )
         if not _ENTRY_POINT.fullmatch(self.entry_point):
             raise InvalidSpecError(
@@ -52,7 +53,21 @@ class EnvSpec:
             raise InvalidSpecError(
                 f"EnvSpec.kwargs of {self.id!r} must map option names to values, got {self.kwargs!r}"
             )
+        for name, value in self.kwargs.items():
+            if not is_hashable(value):
+                raise InvalidSpecError(
+                    f"EnvSpec.kwargs[{name!r}] of {self.id!r} must be hashable, such as a tuple, got {value!r}"
+                )
         object.__setattr__(self, "kwargs", MappingProxyType(dict(self.kwargs)))
 
     def __reduce__(self) -> tuple[Any, ...]:  # a mappingproxy cannot be pickled
         return EnvSpec, (self.id, self.entry_point, dict(self.kwargs), self.summary, self.source)
+
+
+def is_hashable(value: object) -> bool:
+    """Whether `hash(value)` works; a tuple of lists is a `Hashable`, but cannot be hashed."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

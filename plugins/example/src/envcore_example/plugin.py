@@ -3,8 +3,24 @@
 from envcore.plugins import hookimpl
 from envcore.specs import EnvSpec
 
+_SOURCE = "Sutton & Barto (2018)"
+
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    """None yet."""
-    return []
+    """One class under two names: the example of the book, and its exercise as options of the same class."""
+    return [
+        EnvSpec(
+            id="WindyGridworld-v0",
+            entry_point="envcore_example.windy_gridworld:WindyGridworld",
+            summary="Cross a grid whose wind blows upwards.",
+            source=f"{_SOURCE}, example 6.5",
+        ),
+        EnvSpec(
+            id="WindyGridworldKing-v0",
+            entry_point="envcore_example.windy_gridworld:WindyGridworld",
+            kwargs={"king_moves": True},
+            summary="Cross a windy grid with the moves of a chess king.",
+            source=f"{_SOURCE}, exercise 6.9",
+        ),
+    ]

@@ -1,0 +1,108 @@
+"""What `import envcore`, a listing and `make` load and start, each in a fresh process."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import json
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import envcore
+import pytest
+
+HEAVY = {"chex", "flax", "jax", "jaxlib", "numpy", "PIL", "rich", "typer"}
+PLUGINS = [found.value for found in importlib.metadata.entry_points(group="envcore.plugins")]
+
+
+def probe(code: str) -> Any:
+    """The value of `result` at the end of a program, and of `modules`, the packages that it imported."""
+    code = f"{dedent(code)}\nimport json, sys\nprint(json.dumps([result, sorted(sys.modules)]))"
+    process = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    result, modules = json.loads(process.stdout.splitlines()[-1])
+    return result, {name.partition(".")[0] for name in modules}, modules
+
+
+def test_import_is_nothing_but_the_package() -> None:
+    _, packages, modules = probe("import envcore; result = None")
+    assert [name for name in modules if name.startswith("envcore")] == ["envcore", "envcore.version"]
+    assert not packages & {*HEAVY, "importlib_metadata", "packaging", "pluggy"}
+
+
+def test_listing_imports_no_environment_and_no_jax() -> None:
+    result, packages, modules = probe("""
+        import envcore
+        result = [envcore.find(each.qualified_id).spec.entry_point for each in envcore.list_envs()]
+    """)
+    assert result  # the workspace has environments
+    assert not packages & HEAVY
+    assert not {entry_point.partition(":")[0] for entry_point in result} & set(modules)
+
+
+@pytest.mark.parametrize("module", PLUGINS)
+def test_a_plugin_module_is_light(module: str) -> None:
+    _, packages, _ = probe(f"import {module}; result = None")
+    assert not packages & HEAVY
+
+
+def test_make_imports_one_environment_and_starts_no_backend() -> None:
+    result, _, modules = probe("""
+        import envcore
+        from jax._src import xla_bridge
+
+        env, params = envcore.make("CartPole-v1")
+        repr(env), hash(env), env.action_space(), params.replace(gravity=1.0)
+        result = xla_bridge.backends_are_initialized()
+    """)
+    assert result is False
+    assert "envcore_classic_control.cartpole" in modules
+    assert "envcore_classic_control.pendulum" not in modules
+
+
+def test_no_environment_and_no_part_of_core_starts_a_backend() -> None:
+    result, _, _ = probe("""
+        import envcore
+        from jax._src import xla_bridge
+
+        result = []
+        for name in dir(envcore):
+            getattr(envcore, name)
+            if xla_bridge.backends_are_initialized():
+                raise SystemExit(f"envcore.{name} started a backend")
+        for each in envcore.list_envs():
+            envcore.make(each.qualified_id)
+            if xla_bridge.backends_are_initialized():
+                raise SystemExit(f"{each.qualified_id} started a backend")
+    """)
+    assert result == []
+
+
+@pytest.mark.parametrize("name", sorted({*envcore.__all__, *dir(envcore)}))
+def test_every_name_is_there(name: str) -> None:
+    assert getattr(envcore, name) is not None
+    assert name in dir(envcore)
+
+
+def test_no_name_twice() -> None:
+    assert len(set(envcore.__all__)) == len(envcore.__all__)
+    assert len(set(dir(envcore))) == len(dir(envcore))
+
+
+def test_a_misspelt_name() -> None:
+    with pytest.raises(AttributeError, match="module 'envcore' has no attribute 'mak'"):
+        envcore.mak  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_editors_see_the_names_that_programs_see() -> None:
+    source = ast.parse(Path(envcore.__file__).read_text())
+    (block,) = [node for node in source.body if isinstance(node, ast.If)]
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom) and node.module != "typing"]
+    assert {alias.asname for node in imports for alias in node.names} == set(envcore.__all__)
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert importlib.metadata.version("envcore") == envcore.__version__

@@ -1,0 +1,276 @@
+"""Discovery against plugins that are broken in every way that we could think of."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from envcore import __version__
+from envcore.errors import EnvcoreError, PluginError
+from envcore.plugins import PluginRecord, discover, problems
+from fake_site import FakeSite, announcing, hook
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
+    return FakeSite(tmp_path, monkeypatch)
+
+
+def found(distribution: str) -> PluginRecord:
+    """The record of a distribution, beside a good plugin that has to survive it."""
+    (record,) = [each for each in discover() if each.distribution == distribution]
+    return record
+
+
+def test_nothing_installed(site: FakeSite) -> None:
+    assert discover() == ()
+
+
+def test_records_a_good_plugin(site: FakeSite) -> None:
+    module = site.add_suite("Good_Suite", "A-v0", "B-v0")
+    (record,) = discover()
+    assert record == PluginRecord("good-suite", "1.2", "main", module, "loaded", record.specs)
+    assert [spec.id for spec in record.specs] == ["A-v0", "B-v0"]
+    assert list(problems([record])) == []
+
+
+def test_order_is_that_of_names(site: FakeSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.add_suite("zebra", "Z-v0")
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder, name in ((first, "middle"), (second, "aardvark")):
+        folder.mkdir()
+        FakeSite(folder, monkeypatch).add_suite(name, "A-v0")
+    for path in ([tmp_path, first, second], [second, first, tmp_path]):
+        monkeypatch.setattr(sys, "path", [str(each) for each in path])
+        assert [record.distribution for record in discover()] == ["aardvark", "middle", "zebra"]
+
+
+def test_the_same_distribution_twice_on_the_path_counts_once(
+    site: FakeSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind = tmp_path / "behind"
+    behind.mkdir()
+    FakeSite(behind, monkeypatch).add_suite("good-suite", "Old-v0")
+    front = tmp_path / "front"
+    front.mkdir()
+    FakeSite(front, monkeypatch).add_suite("good-suite", "New-v0")
+    monkeypatch.setattr(sys, "path", [str(front), str(behind)])
+    (record,) = discover()
+    assert [spec.id for spec in record.specs] == ["New-v0"]
+
+
+IMPORTS = {
+    "a missing package": ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
+    "a syntax error": ("def broken(:", "SyntaxError: "),
+    "a bug": ("1 / 0", "ZeroDivisionError: division by zero"),
+    "sys.exit": ("import sys; sys.exit(3)", "SystemExit: 3"),
+    "sys.exit without a status": ("import sys; sys.exit()", "SystemExit"),
+    "no Exception": ("class Stop(BaseException): ...\nraise Stop('stop\\n  here')", "Stop: stop here"),
+    "a mute exception": (
+        "class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute",
+        "Mute: an error that cannot say what it is",
+    ),
+}
+HOOKS = {
+    "a raising hook": (hook("raise ValueError('no rows today')"), "ValueError: no rows today"),
+    "a hook that exits": (hook("raise SystemExit(1)"), "SystemExit: 1"),
+    "None": (hook("pass"), "envcore_env_specs() returned None in place of a list of EnvSpec"),
+    "a number": (hook("return 3"), "envcore_env_specs() returned 3 in place of a list of EnvSpec"),
+    "a string": (hook("return 'A-v0'"), "row 0 of envcore_env_specs() is of type str, not EnvSpec"),
+    "a generator that raises midway": (
+        hook("yield EnvSpec('A-v0', 'a:A'); raise KeyError('b')"),
+        "KeyError: 'b'",
+    ),
+    "a row that is none": (
+        hook("return [EnvSpec('A-v0', 'a:A'), ('B-v0', 'b:B')]"),
+        "row 1 of envcore_env_specs() is of type tuple, not EnvSpec",
+    ),
+    "a row of a class without checks": (
+        hook("return [type('Lax', (EnvSpec,), {'__post_init__': lambda self: None})(None, None)]"),
+        "row 0 of envcore_env_specs() is of type Lax, not EnvSpec",
+    ),
+    "a malformed id": (
+        hook("return [EnvSpec('a b', 'a:A')]"),
+        "EnvSpec.id 'a b' must start with a letter or digit and hold only a-z, A-Z, 0-9 and . _ + / -",
+    ),
+    "an id twice": (announcing("A-v0", "B-v0", "A-v0"), "envcore_env_specs() announces 'A-v0' twice"),
+    "no hook": ("", "it has no function envcore_env_specs() that is marked with @envcore.plugins.hookimpl"),
+    "an unmarked hook": (
+        "def envcore_env_specs(): return []",
+        "it has no function envcore_env_specs() that is marked with @envcore.plugins.hookimpl",
+    ),
+}
+WRONG_HOOKS = {
+    "a misspelt hook": (hook("return []", "envcore_env_spec()"), "unknown hook 'envcore_env_spec'"),
+    "an argument too many": (hook("return []", "envcore_env_specs(config)"), "{'config'}"),
+    "a hook of a newer core": (
+        hook("return []") + "\n@hookimpl\ndef envcore_wrappers(): return []\n",
+        "unknown hook 'envcore_wrappers'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", IMPORTS | HOOKS)
+def test_broken_plugin(site: FakeSite, case: str) -> None:
+    code, error = (IMPORTS | HOOKS)[case]
+    site.add("bad-suite", code)
+    site.add_suite("good-suite", "A-v0")
+    record = found("bad-suite")
+    assert (record.status, record.specs) == ("broken", ())
+    assert record.error.startswith(error)
+    assert "\n" not in record.error
+    assert found("good-suite").status == "loaded"
+    (problem,) = problems(discover())
+    assert f"plugin bad-suite 1.2 (bad_suite_plugin) is left out: {record.error}." in problem
+    assert "ENVCORE_DISABLE_PLUGINS=bad-suite" in problem
+
+
+@pytest.mark.parametrize("case", WRONG_HOOKS)
+def test_wrong_hook(site: FakeSite, case: str) -> None:
+    code, error = WRONG_HOOKS[case]
+    site.add("bad-suite", code)
+    record = found("bad-suite")
+    assert (record.status, record.specs) == ("broken", ())
+    assert record.error.startswith("PluginValidationError: ")
+    assert error in record.error
+    assert "\n" not in record.error
+
+
+@pytest.mark.parametrize("case", IMPORTS | HOOKS | WRONG_HOOKS)
+def test_strict_mode_raises(site: FakeSite, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    code, _ = (IMPORTS | HOOKS | WRONG_HOOKS)[case]
+    site.add("bad-suite", code)
+    monkeypatch.setenv("ENVCORE_STRICT_PLUGINS", "1")
+    with pytest.raises(PluginError, match=r"^plugin bad-suite is broken: \S") as caught:
+        discover()
+    assert caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize(
+    ("entry_point", "error"),
+    [
+        ("main = bad_suite_plugin:plugin", "AttributeError: module 'bad_suite_plugin' has no attribute 'plugin'"),
+        ("main = bad_suite.plugin", "ModuleNotFoundError: No module named 'bad_suite'"),
+        ("main = not a module!", "ValueError: "),
+        (
+            "main = bad_suite_plugin\nother = bad_suite_plugin",
+            "it has 2 entry points in the group envcore.plugins, where a distribution has one",
+        ),
+    ],
+)
+def test_bad_entry_point(site: FakeSite, entry_point: str, error: str) -> None:
+    site.add("bad-suite", announcing("A-v0"), entry_points=entry_point)
+    site.add_suite("good-suite", "A-v0")
+    bad = [record for record in discover() if record.distribution == "bad-suite"]
+    assert {(record.status, record.specs) for record in bad} == {("broken", ())}
+    assert all(record.error.startswith(error) for record in bad)
+    assert found("good-suite").status == "loaded"
+
+
+@pytest.mark.parametrize("metadata", ["", "Metadata-Version: 2.1\nVersion: 1.2\n", "rubbish"])
+def test_distribution_without_a_name(site: FakeSite, metadata: str) -> None:
+    module = site.add("nameless", announcing("A-v0"), metadata=metadata)
+    site.add_suite("good-suite", "A-v0")
+    record = found("?")
+    assert (record.status, record.module) == ("broken", module)
+    assert record.error == "the metadata of its distribution has no name; install it again"
+    assert module not in sys.modules
+    assert found("good-suite").status == "loaded"
+
+
+def test_two_distributions_with_one_module_are_told_apart(site: FakeSite) -> None:
+    module = site.add_suite("old-name", "A-v0")
+    site.add_suite("new-name", "A-v0", entry_points=f"main = {module}")
+    assert [(record.distribution, record.status) for record in discover()] == [
+        ("new-name", "loaded"),
+        ("old-name", "loaded"),
+    ]
+
+
+def test_two_functions_of_one_plugin_add_up(site: FakeSite) -> None:
+    second = "@hookimpl(specname='envcore_env_specs')\ndef more():\n    yield EnvSpec('B-v0', 'b:B')\n"
+    site.add("good-suite", announcing("A-v0") + second)
+    assert {spec.id for spec in found("good-suite").specs} == {"A-v0", "B-v0"}
+
+
+def test_an_interrupt_is_the_users(site: FakeSite) -> None:
+    site.add("slow-suite", "raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        discover()
+
+
+@pytest.mark.parametrize(
+    ("requires", "fits"),
+    [
+        ("envcore", True),
+        (f"EnvCore>={__version__}", True),
+        ("envcore[all]>=0.1,<1", True),
+        ("envcore>=99", False),
+        ("envcore[all]==0.0.1", False),
+        ("envcore>=99; python_version < '3'", True),
+        ("envcore>=99; extra == 'test'", True),
+        ("envcore>=99; python_version > '3'", False),
+        ("envcore-minatar>=99", True),
+        ("envcore 99 or so", True),
+    ],
+)
+def test_plugin_for_another_core(site: FakeSite, requires: str, fits: bool) -> None:
+    module = site.add_suite("good-suite", "A-v0", requires=requires)
+    record = found("good-suite")
+    assert record.status == ("loaded" if fits else "broken")
+    if not fits:
+        assert record.error.startswith("it needs envcore")
+        assert f"envcore {__version__} is installed" in record.error
+        assert module not in sys.modules
+
+
+def test_a_core_before_its_release_fits_plugins_for_older_ones(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("envcore.plugins.__version__", "0.3.0rc1")
+    site.add_suite("older-suite", "A-v0", requires="envcore>=0.2,<1")
+    site.add_suite("newer-suite", "A-v0", requires="envcore>=0.3")
+    assert [record.status for record in discover()] == ["broken", "loaded"]
+
+
+@pytest.mark.parametrize("names", ["Bad_Suite", " bad.suite ,,", "other, MAIN", "main"])
+def test_disabled_is_never_imported(site: FakeSite, monkeypatch: pytest.MonkeyPatch, names: str) -> None:
+    module = site.add("bad-suite", "1 / 0")
+    site.add_suite("good-suite", "A-v0", entry_points="other = good_suite_plugin")
+    monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", names)
+    monkeypatch.setenv("ENVCORE_STRICT_PLUGINS", "1")
+    record = found("bad-suite")
+    assert (record.status, record.specs, record.error) == ("disabled", (), "ENVCORE_DISABLE_PLUGINS names it")
+    assert module not in sys.modules
+    assert list(problems(discover())) == []
+
+
+def test_disabling_a_stranger_is_reported(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.add_suite("good-suite", "A-v0")
+    monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", "god-suite")
+    assert found("good-suite").status == "loaded"
+    assert list(problems(discover())) == [
+        "ENVCORE_DISABLE_PLUGINS names 'god-suite', but no installed plugin is called so."
+    ]
+
+
+@pytest.mark.parametrize("off", ["0", " 0 ", "false", "No", "OFF"])
+def test_autoload_off(site: FakeSite, monkeypatch: pytest.MonkeyPatch, off: str) -> None:
+    module = site.add_suite("good-suite", "A-v0")
+    monkeypatch.setenv("ENVCORE_PLUGIN_AUTOLOAD", off)
+    record = found("good-suite")
+    assert (record.status, record.specs, record.error) == ("disabled", (), "ENVCORE_PLUGIN_AUTOLOAD is off")
+    assert module not in sys.modules
+
+
+@pytest.mark.parametrize("on", ["", " ", "1", "True", "yes", "on"])
+def test_autoload_on(site: FakeSite, monkeypatch: pytest.MonkeyPatch, on: str) -> None:
+    site.add_suite("good-suite", "A-v0")
+    monkeypatch.setenv("ENVCORE_PLUGIN_AUTOLOAD", on)
+    assert found("good-suite").status == "loaded"
+
+
+@pytest.mark.parametrize("variable", ["ENVCORE_PLUGIN_AUTOLOAD", "ENVCORE_STRICT_PLUGINS"])
+def test_a_switch_is_on_or_off(site: FakeSite, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "maybe")
+    with pytest.raises(EnvcoreError, match=f"{variable} must be 0 or 1, got 'maybe'"):
+        discover()

@@ -1,0 +1,78 @@
+"""A row of the catalogue: what it takes, and what it refuses."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from typing import Any
+
+import pytest
+from envcore.errors import InvalidSpecError
+from envcore.specs import EnvSpec
+
+
+def row(**changes: Any) -> EnvSpec:
+    fields: dict[str, Any] = {"id": "Corridor-v0", "entry_point": "my_package.corridor:Corridor"}
+    return EnvSpec(**fields | changes)
+
+
+def test_defaults() -> None:
+    spec = row()
+    assert (spec.kwargs, spec.summary, spec.source) == ({}, "", "")
+
+
+@pytest.mark.parametrize("env_id", ["X", "CartPole-v1", "bsuite/catch/0", "4x4_Lake+ice.v2"])
+def test_ids(env_id: str) -> None:
+    assert row(id=env_id).id == env_id
+
+
+@pytest.mark.parametrize("env_id", ["", "-v0", "a b", "a:b", "a\n", "é", "a,b", "/a", "../a", "[red]"])
+def test_odd_ids(env_id: str) -> None:
+    with pytest.raises(InvalidSpecError, match="must start with a letter or digit"):
+        row(id=env_id)
+
+
+@pytest.mark.parametrize(
+    "entry_point", ["", "a", "a:", ":B", "a.b", "a:B:C", "a b:C", ".a:B", "a..b:C", "a.:B", "1a:B", "a:B.C", "a:B\n"]
+)
+def test_malformed_entry_points(entry_point: str) -> None:
+    with pytest.raises(InvalidSpecError, match=r"'Corridor-v0' must read 'package\.module:Class'"):
+        row(entry_point=entry_point)
+
+
+@pytest.mark.parametrize("field", ["id", "entry_point", "summary", "source"])
+@pytest.mark.parametrize("value", [None, 3, b"X", ["X"]])
+def test_what_is_no_string(field: str, value: Any) -> None:
+    with pytest.raises(InvalidSpecError, match=rf"EnvSpec\.{field} must be a string"):
+        row(**{field: value})
+
+
+@pytest.mark.parametrize("kwargs", [None, [("size", 3)], {3: 3}])
+def test_kwargs_map_names(kwargs: Any) -> None:
+    with pytest.raises(InvalidSpecError, match="must map option names to values"):
+        row(kwargs=kwargs)
+
+
+@pytest.mark.parametrize("value", [[3, 4], ([3], 4), {"a": 1}])
+def test_kwargs_are_hashable(value: Any) -> None:
+    with pytest.raises(InvalidSpecError, match=r"kwargs\['size'\] of 'Corridor-v0' must be hashable, such as a tuple"):
+        row(kwargs={"size": value})
+
+
+def test_is_frozen_through_and_through() -> None:
+    options = {"size": 3}
+    spec = row(kwargs=options)
+    options["size"] = 4
+    assert spec.kwargs == {"size": 3}
+    with pytest.raises(TypeError):
+        spec.kwargs["size"] = 5  # pyright: ignore[reportIndexIssue]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        spec.id = "Other-v0"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_copies_pickles_equals_and_hashes() -> None:
+    spec = row(kwargs={"size": 3}, summary="Walk.", source="Nowhere")
+    same = (copy.copy(spec), copy.deepcopy(spec), pickle.loads(pickle.dumps(spec)), dataclasses.replace(spec))
+    assert all(each == spec and hash(each) == hash(spec) for each in same)
+    assert spec != dataclasses.replace(spec, kwargs={"size": 4})

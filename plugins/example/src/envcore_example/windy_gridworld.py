@@ -1,0 +1,130 @@
+"""WindyGridworld-v0: walk across a grid to the goal while a wind blows you upwards.
+
+Original: Sutton & Barto (2018), "Reinforcement Learning: An Introduction", second edition, example 6.5 (the grid
+and its wind), exercise 6.9 (king's moves) and exercise 6.10 (the wind with gusts).
+
+Observation: int32 (2,), row and column of the agent; row 0 is the top one.
+Action: 0 up, 1 right, 2 down, 3 left. With `king_moves` also 4 up-right, 5 down-right, 6 down-left, 7 up-left.
+  A step is the move plus the wind of the column that it starts from, in cells upwards; the edge of the grid stops it.
+  With probability `gust_probability` the wind of a windy column is one cell stronger, and with the same probability
+  one cell weaker.
+Reward: -1 on every step, also the last one.
+Termination: the agent is on the goal.
+Truncation: after 500 steps.
+
+Deviations: the book has no time limit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import Environment, EnvParams, EnvState
+from flax import struct
+
+from envcore_example.render import draw_windy_gridworld
+
+_MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1), (-1, 1), (1, 1), (1, -1), (-1, -1)], np.int32)
+
+
+@struct.dataclass
+class WindyGridworldState(EnvState):
+    """State of `WindyGridworld`."""
+
+    position: Any  # row and column, int32 (2,)
+
+
+@struct.dataclass
+class WindyGridworldParams(EnvParams):
+    """Params of `WindyGridworld`."""
+
+    start: Any = struct.field(default_factory=lambda: np.array([3, 0]))  # row and column, int32 (2,)
+    goal: Any = struct.field(default_factory=lambda: np.array([3, 7]))  # row and column, int32 (2,)
+    gust_probability: Any = 0.0  # of one cell more, and of one cell less, float32 (), at most 1/2; exercise 6.10: 1/3
+    max_steps_in_episode: Any = 500  # int32 ()
+
+
+class Draws(NamedTuple):
+    """Everything that chance decides in a step.
+
+    Attributes:
+      gust: what is added to the wind of a windy column, int32 () in {-1, 0, 1}.
+    """
+
+    gust: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
+    """WindyGridworld-v0; see the module for its rules.
+
+    Attributes:
+      rows: height of the grid.
+      wind: of each column from left to right, in cells upwards; its length is the width of the grid.
+      king_moves: eight moves instead of four.
+
+    Raises:
+      ValueError: the grid has no cells, or the wind is not a tuple of integers.
+    """
+
+    rows: int = 7
+    wind: tuple[int, ...] = (0, 0, 0, 1, 1, 1, 2, 2, 1, 0)
+    king_moves: bool = False
+
+    def __post_init__(self) -> None:
+        if self.rows < 1:
+            raise ValueError(f"rows must be at least 1, got {self.rows!r}")
+        if not self.wind or not all(isinstance(strength, int) for strength in self.wind):
+            raise ValueError(f"wind must be a tuple with an integer for each column, got {self.wind!r}")
+
+    @property
+    def default_params(self) -> WindyGridworldParams:
+        return WindyGridworldParams()
+
+    def action_space(self, params: WindyGridworldParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(8 if self.king_moves else 4)
+
+    def observation_space(self, params: WindyGridworldParams | None = None) -> spaces.MultiDiscrete:
+        return spaces.MultiDiscrete((self.rows, len(self.wind)))
+
+    def state_space(self, params: WindyGridworldParams | None = None) -> spaces.Dict:
+        return spaces.Dict({"position": self.observation_space(params), "time": spaces.COUNT})
+
+    def init_state(self, key: jax.Array, params: WindyGridworldParams) -> WindyGridworldState:
+        return WindyGridworldState(position=params.start)
+
+    def transition(
+        self, key: jax.Array, state: WindyGridworldState, action: jax.Array, params: WindyGridworldParams
+    ) -> tuple[WindyGridworldState, float, jax.Array]:
+        return self.move(state, action, draw(key, params), params)
+
+    def observe(self, state: WindyGridworldState, params: WindyGridworldParams) -> jax.Array:
+        return state.position
+
+    def render(
+        self, state: WindyGridworldState, params: WindyGridworldParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        goal = (self.default_params if params is None else params).goal
+        return draw_windy_gridworld(self.wind, self.rows, state.position, goal, height)
+
+    def move(
+        self, state: WindyGridworldState, action: jax.Array, draws: Draws, params: WindyGridworldParams
+    ) -> tuple[WindyGridworldState, float, jax.Array]:
+        """The rules without chance: a test can choose the draws."""
+        wind = jnp.asarray(self.wind, jnp.int32)[state.position[1]]
+        lift = jnp.where(wind == 0, 0, wind + draws.gust)
+        position = state.position + jnp.asarray(_MOVES)[action] - jnp.stack([lift, jnp.zeros_like(lift)])
+        position = jnp.clip(position, 0, jnp.array([self.rows - 1, len(self.wind) - 1], jnp.int32))
+        return state.replace(position=position), -1.0, (position == params.goal).all()
+
+
+def draw(key: jax.Array, params: WindyGridworldParams) -> Draws:
+    """Takes all the draws of a step."""
+    chance = random.uniform(key)
+    is_stronger, is_weaker = chance < params.gust_probability, chance >= 1 - params.gust_probability
+    return Draws(gust=is_stronger.astype(jnp.int32) - is_weaker.astype(jnp.int32))
