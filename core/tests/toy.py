@@ -56,9 +56,11 @@ class Counter(Environment[CounterState, CounterParams]):
     def observe(self, state: CounterState, params: CounterParams) -> jax.Array:
         return (jnp.arange(self.goal + 1) == state.count).astype(jnp.float32)
 
-    def render(self, state: CounterState, params: CounterParams | None = None) -> jax.Array:
-        row = (jnp.arange(self.goal + 1) < state.count).astype(jnp.uint8) * np.uint8(255)
-        return jnp.broadcast_to(row[None, :, None], (2, self.goal + 1, 3))
+    def render(self, state: CounterState, params: CounterParams | None = None, *, height: int = 256) -> jax.Array:
+        """A bar as long as the count, in a square."""
+        column = np.arange(height, dtype=np.int32) * self.goal // height
+        bar = (column < state.count).astype(jnp.uint8) * np.uint8(255)
+        return jnp.broadcast_to(bar[None, :, None], (height, height, 3))
 
 
 class Fuse(Counter):
@@ -81,7 +83,7 @@ class Tally(Counter):
     def init_state(self, key: jax.Array, params: CounterParams) -> TallyState:
         return TallyState(count=0, episodes=0)
 
-    def carry_over(self, fresh: TallyState, final: TallyState) -> TallyState:
+    def carry_over(self, fresh: Any, final: Any) -> TallyState:
         return fresh.replace(episodes=final.episodes + 1)
 
 

@@ -1,1 +1,16 @@
-"""x"""
+"""The conformance kit: proves that an environment keeps the contract.
+
+    envcore.testing.check_env(MyEnvironment())
+
+or, one test a rule:
+
+    @pytest.mark.parametrize("case", envcore.testing.conformance_cases(MyEnvironment()), ids=str)
+    def test_conforms(case):
+        case()
+
+`RULES` is the contract as a table.
+"""
+
+from envcore.testing.kit import RULES, Case, Result, Rule, check_env, check_rules, conformance_cases
+
+__all__ = ["RULES", "Case", "Result", "Rule", "check_env", "check_rules", "conformance_cases"]

@@ -1,0 +1,16 @@
+"""A pytest plugin that makes JAX unforgiving: `pytest -p envcore.testing.hostile`.
+
+Mixed dtypes and mixed ranks raise instead of being promoted, and the CPU appears as two devices, so that code that
+works by luck fails in the tests.
+"""
+
+from __future__ import annotations
+
+
+def pytest_configure() -> None:
+    """Sets JAX's switches before any test module is imported."""
+    import jax
+
+    jax.config.update("jax_num_cpu_devices", 2)
+    jax.config.update("jax_numpy_dtype_promotion", "strict")
+    jax.config.update("jax_numpy_rank_promotion", "raise")

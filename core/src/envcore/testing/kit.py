@@ -1,0 +1,211 @@
+"""The contract as a table of rules, and the functions that check an environment against it."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import unittest
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import jax
+
+from envcore.environment import Environment
+from envcore.errors import ConformanceError
+from envcore.testing import rules_definition, rules_episodes, rules_pictures, rules_transforms, rules_types
+from envcore.testing.numerics import numerics
+from envcore.testing.subject import MIN_STEPS, Subject
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """One rule of the contract.
+
+    Attributes:
+      check: raises where the environment breaks the rule. Its name is the rule's name, its docstring the rule.
+      unless: says why the rule does not apply to an environment; None where it does.
+      is_basic: the rules after this one mean nothing for an environment that breaks it.
+    """
+
+    check: Callable[[Subject], None]
+    unless: Callable[[Subject], str | None] = lambda _: None
+    is_basic: bool = False
+
+    @property
+    def name(self) -> str:
+        """The rule's name, such as "time_limit"."""
+        return self.check.__name__
+
+    @property
+    def summary(self) -> str:
+        """The rule in one sentence."""
+        return inspect.getdoc(self.check) or ""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _not_differentiable(subject: Subject) -> str | None:
+    return None if subject.env.differentiable else "the environment is not declared differentiable"
+
+
+def _no_float_params(subject: Subject) -> str | None:
+    return None if rules_transforms.float_params(subject) else "the params have no floats"
+
+
+def _wrapped(subject: Subject) -> str | None:
+    return "a wrapper decides what survives a reset" if subject.is_wrapped else None
+
+
+RULES: tuple[Rule, ...] = (
+    # The environment as a value.
+    Rule(rules_definition.equality_and_hash, is_basic=True),
+    Rule(rules_definition.readable_repr),
+    Rule(rules_definition.copy_and_pickle),
+    Rule(rules_definition.plain_default_params),
+    # Types.
+    Rule(rules_types.reset_and_step_run, is_basic=True),
+    Rule(rules_types.constant_types),
+    Rule(rules_types.reward_and_flag_types),
+    Rule(rules_types.info_entries),
+    Rule(rules_types.x64),
+    Rule(rules_types.strict_dtype_promotion),
+    Rule(rules_types.strict_rank_promotion),
+    Rule(rules_definition.pytrees),
+    Rule(rules_definition.spaces_without_params),
+    Rule(rules_definition.types_of_the_spaces),
+    # Episodes.
+    Rule(rules_episodes.same_key_same_trace),
+    Rule(rules_episodes.no_key_of_its_own),
+    Rule(rules_episodes.actions_in_space),
+    Rule(rules_episodes.observations_in_space),
+    Rule(rules_episodes.states_in_space),
+    Rule(rules_episodes.finite_rewards),
+    Rule(rules_episodes.done_flag),
+    Rule(rules_episodes.discount),
+    Rule(rules_episodes.time_limit),
+    Rule(rules_episodes.observation_of_the_state),
+    Rule(rules_episodes.final_observation),
+    Rule(rules_episodes.new_episode, unless=_wrapped),
+    Rule(rules_episodes.step_env_without_reset),
+    # Transformations.
+    Rule(rules_transforms.compiles_once),
+    Rule(rules_transforms.vmap_equals_loop),
+    Rule(rules_transforms.jit_equals_eager),
+    Rule(rules_transforms.legacy_keys),
+    Rule(rules_transforms.batched_params, unless=_no_float_params),
+    Rule(rules_transforms.finite_gradients, unless=_not_differentiable),
+    # Pictures.
+    Rule(rules_pictures.pictures, unless=rules_pictures.cannot_draw),
+    Rule(rules_pictures.changing_pictures, unless=rules_pictures.cannot_draw),
+)
+"""Every rule, in the order in which they are checked: what others rest on comes first."""
+
+
+class Result(NamedTuple):
+    """What came of checking one rule.
+
+    Attributes:
+      rule: its name.
+      summary: the rule in one sentence.
+      error: what is wrong; None where nothing is.
+      skipped: why the rule does not apply; None where it does.
+    """
+
+    rule: str
+    summary: str
+    error: ConformanceError | None
+    skipped: str | None
+
+
+def check_env(
+    env: Environment[Any, Any], params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
+) -> None:
+    """Checks an environment, wrapped or not, against every rule of the contract.
+
+    Args:
+      env: the environment.
+      params: its params; `env.default_params` by default.
+      key: typed or legacy; `jax.random.key(0)` by default.
+      num_steps: of the recorded random play, at least 16. Episodes longer than that are not seen to their end, but
+        for the time limit, which is also checked with small limits.
+
+    Raises:
+      ConformanceError: the environment breaks a rule; the message names the first one and says what to do.
+    """
+    for result in check_rules(env, params, key=key, num_steps=num_steps):
+        if result.error is not None:
+            raise result.error
+
+
+def check_rules(
+    env: Environment[Any, Any], params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
+) -> Iterator[Result]:
+    """Checks an environment rule by rule; arguments as for `check_env`.
+
+    Yields:
+      the result of every rule in the order of `RULES`, each when it is known. It ends early where the environment
+      breaks a rule that the ones after it rest on.
+    """
+    subject = _subject(env, params, key, num_steps)
+    for rule in RULES:
+        result = _result(rule, subject)
+        yield result
+        if result.error is not None and rule.is_basic:
+            return
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A test: one rule for one environment. Call it; `str` of it is the test's id."""
+
+    rule: Rule
+    subject: Subject
+
+    def __call__(self) -> None:
+        """Raises `ConformanceError` where the environment breaks the rule, and skips where it does not apply."""
+        result = _result(self.rule, self.subject)
+        if result.error is not None:
+            raise result.error
+        if result.skipped is not None:
+            raise unittest.SkipTest(result.skipped)
+
+    def __str__(self) -> str:
+        return f"{self.subject.env.name}-{self.rule}"
+
+
+def conformance_cases(
+    env: Environment[Any, Any], params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
+) -> list[Case]:
+    """One test a rule, for pytest; arguments as for `check_env`.
+
+        @pytest.mark.parametrize("case", envcore.testing.conformance_cases(MyEnvironment()), ids=str)
+        def test_conforms(case):
+            case()
+
+    The cases share what they compile and record. Collecting them runs nothing.
+    """
+    subject = _subject(env, params, key, num_steps)
+    return [Case(rule, subject) for rule in RULES]
+
+
+def _subject(env: Any, params: Any, key: jax.Array | None, num_steps: int) -> Subject:
+    if not isinstance(env, Environment):
+        raise ConformanceError(f"expected an envcore.Environment, got {env!r}: make one, or call its class.")
+    if num_steps < MIN_STEPS:
+        raise ConformanceError(f"num_steps must be at least {MIN_STEPS}, got {num_steps}.")
+    return Subject(env, params, key, num_steps)
+
+
+def _result(rule: Rule, subject: Subject) -> Result:
+    error, skipped = None, None
+    try:
+        with numerics():
+            skipped = rule.unless(subject)
+            if skipped is None:
+                rule.check(subject)
+    except Exception as cause:
+        problem = str(cause) if isinstance(cause, ConformanceError) else f"{type(cause).__name__}: {cause}"
+        error = ConformanceError(f"{subject.env.name} breaks the rule {rule.name!r}. {problem}")
+        error.__cause__ = None if isinstance(cause, ConformanceError) else cause
+    return Result(rule.name, rule.summary, error, skipped)

@@ -1,0 +1,33 @@
+"""JAX's numeric switches."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+from typing import Any, Literal
+
+import jax
+
+
+@contextlib.contextmanager
+def numerics(
+    *,
+    x64: bool = False,
+    dtype_promotion: Literal["standard", "strict"] = "standard",
+    rank_promotion: Literal["allow", "raise"] = "allow",
+) -> Generator[None]:
+    """JAX's defaults but for what is named, whatever the process has chosen."""
+    with (
+        _enable_x64(x64),
+        jax.numpy_dtype_promotion(dtype_promotion),
+        jax.numpy_rank_promotion(rank_promotion),
+    ):
+        yield
+
+
+def _enable_x64(enabled: bool) -> contextlib.AbstractContextManager[Any]:
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(enabled)
+    from jax.experimental import enable_x64  # pyright: ignore[reportAttributeAccessIssue], its place in older JAX
+
+    return enable_x64(enabled)

@@ -1,0 +1,53 @@
+"""Rules about `render`."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore.errors import ConformanceError, NoPictureError
+from envcore.testing.compare import as_numpy
+from envcore.testing.subject import Subject
+
+_NUM_PICTURES = 8
+
+
+def pictures(subject: Subject) -> None:
+    """`render` returns uint8 (height, width, 3) of the height asked for, with and without params."""
+    env, state = subject.env, subject.types.reset[1]
+    for args, height in (((state,), 256), ((state, subject.params), 64)):
+        picture = jax.eval_shape(functools.partial(env.render, height=height), *args)
+        *batch, found_height, _, colours = picture.shape
+        if picture.dtype != jnp.uint8 or (*batch, found_height, colours) != (*env.batch_shape, height, 3):
+            raise ConformanceError(
+                f"render(state, params, height={height}) returns {picture.dtype}{list(picture.shape)}: "
+                f"it must return uint8 ({height}, width, 3)."
+            )
+
+
+def changing_pictures(subject: Subject) -> None:
+    """Where the observation changes over an episode, the picture does."""
+    env, params = subject.env, subject.params
+    steps = np.linspace(0, subject.num_steps - 1, _NUM_PICTURES, dtype=np.int32)
+    states = jax.tree.map(lambda x: x[0, steps], subject.recording.state)
+    drawn, seen = jax.jit(jax.vmap(lambda s: (env.render(s, params), env.get_obs(s, params))))(states)
+    if any(map(_changes, jax.tree.leaves(seen))) and not _changes(drawn):
+        raise ConformanceError("render draws the same picture whatever happens: draw the state that it is given.")
+
+
+def cannot_draw(subject: Subject) -> str | None:
+    """Why the rules about pictures do not apply, if they do not."""
+    try:
+        jax.eval_shape(subject.env.render, subject.types.reset[1], subject.params)
+    except NoPictureError:
+        return "the environment has no picture"
+    return None
+
+
+def _changes(values: Any) -> bool:
+    values = as_numpy(values)
+    return bool((values != values[:1]).any())

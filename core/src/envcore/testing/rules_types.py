@@ -1,0 +1,76 @@
+"""Rules about types. They only trace, and compile nothing."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from envcore.errors import ConformanceError
+from envcore.testing.compare import type_difference
+from envcore.testing.numerics import numerics
+from envcore.testing.subject import Subject
+
+
+def reset_and_step_run(subject: Subject) -> None:
+    """`reset`, `step` and `step_env` can be traced with sampled actions."""
+    _ = subject.types
+
+
+def constant_types(subject: Subject) -> None:
+    """`reset` and `step` return observations and states of the same types, weak types included."""
+    for what, reset, step in zip(("observation", "state"), subject.types.reset, subject.types.step, strict=False):
+        problem = type_difference(reset, step)
+        if problem is not None:
+            raise ConformanceError(
+                f"the {what} of reset has another type than that of step: {problem}. "
+                "Every change of type compiles again: give both the same dtype."
+            )
+
+
+def reward_and_flag_types(subject: Subject) -> None:
+    """Rewards are float32, flags bool and the discount float32, all of the batch shape."""
+    _, _, reward, done, info = subject.types.step
+    number = jax.ShapeDtypeStruct(subject.env.batch_shape, jnp.float32)
+    flag = jax.ShapeDtypeStruct(subject.env.batch_shape, jnp.bool_)
+    found = {"the reward": reward, "done": done, **{f"info[{name!r}]": info.get(name) for name in _FLAGS}}
+    expected = {"the reward": number, "done": flag} | {f"info[{name!r}]": flag for name in _FLAGS}
+    found["info['discount']"], expected["info['discount']"] = info.get("discount"), number
+    for what, value in found.items():
+        problem = "it is missing" if value is None else type_difference(value, expected[what])
+        if problem is not None:
+            raise ConformanceError(f"{what} has the wrong type: {problem}. Leave these entries to the base class.")
+
+
+_FLAGS = ("terminated", "truncated")
+
+
+def info_entries(subject: Subject) -> None:
+    """`info` has the same entries after `step` and `step_env`; `final_obs` has the type of an observation."""
+    obs, *_, info = subject.types.step
+    problem = type_difference(subject.types.step_env[-1], info)
+    if problem is not None:
+        raise ConformanceError(f"the info of step_env differs from that of step: {problem}.")
+    problem = type_difference(info.get("final_obs"), obs)
+    if problem is not None:
+        raise ConformanceError(f"info['final_obs'] has another type than the observation: {problem}.")
+
+
+def x64(subject: Subject) -> None:
+    """With JAX's 64-bit mode on, every type stays as it is."""
+    expected = subject.types
+    with numerics(x64=True):
+        problem = type_difference(subject.trace_types(), expected)
+    if problem is not None:
+        raise ConformanceError(f"in 64-bit mode {problem}: name the dtype, such as jnp.float32, where arrays are made.")
+
+
+def strict_dtype_promotion(subject: Subject) -> None:
+    """Traces where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`)."""
+    with numerics(dtype_promotion="strict"):
+        subject.trace_types()
+
+
+def strict_rank_promotion(subject: Subject) -> None:
+    """Traces where JAX refuses to mix ranks (`jax.numpy_rank_promotion("raise")`)."""
+    with numerics(rank_promotion="raise"):
+        subject.trace_types()

@@ -1,0 +1,21 @@
+"""The plugin is in force for all of this workspace's tests."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+
+def test_mixed_dtypes_raise() -> None:
+    with pytest.raises(ValueError, match="promotion"):
+        jnp.add(jnp.int32(1), jnp.float32(1))
+
+
+def test_mixed_ranks_raise() -> None:
+    with pytest.raises(ValueError, match="rank_promotion"):
+        jnp.add(jnp.ones((2, 1)), jnp.ones(1))
+
+
+def test_there_are_two_cpu_devices() -> None:
+    assert len(jax.devices("cpu")) == 2
