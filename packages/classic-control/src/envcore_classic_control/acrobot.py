@@ -132,8 +132,8 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
             [trig.cos(angle1), trig.sin(angle1), trig.cos(angle2), trig.sin(angle2), state.velocity_1, state.velocity_2]
         )
 
-    def render(self, state: AcrobotState, params: AcrobotParams | None = None) -> jax.Array:
-        return draw_acrobot(state, self.default_params if params is None else params)
+    def render(self, state: AcrobotState, params: AcrobotParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_acrobot(state, self.default_params if params is None else params, height)
 
     def _runge_kutta(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
         """One step of the classical fourth-order method."""
@@ -174,9 +174,7 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
 
 def _torque_noise(key: jax.Array, params: AcrobotParams) -> jax.Array:
     high = params.torque_noise_max
-    return lax.cond(
-        high > 0, lambda: random.uniform(key, (), -high, high), lambda: jnp.zeros((), jnp.float32)
-    )
+    return lax.cond(high > 0, lambda: random.uniform(key, (), -high, high), lambda: jnp.zeros((), jnp.float32))
 
 
 def _wrap(angle: jax.Array) -> jax.Array:

@@ -132,8 +132,8 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     def observe(self, state: CartPoleState, params: CartPoleParams) -> jax.Array:
         return jnp.stack([state.x, state.x_dot, state.theta, state.theta_dot])
 
-    def render(self, state: CartPoleState, params: CartPoleParams | None = None) -> jax.Array:
-        return draw_cartpole(state, self.default_params if params is None else params)
+    def render(self, state: CartPoleState, params: CartPoleParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_cartpole(state, self.default_params if params is None else params, height)
 
     def _reward(self, failed: jax.Array, failed_before: jax.Array) -> jax.Array:
         if self.sutton_barto_reward:

@@ -82,8 +82,10 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
     def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
         return jnp.stack([state.position, state.velocity])
 
-    def render(self, state: MountainCarState, params: MountainCarParams | None = None) -> jax.Array:
-        return draw_mountain_car(state, self.default_params if params is None else params)
+    def render(
+        self, state: MountainCarState, params: MountainCarParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_mountain_car(state, self.default_params if params is None else params, height)
 
 
 # Shared with MountainCarContinuous, which pushes harder, more finely, towards a nearer goal.

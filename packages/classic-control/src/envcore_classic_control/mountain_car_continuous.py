@@ -79,5 +79,7 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
     def observe(self, state: MountainCarState, params: MountainCarContinuousParams) -> jax.Array:
         return jnp.stack([state.position, state.velocity])
 
-    def render(self, state: MountainCarState, params: MountainCarContinuousParams | None = None) -> jax.Array:
-        return draw_mountain_car(state, self.default_params if params is None else params)
+    def render(
+        self, state: MountainCarState, params: MountainCarContinuousParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_mountain_car(state, self.default_params if params is None else params, height)

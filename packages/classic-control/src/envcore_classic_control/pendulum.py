@@ -44,7 +44,7 @@ class PendulumParams(EnvParams):
     dt: Any = 0.05  # s
     g: Any = 10.0  # m/s^2
     m: Any = 1.0  # kg
-    l: Any = 1.0  # m
+    l: Any = 1.0  # m  # noqa: E741, the original's name
     x_init: Any = np.pi  # the angle starts uniform on [-x_init, x_init), rad
     y_init: Any = 1.0  # the velocity starts uniform on [-y_init, y_init), rad/s
     max_steps_in_episode: Any = 200  # int32 ()
@@ -97,8 +97,8 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
     def observe(self, state: PendulumState, params: PendulumParams) -> jax.Array:
         return jnp.stack([trig.cos(state.theta), trig.sin(state.theta), state.theta_dot])
 
-    def render(self, state: PendulumState, params: PendulumParams | None = None) -> jax.Array:
-        return draw_pendulum(state, self.default_params if params is None else params)
+    def render(self, state: PendulumState, params: PendulumParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_pendulum(state, self.default_params if params is None else params, height)
 
 
 def _wrap(angle: jax.Array) -> jax.Array:
