@@ -1,0 +1,110 @@
+"""First states: uniform, within their bounds, and independent of one another."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import random
+from lockstep import ACROBOT, CARTPOLE, MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS, PENDULUM, TASKS, Task
+from scipy import stats
+
+COUNT = 20_000
+UNCORRELATED = 4 / np.sqrt(COUNT)  # four standard deviations of the correlation of independent numbers
+# The bounds between which each field starts; None where it starts at 0.
+BOUNDS: dict[Task, list[tuple[float, float] | None]] = {
+    CARTPOLE: [(-0.05, 0.05)] * 4,
+    PENDULUM: [(-np.pi, np.pi), (-1, 1)],
+    ACROBOT: [(-0.1, 0.1)] * 4,
+    MOUNTAIN_CAR: [(-0.6, -0.4), None],
+    MOUNTAIN_CAR_CONTINUOUS: [(-0.6, -0.4), None],
+}
+OTHER_BOUNDS: dict[Task, tuple[dict[str, float], list[tuple[float, float] | None]]] = {
+    CARTPOLE: ({"reset_low": -0.2, "reset_high": 0.1}, [(-0.2, 0.1)] * 4),
+    PENDULUM: ({"x_init": 0.5, "y_init": 3.0}, [(-0.5, 0.5), (-3, 3)]),
+    ACROBOT: ({"reset_low": 0.0, "reset_high": 1.0}, [(0, 1)] * 4),
+    MOUNTAIN_CAR: ({"reset_low": -1.0, "reset_high": 0.0}, [(-1, 0), None]),
+    MOUNTAIN_CAR_CONTINUOUS: ({"reset_low": -1.0, "reset_high": 0.0}, [(-1, 0), None]),
+}
+
+
+@pytest.mark.parametrize("task", TASKS, ids=str)
+def test_fields_are_uniform_and_independent(task: Task) -> None:
+    fields = first_states(task, {}, jax.random.split(jax.random.key(0), COUNT))
+    check_uniform(fields, BOUNDS[task])
+    drawn = fields[:, [bounds is not None for bounds in BOUNDS[task]]]
+    correlations = np.corrcoef(drawn.T).reshape(drawn.shape[1], -1) - np.eye(drawn.shape[1])
+    assert np.abs(correlations).max() < UNCORRELATED
+
+
+@pytest.mark.parametrize("task", TASKS, ids=str)
+def test_params_set_the_bounds(task: Task) -> None:
+    options, bounds = OTHER_BOUNDS[task]
+    check_uniform(first_states(task, options, jax.random.split(jax.random.key(1), COUNT)), bounds)
+
+
+@pytest.mark.parametrize("keys", [jax.random.split, random.spawn], ids=["split", "spawn"])
+@pytest.mark.parametrize("task", TASKS, ids=str)
+def test_neighbouring_environments_are_independent(task: Task, keys: Any) -> None:
+    fields = first_states(task, {}, keys(jax.random.key(2), COUNT))
+    check_uniform(fields, BOUNDS[task])
+    assert_uncorrelated(fields[:-1], fields[1:])
+
+
+@pytest.mark.parametrize("task", TASKS, ids=str)
+def test_consecutive_episodes_are_independent(task: Task) -> None:
+    env, params = envcore.make(task.id)
+    params = params.replace(max_steps_in_episode=1)  # every step ends an episode
+    action = jnp.zeros(env.action_space(params).shape, env.action_space(params).dtype)
+
+    def step(state: Any, key: jax.Array) -> tuple[Any, Any]:
+        _, state, _, done, _ = env.step(key, state, action, params)
+        return state, (state, done)
+
+    _, start = env.reset(jax.random.key(3), params)
+    _, (states, done) = jax.lax.scan(step, start, jax.random.split(jax.random.key(4), COUNT))
+    assert np.asarray(done).all()
+    fields = numbers(task, states)
+    check_uniform(fields, BOUNDS[task])
+    assert_uncorrelated(fields[:-1], fields[1:])
+
+
+def first_states(task: Task, options: dict[str, Any], keys: jax.Array) -> np.ndarray:
+    env, params = task.make(options)
+    _, states = _resetter(env)(keys, jax.tree.map(np.asarray, params))
+    return numbers(task, states)
+
+
+@functools.cache
+def _resetter(env: Any) -> Callable[..., Any]:
+    return jax.jit(jax.vmap(env.reset, (0, None)))
+
+
+def numbers(task: Task, states: Any) -> np.ndarray:
+    """The fields of a batch of states, float64 (states, fields)."""
+    return np.stack([np.asarray(getattr(states, field), np.float64) for field in task.fields], axis=1)
+
+
+def check_uniform(fields: np.ndarray, bounds: list[tuple[float, float] | None]) -> None:
+    for field, limits in zip(fields.T, bounds, strict=True):
+        if limits is None:
+            assert (field == 0).all()
+            continue
+        low, high = limits
+        assert np.float32(low) <= field.min() < field.max() <= np.float32(high)
+        assert np.asarray(stats.kstest(field, "uniform", (low, high - low)))[1] > 0.001
+
+
+def assert_uncorrelated(first: np.ndarray, second: np.ndarray) -> None:
+    """No field of the first, nor its size, goes with a field of the second."""
+    varied = np.ptp(first, axis=0) > 0
+    first, second = first[:, varied], second[:, varied]
+    for a, b in ((first, second), (np.abs(first - first.mean(0)), np.abs(second - second.mean(0)))):
+        together = np.corrcoef(a.T, b.T)[: a.shape[1], a.shape[1] :]
+        assert np.abs(together).max() < UNCORRELATED

@@ -1,0 +1,73 @@
+"""Copies recordings of the original environments into tests/golden, with fewer rows.
+
+    python tools/golden FOLDER [--files 'classic.*.npz'] [--rows 500] [--out tests/golden]
+
+Rows that share a segment and a set of events are alike. Of each such class the copy keeps at most `--rows`, evenly
+spaced and in their order, so that no segment and no combination of events is lost. Resets and constants stay as
+they are. Equal input gives equal files, byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+_GOLDEN = Path(__file__).parents[2] / "tests" / "golden"
+
+
+def main() -> None:
+    summary, usage, *description = (__doc__ or "").strip().split("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="python tools/golden",
+        usage=usage.strip(),
+        description="\n\n".join([summary, *description]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", type=Path, help="where the full recordings are")
+    parser.add_argument("--files", default="classic.*.npz", help="pattern of file names")
+    parser.add_argument("--rows", type=int, default=500, help="most rows of one segment with the same events")
+    parser.add_argument("--out", type=Path, default=_GOLDEN, help="where the copies go")
+    args = parser.parse_args()
+
+    files = sorted(args.folder.glob(args.files))
+    if not files:
+        parser.error(f"no file in {args.folder} matches {args.files}")
+    if args.rows < 1:
+        parser.error(f"--rows must be at least 1, got {args.rows}")
+    args.out.mkdir(parents=True, exist_ok=True)
+    for source in files:
+        copy = args.out / source.name
+        kept, total = thin_out(source, copy, args.rows)
+        print(f"{copy.name}: {kept} of {total} rows, {copy.stat().st_size / 1e6:.2f} MB")
+
+
+def thin_out(source: Path, copy: Path, rows: int) -> tuple[int, int]:
+    """Writes the copy of one file; returns how many of how many rows it has."""
+    with np.load(source, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    meta = json.loads(str(arrays.pop("meta")))
+    total = len(arrays["segment"])
+    kept = _representatives(np.column_stack([arrays["segment"], arrays["events"]]), rows)
+    arrays = {name: array[kept] if _is_column(name, array, total) else array for name, array in arrays.items()}
+    meta["subset"] = {"rows": len(kept), "of": total, "rows_per_segment_and_events": rows}
+    np.savez_compressed(copy, **arrays, meta=np.array(json.dumps(meta, sort_keys=True)))
+    return len(kept), total
+
+
+def _representatives(labels: np.ndarray, rows: int) -> np.ndarray:
+    """Indices of at most `rows` evenly spaced rows of each distinct label, in order."""
+    _, classes = np.unique(labels, axis=0, return_inverse=True)
+    members = [np.flatnonzero(classes.ravel() == i) for i in range(classes.max() + 1)]
+    even = [m[np.linspace(0, len(m) - 1, min(rows, len(m))).round().astype(int)] for m in members]
+    return np.sort(np.concatenate(even))
+
+
+def _is_column(name: str, array: np.ndarray, total: int) -> bool:
+    return array.shape[:1] == (total,) and not name.startswith(("reset", "constant."))
+
+
+if __name__ == "__main__":
+    main()
