@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.auto_reset import reset_where
+from toy import Deck
+
+State = dict[str, Any]
+
+
+def fresh(state: State, key: jax.Array, scale: jax.Array) -> State:
+    """A reset that draws, uses an unmapped number, and keeps something of the finished episode."""
+    return {
+        "order": jax.random.permutation(key, 5).astype(jnp.int32),
+        "level": jax.random.uniform(key) * scale,
+        "episodes": state["episodes"] + 1,
+    }
+
+
+def states(shape: tuple[int, ...]) -> State:
+    number = jnp.arange(np.prod(shape, dtype=int), dtype=jnp.int32).reshape(shape)
+    return {
+        "order": jnp.broadcast_to(number[..., None], (*shape, 5)),
+        "level": -number.astype(jnp.float32),
+        "episodes": number,
+    }
+
+
+def keys(shape: tuple[int, ...]) -> jax.Array:
+    return jax.random.split(jax.random.key(7), shape)
+
+
+def assert_both_ways_agree(done: Any, state: State, key: jax.Array, scale: Any, *axes: Any) -> State:
+    """Runs both ways, mapped over `axes` from the innermost to the outermost, and returns what they agree on."""
+    results = []
+    for only_finished in (False, True):
+        run = functools.partial(reset_where, only_finished=only_finished)
+
+        def reset(done: Any, state: Any, key: Any, scale: Any, run: Any = run) -> Any:
+            return run(done, fresh, state, key, scale)
+
+        for each in axes:
+            reset = jax.vmap(reset, each)
+        results.append(jax.jit(reset)(done, state, key, scale))
+    jax.tree.map(np.testing.assert_array_equal, *results)
+    assert jax.tree.map(lambda x: x.dtype, results[1]) == jax.tree.map(lambda x: x.dtype, state)
+    return results[1]
+
+
+SCALE = jnp.float32(2.0)
+EVERY = (0, 0, 0, None)
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_one_environment(done: bool) -> None:
+    result = assert_both_ways_agree(jnp.array(done), states(()), keys(()), SCALE)
+    assert int(result["episodes"]) == done
+
+
+@pytest.mark.parametrize("size", [1, 31, 32, 33, 100])
+def test_every_batch_size_and_share_of_finished_ones(size: int) -> None:
+    draws = np.random.default_rng(0).random(size)
+    state, key = states((size,)), keys((size,))
+    for done in (draws < 0, draws < 2, draws < 0.1, draws < 0.5, np.arange(size) == size - 1):
+        result = assert_both_ways_agree(jnp.array(done), state, key, SCALE, EVERY)
+        np.testing.assert_array_equal(result["episodes"], np.arange(size) + done)
+        np.testing.assert_array_equal(np.asarray(result["level"]) >= 0, done | (np.arange(size) == 0))
+
+
+@pytest.mark.parametrize("shape", [(3, 7), (2, 40), (40, 2)])
+def test_nested_vmap(shape: tuple[int, int]) -> None:
+    done = jnp.array(np.random.default_rng(1).random(shape) < 0.3)
+    result = assert_both_ways_agree(done, states(shape), keys(shape), SCALE, EVERY, EVERY)
+    np.testing.assert_array_equal(result["episodes"], np.arange(done.size).reshape(shape) + done)
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [
+        (0, 0, 0, 0),
+        (0, 0, None, None),
+        (0, None, 0, None),
+        (None, 0, 0, None),
+        (0, None, None, None),
+        (None, None, 0, 0),
+    ],
+)
+@pytest.mark.parametrize("done", [True, False])
+def test_whatever_is_mapped(axes: tuple[Any, ...], done: bool) -> None:
+    size = 35
+    values = (
+        jnp.arange(size) % 3 == 0 if axes[0] == 0 else jnp.array(done),
+        states((size,) if axes[1] == 0 else ()),
+        keys((size,) if axes[2] == 0 else ()),
+        jnp.arange(size, dtype=jnp.float32) if axes[3] == 0 else SCALE,
+    )
+    assert_both_ways_agree(*values, axes)
+
+
+def test_params_mapped_on_the_outside_only() -> None:
+    shape = (3, 5)
+    done = jnp.array(np.random.default_rng(2).random(shape) < 0.5)
+    assert_both_ways_agree(done, states(shape), keys(shape), jnp.arange(3.0), EVERY, (0, 0, 0, 0))
+
+
+@pytest.mark.parametrize(("finished", "computed"), [(0, 0), (1, 32), (32, 32), (33, 64), (100, 128)])
+def test_only_the_finished_are_computed_in_chunks(finished: int, computed: int) -> None:
+    sizes: list[int] = []
+
+    def count(x: Any) -> Any:
+        sizes.append(np.size(x))
+        return x
+
+    def counted(state: jax.Array) -> jax.Array:
+        return jax.pure_callback(count, jax.ShapeDtypeStruct((), jnp.float32), state, vmap_method="expand_dims") + 1
+
+    reset = jax.jit(jax.vmap(lambda done, state: reset_where(done, counted, state, only_finished=True)))
+    result = reset(jnp.arange(100) < finished, jnp.zeros(100))
+    assert float(result.sum()) == finished
+    assert sum(sizes) == computed
+
+
+def test_forward_mode_agrees() -> None:
+    size = 40
+    done, state, key = jnp.arange(size) % 3 == 0, states((size,)), keys((size,))
+
+    def level(scale: jax.Array, old: jax.Array, only_finished: bool) -> jax.Array:
+        start = {**state, "level": old}
+        reset = functools.partial(reset_where, only_finished=only_finished)
+        return jax.vmap(lambda d, s, k: reset(d, fresh, s, k, scale))(done, start, key)["level"]
+
+    tangents = (jnp.float32(1), jnp.ones(size))
+    plain, finished = (
+        jax.jvp(functools.partial(level, only_finished=only), (SCALE, state["level"]), tangents)
+        for only in (False, True)
+    )
+    np.testing.assert_array_equal(plain, finished)
+    np.testing.assert_allclose(finished[1], np.where(done, plain[0] / SCALE, 1), rtol=1e-6)
+
+
+def test_reverse_mode_works_the_plain_way() -> None:
+    def level(scale: jax.Array) -> jax.Array:
+        return reset_where(jnp.array(True), fresh, states(()), keys(()), scale, only_finished=False)["level"]
+
+    np.testing.assert_allclose(jax.grad(level)(SCALE), level(SCALE) / SCALE, rtol=1e-6)
+
+
+@pytest.mark.parametrize("key", [jax.random.key, jax.random.PRNGKey])
+def test_an_environment_with_an_expensive_reset_deals_the_deck_that_reset_deals(key: Any) -> None:
+    from envcore import random
+
+    env = Deck()
+    batch = jax.random.split(key(0), 50)
+    _, state = jax.vmap(env.reset)(batch)
+    wrong = (state.cards[:, 0] + jnp.arange(50, dtype=jnp.int32) % 2) % env.size
+    _, after, _, done, _ = jax.jit(jax.vmap(env.step))(batch, state, wrong)
+    np.testing.assert_array_equal(done, np.arange(50) % 2 == 1)
+    _, dealt = jax.vmap(env.reset)(jax.vmap(random.reset_key)(batch))
+    np.testing.assert_array_equal(after.cards[1::2], dealt.cards[1::2])
+    np.testing.assert_array_equal(after.cards[::2], np.roll(state.cards, -1, axis=1)[::2])

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import runpy
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import fusion
+from envcore.fusion import compute_once
+from jax import lax
+
+
+def plain(x, tree):
+    return {"product": jnp.sin(x) * tree["scale"], "sums": (x.sum(), jnp.cumsum(x))}
+
+
+def once(x, tree):
+    return compute_once(plain, x, tree)
+
+
+X = jnp.linspace(-2.0, 3.0, 6)
+TREE = {"scale": jnp.float32(1.5)}
+
+
+def test_a_jax_without_the_metadata_can_be_imported_from(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax.experimental.xla_metadata", None)
+    module = runpy.run_path(str(fusion.__file__))
+    assert module["set_xla_metadata"] is None
+    assert_same(jax.jit(lambda x: module["compute_once"](plain, x, TREE))(X), plain(X, TREE))
+
+
+@pytest.fixture(params=["with XLA's metadata", "without"])
+def metadata(request, monkeypatch):
+    """Runs a test twice, the second time as if this JAX had no such metadata."""
+    if request.param == "without":
+        monkeypatch.setattr("envcore.fusion.set_xla_metadata", None)
+    elif vars(fusion)["set_xla_metadata"] is None:
+        pytest.skip("this JAX has no set_xla_metadata")
+    return request.param
+
+
+def assert_same(actual, expected):
+    assert jax.tree.structure(actual) == jax.tree.structure(expected)
+    for x, y in zip(jax.tree.leaves(actual), jax.tree.leaves(expected), strict=True):
+        assert (x.dtype, x.shape, x.weak_type) == (y.dtype, y.shape, y.weak_type)
+        np.testing.assert_allclose(x, y, rtol=1e-6)
+
+
+@pytest.mark.usefixtures("metadata")
+class TestComputeOnce:
+    @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["plain", "jit"])
+    def test_it_is_the_function(self, transform):
+        assert_same(transform(once)(X, TREE), transform(plain)(X, TREE))
+
+    @pytest.mark.parametrize("in_axes", [(0, None), (0, {"scale": 0}), (None, {"scale": 0})])
+    def test_vmap(self, in_axes):
+        args = (
+            X if in_axes[0] is None else jnp.stack([X, -X]),
+            TREE if in_axes[1] is None else {"scale": jnp.array([1.0, 2.0])},
+        )
+        assert_same(jax.jit(jax.vmap(once, in_axes))(*args), jax.vmap(plain, in_axes)(*args))
+
+    def test_grad(self):
+        def loss(function, x, tree):
+            out = function(x, tree)
+            return (out["product"] ** 2).sum() + out["sums"][1].sum()
+
+        expected = jax.grad(loss, (1, 2))(plain, X, TREE)
+        assert_same(jax.jit(jax.grad(loss, (1, 2)), static_argnums=0)(once, X, TREE), expected)
+        batch = jax.vmap(jax.grad(loss, (1, 2)), (None, 0, None))(once, jnp.stack([X, X]), TREE)
+        assert_same(jax.tree.map(lambda x: x[1], batch), expected)
+
+    def test_jvp(self):
+        tangents = (jnp.ones_like(X), {"scale": jnp.float32(0.1)})
+        assert_same(jax.jvp(once, (X, TREE), tangents), jax.jvp(plain, (X, TREE), tangents))
+
+    def test_scan_and_its_gradient(self):
+        def rollout(function, x):
+            return lax.scan(lambda x, _: (function(x, TREE)["product"], x.sum()), x, length=5)
+
+        jitted = jax.jit(rollout, static_argnums=0)
+        assert_same(jitted(once, X), rollout(plain, X))
+
+        def loss(x, function):
+            return rollout(function, x)[1].sum()
+
+        assert_same(jax.jit(jax.grad(loss), static_argnums=1)(X, once), jax.grad(loss)(X, plain))
+
+    def test_inside_control_flow(self):
+        def branch(x):
+            return lax.cond(x.sum() > 0, lambda x: once(x, TREE)["product"], lambda x: x, x)
+
+        for x in (X, -X):
+            expected = plain(x, TREE)["product"] if x.sum() > 0 else x
+            np.testing.assert_allclose(jax.jit(branch)(x), expected, rtol=1e-6)
+
+    def test_sharded(self):
+        mesh = jax.sharding.Mesh(np.array(jax.devices()), ("i",))
+        sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i"))
+        xs = jax.device_put(jnp.stack([X, -X]), sharding)
+        result = jax.jit(jax.vmap(once, (0, None)))(xs, TREE)
+        assert_same(result, jax.vmap(plain, (0, None))(xs, TREE))
+
+    def test_random_keys_pass_through(self):
+        key = jax.random.key(0)
+        draw = jax.jit(lambda key: compute_once(lambda key: jax.random.normal(key, (3,)), key))
+        np.testing.assert_array_equal(draw(key), jax.random.normal(key, (3,)))
+
+    def test_the_boundary_reaches_the_compiled_program(self, metadata):
+        """XLA may stop listening to the metadata one day: then every environment slows down, and this says why."""
+        if jax.default_backend() != "cpu":
+            pytest.skip("the boundary is drawn on CPU only")
+        program = jax.jit(lambda x: compute_once(jnp.sin, x) * 2).lower(X).compile().as_text() or ""
+        assert ('inlineable="false"' in program) == (metadata != "without")
+        assert ("call(" in program) == (metadata != "without")

@@ -1,0 +1,368 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import random
+from envcore.errors import InvalidKeyError
+from scipy import stats
+from switches import switched
+
+KEY_MAKERS = [jax.random.key, jax.random.PRNGKey]
+SHAPES = [(), (0,), (1,), (7,), (2, 3, 4), (1000,)]
+SEEDS = [0, 1, 42, 2**31 - 1]
+STREAM = 1 << 14
+
+
+def key_words(keys):
+    is_typed = jnp.issubdtype(keys.dtype, jax.dtypes.prng_key)
+    return np.asarray(jax.random.key_data(keys) if is_typed else keys)
+
+
+def assert_same_keys(actual, expected):
+    assert actual.dtype == expected.dtype
+    np.testing.assert_array_equal(key_words(actual), key_words(expected))
+
+
+class TestEqualToJaxRandom:
+    """Bit for bit what jax.random returns, for typed and legacy threefry keys."""
+
+    @pytest.mark.parametrize("make_key", KEY_MAKERS)
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_bits(self, make_key, shape):
+        jitted = jax.jit(lambda key: random.bits(key, shape))
+        for key in map(make_key, SEEDS):
+            expected = jax.random.bits(key, shape, jnp.uint32)
+            np.testing.assert_array_equal(random.bits(key, shape), expected, strict=True)
+            np.testing.assert_array_equal(jitted(key), expected, strict=True)
+
+    @pytest.mark.parametrize("make_key", KEY_MAKERS)
+    @pytest.mark.parametrize("num", [0, 1, 2, 3, 64])
+    def test_split(self, make_key, num):
+        jitted = jax.jit(lambda key: random.split(key, num))
+        for key in map(make_key, SEEDS):
+            expected = jax.random.split(key, num)
+            assert_same_keys(random.split(key, num), expected)
+            assert_same_keys(jitted(key), expected)
+
+    @pytest.mark.parametrize("make_key", KEY_MAKERS)
+    @pytest.mark.parametrize("shape", [(), (1000,)])
+    def test_uniform_under_jit(self, make_key, shape):
+        low, high = -0.6, 1.7
+        ours = jax.jit(lambda key: (random.uniform(key, shape), random.uniform(key, shape, low, high)))
+        jaxs = jax.jit(
+            lambda key: (
+                jax.random.uniform(key, shape, jnp.float32),
+                jax.random.uniform(key, shape, jnp.float32, low, high),
+            )
+        )
+        for key in map(make_key, SEEDS):
+            for actual, expected in zip(ours(key), jaxs(key), strict=True):
+                np.testing.assert_array_equal(actual, expected, strict=True)
+
+    def test_uniform_with_traced_bounds_for_each_element(self):
+        low, high = jnp.array([-3.0, 0.0, 1e-3]), jnp.array([-1.0, 0.0, 1e3])
+        ours = jax.jit(lambda key, low, high: random.uniform(key, (3,), low, high))
+        jaxs = jax.jit(lambda key, low, high: jax.random.uniform(key, (3,), jnp.float32, low, high))
+        key = jax.random.key(5)
+        np.testing.assert_array_equal(ours(key, low, high), jaxs(key, low, high), strict=True)
+
+    @pytest.mark.parametrize("make_key", KEY_MAKERS)
+    def test_under_nested_vmap(self, make_key):
+        keys = jax.random.split(make_key(7), (3, 4))
+        ours = jax.jit(jax.vmap(jax.vmap(lambda key: (random.bits(key, (5,)), random.split(key, 3)))))
+        jaxs = jax.vmap(jax.vmap(lambda key: (jax.random.bits(key, (5,)), jax.random.split(key, 3))))
+        np.testing.assert_array_equal(ours(keys)[0], jaxs(keys)[0], strict=True)
+        assert_same_keys(ours(keys)[1], jaxs(keys)[1])
+
+    def test_a_numpy_array_is_a_legacy_key(self):
+        key: Any = np.array([2**32 - 1, 2**32 - 1], np.uint32)
+        same = jnp.asarray(key)
+        np.testing.assert_array_equal(random.bits(key, (3,)), jax.random.bits(same, (3,)))
+        np.testing.assert_array_equal(random.split(key), jax.random.split(same))
+        np.testing.assert_array_equal(random.reset_key(key), random.reset_key(same))
+        np.testing.assert_array_equal(random.spawn(key, 3), random.spawn(same, 3))
+
+    def test_in_x64_mode(self):
+        with switched(jax_enable_x64=True):
+            key = jax.random.key(3)
+            np.testing.assert_array_equal(random.bits(key, (9,)), jax.random.bits(key, (9,), jnp.uint32), strict=True)
+            assert_same_keys(random.split(key, 3), jax.random.split(key, 3))
+            assert random.uniform(key, (2,)).dtype == jnp.float32
+            assert random.below(random.bits(key, (2,)), 5).dtype == jnp.int32
+
+
+class TestFallback:
+    """Where the fast path does not hold, jax.random does the work."""
+
+    @pytest.mark.parametrize("implementation", ["rbg", "unsafe_rbg"])
+    def test_other_key_types(self, implementation):
+        self.assert_is_jax_random(jax.random.key(11, impl=implementation))
+
+    def test_a_legacy_key_of_another_default_type(self):
+        with switched(jax_default_prng_impl="rbg"):
+            self.assert_is_jax_random(jax.random.PRNGKey(11))
+
+    @pytest.mark.parametrize("make_key", KEY_MAKERS)
+    def test_threefry_that_is_not_partitionable(self, make_key):
+        partitionable = random.bits(make_key(11), (4,))
+        with switched(jax_threefry_partitionable=False):
+            self.assert_is_jax_random(make_key(11))
+            assert (random.bits(make_key(11), (4,)) != partitionable).any()
+
+    def assert_is_jax_random(self, key):
+        np.testing.assert_array_equal(random.bits(key, (4,)), jax.random.bits(key, (4,), jnp.uint32), strict=True)
+        expected = jax.random.uniform(key, (4,), jnp.float32, -1.0, 2.0)
+        np.testing.assert_allclose(random.uniform(key, (4,), -1.0, 2.0), expected, rtol=1e-6)
+        assert_same_keys(random.split(key, 3), jax.random.split(key, 3))
+        derived = [key[None], random.reset_key(key)[None], random.split(key, 3), random.spawn(key, 3)]
+        assert {keys.dtype for keys in derived} == {key.dtype}
+        assert_distinct(np.concatenate([key_words(keys) for keys in derived]))
+
+
+class TestCheckKey:
+    @pytest.mark.parametrize("make_key", KEY_MAKERS)
+    def test_accepts_a_key_also_while_tracing(self, make_key):
+        random.check_key(make_key(0))
+        jax.jit(lambda key: random.check_key(key))(make_key(0))
+        jax.vmap(lambda key: random.check_key(key))(jax.random.split(make_key(0), 3))
+
+    @pytest.mark.parametrize(
+        ("value", "message"),
+        [
+            (0, "expected a random key, got 0: make one with jax.random.key"),
+            (None, "expected a random key, got None"),
+            ([0, 1], r"expected a random key, got \[0, 1\]"),
+            (np.zeros(2, np.float32), r"an array of float32\[2\]"),
+            (np.zeros(2, np.int32), r"an array of int32\[2\]"),
+            (np.zeros((), np.uint32), r"an array of uint32\[\]"),
+            (np.zeros(3, np.uint32), r"an array of uint32\[3\]"),
+            (np.zeros((5, 2), np.uint32), r"one random key, got a batch of shape \(5,\): use jax.vmap"),
+        ],
+    )
+    def test_names_what_is_no_key(self, value, message):
+        with pytest.raises(InvalidKeyError, match=message):
+            random.check_key(value)
+
+    def test_a_batch_of_typed_keys(self):
+        with pytest.raises(InvalidKeyError, match=r"batch of shape \(2, 3\)"):
+            random.check_key(jax.random.split(jax.random.key(0), (2, 3)))
+
+    def test_a_legacy_key_of_a_type_that_is_not_the_default(self):
+        key = jax.random.PRNGKey(0)
+        with switched(jax_default_prng_impl="rbg"), pytest.raises(InvalidKeyError, match=r"uint32\[2\]"):
+            random.check_key(key)
+
+    @pytest.mark.parametrize("use", [random.bits, random.split, random.uniform, random.reset_key])
+    def test_every_function_checks(self, use):
+        with pytest.raises(InvalidKeyError, match="expected a random key, got 3"):
+            use(3)
+
+
+class TestUnit:
+    def test_is_the_top_23_bits_as_a_fraction(self):
+        words = np.array([0, 1, 511, 512, 2**31, 2**32 - 512, 2**32 - 1], np.uint32)
+        expected = (words >> 9).astype(np.float32) / np.float32(2**23)
+        np.testing.assert_array_equal(random.unit(jnp.asarray(words)), expected, strict=True)
+        assert expected.min() == 0
+        assert expected.max() < 1
+
+    def test_is_uniform(self):
+        values = np.asarray(random.unit(random.bits(jax.random.key(1), (STREAM,))))
+        assert stats.kstest(values, "uniform").pvalue > 1e-3
+
+
+class TestBelow:
+    @pytest.mark.parametrize("bound", [1, 2, 3, 7, 10, 2**16 - 1, 2**16])
+    def test_is_the_high_half_of_the_product(self, bound):
+        words = np.concatenate([random.bits(jax.random.key(2), (1000,)), np.array([0, 2**32 - 1], np.uint32)])
+        expected = (words.astype(np.uint64) * bound >> 32).astype(np.int32)
+        np.testing.assert_array_equal(random.below(jnp.asarray(words), bound), expected, strict=True)
+        assert expected[-2] == 0
+        assert expected[-1] == bound - 1
+
+    @pytest.mark.parametrize("bound", [2, 3, 7, 1000, 2**16])
+    def test_is_uniform(self, bound):
+        values = np.asarray(random.below(random.bits(jax.random.key(3), (100_000,)), bound))
+        counts = np.bincount(values * 200 // bound if bound > 200 else values)
+        shares = np.diff(-(-np.arange(201) * bound // 200)) if bound > 200 else np.ones(bound)
+        assert stats.chisquare(counts, shares / shares.sum() * values.size).pvalue > 1e-3
+
+    def test_takes_a_bound_for_each_word_also_traced(self):
+        bounds = np.array([1, 2, 3, 2**16], np.int32)
+        words = random.bits(jax.random.key(4), (4,))
+        expected = np.concatenate([random.below(words[i : i + 1], int(bound)) for i, bound in enumerate(bounds)])
+        np.testing.assert_array_equal(random.below(words, bounds), expected, strict=True)
+        np.testing.assert_array_equal(jax.jit(random.below)(words, bounds), expected, strict=True)
+
+
+def test_derived_keys_never_meet():
+    """Keys as `step`, auto-reset, batches and batches of batches derive them, from the least random user keys."""
+    keys = jax.vmap(jax.random.key)(np.arange(32, dtype=np.uint32))
+
+    @jax.jit
+    @jax.vmap
+    def derive(key):
+        spawned = random.spawn(key, 16)
+        nested = jax.vmap(lambda key: random.spawn(key, 16))(spawned)
+        alone = jnp.concatenate([key[None], random.split(key, 16), spawned, nested.reshape(-1)])
+        return jnp.concatenate([alone, jax.vmap(random.reset_key)(alone)])
+
+    assert_distinct(key_words(derive(keys)).reshape(-1, 2))
+
+
+def test_a_reset_inside_a_reset_does_not_return_to_the_first_key():
+    key = jax.random.key(9)
+    twice = random.reset_key(random.reset_key(key))
+    assert (key_words(twice) != key_words(key)).any()
+
+
+# Pairs of streams that must have nothing to do with each other, each uint32 (STREAM,).
+
+
+def step_keys():
+    """The keys of one environment's steps, as a program takes them from `split`."""
+    return random.split(jax.random.key(20), STREAM)
+
+
+def seed_keys():
+    """The keys of environments that a program made from their numbers: the most regular ones that there are."""
+    return jax.vmap(jax.random.key)(np.arange(STREAM, dtype=np.uint32))
+
+
+@jax.jit
+@jax.vmap
+def first_word(key):
+    return random.bits(key, (4,))[0]
+
+
+def step_and_reset():
+    keys = step_keys()
+    return first_word(keys), first_word(jax.vmap(random.reset_key)(keys))
+
+
+def step_and_reset_of_seeds():
+    keys = seed_keys()
+    return first_word(keys), first_word(jax.vmap(random.reset_key)(keys))
+
+
+def split_and_reset():
+    keys = step_keys()
+    return first_word(jax.vmap(random.split)(keys)[:, 0]), first_word(jax.vmap(random.reset_key)(keys))
+
+
+def consecutive_steps():
+    words = first_word(step_keys())
+    return words, np.roll(words, 1)
+
+
+def neighbouring_environments():
+    words = first_word(random.spawn(jax.random.key(21), STREAM))
+    return words, np.roll(words, 1)
+
+
+def neighbouring_environments_at_reset():
+    words = first_word(jax.vmap(random.reset_key)(random.spawn(jax.random.key(21), STREAM)))
+    return words, np.roll(words, 1)
+
+
+def neighbouring_batches():
+    batches = jax.vmap(lambda key: random.spawn(key, 64))(random.spawn(jax.random.key(22), STREAM // 64))
+    words = first_word(batches.reshape(-1))
+    return words, np.roll(words, 64)
+
+
+def one_environment_in_consecutive_steps():
+    keys = step_keys()
+    words = first_word(jax.vmap(lambda key: random.spawn(key, 8)[5])(keys))
+    return words, np.roll(words, 1)
+
+
+def spawned_and_split():
+    key = jax.random.key(23)
+    return first_word(random.spawn(key, STREAM)), first_word(random.split(key, STREAM))
+
+
+def spawned_and_its_block():
+    key = jax.random.key(24)
+    return first_word(random.spawn(key, STREAM)), random.bits(key, (STREAM,))
+
+
+def words_of_one_block():
+    words = np.asarray(random.bits(jax.random.key(25), (STREAM,)))
+    return words, np.roll(words, 1)
+
+
+STREAMS = [
+    step_and_reset,
+    step_and_reset_of_seeds,
+    split_and_reset,
+    consecutive_steps,
+    neighbouring_environments,
+    neighbouring_environments_at_reset,
+    neighbouring_batches,
+    one_environment_in_consecutive_steps,
+    spawned_and_split,
+    spawned_and_its_block,
+    words_of_one_block,
+]
+
+
+@pytest.mark.parametrize("streams", STREAMS)
+def test_streams_are_uniform_and_independent(streams):
+    first, second = (np.asarray(words) for words in streams())
+    assert_uniform(first)
+    assert_uniform(second)
+    assert_independent(first, second)
+
+
+class TestTheStatisticsThemselves:
+    """They have to notice what a broken derivation of keys would do."""
+
+    words = np.asarray(random.bits(jax.random.key(30), (STREAM,)))
+
+    def test_a_counter_is_not_uniform(self):
+        with pytest.raises(AssertionError):
+            assert_uniform(np.arange(STREAM, dtype=np.uint32))
+
+    def test_one_unbalanced_bit_is_not_uniform(self):
+        with pytest.raises(AssertionError):
+            assert_uniform(self.words | (self.words >> 5 & np.uint32(1)))
+
+    @pytest.mark.parametrize("other", [words, ~words, words + np.uint32(1), words << np.uint32(7)])
+    def test_a_function_of_a_stream_is_not_independent_of_it(self, other):
+        with pytest.raises(AssertionError):
+            assert_independent(self.words, other)
+
+    def test_a_weak_relation_of_sizes_is_not_independent(self):
+        other = np.asarray(random.bits(jax.random.key(31), (STREAM,)))
+        with pytest.raises(AssertionError):
+            assert_independent(self.words, np.where(self.words < 2**29, other >> 1, other))
+
+
+def assert_distinct(words):
+    assert len(np.unique(words, axis=0)) == len(words)
+
+
+def assert_uniform(words):
+    """Values by Kolmogorov-Smirnov, and each bit by itself."""
+    assert stats.kstest(words / 2**32, "uniform").pvalue > 1e-3
+    ones = bit_signs(words).sum(axis=0)
+    assert np.abs(ones).max() < 4.5 * np.sqrt(len(words))
+
+
+def assert_independent(first, second):
+    """Every bit against every bit by correlation, and sizes against sizes by chi-square."""
+    together = bit_signs(first).T @ bit_signs(second)
+    assert np.abs(together).max() < 5.5 * np.sqrt(len(first))
+    table = np.histogram2d(first >> 28, second >> 28, bins=16, range=[[0, 16], [0, 16]])[0]
+    association: Any = stats.chi2_contingency(table)
+    assert association.pvalue > 1e-3
+
+
+def bit_signs(words):
+    """1 or -1 for each of a word's 32 bits: float64 (words, 32)."""
+    return 2.0 * (words[:, None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)) - 1

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import trees
+from envcore.testing.numerics import numerics
+from flax import struct
+
+
+@struct.dataclass
+class Point:
+    x: Any
+    tags: Any
+
+
+class WrongTypeError(Exception):
+    pass
+
+
+STRUCT = Point(
+    x=jax.ShapeDtypeStruct((2,), jnp.float32),
+    tags={"n": jax.ShapeDtypeStruct((), jnp.int32), "on": jax.ShapeDtypeStruct((), jnp.bool_)},
+)
+
+
+def point(x: Any = (0.0, 1.0), n: Any = 3, on: Any = True) -> Point:
+    return Point(x=np.asarray(x) if isinstance(x, tuple) else x, tags={"n": n, "on": on})
+
+
+def conform(tree: Any, struct: Any = STRUCT) -> Any:
+    return trees.conform(tree, struct, "the point", WrongTypeError)
+
+
+class TestNarrow:
+    @pytest.mark.parametrize("x64", [False, True])
+    @pytest.mark.parametrize(
+        ("value", "dtype"),
+        [
+            (1.5, "float32"),
+            (2, "int32"),
+            (True, "bool"),
+            (np.float64(1), "float32"),
+            (np.arange(3, dtype=np.int64), "int32"),
+            (np.arange(3, dtype=np.uint64), "uint32"),
+            (np.arange(3, dtype=np.uint8), "uint8"),
+            (np.float16(1), "float16"),
+        ],
+        ids=str,
+    )
+    def test_dtypes(self, value: Any, dtype: str, x64: bool) -> None:
+        with numerics(x64=x64, dtype_promotion="strict"):
+            narrow = trees.narrow({"a": value})["a"]
+        assert (narrow.dtype.name, narrow.weak_type) == (dtype, False)
+        np.testing.assert_array_equal(narrow, value)
+
+    def test_weak_arrays_become_strong(self) -> None:
+        assert jnp.full((), 1.0).weak_type
+        assert not trees.narrow(jnp.full((), 1.0)).weak_type
+
+    def test_keys_stay_as_they_are(self) -> None:
+        key = jax.random.key(1)
+        assert trees.narrow((key,))[0] is key
+
+
+class TestConform:
+    @pytest.mark.parametrize(
+        "tree",
+        [
+            point(),
+            point(x=np.array([0, 1])),
+            point(x=jnp.array([0.0, 1.0]), n=jnp.int32(3), on=jnp.bool_(True)),
+            point(x=jnp.array([0, 1], jnp.int8), n=np.uint8(3), on=np.bool_(True)),
+            point(x=jnp.full((2,), 0.5) * jnp.array([0.0, 2.0], jnp.float16)),
+        ],
+        ids=["python", "integers", "exact", "narrower", "weak"],
+    )
+    def test_values_that_lose_nothing_get_the_expected_types(self, tree: Point) -> None:
+        for result in (conform(tree), jax.jit(conform)(tree)):
+            assert jax.tree.map(lambda x: (x.shape, x.dtype), result) == jax.tree.map(
+                lambda x: (x.shape, x.dtype), STRUCT
+            )
+            np.testing.assert_array_equal(result.x, [0, 1])
+            assert (int(result.tags["n"]), bool(result.tags["on"])) == (3, True)
+        assert not any(leaf.weak_type for leaf in jax.tree.leaves(jax.jit(conform)(tree)))
+
+    def test_exact_arrays_are_passed_through(self) -> None:
+        x = jnp.zeros(2)
+        assert conform(point(x=x)).x is x
+
+    @pytest.mark.parametrize(
+        ("tree", "message"),
+        [
+            (point(x=np.zeros(3)), r"^the point\.x must have shape \(2,\), got \(3,\)\.$"),
+            (point(x=np.zeros((5, 2))), r"^the point\.x must have shape \(2,\), got \(5, 2\)\. For a batch, use jax"),
+            (point(n=1.5), r"^the point\.tags\['n'\] must be int32, got float64\.$"),
+            (point(n=True), r"^the point\.tags\['n'\] must be int32, got bool\.$"),
+            (point(on=1), r"^the point\.tags\['on'\] must be bool, got int64\.$"),
+            (point(x=np.array([True, False])), r"^the point\.x must be float32, got bool\.$"),
+            (point(x=np.zeros(2, complex)), r"^the point\.x must be float32, got complex128\.$"),
+            (point(n="three"), r"^the point\.tags\['n'\] must be int32, got <U5\.$"),
+            (point(n=2**31), r"^the point\.tags\['n'\] must fit into int32, got 2147483648\.$"),
+            (point(n=jax.random.key(0)), r"^the point\.tags\['n'\] must be a random key|must be int32"),
+            ({"x": 1}, r"^the point has the wrong structure: expected Point, got \{'x'\}\.$"),
+            (4, r"^the point has the wrong structure: expected Point, got one int\.$"),
+        ],
+    )
+    def test_everything_else_is_refused(self, tree: Any, message: str) -> None:
+        with pytest.raises(WrongTypeError, match=message):
+            conform(tree)
+
+    def test_tracers_are_refused_too(self) -> None:
+        with pytest.raises(WrongTypeError, match="must be int32, got float32"):
+            jax.eval_shape(conform, point(n=jnp.float32(1)))
+
+    def test_keys(self) -> None:
+        key, expected = jax.random.key(0), jax.eval_shape(lambda: jax.random.key(0))
+        assert conform(key, expected) is key
+        for wrong in (jax.random.split(key), jax.random.PRNGKey(0), 3):
+            with pytest.raises(WrongTypeError, match=r"^the point must be a random key key<fry>\[\], got "):
+                conform(wrong, expected)
+
+
+class TestWhere:
+    def test_every_leaf_is_chosen(self) -> None:
+        chosen = trees.where(
+            jnp.array(True), {"a": jnp.ones(2), "b": jnp.int32(1)}, {"a": jnp.zeros(2), "b": jnp.int32(0)}
+        )
+        assert jax.tree.map(lambda x: x.tolist(), chosen) == {"a": [1, 1], "b": 1}
+
+    def test_the_condition_s_axes_are_the_leading_ones(self) -> None:
+        condition = jnp.array([True, False])
+        chosen = trees.where(condition, jnp.ones((2, 2, 3)), jnp.zeros((2, 2, 3)))
+        np.testing.assert_array_equal(chosen.sum((1, 2)), [6, 0])
+
+    def test_keys_are_chosen_too(self) -> None:
+        keys = jax.random.split(jax.random.key(0), 4)
+        chosen = trees.where(jnp.array([True, False]), keys[:2], keys[2:])
+        assert (chosen == jnp.stack([keys[0], keys[3]])).all()

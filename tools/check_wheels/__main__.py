@@ -1,0 +1,160 @@
+"""Builds every distribution of the workspace through its sdist, and tries each wheel as its users will.
+
+    uv run python tools/check_wheels                      # all, into dist/
+    uv run python tools/check_wheels --out-dir elsewhere
+
+Each wheel is installed into an environment of its own, where of this repository only envcore's wheel stands beside
+it, with the third-party versions of uv.lock. There `envcore list` has to show what the distribution announces, and
+every announced environment is made, reset and stepped. Prints one line a distribution; the exit status is 1 if one
+of them fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from contents import content_problems
+
+ROOT = Path(__file__).parents[2]
+CORE = "envcore"
+_SMOKE = Path(__file__).with_name("smoke.py")
+
+
+@dataclasses.dataclass(frozen=True)
+class Distribution:
+    """One member of the workspace."""
+
+    name: str
+    version: str
+    announces: bool
+
+    @property
+    def stem(self) -> str:
+        """How the names of its sdist and its wheel begin."""
+        return f"{self.name.replace('-', '_')}-{self.version}"
+
+    @property
+    def package(self) -> str:
+        """Name of its import package."""
+        return self.name.replace("-", "_")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Build every distribution and try its wheel in isolation.")
+    parser.add_argument("--out-dir", type=Path, default=ROOT / "dist", help="emptied, then filled with what is built")
+    dist = parser.parse_args().out_dir.resolve()
+    try:
+        distributions = find_distributions(ROOT)
+        build(ROOT, dist)
+        with tempfile.TemporaryDirectory() as scratch:
+            constraints = export_lock(ROOT, Path(scratch))
+            failures = report(distributions, dist, constraints, Path(scratch))
+    except CommandError as error:
+        sys.exit(f"error: {error}")
+    if failures:
+        sys.exit(f"error: {failures} of {len(distributions)} distributions failed")
+
+
+def find_distributions(root: Path) -> list[Distribution]:
+    """Reads the workspace's members, the core first."""
+    members = _read_toml(root)["tool"]["uv"]["workspace"]["members"]
+    folders = sorted(found.parent for pattern in members for found in root.glob(f"{pattern}/pyproject.toml"))
+    projects = [_read_toml(folder)["project"] for folder in folders]
+    distributions = [
+        Distribution(project["name"], project["version"], announces=project["name"] != CORE) for project in projects
+    ]
+    return sorted(distributions, key=lambda each: (each.announces, each.name))
+
+
+def build(root: Path, dist: Path) -> None:
+    """Builds sdists, and wheels from the sdists."""
+    run("uv", "build", "--all-packages", "--clear", "--out-dir", dist, cwd=root)
+
+
+def export_lock(root: Path, scratch: Path) -> Path:
+    """Writes the lock's third-party versions as a constraints file."""
+    path = scratch / "constraints.txt"
+    options = ("--frozen", "--no-dev", "--no-hashes", "--no-emit-workspace", "--quiet")
+    run("uv", "export", *options, "--output-file", path, cwd=root)
+    return path
+
+
+def report(distributions: list[Distribution], dist: Path, constraints: Path, scratch: Path) -> int:
+    """Prints one line a distribution and returns how many failed."""
+
+    def check(distribution: Distribution) -> tuple[str, list[str]]:
+        try:
+            return check_distribution(distribution, dist, constraints, scratch / distribution.name)
+        except CommandError as error:
+            return "", [str(error)]
+
+    failures = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for distribution, (finding, problems) in zip(distributions, pool.map(check, distributions), strict=True):
+            title = f"{distribution.name} {distribution.version}"
+            print(f"{'FAIL' if problems else 'ok':<5} {title:<32} {'; '.join(problems) or finding}", flush=True)
+            failures += bool(problems)
+    return failures
+
+
+def check_distribution(distribution: Distribution, dist: Path, constraints: Path, venv: Path) -> tuple[str, list[str]]:
+    """Returns what was found and what is wrong with one distribution's wheel."""
+    wheel = dist / f"{distribution.stem}-py3-none-any.whl"
+    missing = [path.name for path in (wheel, dist / f"{distribution.stem}.tar.gz") if not path.exists()]
+    if missing:
+        return "", [f"{name} was not built" for name in missing]
+    problems = content_problems(wheel, distribution.package, distribution.announces)
+    wheels = {wheel, *dist.glob(f"{CORE}-*.whl")}
+    run("uv", "venv", "--quiet", "--python", sys.executable, venv, cwd=dist)
+    python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    run("uv", "pip", "install", "--quiet", "--python", python, "--constraints", constraints, *wheels, cwd=dist)
+    smoke = subprocess.run(
+        [python, "-I", _SMOKE, distribution.name, *(["--announces"] if distribution.announces else [])],
+        cwd=venv,
+        env={**os.environ, "COLUMNS": "300"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if smoke.returncode != 0:
+        problems.append(_last_line(smoke.stderr))
+    return smoke.stdout.strip(), problems
+
+
+class CommandError(Exception):
+    """A command that the check needs has failed."""
+
+
+def run(*command: str | Path, cwd: Path) -> None:
+    """Runs a command quietly.
+
+    Raises:
+      CommandError: it is not installed or fails; the message holds what it printed.
+    """
+    try:
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise CommandError(f"{command[0]} is not installed: pip install {command[0]}") from None
+    if done.returncode != 0:
+        raise CommandError(f"`{' '.join(map(str, command))}` failed:\n{done.stderr.strip()}")
+
+
+def _read_toml(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "pyproject.toml").read_text())
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["it fails without a word"])[-1]
+
+
+if __name__ == "__main__":
+    main()
