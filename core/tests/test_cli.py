@@ -23,7 +23,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     monkeypatch.setattr(registry, "_SHARED", shared)
     shared.register(
         EnvSpec("Counter-v0", "toy:Counter", summary="Count to three.", source="made up"),
-        EnvSpec("Deck-v0", "toy:Deck", summary="Guess the cards."),
+        EnvSpec("Deck-v0", "toy:Deck", summary="Guess [/red] the cards."),
         EnvSpec("Broken-v0", "test_cli_broken:Broken"),
     )
 
@@ -42,6 +42,7 @@ def test_list(run: Run) -> None:
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == ["id", "Broken-v0", "Counter-v0", "Deck-v0"]
     assert "Count to three." in out
+    assert "Guess [/red] the cards." in out
 
 
 def test_plugins_without_any(run: Run) -> None:

@@ -92,9 +92,8 @@ def _write_gif(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
     if not 0.01 <= fps <= 50:
         raise AnimationError(f"a GIF plays from 0.01 to 50 frames per second, got {fps}: leave frames out.")
     colours, index = _palette(frames)
-    unchanged = len(colours)  # the index of a pixel that keeps its colour
-    spare = np.setdiff1d(np.arange(unchanged + 1), colours)[:1]  # Pillow needs a colour for it, and all different
-    palette = _bytes(np.concatenate([colours, spare])).tobytes()
+    unchanged = len(colours)  # the index of a pixel that keeps its colour; the palette needs an entry for it
+    palette = _bytes(np.append(colours, 0)).tobytes()
     first, *others = _images(index, frames, unchanged, palette)
     ends = np.round(100 / fps * np.arange(1, len(frames) + 1))  # rounded as a sum, so that errors do not add up
     first.save(

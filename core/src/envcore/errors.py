@@ -28,7 +28,7 @@ class InvalidSpecError(EnvcoreError, ValueError):
 
 
 class PluginError(EnvcoreError):
-    """A plugin could not be loaded. Raised in strict mode only; otherwise warned of and recorded."""
+    """A plugin is broken. Raised in strict mode, and into a plugin that looks at the catalogue while it is loaded."""
 
 
 class PluginWarning(UserWarning):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from envcore import registry
 
@@ -16,7 +17,7 @@ def show_environments() -> None:
     table = Table("id", "distribution", "task", box=None, pad_edge=False)
     for found in registrations:
         is_clash = ids.count(found.spec.id) > 1
-        table.add_row(found.qualified_id if is_clash else found.spec.id, found.distribution, found.spec.summary)
+        _add(table, found.qualified_id if is_clash else found.spec.id, found.distribution, found.spec.summary)
     if registrations:
         console.print(table)
     else:
@@ -38,5 +39,10 @@ def show_plugins() -> None:
     table = Table("distribution", "version", "status", "environments", "module", "error", box=None, pad_edge=False)
     for plugin in found:
         row = (plugin.distribution, plugin.version, plugin.status, str(len(plugin.specs)), plugin.module, plugin.error)
-        table.add_row(*row)
+        _add(table, *row)
     console.print(table)
+
+
+def _add(table: Table, *cells: str) -> None:
+    """Adds a row; what plugins say of themselves is text, never rich's markup."""
+    table.add_row(*map(Text, cells))

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from envcore import registry
 
@@ -19,15 +20,19 @@ def show_environment(env_id: str) -> None:
     found = registry.find(env_id)
     env, params = registry.make(env_id)
     table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_row("id", found.spec.id)
-    table.add_row("distribution", found.distribution)
-    table.add_row("class", found.spec.entry_point)
-    table.add_row("source", found.spec.source)
-    table.add_row("observation", repr(env.observation_space(params)))
-    table.add_row("action", repr(env.action_space(params)))
-    table.add_row("options", _fields(env) or "none")
-    table.add_row("params", _fields(params))
-    console.print(table, markup=False)
+    facts = {
+        "id": found.spec.id,
+        "distribution": found.distribution,
+        "class": found.spec.entry_point,
+        "source": found.spec.source,
+        "observation": repr(env.observation_space(params)),
+        "action": repr(env.action_space(params)),
+        "options": _fields(env) or "none",
+        "params": _fields(params),
+    }
+    for name, text in facts.items():
+        table.add_row(name, Text(text))  # `Text`, because brackets are no markup here
+    console.print(table)
     console.print()
     console.print(inspect.getdoc(sys.modules[type(env).__module__]) or "", markup=False, highlight=False)
 
