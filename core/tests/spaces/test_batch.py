@@ -10,7 +10,7 @@ PAIRS = [
     (Discrete(3), MultiDiscrete([3, 3])),
     (MultiDiscrete([2, 5]), MultiDiscrete([[2, 5], [2, 5]])),
     (Box(0, 1), Box(0, 1, (2,))),
-    (Box([0, -1], [1, np.inf]), Box([[0, -1]] * 2, [[1, np.inf]] * 2)),
+    (Box([0, -1], [1, np.inf]), Box(np.array([[0, -1]] * 2), np.array([[1, np.inf]] * 2))),
     (Box(False, True, (3,), bool), Box(False, True, (2, 3), bool)),
     (Tuple([Discrete(3), Box(0, 9, (1,), np.int8)]), Tuple([MultiDiscrete([3, 3]), Box(0, 9, (2, 1), np.int8)])),
     (Dict({"a": Discrete(3)}), Dict({"a": MultiDiscrete([3, 3])})),

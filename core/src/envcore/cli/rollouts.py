@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from envcore import animation, registry
+from envcore.arguments import state_struct
 from envcore.episode_statistics import LOGGED, EpisodeStatistics, summarize
 from envcore.errors import RolloutError
 from envcore.rollout import RolloutState, Transition, begin, random_policy, unroll
@@ -33,6 +34,8 @@ def roll_out(env_id: str, num_envs: int, steps: int, gif: Path | None, seed: int
     if gif is not None:
         animation.check_writable(gif)
     env, params = registry.make(env_id)
+    if gif is not None:
+        jax.eval_shape(env.render, state_struct(env), params)  # it may have no picture: say so before the work
     chunk = max(1, min(-(-steps // _MIN_CHUNKS), _MAX_CHUNK // num_envs))
     # Full chunks and what is left over: at most two programs, compiled before the clock starts.
     sizes = [chunk] * (steps // chunk) + [steps % chunk] * (steps % chunk > 0)

@@ -13,7 +13,8 @@ Termination: the cart is further than `x_threshold` from the centre, or the pole
 Truncation: after 500 steps.
 
 Deviations: float32 where the original integrates in float64. Stepping on after the end, a pole that came back inside
-its limits and falls again earns 1 (-1) once more; the original remembers the first fall.
+its limits and falls again earns 1 (-1) once more; the original remembers the first fall. An episode that starts
+outside its limits, by other reset bounds, earns 0 on its first step; the original gives 1.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ Truncation: after 999 steps.
 
 The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
 
-Deviations: none but that the original computes a step in float64 and keeps its state in float32.
+Deviations: none but rounding. The original computes the first step in float64 and, given a float32 action, the others
+in float32.
 """
 
 from __future__ import annotations

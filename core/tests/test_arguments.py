@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import arguments, spaces
+from envcore.errors import InvalidActionError, InvalidKeyError, InvalidParamsError, InvalidStateError
+from toy import Counter, CounterParams, Deck, Spring, SpringParams
+
+KEY = jax.random.key(0)
+ENV = Counter()
+_, STATE = ENV.reset(KEY)
+
+
+class Pair(Counter):
+    """A counter whose action is a dict of two."""
+
+    def action_space(self, params: Any = None) -> Any:
+        return spaces.Dict({"count": spaces.Discrete(2), "note": spaces.Box(-1.0, 1.0, (2,))})
+
+    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+        assert (action["count"].dtype, action["note"].dtype) == (jnp.int32, jnp.float32)
+        return super().transition(key, state, action["count"], params)
+
+
+def eagerly(function: Any) -> None:
+    function()
+
+
+def while_tracing(function: Any) -> None:
+    jax.eval_shape(function)
+
+
+EVERYWHERE = pytest.mark.parametrize("run", [eagerly, while_tracing])
+
+
+@EVERYWHERE
+class TestRefused:
+    @pytest.mark.parametrize("key", [0, 1.5, None, np.zeros(2), jnp.zeros(3, jnp.uint32), "key", STATE])
+    def test_what_is_no_key(self, run: Any, key: Any) -> None:
+        for call in (ENV.reset, lambda key: ENV.step(key, STATE, 1), lambda key: ENV.step_env(key, STATE, 1)):
+            with pytest.raises(InvalidKeyError, match=r"^expected a random key, got .* make one with jax\.random\.key"):
+                run(lambda call=call: call(key))
+
+    @pytest.mark.parametrize("make", [jax.random.key, jax.random.PRNGKey])
+    def test_a_batch_of_keys(self, run: Any, make: Any) -> None:
+        keys = jax.random.split(make(0), 3)
+        with pytest.raises(InvalidKeyError, match=r"got a batch of shape \(3,\): use jax\.vmap"):
+            run(lambda: ENV.reset(keys))
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            (SpringParams(), "has the wrong structure: expected CounterParams, got SpringParams"),
+            ({"bonus": 1.0}, "has the wrong structure: expected CounterParams, got {'bonus'}"),
+            (3, "has the wrong structure: expected CounterParams, got one int"),
+            (
+                CounterParams(bonus=np.zeros(2)),
+                r"\.bonus must have shape \(\), got \(2,\)\. For a batch, use jax\.vmap",
+            ),
+            (CounterParams(bonus=True), r"\.bonus must be float32, got bool"),
+            (CounterParams(bonus="much"), r"\.bonus must be float32, got <U4"),
+            (CounterParams(max_steps_in_episode=2.5), r"\.max_steps_in_episode must be int32, got float64"),
+            (CounterParams(max_steps_in_episode=2**31), r"\.max_steps_in_episode must fit into int32, got 2147483648"),
+        ],
+        ids=str,
+    )
+    def test_params(self, run: Any, params: Any, message: str) -> None:
+        for call in (
+            lambda: ENV.reset(KEY, params),
+            lambda: ENV.step(KEY, STATE, 1, params),
+            lambda: ENV.step_env(KEY, STATE, 1, params),
+            lambda: ENV.get_obs(STATE, params),
+        ):
+            with pytest.raises(InvalidParamsError, match=f"^Counter's params {message}|^Counter's params{message}"):
+                run(call)
+
+    @pytest.mark.parametrize(
+        ("state", "message"),
+        [
+            (Deck().reset(KEY)[1], " has the wrong structure: expected CounterState, got DeckState"),
+            (ENV.reset(KEY)[0], " has the wrong structure: expected CounterState, got one ArrayImpl"),
+            (STATE.replace(count=jnp.float32(0)), r"\.count must be int32, got float32"),
+            (jax.tree.map(lambda x: x[None], STATE), r"\.time must have shape \(\), got \(1,\)\. For a batch, use jax"),
+        ],
+        ids=["another-environment's", "an-observation", "float", "batch"],
+    )
+    def test_states(self, run: Any, state: Any, message: str) -> None:
+        for call in (
+            lambda: ENV.step(KEY, state, 1),
+            lambda: ENV.step_env(KEY, state, 1),
+            lambda: ENV.get_obs(state),
+        ):
+            with pytest.raises(InvalidStateError, match=f"^Counter's state{message}"):
+                run(call)
+
+    @pytest.mark.parametrize(
+        ("env", "action", "message"),
+        [
+            (ENV, 0.5, "expected an integer, got float64"),
+            (ENV, True, "expected an integer, got bool"),
+            (ENV, None, "expected an integer, got object"),
+            (ENV, 2, "got 2"),
+            (ENV, -1, "got -1"),
+            (ENV, np.int64(7), "got 7"),
+            (ENV, {"count": 1}, "expected an integer, got object"),
+            (Spring(), 0.5, r"expected shape \(1,\), got \(\)"),
+            (Spring(), np.array([True]), "expected a real number, got bool"),
+            (Pair(), 1, "expected a dict of 'count', 'note', got 1"),
+            (Pair(), {"count": 1}, "expected a dict of 'count', 'note', got dict"),
+            (Pair(), {"count": 1, "note": np.zeros(3)}, r"in part 'note': expected shape \(2,\), got \(3,\)"),
+        ],
+        ids=str,
+    )
+    def test_actions(self, run: Any, env: Any, action: Any, message: str) -> None:
+        _, state = env.reset(KEY)
+        for step in (env.step, env.step_env):
+            with pytest.raises(InvalidActionError, match=rf"^an action of {env.name} must be in .*: {message}\.$"):
+                run(lambda step=step: step(KEY, state, action))
+
+    @pytest.mark.parametrize(("env", "action"), [(ENV, np.zeros(4, int)), (Spring(), np.zeros((4, 1)))])
+    def test_a_batch_of_actions(self, run: Any, env: Any, action: Any) -> None:
+        _, state = env.reset(KEY)
+        with pytest.raises(InvalidActionError, match=r"got \(4.*To step a batch of environments, use jax\.vmap or"):
+            run(lambda: env.step(KEY, state, action))
+
+
+def test_types_of_tracers_are_refused() -> None:
+    with pytest.raises(InvalidActionError, match="expected an integer, got float32"):
+        jax.jit(lambda action: ENV.step(KEY, STATE, action))(0.5)
+    with pytest.raises(InvalidStateError, match="must be int32, got float32"):
+        jax.jit(lambda count: ENV.step(KEY, STATE.replace(count=count), 1))(0.5)
+    with pytest.raises(InvalidParamsError, match=r"must have shape \(\), got \(2,\)"):
+        jax.jit(lambda bonus: ENV.reset(KEY, CounterParams(bonus=bonus)))(np.zeros(2, np.float32))
+    with pytest.raises(InvalidKeyError, match="expected a random key"):
+        jax.jit(ENV.reset)(np.zeros(2, np.float32))
+
+
+@pytest.mark.parametrize("action", [1, np.int64(1), np.uint8(1), np.array(1), jnp.int32(1), jnp.uint8(1)], ids=repr)
+def test_integers_of_every_kind_are_actions(action: Any) -> None:
+    assert int(ENV.step(KEY, STATE, action)[1].count) == 1
+
+
+@pytest.mark.parametrize("action", [np.array([1.0]), np.array([1]), jnp.ones(1), jnp.ones(1, jnp.float16)], ids=repr)
+def test_numbers_of_every_kind_are_actions_of_a_float_box(action: Any) -> None:
+    _, state = Spring().reset(KEY)
+    expected = Spring().step(KEY, state, jnp.ones(1))
+    jax.tree.map(np.testing.assert_array_equal, Spring().step(KEY, state, action), expected)
+
+
+def test_every_part_of_an_action_is_cast() -> None:
+    step = Pair().step(KEY, STATE, {"note": np.zeros(2), "count": np.int64(1)})
+    assert int(step[1].count) == 1
+
+
+def test_what_a_jax_array_holds_is_not_looked_at() -> None:
+    assert int(ENV.step(KEY, STATE, jnp.int32(7))[1].count) == 3
+
+
+def test_params_may_be_python_numpy_or_jax_numbers() -> None:
+    for bonus in (2, 2.0, np.float64(2), np.int8(2), jnp.float32(2), jnp.int32(2)):
+        params = CounterParams(bonus=bonus, max_steps_in_episode=np.int64(10))
+        checked = arguments.checked_params(ENV, params)
+        assert (checked.bonus.dtype, checked.max_steps_in_episode.dtype) == (np.float32, np.int32)
+        assert float(ENV.step(KEY, STATE, 1, params)[2]) == 2
+
+
+def test_params_none_are_the_defaults() -> None:
+    assert arguments.checked_params(ENV, None) == CounterParams(bonus=0.5, max_steps_in_episode=10)
+
+
+def test_a_stored_state_may_be_numpy_arrays() -> None:
+    stored = jax.tree.map(np.asarray, STATE)
+    jax.tree.map(np.testing.assert_array_equal, ENV.step(KEY, stored, 1), ENV.step(KEY, STATE, 1))
+
+
+def test_defaults_and_types_are_found_once_for_equal_environments() -> None:
+    assert arguments.default_params(Counter(3)) is arguments.default_params(Counter(3))
+    assert arguments.state_struct(Counter(3)) is arguments.state_struct(Counter(3))

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.environment import Environment
+from envcore.testing.compilation import CompilationCount
+from jax import lax
+from toy import Counter, CounterParams, Deck, Spring
+
+KEY = jax.random.key(3)
+
+
+def play(env: Environment[Any, Any], num_steps: int) -> None:
+    _, state = env.reset(KEY)
+    for _ in range(num_steps):
+        _, state, *_ = env.step(KEY, state, jnp.int32(1))
+        env.step_env(KEY, state, jnp.int32(1))
+        env.get_obs(state)
+
+
+@dataclasses.dataclass(frozen=True)
+class Traced(Counter):
+    """Counts how often its rules are traced."""
+
+    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+        TRACES.append(self.goal)
+        return super().transition(key, state, action, params)
+
+
+TRACES: list[int] = []
+
+
+def test_equal_environments_compile_once() -> None:
+    play(Counter(11), 1)
+    with CompilationCount() as again:
+        play(Counter(11), 3)
+    with CompilationCount() as other:
+        play(Counter(12), 1)
+    assert again.count == 0
+    assert other.count >= 4
+
+
+def test_rules_are_traced_once_for_all_programs_around_them() -> None:
+    env, again = Traced(13), Traced(13)
+    _, state = env.reset(KEY)
+    jax.jit(env.step)(KEY, state, jnp.int32(1))
+    before = len(TRACES)
+    jax.jit(lambda *args: again.step(*args)[2] + 1)(KEY, state, jnp.int32(0))
+    jax.jit(jax.vmap(again.step, (0, None, None)))(jax.random.split(KEY, 3), state, jnp.int32(1))
+    assert len(TRACES) == before
+
+
+def test_a_step_inlines_into_the_caller_s_program() -> None:
+    env = Counter()
+    _, state = env.reset(KEY)
+    program = jax.make_jaxpr(env.step)(KEY, state, jnp.int32(1))
+    assert {"step", "observe"}.isdisjoint(str(eqn.params.get("name")) for eqn in program.eqns)
+
+
+@pytest.mark.parametrize("env", [Counter(), Spring(), Deck()], ids=lambda env: env.name)
+def test_eager_jit_vmap_and_scan_agree(env: Any) -> None:
+    num = 12
+    space, keys = env.action_space(), jax.random.split(KEY, num)
+    actions = jax.vmap(space.sample)(keys)
+    _, start = env.reset(KEY)
+
+    states, steps = [start], []
+    for i in range(num):
+        steps.append(env.step(keys[i], states[-1], actions[i]))
+        states.append(steps[-1][1])
+    eager = jax.tree.map(lambda *x: np.stack(x), *steps)
+    assert np.asarray(eager[3]).any()
+
+    def body(state: Any, inputs: Any) -> Any:
+        step = env.step(inputs[0], state, inputs[1])
+        return step[1], step
+
+    scanned = jax.jit(lambda state: lax.scan(body, state, (keys, actions))[1])(start)
+    before = jax.tree.map(lambda *x: jnp.stack(x), *states[:-1])
+    mapped = jax.jit(jax.vmap(env.step))(keys, before, actions)
+    for other in (scanned, mapped):
+        jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6), other, eager)
+
+
+def test_params_map_and_are_not_baked_in() -> None:
+    env = Counter()
+    _, state = env.reset(KEY)
+    params = CounterParams(bonus=np.arange(3, dtype=np.float32), max_steps_in_episode=np.array([1, 2, 3]))
+    _, _, reward, done, _ = jax.vmap(env.step, (None, None, None, 0))(KEY, state, 1, params)
+    assert (reward.tolist(), done.tolist()) == ([0, 1, 2], [True, False, False])
+
+
+def test_final_obs_costs_nothing_where_it_is_not_used() -> None:
+    class Cosine(Spring):
+        def observe(self, state: Any, params: Any) -> jax.Array:
+            return jnp.cos(super().observe(state, params))
+
+    env = Cosine()
+    _, state = env.reset(KEY)
+
+    def cosines(function: Any) -> int:
+        program = jax.jit(function).lower(KEY, state, jnp.zeros(1)).compile().as_text()
+        return program.count(" cosine(")
+
+    assert cosines(lambda *args: env.step(*args)[:4]) < cosines(env.step)
