@@ -6,10 +6,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import jax
 import pytest
 from envcore import registry
 from envcore.cli import main
 from envcore.specs import EnvSpec
+from toy import Counter
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -72,7 +74,8 @@ def test_rollout_writes_a_picture(run: Run, tmp_path: Path) -> None:
     assert code == 0
     assert "25 steps" in out
     with Image.open(path) as image:
-        assert image.size == (4, 2)
+        height, width, _ = Counter().render(Counter().reset(jax.random.key(0))[1]).shape
+        assert image.size == (width, height)
 
 
 def test_check(run: Run) -> None:

@@ -54,7 +54,7 @@ class Counter(Environment[CounterState, CounterParams]):
         return state.replace(count=count), reward, count == self.goal, {"waited": action == 0}
 
     def observe(self, state: CounterState, params: CounterParams) -> jax.Array:
-        return (jnp.arange(self.goal + 1) == state.count).astype(jnp.float32)
+        return (np.arange(self.goal + 1, dtype=np.int32) == state.count).astype(jnp.float32)
 
     def render(self, state: CounterState, params: CounterParams | None = None, *, height: int = 256) -> jax.Array:
         """A bar as long as the count, in a square."""

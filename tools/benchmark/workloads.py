@@ -25,6 +25,15 @@ def gymnax_vmap(env_id: str, num_envs: int, num_steps: int) -> Run:
     return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act)
 
 
+def gymnax_readme(env_id: str, num_envs: int, num_steps: int) -> Run:
+    """Gymnax as its README puts it: a key and a draw of its own for each action."""
+    env, params = gymnax.make(env_id)
+    sample = jax.vmap(env.action_space(params).sample)
+    return _vmap_loop(
+        env, params, num_envs, num_steps, jax.random.split, lambda key, obs: sample(jax.random.split(key, num_envs))
+    )
+
+
 def envcore_same_loop(env_id: str, num_envs: int, num_steps: int) -> Run:
     """Envcore in exactly gymnax's loop: only `reset` and `step` are ours."""
     env, params = envcore.make(env_id)
@@ -46,14 +55,7 @@ def envcore_vmap(env_id: str, num_envs: int, num_steps: int) -> Run:
 def envcore_rollout(env_id: str, num_envs: int, num_steps: int) -> Run:
     """Envcore's own batched rollout."""
     env, params = envcore.make(env_id)
-    batch = Batched(env, num_envs)
-
-    def run(key: jax.Array) -> jax.Array:
-        start = begin(batch, key, params)
-        _, sums = unroll(batch, random_policy(batch, params), start, num_steps, params, collect=_consume_transition)
-        return sums.sum()
-
-    return run
+    return _rollout_loop(env, params, num_envs, num_steps, random_policy(Batched(env, num_envs), params))
 
 
 def gymnax_mlp(env_id: str, num_envs: int, num_steps: int) -> Run:
@@ -64,10 +66,10 @@ def gymnax_mlp(env_id: str, num_envs: int, num_steps: int) -> Run:
 
 
 def envcore_mlp(env_id: str, num_envs: int, num_steps: int) -> Run:
-    """Envcore with a 64x64 MLP in the loop."""
+    """Envcore's own rollout with the same MLP."""
     env, params = envcore.make(env_id)
     act = _mlp_actions(env.action_space(params), _obs_size(env_id))
-    return _vmap_loop(env, params, num_envs, num_steps, envcore.random.split, act)
+    return _rollout_loop(env, params, num_envs, num_steps, lambda policy_params, obs, key: act(key, obs))
 
 
 def mlp_alone(env_id: str, num_envs: int, num_steps: int) -> Run:
@@ -88,6 +90,7 @@ def mlp_alone(env_id: str, num_envs: int, num_steps: int) -> Run:
 
 VARIANTS: dict[str, Callable[[str, int, int], Run]] = {
     "gymnax": gymnax_vmap,
+    "gymnax, README loop": gymnax_readme,
     "envcore, same loop": envcore_same_loop,
     "envcore": envcore_vmap,
     "envcore rollout": envcore_rollout,
@@ -123,6 +126,16 @@ def _vmap_loop(
             return (key, obs, state), _consume(obs, reward)
 
         return jax.lax.scan(body, (key, obs, state), None, num_steps)[1].sum()
+
+    return run
+
+
+def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: Any) -> Run:
+    batch = Batched(env, num_envs)
+
+    def run(key: jax.Array) -> jax.Array:
+        start = begin(batch, key, params)
+        return unroll(batch, policy, start, num_steps, params, collect=_consume_transition)[1].sum()
 
     return run
 

@@ -34,18 +34,16 @@ class Distribution:
     """One member of the workspace."""
 
     name: str
-    version: str
-    announces: bool
-
-    @property
-    def stem(self) -> str:
-        """How the names of its sdist and its wheel begin."""
-        return f"{self.name.replace('-', '_')}-{self.version}"
 
     @property
     def package(self) -> str:
-        """Name of its import package."""
+        """Name of its import package, with which the names of its sdist and its wheel begin."""
         return self.name.replace("-", "_")
+
+    @property
+    def announces(self) -> bool:
+        """Whether it has to announce environments."""
+        return self.name != CORE
 
 
 def main() -> None:
@@ -68,10 +66,7 @@ def find_distributions(root: Path) -> list[Distribution]:
     """Reads the workspace's members, the core first."""
     members = _read_toml(root)["tool"]["uv"]["workspace"]["members"]
     folders = sorted(found.parent for pattern in members for found in root.glob(f"{pattern}/pyproject.toml"))
-    projects = [_read_toml(folder)["project"] for folder in folders]
-    distributions = [
-        Distribution(project["name"], project["version"], announces=project["name"] != CORE) for project in projects
-    ]
+    distributions = [Distribution(_read_toml(folder)["project"]["name"]) for folder in folders]
     return sorted(distributions, key=lambda each: (each.announces, each.name))
 
 
@@ -100,18 +95,17 @@ def report(distributions: list[Distribution], dist: Path, constraints: Path, scr
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         for distribution, (finding, problems) in zip(distributions, pool.map(check, distributions), strict=True):
-            title = f"{distribution.name} {distribution.version}"
-            print(f"{'FAIL' if problems else 'ok':<5} {title:<32} {'; '.join(problems) or finding}", flush=True)
+            mark, text = ("FAIL", "; ".join(problems)) if problems else ("ok", finding)
+            print(f"{mark:<5} {distribution.name:<26} {text}", flush=True)
             failures += bool(problems)
     return failures
 
 
 def check_distribution(distribution: Distribution, dist: Path, constraints: Path, venv: Path) -> tuple[str, list[str]]:
     """Returns what was found and what is wrong with one distribution's wheel."""
-    wheel = dist / f"{distribution.stem}-py3-none-any.whl"
-    missing = [path.name for path in (wheel, dist / f"{distribution.stem}.tar.gz") if not path.exists()]
-    if missing:
-        return "", [f"{name} was not built" for name in missing]
+    wheel = next(dist.glob(f"{distribution.package}-*.whl"), None)
+    if wheel is None:
+        return "", ["its wheel was not built"]
     problems = content_problems(wheel, distribution.package, distribution.announces)
     wheels = {wheel, *dist.glob(f"{CORE}-*.whl")}
     run("uv", "venv", "--quiet", "--python", sys.executable, venv, cwd=dist)

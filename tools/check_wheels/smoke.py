@@ -47,7 +47,7 @@ def try_suite(distribution: str) -> str:
             play(f"{distribution}:{env_id}")
         except Exception as error:
             raise SystemExit(f"{env_id}: {type(error).__name__}: {' '.join(str(error).split())}") from error
-    return f"{len(ids)} environments: {', '.join(ids)}"
+    return f"makes, resets and steps {', '.join(ids)}"
 
 
 def play(env_id: str) -> None:

@@ -93,6 +93,20 @@ def test_rules_that_do_not_apply_say_why() -> None:
     }
 
 
+def test_collecting_cases_runs_nothing() -> None:
+    class Untouchable(toy.Counter):
+        def __getattribute__(self, name: str) -> Any:
+            raise AssertionError(name)
+
+    assert len(cases(Untouchable())) == len(RULES)
+
+
+def test_the_state_of_the_first_offence_is_shown() -> None:
+    (case,) = cases(BROKEN["states_in_space"], "states_in_space")
+    with pytest.raises(ConformanceError, match=r"first at step \d+ of trace 0, in the state CounterState\(.*array\("):
+        case()
+
+
 def test_the_check_ends_where_nothing_runs() -> None:
     *_, last = check_rules(BROKEN["reset_and_step_run"])
     assert last.rule == "reset_and_step_run"

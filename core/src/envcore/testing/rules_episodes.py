@@ -9,7 +9,7 @@ import numpy as np
 
 from envcore.errors import ConformanceError
 from envcore.testing.compare import as_numpy, take, value_difference
-from envcore.testing.subject import SHORT_LIMIT, Subject
+from envcore.testing.subject import SHORT_LIMIT, Recording, Subject
 
 
 def same_key_same_trace(subject: Subject) -> None:
@@ -33,36 +33,42 @@ def no_key_of_its_own(subject: Subject) -> None:
 
 def actions_in_space(subject: Subject) -> None:
     """Sampled actions are in the action space."""
-    _require_everywhere(subject.recording.action_inside, "the sampled action is not in the action space")
+    steps = subject.recording
+    _require_everywhere(steps.action_inside, steps, "the sampled action is not in the action space: mend its sample")
 
 
 def observations_in_space(subject: Subject) -> None:
     """Every observation, also an episode's last, is in the observation space."""
-    _require_everywhere(subject.recording.obs_inside, "the observation is not in the observation space")
+    steps = subject.recording
+    _require_everywhere(
+        steps.obs_inside, steps, "the observation is not in its space: mend observe, or widen the space"
+    )
 
 
 def states_in_space(subject: Subject) -> None:
     """Every state, also an episode's last, is in the state space."""
-    _require_everywhere(subject.recording.state_inside, "the state is not in the state space")
+    steps = subject.recording
+    _require_everywhere(steps.state_inside, steps, "the state is not in its space: mend the rules, or widen the space")
 
 
 def finite_rewards(subject: Subject) -> None:
     """Every reward is a finite number."""
-    _require_everywhere(np.isfinite(subject.recording.reward), "the reward is not finite")
+    steps = subject.recording
+    _require_everywhere(np.isfinite(steps.reward), steps, "the reward is not finite: mend transition")
 
 
 def done_flag(subject: Subject) -> None:
     """`done` is `terminated | truncated`."""
     for steps in (subject.recording, subject.short_recording):
         same = np.asarray(steps.done) == (np.asarray(steps.terminated) | np.asarray(steps.truncated))
-        _require_everywhere(same, "done is not terminated | truncated")
+        _require_everywhere(same, steps, "done is not terminated | truncated: leave it to the base class")
 
 
 def discount(subject: Subject) -> None:
     """The discount is 0 on termination, and 1 on every other step, truncated ones too."""
     for steps in (subject.recording, subject.short_recording):
         same = np.asarray(steps.discount) == 1 - np.asarray(steps.terminated)
-        _require_everywhere(same, "the discount is not 1 - terminated")
+        _require_everywhere(same, steps, "the discount is not 1 - terminated: leave it to the base class")
 
 
 def time_limit(subject: Subject) -> None:
@@ -129,10 +135,15 @@ def step_env_without_reset(subject: Subject) -> None:
             raise ConformanceError(f"step_env is not step without its reset: {problem}.")
 
 
-def _require_everywhere(good: Any, problem: str) -> None:
-    bad = np.argwhere(~as_numpy(good))
+def _require_everywhere(good: Any, steps: Recording, problem: str) -> None:
+    bad = np.argwhere(~np.asarray(good))
     if len(bad):
-        raise ConformanceError(f"{problem} at step {bad[0][1]} of episode trace {bad[0][0]}, {len(bad)} times in all.")
+        trace, step = bad[0][:2]
+        with np.printoptions(threshold=8):
+            state = jax.tree.map(as_numpy, take(steps.state, (trace, step)))
+            raise ConformanceError(
+                f"{problem}. It happened {len(bad)} times, first at step {step} of trace {trace}, in the state {state}."
+            )
 
 
 def _rows(flags: jax.Array) -> np.ndarray[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -79,16 +80,19 @@ def batched_params(subject: Subject) -> None:
     _, parts = subject.dissections[0]
     key, state, action = take((parts.key, parts.state, parts.action), 0)
 
-    def run(params: Any) -> tuple[Any, Any]:
-        return env.reset(key, params), env.step(key, state, action, params)
+    def reset(params: Any) -> Any:
+        return env.reset(key, params)
 
-    for name in names:
+    def step(params: Any) -> Any:
+        return env.step(key, state, action, params)
+
+    for fun, name in itertools.product((reset, step), names):
         try:
-            jax.eval_shape(_mapped(run, subject.params, {name}), _scaled(subject.params, {name}, _SCALES))
+            jax.eval_shape(_mapped(fun, subject.params, {name}), _scaled(subject.params, {name}, _SCALES))
         except Exception as error:
-            raise ConformanceError(f"vmap over params{name} fails: {error}") from error
+            raise ConformanceError(f"vmap of {fun.__name__} over params{name} fails: {error}") from error
     params = subject.limited(1)  # so that the step resets
-    steps = quick_jit(_mapped(run, params, names))(_scaled(params, names, _SCALES))[1]
+    steps = quick_jit(_mapped(step, params, names))(_scaled(params, names, _SCALES))
     for number, scale in enumerate(_SCALES):
         alone = subject.step_alone(parts, 0, _scaled(params, names, scale))
         problem = value_difference(take(steps, number), alone)

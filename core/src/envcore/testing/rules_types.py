@@ -65,9 +65,10 @@ def x64(subject: Subject) -> None:
 
 
 def strict_dtype_promotion(subject: Subject) -> None:
-    """Traces where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`)."""
-    with numerics(dtype_promotion="strict"):
-        subject.trace_types()
+    """Traces where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`), in 64-bit mode too."""
+    for x64 in (False, True):
+        with numerics(dtype_promotion="strict", x64=x64):
+            subject.trace_types()
 
 
 def strict_rank_promotion(subject: Subject) -> None:
