@@ -74,7 +74,7 @@ class MixedDtypes(Counter):
 
 class MixedRanks(Counter):
     def observe(self, state: Any, params: Any) -> Any:
-        return (super().observe(state, params) * jnp.ones((1, self.goal + 1)))[0]
+        return (super().observe(state, params) * jnp.ones((1, self.goal + 1), jnp.float32))[0]
 
 
 @jax.tree_util.register_pytree_node_class
