@@ -28,7 +28,7 @@ class MLP(nn.Module):
         return nn.Dense(features=self.num_output_units)(x)
 
 
-model = MLP(16, 1, 1)
+model: Any = MLP(16, 1, 1)
 rng = jax.random.PRNGKey(0)
 env, env_params = gymnax.make("Pendulum-v1")
 
@@ -38,7 +38,7 @@ def policy_params() -> Any:
     return model.init(rng, jnp.zeros(3), None)
 
 
-def rollout(rng_input, policy_params, env_params, steps_in_episode):
+def rollout(rng_input, policy_params, env_params, steps_in_episode) -> Any:
     rng_reset, rng_episode = jax.random.split(rng_input)
     obs, state = env.reset(rng_reset, env_params)
 

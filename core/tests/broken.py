@@ -188,6 +188,16 @@ class KeepsVelocity(Spring):
         return super().restart(key, done, state, params).replace(velocity=state.velocity)
 
 
+class NeverResets(Counter):
+    def restart(self, key: Any, done: Any, state: Any, params: Any) -> Any:
+        return state
+
+
+class CarriesTimeOver(Counter):
+    def carry_over(self, fresh: Any, final: Any) -> Any:
+        return fresh.replace(time=final.time)
+
+
 class StepEnvResets(Counter):
     def step_env(self, key: Any, state: Any, action: Any, params: Any = None) -> Any:
         obs, state, reward, _, info = self.step(key, state, action, params)
@@ -280,10 +290,10 @@ BROKEN = {
     "finite_rewards": InfiniteReward(),
     "done_flag": DoneWithoutTruncation(),
     "discount": DiscountZeroOnTruncation(),
-    "time_limit": OneStepTooLong(),
     "observation_of_the_state": StaleObservation(),
     "final_observation": FinalObsAfterReset(),
     "new_episode": KeepsVelocity(),
+    "time_limit": OneStepTooLong(),
     "step_env_without_reset": StepEnvResets(),
     "compiles_once": JitsInStep(),
     "vmap_equals_loop": VmapChangesReward(),
@@ -294,3 +304,9 @@ BROKEN = {
     "pictures": FloatPicture(),
     "changing_pictures": SamePicture(),
 }
+
+ALSO_BROKEN = [
+    ("new_episode", NeverResets()),
+    ("new_episode", CarriesTimeOver()),
+    ("finite_gradients", NothingToDifferentiate()),
+]

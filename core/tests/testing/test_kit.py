@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import pytest
 import toy
-from broken import BROKEN
+from broken import ALSO_BROKEN, BROKEN
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import ConformanceError, EnvironmentDefinitionError
 from envcore.testing import RULES, Case, check_env, check_rules, conformance_cases
@@ -34,10 +34,10 @@ def test_the_toys_keep_every_rule(case: Case) -> None:
     case()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_broken_environment_breaks_its_rule(name: str) -> None:
-    (case,) = cases(BROKEN[name], name)
-    with pytest.raises(ConformanceError, match=f"^{BROKEN[name].name} breaks the rule '{name}'. .+"):
+@pytest.mark.parametrize(("name", "env"), [*BROKEN.items(), *ALSO_BROKEN], ids=lambda each: getattr(each, "name", each))
+def test_a_broken_environment_breaks_its_rule(name: str, env: Environment[Any, Any]) -> None:
+    (case,) = cases(env, name)
+    with pytest.raises(ConformanceError, match=f"^{env.name} breaks the rule '{name}'. .+"):
         case()
 
 

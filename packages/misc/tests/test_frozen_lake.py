@@ -36,16 +36,16 @@ def test_every_recorded_step(number: int) -> None:
     env, columns = recording(number)
     action = jnp.asarray(columns["action"], jnp.int32)
     if env.is_slippery:
-        draw = columns["draw_u"].astype(np.float32)
+        draw = jnp.asarray(columns["draw_u"], jnp.float32)
         cumulative = np.array([(1 - env.success_rate) / 2, (1 + env.success_rate) / 2])
-        clear = (np.abs(columns["draw_u"][:, None] - cumulative) > 1e-6).all(1)  # of float32 rounding
+        clear: Any = (np.abs(columns["draw_u"][:, None] - cumulative) > 1e-6).all(1)  # of float32 rounding
         slipped = np.asarray(jax.vmap(env.slip)(action, draw))
         expected = (columns["action"] + (columns["draw_u"][:, None] >= cumulative).sum(1) - 1) % 4
         assert clear.sum() >= len(clear) - 2
         np.testing.assert_array_equal(slipped[clear], expected[clear])
         # From a hole or the goal the original has one outcome, whatever the draw.
     else:
-        slipped, clear = np.asarray(action), np.ones(len(action), bool)
+        slipped, clear = np.asarray(action), np.full(len(action), True)
     before = FrozenLakeState(position=jnp.asarray(columns["before"], jnp.int32), time=jnp.zeros_like(action))
     after, reward, terminated = jax.vmap(env.play)(before, jnp.asarray(slipped))
     np.testing.assert_array_equal(np.asarray(after.position)[clear], columns["after"][clear])

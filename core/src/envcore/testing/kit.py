@@ -83,10 +83,10 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_episodes.finite_rewards),
     Rule(rules_episodes.done_flag),
     Rule(rules_episodes.discount),
-    Rule(rules_episodes.time_limit),
     Rule(rules_episodes.observation_of_the_state),
     Rule(rules_episodes.final_observation),
     Rule(rules_episodes.new_episode, unless=_wrapped),
+    Rule(rules_episodes.time_limit),
     Rule(rules_episodes.step_env_without_reset),
     # Transformations.
     Rule(rules_transforms.compiles_once),

@@ -71,15 +71,6 @@ def discount(subject: Subject) -> None:
         _require_everywhere(same, steps, "the discount is not 1 - terminated: leave it to the base class")
 
 
-def time_limit(subject: Subject) -> None:
-    """An episode that does not end before is cut at exactly `max_steps_in_episode`, whatever that is."""
-    terminates = subject.env.unwrapped.time_limit_terminates
-    for limit in (1, SHORT_LIMIT, int(subject.params.max_steps_in_episode)):
-        steps = subject.record(subject.limited(limit))
-        for terminated, truncated in zip(_rows(steps.terminated), _rows(steps.truncated), strict=True):
-            _check_limit(terminated, truncated, limit, terminates, first_only=subject.is_wrapped)
-
-
 def observation_of_the_state(subject: Subject) -> None:
     """The observation that `step` returns is `get_obs` of the state that it returns."""
     for _, parts in subject.dissections:
@@ -115,6 +106,15 @@ def new_episode(subject: Subject) -> None:
         problem = value_difference(take(state, ~ended), take(parts.outcome.state, ~ended))
         if problem is not None:
             raise ConformanceError(f"in the midst of an episode step changes the state, as after an end: {problem}.")
+
+
+def time_limit(subject: Subject) -> None:
+    """An episode that does not end before is cut at exactly `max_steps_in_episode`, whatever that is."""
+    terminates = subject.env.unwrapped.time_limit_terminates
+    for limit in (1, SHORT_LIMIT, int(subject.params.max_steps_in_episode)):
+        steps = subject.record(subject.limited(limit))
+        for terminated, truncated in zip(_rows(steps.terminated), _rows(steps.truncated), strict=True):
+            _check_limit(terminated, truncated, limit, terminates, first_only=subject.is_wrapped)
 
 
 def step_env_without_reset(subject: Subject) -> None:

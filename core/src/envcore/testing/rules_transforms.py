@@ -17,6 +17,8 @@ from envcore.testing.compare import take, value_difference
 from envcore.testing.compilation import CompilationCount, quick_jit
 from envcore.testing.subject import Subject
 
+_SCALES = np.array([1.0, 0.99, 1.01], np.float32)
+
 
 def compiles_once(subject: Subject) -> None:
     """Repeated steps, and an equal environment, compile nothing new."""
@@ -113,9 +115,6 @@ def finite_gradients(subject: Subject) -> None:
 def float_params(subject: Subject) -> list[str]:
     """The paths of the float leaves of the params."""
     return [keystr(path) for path, leaf in tree_leaves_with_path(subject.params) if _is_float(leaf)]
-
-
-_SCALES = np.array([1.0, 0.99, 1.01], np.float32)
 
 
 def _mapped(fun: Callable[[Any], Any], params: Any, names: Collection[str]) -> Callable[[Any], Any]:

@@ -30,18 +30,13 @@ def constant_types(subject: Subject) -> None:
 def reward_and_flag_types(subject: Subject) -> None:
     """Rewards are float32, flags bool and the discount float32, all of the batch shape."""
     _, _, reward, done, info = subject.types.step
-    number = jax.ShapeDtypeStruct(subject.env.batch_shape, jnp.float32)
-    flag = jax.ShapeDtypeStruct(subject.env.batch_shape, jnp.bool_)
-    found = {"the reward": reward, "done": done, **{f"info[{name!r}]": info.get(name) for name in _FLAGS}}
-    expected = {"the reward": number, "done": flag} | {f"info[{name!r}]": flag for name in _FLAGS}
-    found["info['discount']"], expected["info['discount']"] = info.get("discount"), number
-    for what, value in found.items():
-        problem = "it is missing" if value is None else type_difference(value, expected[what])
+    number, flag = (jax.ShapeDtypeStruct(subject.env.batch_shape, dtype) for dtype in (jnp.float32, jnp.bool_))
+    found = {**info, "reward": reward, "done": done}
+    expected = {"reward": number, "done": flag, "terminated": flag, "truncated": flag, "discount": number}
+    for name, struct in expected.items():
+        problem = type_difference(found[name], struct) if name in found else "it is missing"
         if problem is not None:
-            raise ConformanceError(f"{what} has the wrong type: {problem}. Leave these entries to the base class.")
-
-
-_FLAGS = ("terminated", "truncated")
+            raise ConformanceError(f"{name} has the wrong type: {problem}. Leave it to the base class.")
 
 
 def info_entries(subject: Subject) -> None:

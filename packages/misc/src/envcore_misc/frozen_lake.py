@@ -122,9 +122,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     ) -> tuple[FrozenLakeState, jax.Array, jax.Array]:
         return self.play(state, self.slip(action, random.uniform(key)) if self.is_slippery else action)
 
-    def play(
-        self, state: FrozenLakeState, direction: jax.Array
-    ) -> tuple[FrozenLakeState, jax.Array, jax.Array]:
+    def play(self, state: FrozenLakeState, direction: jax.Array) -> tuple[FrozenLakeState, jax.Array, jax.Array]:
         """The rules without randomness: one step in a direction, numbered as the actions are."""
         is_over = jnp.asarray(np.isin(self._tiles, ("G", "H")))
         position = jnp.asarray(self._destinations())[state.position, direction]
