@@ -147,16 +147,20 @@ class TestTypes:
     @pytest.mark.parametrize(
         ("returned", "message"),
         [
-            (lambda s: (s, jnp.zeros(2), False), r"the reward .* must have shape \(\), got \(2,\)"),
-            (lambda s: (s, True, False), r"the reward .* must be float32, got bool"),
-            (lambda s: (s, 0.0, 1.0), r"terminated .* must be bool, got float"),
-            (lambda s: (s, 0.0, jnp.zeros(1, bool)), r"terminated .* must have shape \(\), got \(1,\)"),
-            (lambda s: (s.replace(count=0.5), 0.0, False), r"the state .* the state\.count must be int32, got float"),
+            (lambda s: (s, jnp.zeros(2), False), r"the reward must have shape \(\), got \(2,\)"),
+            (lambda s: (s, True, False), r"the reward must be float32, got bool"),
+            (lambda s: (s, 0.0, 1.0), r"terminated must be bool, got float"),
+            (lambda s: (s, 0.0, jnp.zeros(1, bool)), r"terminated must have shape \(\), got \(1,\)"),
+            (lambda s: (s.replace(count=0.5), 0.0, False), r"transition's state\.count must be int32, got float"),
             (
                 lambda s: (s.replace(count=jnp.zeros(3, jnp.int32)), 0.0, False),
-                r"the state .* the state\.count must have shape",
+                r"transition's state\.count must have shape",
             ),
-            (lambda s: (EnvState(), 0.0, False), r"the state .* expected CounterState, got EnvState"),
+            (lambda s: (EnvState(), 0.0, False), r"transition must return a CounterState first, got EnvState"),
+            (lambda s: (None, 0.0, False), r"transition must return a CounterState first, got None"),
+            (lambda s: (s, 0.0), r"transition must return \(state, reward, terminated"),
+            (lambda s: (s, 0.0, False, {}, 1), r"transition must return \(state, reward, terminated"),
+            (lambda s: (s, 0.0, False, "info"), r"transition must return a dict fourth, got 'info'"),
         ],
     )
     def test_anything_else_is_the_author_s_error(self, returned: Any, message: str) -> None:
@@ -164,7 +168,7 @@ class TestTypes:
             def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
                 return returned(state)
 
-        with pytest.raises(EnvironmentDefinitionError, match=f"^.*Wrong returned {message}"):
+        with pytest.raises(EnvironmentDefinitionError, match=f"^.*Wrong breaks the contract: {message}"):
             play(Wrong(), [0])
 
     def test_carry_over_has_to_keep_the_types(self) -> None:
@@ -172,8 +176,19 @@ class TestTypes:
             def carry_over(self, fresh: Any, final: Any) -> Any:
                 return fresh.replace(episodes=0.5)
 
-        with pytest.raises(EnvironmentDefinitionError, match=r"the state\.episodes must be int32, got float"):
+        with pytest.raises(EnvironmentDefinitionError, match=r"carry_over's state\.episodes must be int32, got float"):
             play(Wrong(), [0])
+
+    def test_time_starts_anew_whatever_carry_over_says(self) -> None:
+        class Wrong(Tally):
+            def carry_over(self, fresh: Any, final: Any) -> Any:
+                return final
+
+        params = Wrong().default_params.replace(max_steps_in_episode=2)
+        _, state = Wrong().reset(KEY, params)
+        for expected in (1, 0, 1, 0):
+            _, state, *_ = Wrong().step(KEY, state, 0, params)
+            assert state.time == expected
 
     def test_the_types_hold_in_64_bit_mode(self) -> None:
         def types(env: Any) -> Any:

@@ -36,10 +36,11 @@ def checked_action(env: Environment[Any, Any], action: Any, params: Any) -> Any:
     space = env.action_space(params)
     problem = space.mismatch(action) or _value_problem(space, action)
     if problem:
-        is_batch = np.ndim(action) > 0 and np.shape(action)[1:] == space.shape
+        shape = getattr(action, "shape", ())
+        is_batch = len(shape) > 0 and shape[1:] == space.shape
         advice = " To step a batch of environments, use jax.vmap or envcore.wrappers.Batched." if is_batch else ""
         raise InvalidActionError(f"an action of {env.name} must be in {space!r}: {problem}.{advice}")
-    return jax.tree.map(lambda x, dtype: x if _is_exactly(x, dtype) else jnp.asarray(x, dtype), action, space.dtype)
+    return _cast(space, action)
 
 
 @functools.lru_cache(maxsize=512)
@@ -62,6 +63,9 @@ def state_struct(env: Environment[Any, Any]) -> Any:
 
 def _value_problem(space: spaces.Space, action: Any) -> str | None:
     """Looks at discrete actions on the host only: reading a device array would wait for the device."""
+    if isinstance(space, spaces.Tuple | spaces.Dict):
+        problems = (_value_problem(part, value) for part, value in space.parts(action))
+        return next(filter(None, problems), None)
     is_host = isinstance(action, int | np.integer | np.ndarray)
     if is_host and isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
         bound = space.n if isinstance(space, spaces.Discrete) else space.nvec
@@ -70,5 +74,9 @@ def _value_problem(space: spaces.Space, action: Any) -> str | None:
     return None
 
 
-def _is_exactly(x: Any, dtype: Any) -> bool:
-    return isinstance(x, jax.Array) and x.dtype == dtype and not x.weak_type  # pyright: ignore[reportAttributeAccessIssue]
+def _cast(space: spaces.Space, action: Any) -> Any:
+    if isinstance(space, spaces.Tuple | spaces.Dict):
+        values = [_cast(part, value) for part, value in space.parts(action)]
+        return tuple(values) if isinstance(space, spaces.Tuple) else dict(zip(space.spaces, values, strict=True))
+    is_exact = isinstance(action, jax.Array) and action.dtype == space.dtype and not action.weak_type  # pyright: ignore[reportAttributeAccessIssue]
+    return action if is_exact else jnp.asarray(action, space.dtype)

@@ -250,26 +250,19 @@ class Environment(Generic[StateT, ParamsT]):
 
     def advance(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> Outcome:
         """One step without auto-reset or observation. Arguments are checked and cast already."""
-        state_after, reward, terminated, *rest = self.transition(key, state, action, params)
-        time = state.time + np.int32(1)
-        state_after = self._conform(state_after.replace(time=time), state, "the state")
-        flag = jax.ShapeDtypeStruct((), jnp.bool_)
-        number = jax.ShapeDtypeStruct((), jnp.float32)
-        reward = self._conform(reward, number, "the reward")
-        terminated = self._conform(terminated, flag, "terminated")
-        at_limit = time >= params.max_steps_in_episode
+        state_after, reward, terminated, info = self._checked_transition(key, state, action, params)
+        at_limit = state_after.time >= params.max_steps_in_episode
         if self.time_limit_terminates:
             terminated, at_limit = terminated | at_limit, jnp.zeros_like(at_limit)
-        return Outcome(
-            state_after, jnp.asarray(reward), jnp.asarray(terminated), at_limit, trees.narrow(rest[0]) if rest else {}
-        )
+        return Outcome(state_after, reward, terminated, at_limit, info)
 
     def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: ParamsT) -> StateT:
         """Returns a fresh state where `done`, else `state`."""
 
         def fresh(state: StateT, key: jax.Array, params: ParamsT) -> StateT:
-            new = self.carry_over(self.start(key, params), state)
-            return jax.tree.map(jnp.asarray, self._conform(new, state, "the state"))
+            start = self.start(key, params)
+            new = self.carry_over(start, state).replace(time=start.time)
+            return jax.tree.map(jnp.asarray, self._conform(new, state, "carry_over's state"))
 
         return reset_where(done, fresh, state, key, params, only_finished=self.expensive_reset)
 
@@ -278,6 +271,22 @@ class Environment(Generic[StateT, ParamsT]):
         params = arguments.checked_params(self, params)
         return key, arguments.checked_state(self, state), arguments.checked_action(self, action, params), params
 
+    def _checked_transition(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> tuple[Any, ...]:
+        result = self.transition(key, state, action, params)
+        if not isinstance(result, tuple) or len(result) not in (3, 4):
+            raise self._definition_error(f"transition must return (state, reward, terminated[, info]), got {result!r}")
+        after, reward, terminated, info = result if len(result) == 4 else (*result, {})
+        if not isinstance(after, type(state)):
+            raise self._definition_error(f"transition must return a {type(state).__name__} first, got {after!r}")
+        if not isinstance(info, dict):
+            raise self._definition_error(f"transition must return a dict fourth, got {info!r}")
+        after = self._conform(after.replace(time=state.time + np.int32(1)), state, "transition's state")
+        reward = self._conform(reward, jax.ShapeDtypeStruct((), jnp.float32), "the reward")
+        terminated = self._conform(terminated, jax.ShapeDtypeStruct((), jnp.bool_), "terminated")
+        return after, jnp.asarray(reward), jnp.asarray(terminated), trees.narrow(info)
+
     def _conform(self, value: Any, expected: Any, what: str) -> Any:
-        method = f"{type(self).__qualname__} returned {what} of another type than its environment declares: "
-        return trees.conform(value, expected, what, lambda message: EnvironmentDefinitionError(method + message))
+        return trees.conform(value, expected, what, self._definition_error)
+
+    def _definition_error(self, problem: str) -> EnvironmentDefinitionError:
+        return EnvironmentDefinitionError(f"{type(self).__qualname__} breaks the contract: {problem}")

@@ -6,12 +6,13 @@ type (`threefry2x32`, typed or legacy) `split`, `bits` and `uniform` return bit 
 for every other key type, and where `jax_threefry_partitionable` is off, they call `jax.random`.
 
 `reset_key` and `spawn` derive keys that `jax.random` does not know. They change the threefry key itself, which
-costs one xor: threefry is a counter-based generator whose streams are independent for any two different keys
+costs an addition: threefry is a counter-based generator whose streams are independent for any two different keys
 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), so a derived key needs no hashing.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -51,7 +52,7 @@ def split(key: jax.Array, num: int = 2) -> jax.Array:
     words = _threefry_key(key)
     if words is None:
         return jax.random.split(key, num)
-    halves = [_block_half(words, (num,), half) for half in (0, 1)]
+    halves = [_block_half(*words, num, half) for half in (0, 1)]
     return _as_key_like(key, jnp.stack(halves, axis=-1))
 
 
@@ -63,8 +64,7 @@ def bits(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
     words = _threefry_key(key)
     if words is None:
         return jax.random.bits(key, shape, jnp.uint32)
-    first, second = _threefry(words, _counters(shape))
-    return first ^ second
+    return _block(*words, shape)
 
 
 def uniform(
@@ -100,7 +100,7 @@ def reset_key(key: jax.Array) -> jax.Array:
     if words is None:
         return jax.random.fold_in(key, _RESET_TAG)
     first, second = words
-    return _as_key_like(key, jnp.stack([first ^ np.uint32(_RESET_TAG), second]))
+    return _as_key_like(key, jnp.stack([first + np.uint32(_RESET_TAG), second]))
 
 
 def spawn(key: jax.Array, num: int) -> jax.Array:
@@ -111,8 +111,8 @@ def spawn(key: jax.Array, num: int) -> jax.Array:
     """
     words = _threefry_key(key)
     if words is None:
-        return jax.random.split(key, num)
-    first = jnp.broadcast_to(words[0] ^ np.uint32(_SPAWN_TAG), (num,))
+        return jax.random.split(jax.random.fold_in(key, _SPAWN_TAG), num)
+    first = jnp.broadcast_to(words[0] + np.uint32(_SPAWN_TAG), (num,))
     second = words[1] * np.uint32(_SPAWN_STRIDE) + lax.iota(jnp.uint32, num)
     return _as_key_like(key, jnp.stack([first, second], axis=-1))
 
@@ -132,6 +132,7 @@ def _threefry_key(key: jax.Array) -> tuple[jax.Array, jax.Array] | None:
         key = jax.random.key_data(key)
     elif _CONFIG.jax_default_prng_impl != "threefry2x32":
         return None
+    key = jnp.asarray(key)  # numpy's words would warn where they wrap round
     return key[0], key[1]
 
 
@@ -149,10 +150,18 @@ def _counters(shape: tuple[int, ...]) -> tuple[jax.Array, jax.Array]:
     return jnp.zeros_like(low), low
 
 
-def _block_half(words: tuple[jax.Array, jax.Array], shape: tuple[int, ...], half: int) -> jax.Array:
+# Jitted so that a call outside `jit` costs microseconds; inside, they inline.
+@functools.partial(jax.jit, static_argnums=2, inline=True)
+def _block(first: jax.Array, second: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+    x, y = _threefry((first, second), _counters(shape))
+    return x ^ y
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
+def _block_half(first: jax.Array, second: jax.Array, num: int, half: int) -> jax.Array:
     # Without the boundary XLA CPU draws each key again for every word and every array that is computed from it:
     # 2.7 instead of 50 million CartPole steps a second (2,048 environments, one core).
-    return compute_once(lambda first, second: _threefry((first, second), _counters(shape))[half], *words)
+    return compute_once(lambda first, second: _threefry((first, second), _counters((num,)))[half], first, second)
 
 
 def _threefry(key: tuple[jax.Array, jax.Array], counters: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:

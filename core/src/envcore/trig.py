@@ -3,7 +3,8 @@
 XLA's CPU backend calls a scalar routine for each sine; these are two dozen multiplications and additions that it
 vectorises, and the sine and cosine of one angle share nearly all of them: 0.9 ns for both together against 5.8
 (2,048 angles, one core). Largest absolute error 6e-8 for |x| <= 1,000 and 1.4e-7 for |x| <= 10,000, beside 3e-8 of
-XLA's own: the last bit of a value may differ.
+XLA's own: the last bit of a value may differ. Further out the error grows by 1.5e-11 |x|. Gradients are right to
+3.3e-7.
 """
 
 from __future__ import annotations

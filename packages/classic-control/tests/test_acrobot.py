@@ -37,7 +37,7 @@ def test_torque_noise_is_uniform_and_independent(keys: Any) -> None:
     assert np.asarray(stats.kstest(noise, "uniform", (-NOISE, 2 * NOISE)))[1] > 0.001
     others = np.column_stack([noise[1:], resets[:-1], resets[1:]])
     correlations = np.corrcoef(noise[:-1], np.column_stack([others, np.abs(others)]), rowvar=False)[0, 1:]
-    assert np.abs(correlations).max() < 4 / np.sqrt(COUNT)
+    assert np.abs(correlations).max() < 4.5 / np.sqrt(COUNT)  # of 18: false alarm once in 8,000 keys
 
 
 def step_and_reset(keys: jax.Array, torques: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:

@@ -56,28 +56,22 @@ class Space:
 
 
 def sample_integers(key: jax.Array, shape: tuple[int, ...], low: Any, high: Any) -> jax.Array:
-    """int32 (or the bounds' own dtype), uniform on [low, high], both included."""
-    concrete = not isinstance(low, jax.Array) and not isinstance(high, jax.Array)
-    if concrete:
+    """int32, uniform on [low, high], both included; what uint32 bounds mean comes out by a cast to uint32."""
+    if not isinstance(low, jax.Array) and not isinstance(high, jax.Array):
         count = np.asarray(high, np.int64) - np.asarray(low, np.int64) + 1
         if count.max(initial=0) <= 2**16:
-            words = random.bits(key, shape)
-            return random.below(words, count.astype(np.uint32)) + np.asarray(low).astype(np.int32)
-    low, high = jnp.asarray(low), jnp.asarray(high)
-    # The upper bound is exclusive in jax.random, and high + 1 may overflow: draw one less, then maybe one more.
-    span = jnp.iinfo(low.dtype).max
-    key_draw, key_top = jax.random.split(key)
-    draw = jax.random.randint(key_draw, shape, low, jnp.where(high < span, high + 1, high), low.dtype)
-    top = jax.random.bernoulli(key_top, 2.0 ** -jnp.iinfo(low.dtype).bits, shape)
-    return jnp.where((high == span) & top, high, draw)
+            return random.below(random.bits(key, shape), count.astype(np.uint32)) + np.asarray(low).astype(np.int32)
+    low, high = jnp.asarray(low).astype(jnp.int32), jnp.asarray(high).astype(jnp.int32)
+    count = (high - low).astype(jnp.uint32) + jnp.uint32(1)  # modulo 2**32: 0 stands for all of them
+    key_all, key_some = random.split(key)
+    everything = random.bits(key_all, shape)
+    some = jax.random.randint(key_some, shape, jnp.uint32(0), count, jnp.uint32)
+    return low + jnp.where(count == 0, everything, some).astype(jnp.int32)
 
 
 def array_mismatch(value: Any, shape: tuple[int, ...], integer: bool = False, boolean: bool = False) -> str | None:
     if not isinstance(value, jax.Array | np.ndarray | np.generic | bool | int | float):
-        try:
-            value = np.asarray(value)
-        except (TypeError, ValueError):
-            return f"expected an array, got {describe(value)}"
+        return f"expected an array, got {describe(value)}"
     dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype  # pyright: ignore[reportAttributeAccessIssue]
     if np.shape(value) != shape:
         return f"expected shape {shape}, got {np.shape(value)}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from envcore.spaces.base import Space
@@ -27,9 +25,7 @@ def batch_space(space: Space, num: int) -> Space:
         case MultiDiscrete():
             return MultiDiscrete(np.broadcast_to(space.nvec, (num, *space.shape)))
         case Box():
-            stack = jnp.broadcast_to if isinstance(space.low, jax.Array) else np.broadcast_to
-            shape = (num, *space.shape)
-            return Box(stack(space.low, shape), stack(space.high, shape), shape, space.dtype)
+            return Box(space.low, space.high, (num, *space.shape), space.dtype)
         case Tuple():
             return Tuple(batch_space(part, num) for part in space.spaces)
         case Dict():

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from envcore import random
 from envcore.spaces.base import Space, array_mismatch, sample_integers
@@ -21,17 +22,22 @@ class Box(Space):
         traced.
       high: upper bound likewise; may be inf.
       shape: shape of a value; by default the broadcast shape of the bounds.
-      dtype: of a value: a float, integer or bool dtype.
+      dtype: of a value: bool, or an integer or float dtype of at most 32 bits.
 
     Bounded float elements are sampled uniformly, half-bounded ones from an exponential distribution beyond
     their bound, unbounded ones from a normal distribution; integers uniformly, both bounds included.
 
     Raises:
-      ValueError: the bounds do not broadcast to `shape`, or low > high, or an integer bound is not finite.
+      ValueError: the bounds do not broadcast to `shape`, or low > high, or `dtype` does not hold a bound.
+      TypeError: `dtype` is none of those.
     """
 
     def __init__(self, low: Any, high: Any, shape: Iterable[int] | None = None, dtype: Any = jnp.float32):
         self._dtype = np.dtype(dtype)
+        if not any(jnp.issubdtype(self._dtype, family) for family in (jnp.bool_, jnp.integer, jnp.floating)):
+            raise TypeError(f"a Box holds bool, integers or floats, got {self._dtype}")
+        if self._dtype.itemsize > 4:
+            raise TypeError(f"a Box holds numbers of at most 32 bits, got {self._dtype}")
         self._shape = tuple(shape) if shape is not None else np.broadcast_shapes(_shape(low), _shape(high))
         self.low, self.high = self._bound(low), self._bound(high)
         if isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray) and not (self.low <= self.high).all():
@@ -43,12 +49,18 @@ class Box(Space):
                 bound = jnp.stack([jnp.asarray(x, self._dtype) for x in bound])
             if isinstance(bound, jax.Array):
                 return jnp.broadcast_to(bound.astype(self._dtype), self._shape)
-            bound = np.asarray(bound)
-            if self._dtype.kind != "f" and not np.isfinite(bound).all():
-                raise ValueError(f"a Box of {self._dtype} needs finite bounds, got {bound!r}")
-            return np.broadcast_to(bound.astype(self._dtype), self._shape)
+            return np.broadcast_to(self._cast(np.asarray(bound)), self._shape)
         except ValueError as error:
             raise ValueError(f"Box cannot use the bound {bound!r} for shape {self._shape}: {error}") from error
+
+    def _cast(self, bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            cast = bound.astype(self._dtype)
+        is_float = jnp.issubdtype(self._dtype, jnp.floating)
+        lost = np.isinf(cast) & ~np.isinf(bound) if is_float else cast != bound
+        if lost.any():
+            raise ValueError(f"{self._dtype} does not hold it")
+        return cast
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -70,14 +82,14 @@ class Box(Space):
 
     def _sample_unbounded(self, key: jax.Array) -> jax.Array:
         low, high = jnp.asarray(self.low, jnp.float32), jnp.asarray(self.high, jnp.float32)
-        key_uniform, key_normal = random.split(key)
-        unit = random.unit(random.bits(key_uniform, self._shape))
+        unit = random.unit(random.bits(key, self._shape))
         tail = -jnp.log1p(-unit)  # exponential with mean 1
         has_low, has_high = jnp.isfinite(low), jnp.isfinite(high)
         finite_low, finite_high = jnp.where(has_low, low, 0), jnp.where(has_high, high, 0)
         bounded = _between(unit, finite_low, jnp.where(has_high, high, finite_low))
         one_sided = jnp.where(has_low, finite_low + tail, finite_high - tail)
-        free = jax.random.normal(key_normal, self._shape, jnp.float32)
+        # The inverse of the normal distribution, at the centres of the steps of `unit`: never at 0 or 1.
+        free = np.float32(np.sqrt(2)) * lax.erf_inv(2 * unit - np.float32(1 - 2**-23))
         value = jnp.where(has_low & has_high, bounded, jnp.where(has_low | has_high, one_sided, free))
         return jnp.clip(value, low, high).astype(self._dtype)
 
@@ -91,8 +103,11 @@ class Box(Space):
         if self._dtype == np.bool_:
             value = value.astype(np.int32)
             return ((value >= self.low.astype(np.int32)) & (value <= self.high.astype(np.int32))).all()
-        value = value.astype(self._dtype)
-        return ((value >= self.low) & (value <= self.high)).all()
+        cast = value.astype(self._dtype)
+        within = (cast >= self.low) & (cast <= self.high)
+        if self._dtype.kind in "iu":  # a wider integer may wrap round into the bounds
+            within &= (cast.astype(value.dtype) == value) & ((cast < 0) == (value < 0))
+        return within.all()
 
     def _static(self) -> tuple[Any, ...]:
         low, high = np.asarray(self.low), np.asarray(self.high)
@@ -119,7 +134,9 @@ def _between(unit: jax.Array, low: Any, high: Any) -> jax.Array:
 
 
 def _shape(bound: Any) -> tuple[int, ...]:
-    return (len(bound),) if isinstance(bound, list | tuple) else np.shape(bound)
+    if isinstance(bound, list | tuple):
+        return (len(bound), *(_shape(bound[0]) if bound else ()))
+    return np.shape(bound)
 
 
 def _short(bound: Any) -> str:

@@ -37,12 +37,16 @@ class Tuple(Space):
         return tuple(space.sample(keys[i]) for i, space in enumerate(self.spaces))
 
     def mismatch(self, value: Any) -> str | None:
-        if not isinstance(value, tuple | list) or len(value) != len(self.spaces):
+        if not isinstance(value, tuple) or len(value) != len(self.spaces):
             return f"expected a tuple of {len(self.spaces)}, got {describe(value)}"
         return _first_mismatch(dict(enumerate(self.spaces)), dict(enumerate(value)))
 
+    def parts(self, value: Any) -> list[tuple[Space, Any]]:
+        """Each part's space with its part of a value that has the right structure."""
+        return list(zip(self.spaces, value, strict=True))
+
     def _within(self, value: Any) -> jax.Array:
-        return _all(space.contains(part) for space, part in zip(self.spaces, value, strict=True))
+        return _all(space.contains(part) for space, part in self.parts(value))
 
     def _static(self) -> tuple[Any, ...]:
         return self.spaces
@@ -80,9 +84,13 @@ class Dict(Space):
             return f"expected a dict of {', '.join(map(repr, self.spaces))}, got {describe(value)}"
         return _first_mismatch(self.spaces, parts)
 
+    def parts(self, value: Any) -> list[tuple[Space, Any]]:
+        """Each part's space with its part of a value that has the right structure, in the order of names."""
+        named = _as_mapping(value) or {}
+        return [(space, named[name]) for name, space in self.spaces.items()]
+
     def _within(self, value: Any) -> jax.Array:
-        parts = _as_mapping(value) or {}
-        return _all(space.contains(parts[name]) for name, space in self.spaces.items())
+        return _all(space.contains(part) for space, part in self.parts(value))
 
     def _static(self) -> tuple[Any, ...]:
         return tuple(self.spaces.items())

@@ -38,7 +38,7 @@ class Discrete(Space):
         return array_mismatch(value, (), integer=True)
 
     def _within(self, value: Any) -> jax.Array:
-        value = jnp.asarray(value)
+        value = jnp.asarray(value).astype(jnp.int32)
         return (value >= 0) & (value < self.n)
 
     def _static(self) -> tuple[Any, ...]:
@@ -57,7 +57,8 @@ class MultiDiscrete(Space):
 
     def __init__(self, nvec: Any):
         nvec = np.asarray(nvec)
-        if not np.issubdtype(nvec.dtype, np.integer) or nvec.size == 0 or nvec.min() <= 0:
+        is_integer = np.issubdtype(nvec.dtype, np.integer) and nvec.size > 0
+        if not is_integer or nvec.min() <= 0 or nvec.max() > np.iinfo(np.int32).max:
             raise ValueError(f"MultiDiscrete needs positive integers, got {nvec!r}")
         self.nvec = nvec.astype(np.int32)
 
@@ -77,8 +78,8 @@ class MultiDiscrete(Space):
         return array_mismatch(value, self.shape, integer=True)
 
     def _within(self, value: Any) -> jax.Array:
-        value = jnp.asarray(value)
-        return ((value >= 0) & (value < self.nvec.astype(value.dtype))).all()
+        value = jnp.asarray(value).astype(jnp.int32)
+        return ((value >= 0) & (value < self.nvec)).all()
 
     def _static(self) -> tuple[Any, ...]:
         return (self.nvec.shape, self.nvec.tobytes())

@@ -52,9 +52,7 @@ def _flatten(space: spaces.Space, obs: Any) -> jax.Array:
             parts = zip(space.nvec.reshape(-1), obs.reshape(-1), strict=True)
             return jnp.concatenate([jax.nn.one_hot(x, int(n), dtype=jnp.float32) for n, x in parts])
         case spaces.Tuple() | spaces.Dict():
-            values = obs if isinstance(space, spaces.Tuple) else [obs[name] for name in space.spaces]
-            parts = zip(_parts(space), values, strict=True)
-            return jnp.concatenate([_flatten(part, value).astype(jnp.float32) for part, value in parts])
+            return jnp.concatenate([_flatten(part, value).astype(jnp.float32) for part, value in space.parts(obs)])
         case _:
             return jnp.asarray(obs).reshape(-1)
 
