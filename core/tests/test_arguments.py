@@ -7,7 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import arguments, spaces
-from envcore.errors import InvalidActionError, InvalidKeyError, InvalidParamsError, InvalidStateError
+from envcore.environment import EnvParams, EnvState
+from envcore.errors import (
+    EnvironmentDefinitionError,
+    InvalidActionError,
+    InvalidKeyError,
+    InvalidParamsError,
+    InvalidStateError,
+)
 from toy import Counter, CounterParams, Deck, Spring, SpringParams
 
 KEY = jax.random.key(0)
@@ -54,12 +61,12 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            (SpringParams(), "has the wrong structure: expected CounterParams, got SpringParams"),
-            ({"bonus": 1.0}, "has the wrong structure: expected CounterParams, got {'bonus'}"),
-            (3, "has the wrong structure: expected CounterParams, got one int"),
+            (SpringParams(), "must be CounterParams, got SpringParams"),
+            ({"bonus": 1.0}, "must be CounterParams, got {'bonus'}"),
+            (3, "must be CounterParams, got one int"),
             (
                 CounterParams(bonus=np.zeros(2)),
-                r"\.bonus must have shape \(\), got \(2,\)\. For a batch, use jax\.vmap",
+                r"\.bonus must have shape \(\), got \(2,\)\. To map over a batch, use jax\.vmap",
             ),
             (CounterParams(bonus=True), r"\.bonus must be float32, got bool"),
             (CounterParams(bonus="much"), r"\.bonus must be float32, got <U4"),
@@ -81,10 +88,13 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("state", "message"),
         [
-            (Deck().reset(KEY)[1], " has the wrong structure: expected CounterState, got DeckState"),
-            (ENV.reset(KEY)[0], " has the wrong structure: expected CounterState, got one ArrayImpl"),
+            (Deck().reset(KEY)[1], " must be CounterState, got DeckState"),
+            (ENV.reset(KEY)[0], " must be CounterState, got one ArrayImpl"),
             (STATE.replace(count=jnp.float32(0)), r"\.count must be int32, got float32"),
-            (jax.tree.map(lambda x: x[None], STATE), r"\.time must have shape \(\), got \(1,\)\. For a batch, use jax"),
+            (
+                jax.tree.map(lambda x: x[None], STATE),
+                r"\.time must have shape \(\), got \(1,\)\. To map over a batch, use jax",
+            ),
         ],
         ids=["another-environment's", "an-observation", "float", "batch"],
     )
@@ -182,3 +192,46 @@ def test_a_stored_state_may_be_numpy_arrays() -> None:
 def test_defaults_and_types_are_found_once_for_equal_environments() -> None:
     assert arguments.default_params(Counter(3)) is arguments.default_params(Counter(3))
     assert arguments.state_struct(Counter(3)) is arguments.state_struct(Counter(3))
+
+
+class TestDefinitions:
+    """Decorators that an author forgot are named as the cause."""
+
+    def test_an_environment_without_its_decorator(self) -> None:
+        class Undecorated(Counter):
+            size: int = 3
+
+        with pytest.raises(EnvironmentDefinitionError, match="Undecorated declares the field 'size', but is not decor"):
+            Undecorated().reset(KEY)
+
+    def test_params_and_states_without_theirs(self) -> None:
+        class Params(EnvParams):
+            pass
+
+        class State(EnvState):
+            count: Any = 0
+
+        class WrongParams(Counter):
+            @property
+            def default_params(self) -> Any:
+                return Params()
+
+        class NoProperty(Counter):
+            def default_params(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+                return CounterParams()
+
+        class WrongState(Counter):
+            def init_state(self, key: Any, params: Any) -> Any:
+                return State()
+
+        for env, message in (
+            (WrongParams(), "default_params returned a Params, which is no pytree: decorate the class with flax"),
+            (WrongState(), "init_state returned a State, which is no pytree: decorate the class with flax"),
+            (NoProperty(), "default_params must be a property"),
+        ):
+            with pytest.raises(EnvironmentDefinitionError, match=message):
+                env.reset(KEY)
+
+    def test_a_param_that_is_missing_is_named(self) -> None:
+        with pytest.raises(InvalidParamsError, match=r"is declared to have, got one without \.bonus"):
+            ENV.reset(KEY, CounterParams(bonus=None))

@@ -123,6 +123,8 @@ def test_pmap_over_two_devices() -> None:
     ("build", "error", "message"),
     [
         (lambda: RolloutWrapper(env_name=Deck()), RolloutError, "Deck has no time limit: say how long"),
+        (lambda: RolloutWrapper("Counter-v0"), RolloutError, "model_forward must be a function, got 'Counter-v0'"),  # pyright: ignore
+        (lambda: RolloutWrapper(env_name=Counter), RolloutError, "env_name must be an id or an Environment"),  # pyright: ignore
         (lambda: RolloutWrapper(env_name=Counter(), num_env_steps=0), RolloutError, "num_env_steps must be a positive"),
         (lambda: RolloutWrapper(env_name=Counter(), env_kwargs={"goal": 2}), RolloutError, "has its options already"),
         (

@@ -32,7 +32,7 @@ def point(x: Any = (0.0, 1.0), n: Any = 3, on: Any = True) -> Point:
 
 
 def conform(tree: Any, struct: Any = STRUCT) -> Any:
-    return trees.conform(tree, struct, "the point", WrongTypeError)
+    return trees.conform(tree, struct, "the point", WrongTypeError, " Use jax.vmap.")
 
 
 class TestNarrow:
@@ -95,7 +95,7 @@ class TestConform:
         ("tree", "message"),
         [
             (point(x=np.zeros(3)), r"^the point\.x must have shape \(2,\), got \(3,\)\.$"),
-            (point(x=np.zeros((5, 2))), r"^the point\.x must have shape \(2,\), got \(5, 2\)\. For a batch, use jax"),
+            (point(x=np.zeros((5, 2))), r"^the point\.x must have shape \(2,\), got \(5, 2\)\. Use jax\.vmap"),
             (point(n=1.5), r"^the point\.tags\['n'\] must be int32, got float64\.$"),
             (point(n=True), r"^the point\.tags\['n'\] must be int32, got bool\.$"),
             (point(on=1), r"^the point\.tags\['on'\] must be bool, got int64\.$"),
@@ -104,8 +104,8 @@ class TestConform:
             (point(n="three"), r"^the point\.tags\['n'\] must be int32, got <U5\.$"),
             (point(n=2**31), r"^the point\.tags\['n'\] must fit into int32, got 2147483648\.$"),
             (point(n=jax.random.key(0)), r"^the point\.tags\['n'\] must be a random key|must be int32"),
-            ({"x": 1}, r"^the point has the wrong structure: expected Point, got \{'x'\}\.$"),
-            (4, r"^the point has the wrong structure: expected Point, got one int\.$"),
+            ({"x": 1}, r"^the point must be Point, got \{'x'\}\.$"),
+            (4, r"^the point must be Point, got one int\.$"),
         ],
     )
     def test_everything_else_is_refused(self, tree: Any, message: str) -> None:

@@ -5,6 +5,7 @@ Types are checked on tracers too, so that the same clear errors come from inside
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +14,24 @@ import jax.numpy as jnp
 import numpy as np
 
 from envcore import spaces, trees
-from envcore.errors import InvalidActionError, InvalidParamsError, InvalidStateError
+from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidParamsError, InvalidStateError
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
+
+_VMAP = " To map over a batch, use jax.vmap."
 
 
 def checked_params(env: Environment[Any, Any], params: Any) -> Any:
     """The params with exactly the types of the defaults, which None stands for."""
     if params is None:
         return default_params(env)
-    return trees.conform(params, default_params(env), f"{env.name}'s params", InvalidParamsError)
+    return trees.conform(params, default_params(env), f"{env.name}'s params", InvalidParamsError, _VMAP)
 
 
 def checked_state(env: Environment[Any, Any], state: Any) -> Any:
     """The state with exactly the types that `reset` returns."""
-    return trees.conform(state, state_struct(env), f"{env.name}'s state", InvalidStateError)
+    return trees.conform(state, state_struct(env), f"{env.name}'s state", InvalidStateError, _VMAP)
 
 
 def checked_action(env: Environment[Any, Any], action: Any, params: Any) -> Any:
@@ -51,7 +54,12 @@ def default_params(env: Environment[Any, Any]) -> Any:
         x = np.asarray(x)
         return x.astype({"f": np.float32, "i": np.int32, "u": np.uint32}.get(x.dtype.kind, x.dtype))
 
-    return jax.tree.map(leaf, env.default_params)
+    _check_fields(env)
+    params: Any = env.default_params
+    if callable(params):
+        raise EnvironmentDefinitionError(f"{env.name}.default_params must be a property that returns params.")
+    check_pytree(env, params, "default_params")
+    return jax.tree.map(leaf, params)
 
 
 @functools.lru_cache(maxsize=512)
@@ -59,6 +67,27 @@ def state_struct(env: Environment[Any, Any]) -> Any:
     """The types of a state, as `jax.ShapeDtypeStruct`, found once for equal environments."""
     key = jax.eval_shape(lambda: jax.random.key(0))
     return jax.eval_shape(env.start, key, default_params(env))
+
+
+def check_pytree(env: Environment[Any, Any], value: Any, method: str) -> None:
+    """Raises `EnvironmentDefinitionError` where what a method returned lacks the decorator that makes it a pytree."""
+    if any(leaf is value for leaf in jax.tree.leaves(value)):
+        kind = type(value).__name__
+        raise EnvironmentDefinitionError(
+            f"{env.name}.{method} returned a {kind}, which is no pytree: decorate the class with flax.struct.dataclass."
+        )
+
+
+def _check_fields(env: Environment[Any, Any]) -> None:
+    """A class without its decorator would silently have no fields of its own."""
+    fields = {field.name for field in dataclasses.fields(env)}
+    for cls in type(env).__mro__:
+        for name, annotation in vars(cls).get("__annotations__", {}).items():
+            if name not in fields and "ClassVar" not in str(annotation):
+                raise EnvironmentDefinitionError(
+                    f"{cls.__name__} declares the field {name!r}, but is not decorated with "
+                    "dataclasses.dataclass(frozen=True)."
+                )
 
 
 def _value_problem(space: spaces.Space, action: Any) -> str | None:

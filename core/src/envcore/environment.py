@@ -246,7 +246,9 @@ class Environment(Generic[StateT, ParamsT]):
 
     def start(self, key: jax.Array, params: ParamsT) -> StateT:
         """The first state of an episode, with the types that every state has."""
-        return trees.narrow(self.init_state(key, params))
+        state = self.init_state(key, params)
+        arguments.check_pytree(self, state, "init_state")
+        return trees.narrow(state)
 
     def advance(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> Outcome:
         """One step without auto-reset or observation. Arguments are checked and cast already."""

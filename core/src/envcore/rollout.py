@@ -141,10 +141,14 @@ class RolloutWrapper:
         env_kwargs: Mapping[str, Any] | None = None,
         env_params: Any = None,
     ):
+        if model_forward is not None and not callable(model_forward):
+            raise RolloutError(f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?")
         if isinstance(env_name, str):
             self.env, _ = registry.make(env_name, **(env_kwargs or {}))
         elif env_kwargs:
             raise RolloutError("env_kwargs are for an environment's id: an Environment has its options already.")
+        elif not isinstance(env_name, Environment):
+            raise RolloutError(f"env_name must be an id or an Environment, got {env_name!r}.")
         else:
             self.env = env_name
         self.env_params = _with_overrides(self.env, env_params)

@@ -28,7 +28,7 @@ def narrow(tree: T) -> T:
     return jax.tree.map(leaf, tree)
 
 
-def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception]) -> T:
+def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception], if_batched: str = "") -> T:
     """Returns `tree` with exactly the dtypes of `struct`, converting only where nothing is lost.
 
     Args:
@@ -36,20 +36,21 @@ def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception]) 
       struct: a tree of the same structure, of `jax.ShapeDtypeStruct` or arrays.
       what: how the error calls the tree, for example `"state"`.
       error: makes the exception from its message.
+      if_batched: what to advise where a leaf has more leading axes than expected.
 
     Raises:
       whatever `error` makes: the structure or a leaf's shape differs, or a leaf is of a kind (bool, integer,
       float) that cannot become the expected one.
     """
     if jax.tree.structure(tree) != jax.tree.structure(struct):
-        raise error(f"{what} has the wrong structure: expected {_outline(struct)}, got {_outline(tree)}.")
+        raise error(f"{what} must be {_difference(struct, tree)}.")
     leaves = []
     for (path, leaf), expected in zip(tree_leaves_with_path(tree), jax.tree.leaves(struct), strict=True):
-        leaves.append(_conform_leaf(leaf, expected, what + keystr(path), error))
+        leaves.append(_conform_leaf(leaf, expected, what + keystr(path), error, if_batched))
     return jax.tree.unflatten(jax.tree.structure(struct), leaves)
 
 
-def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Exception]) -> Any:
+def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Exception], if_batched: str) -> Any:
     if _is_key(leaf) or jnp.issubdtype(expected.dtype, jax.dtypes.prng_key):
         if getattr(leaf, "dtype", None) != expected.dtype or np.shape(leaf) != expected.shape:
             raise error(f"{what} must be a random key {expected.dtype}{list(expected.shape)}, got {leaf!r}.")
@@ -59,7 +60,7 @@ def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Ex
         leaf = np.asarray(leaf)
     if leaf.shape != expected.shape:
         extra = leaf.ndim - len(expected.shape)
-        advice = " For a batch, use jax.vmap." if extra > 0 and leaf.shape[extra:] == expected.shape else ""
+        advice = if_batched if extra > 0 and leaf.shape[extra:] == expected.shape else ""
         raise error(f"{what} must have shape {expected.shape}, got {leaf.shape}.{advice}")
     if not is_host and leaf.dtype == expected.dtype and not leaf.weak_type:
         return leaf
@@ -93,6 +94,17 @@ def _kind(dtype: Any) -> int:
         if jnp.issubdtype(dtype, family):
             return kind
     return 3
+
+
+def _difference(expected: Any, got: Any) -> str:
+    """Says what is expected, and how the structure of the other tree differs."""
+    outlines = _outline(expected), _outline(got)
+    if outlines[0] != outlines[1]:
+        return f"{outlines[0]}, got {outlines[1]}"
+    names = [{keystr(path) for path, _ in tree_leaves_with_path(tree)} for tree in (expected, got)]
+    missing, extra = sorted(names[0] - names[1]), sorted(names[1] - names[0])
+    parts = [f"without {name}" for name in missing[:3]] + [f"with {name} in addition" for name in extra[:3]]
+    return f"{outlines[0]} with the fields it is declared to have, got one {' and '.join(parts) or 'of another kind'}"
 
 
 def _outline(tree: Any) -> str:

@@ -34,7 +34,9 @@ def show_environment(env_id: str) -> None:
         table.add_row(name, Text(text))  # `Text`, because brackets are no markup here
     console.print(table)
     console.print()
-    console.print(inspect.getdoc(sys.modules[type(env).__module__]) or "", markup=False, highlight=False)
+    console.print(
+        inspect.getdoc(sys.modules[type(env).__module__]) or "", markup=False, highlight=False, soft_wrap=True
+    )
 
 
 def _fields(instance: object) -> str:

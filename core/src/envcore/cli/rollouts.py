@@ -31,6 +31,8 @@ def roll_out(env_id: str, num_envs: int, steps: int, gif: Path | None, seed: int
     """
     if num_envs < 1 or steps < 1:
         raise RolloutError(f"--num-envs and --steps must be at least 1, got {num_envs} and {steps}.")
+    if not 0 <= seed < 2**63:
+        raise RolloutError(f"--seed must be from 0 to 2**63 - 1, got {seed}.")
     if gif is not None:
         animation.check_writable(gif)
     env, params = registry.make(env_id)

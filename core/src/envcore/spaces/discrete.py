@@ -85,4 +85,7 @@ class MultiDiscrete(Space):
         return (self.nvec.shape, self.nvec.tobytes())
 
     def __repr__(self) -> str:
-        return f"MultiDiscrete({self.nvec.tolist()})"
+        if self.nvec.size <= 8:
+            return f"MultiDiscrete({self.nvec.tolist()})"
+        low, high = self.nvec.min(), self.nvec.max()
+        return f"MultiDiscrete({low if low == high else f'{low} to {high}'}, shape={self.shape})"

@@ -24,6 +24,7 @@ class ClipAction(Wrapper):
     """
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check_float_box(self.env, "ClipAction")
 
     def action_space(self, params: Any = None) -> spaces.Box:
@@ -51,6 +52,7 @@ class RescaleAction(Wrapper):
     high: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         inner = _check_float_box(self.env, "RescaleAction")
         if not (np.isfinite(inner.low).all() and np.isfinite(inner.high).all()):
             raise ValueError(f"RescaleAction needs a bounded action space inside, got {inner!r}")
@@ -96,6 +98,7 @@ class StickyAction(Wrapper):
     repeat_action_probability: float = 0.25
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.repeat_action_probability < 1:
             raise ValueError(f"repeat_action_probability must be in [0, 1), got {self.repeat_action_probability!r}")
 

@@ -35,9 +35,17 @@ class Wrapper(Environment[Any, Any]):
 
     Attributes:
       env: the environment inside.
+
+    Raises:
+      TypeError: env is no `Environment`.
     """
 
     env: Environment[Any, Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.env, Environment):
+            hint = "; make returns a pair: env, params = envcore.make(...)" if isinstance(self.env, tuple) else ""
+            raise TypeError(f"{type(self).__name__} wraps an Environment, got {self.env!r}{hint}")
 
     @property
     def differentiable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -28,6 +28,7 @@ class Batched(Wrapper):
     num_envs: int
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.num_envs, bool) or not isinstance(self.num_envs, int | np.integer) or self.num_envs < 1:
             raise ValueError(f"num_envs must be a positive integer, got {self.num_envs!r}")
 

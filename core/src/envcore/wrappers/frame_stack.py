@@ -39,6 +39,7 @@ class FrameStack(Wrapper):
     num_frames: int = 4
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.num_frames, bool) or not isinstance(self.num_frames, int) or self.num_frames < 1:
             raise ValueError(f"num_frames must be a positive integer, got {self.num_frames!r}")
 

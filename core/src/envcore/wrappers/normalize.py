@@ -78,6 +78,7 @@ class NormalizeObservation(Wrapper):
     epsilon: float = 1e-8
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         space = self.env.observation_space()
         if not isinstance(space, spaces.Box):
             raise ValueError(f"NormalizeObservation needs a Box of observations, got {space!r}: flatten them first")
@@ -143,6 +144,7 @@ class NormalizeReward(Wrapper):
     epsilon: float = 1e-8
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.gamma <= 1:
             raise ValueError(f"gamma must be in [0, 1], got {self.gamma!r}")
 
