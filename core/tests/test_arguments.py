@@ -217,7 +217,7 @@ class TestDefinitions:
                 return Params()
 
         class NoProperty(Counter):
-            def default_params(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+            def default_params(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
                 return CounterParams()
 
         class WrongState(Counter):

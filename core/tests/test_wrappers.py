@@ -287,7 +287,8 @@ def test_bad_options(build: Any, message: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_only_environments_are_wrapped(name: str) -> None:
     with pytest.raises(TypeError, match=f"{name} wraps an Environment, got .*; make returns a pair"):
-        ALL[name]((Spring(), Spring().default_params))
+        wrap: Any = ALL[name]
+        wrap((Spring(), Spring().default_params))
 
 
 def test_every_pair_of_wrappers_composes() -> None:
