@@ -286,8 +286,8 @@ def test_bad_options(build: Any, message: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_only_environments_are_wrapped(name: str) -> None:
+    wrap: Any = ALL[name]
     with pytest.raises(TypeError, match=f"{name} wraps an Environment, got .*; make returns a pair"):
-        wrap: Any = ALL[name]
         wrap((Spring(), Spring().default_params))
 
 
