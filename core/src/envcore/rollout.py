@@ -92,7 +92,7 @@ def unroll(
     Raises:
       RolloutError: num_steps is no positive integer.
     """
-    if isinstance(num_steps, bool) or not isinstance(num_steps, int) or num_steps < 1:
+    if not _is_positive_integer(num_steps):
         raise RolloutError(f"a rollout needs a positive number of steps, got {num_steps!r}.")
 
     def body(carry: RolloutState, _: None) -> tuple[RolloutState, Any]:
@@ -198,7 +198,7 @@ class EnvRollout(RolloutWrapper):
             return model_forward({"params": policy_params}, obs, key)
 
         super().__init__(policy, env_name, num_env_steps, env_kwargs, env_params)
-        if isinstance(num_episodes, bool) or not isinstance(num_episodes, int) or num_episodes < 1:
+        if not _is_positive_integer(num_episodes):
             raise RolloutError(f"num_episodes must be a positive integer, got {num_episodes!r}.")
         self.num_episodes = num_episodes
 
@@ -225,9 +225,13 @@ def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int 
         if int(params.max_steps_in_episode) == NO_TIME_LIMIT:
             raise RolloutError(f"{env.name} has no time limit: say how long to roll out with num_env_steps=...")
         return int(params.max_steps_in_episode)
-    if isinstance(num_env_steps, bool) or not isinstance(num_env_steps, int) or num_env_steps < 1:
+    if not _is_positive_integer(num_env_steps):
         raise RolloutError(f"num_env_steps must be a positive integer, got {num_env_steps!r}.")
     return num_env_steps
+
+
+def _is_positive_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _first_return(steps: Transition) -> jax.Array:

@@ -42,10 +42,9 @@ def roll_out(env_id: str, num_envs: int, steps: int, gif: Path | None, seed: int
     # Full chunks and what is left over: at most two programs, compiled before the clock starts.
     sizes = [chunk] * (steps // chunk) + [steps % chunk] * (steps % chunk > 0)
     batch = LogWrapper(Batched(env, num_envs))
-    keep_states = gif is not None
 
     def collect(transition: Transition) -> tuple[Any, Any]:
-        first = jax.tree.map(lambda x: x[0], transition.state.env_state) if keep_states else None
+        first = jax.tree.map(lambda x: x[0], transition.state.env_state) if gif is not None else None
         return {name: transition.info[name] for name in LOGGED}, first
 
     def run(start: RolloutState, num_steps: int) -> tuple[RolloutState, tuple[Any, Any]]:
