@@ -141,7 +141,14 @@ def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: 
 
 
 def _consume(obs: Any, reward: jax.Array) -> jax.Array:
-    return sum((leaf.astype(jnp.float32).sum() for leaf in jax.tree.leaves(obs)), reward.astype(jnp.float32).sum())
+    return sum((_sum(leaf) for leaf in jax.tree.leaves(obs)), start=reward.astype(jnp.float32).sum())
+
+
+def _sum(leaf: jax.Array) -> jax.Array:
+    """A number that XLA cannot compute without every element; for bools modulo 256 over the batch, which vectorises."""
+    if leaf.dtype == jnp.bool_:
+        leaf = leaf.reshape(leaf.shape[0], -1).sum(axis=0, dtype=jnp.uint8)
+    return leaf.astype(jnp.float32).sum()
 
 
 def _consume_transition(transition: Any) -> jax.Array:
