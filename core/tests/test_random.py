@@ -198,6 +198,17 @@ class TestBelow:
         np.testing.assert_array_equal(random.below(words, bounds), expected, strict=True)
         np.testing.assert_array_equal(jax.jit(random.below)(words, bounds), expected, strict=True)
 
+    def test_digits_are_uniform_together(self) -> None:
+        bounds = (2, 3, 840)
+        total = 2 * 3 * 840
+        # One word from the middle of each of the intervals of words that `below` maps to one number.
+        words = jnp.asarray((np.arange(total) * 2**32 + 2**31) // total, jnp.uint32)
+        found = jax.vmap(lambda word: random.digits(word, *bounds))(words)
+        for digit, bound in zip(found, bounds, strict=True):
+            assert digit.dtype == jnp.int32
+            assert set(np.asarray(digit)) == set(range(bound))
+        assert len(set(zip(*(np.asarray(digit).tolist() for digit in found), strict=True))) == total
+
 
 def test_derived_keys_never_meet():
     """Keys as `step`, auto-reset, batches and batches of batches derive them, from the least random user keys."""

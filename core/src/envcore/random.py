@@ -94,6 +94,18 @@ def below(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
     return lax.shift_right_logical(high + low, np.uint32(16)).astype(jnp.int32)
 
 
+def digits(word: jax.Array, *bounds: int) -> tuple[jax.Array, ...]:
+    """Turns one uint32 word into several independent numbers, int32 uniform on {0, ..., bound - 1} each.
+
+    The product of the bounds is at most 2**16; their joint distribution is as uniform as `below` makes one number.
+    """
+    rest, found = below(word, math.prod(bounds)).astype(jnp.uint32), []
+    for bound in bounds:
+        found.append(lax.rem(rest, jnp.full_like(rest, bound)).astype(jnp.int32))
+        rest = lax.div(rest, jnp.full_like(rest, bound))
+    return tuple(found)
+
+
 def reset_key(key: jax.Array) -> jax.Array:
     """Returns the key of the auto-reset inside `step(key, ...)`, independent of what the step itself draws."""
     words = _threefry_key(key)

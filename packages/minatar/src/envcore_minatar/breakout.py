@@ -22,173 +22,176 @@ Deviations: none. As in the original, the action executed last survives a reset.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore import random
 from flax import struct
+from jax import lax
 
-from envcore_minatar.render import draw_grid
+from envcore_minatar.game import LEFT, NOTHING, RIGHT, Game, MinAtarParams, MinAtarState
+from envcore_minatar.packing import (
+    FULL_ROW,
+    SIDE,
+    Layout,
+    as_observation,
+    bit,
+    from_board,
+    has_bit,
+    lookup,
+    rows_with_cell,
+    to_board,
+)
 
-_MINIMAL_ACTIONS = np.array([0, 1, 3], np.int32)  # nothing, left, right among the six
-_LEFT, _RIGHT = 1, 3
-# Directions: 0 up left, 1 up right, 2 down right, 3 down left.
-_DX, _DY = np.array([-1, 1, 1, -1], np.int32), np.array([-1, -1, 1, 1], np.int32)
-_OFF_SIDE = np.array([1, 0, 3, 2], np.int32)
-_OFF_TOP = np.array([3, 2, 1, 0], np.int32)
-_BACK = np.array([2, 3, 0, 1], np.int32)
-_FULL_WALL = np.zeros((10, 10), bool)
-_FULL_WALL[1:4] = True
+# Directions: 0 up left, 1 up right, 2 down right, 3 down left; x and y grow by these, less one.
+_DX, _DY = (0, 2, 2, 0), (0, 0, 2, 2)
+_OFF_SIDE = (1, 0, 3, 2)
+_OFF_TOP = (3, 2, 1, 0)
+_BACK = (2, 3, 0, 1)
+_FULL_WALL = np.uint32(2 ** (3 * SIDE) - 1)
 
 
-@struct.dataclass
-class BreakoutState(EnvState):
-    """State of `Breakout`; every field int32 () unless noted. Rows count from the top, columns from the left."""
+class BreakoutFields(NamedTuple):
+    """What `BreakoutState.packed` holds. Rows count from the top, columns from the left, from 0 to 9."""
 
     ball_y: Any
     ball_x: Any
     ball_dir: Any  # 0 up left, 1 up right, 2 down right, 3 down left
     pos: Any  # column of the paddle
-    brick_map: Any  # bool (10, 10)
-    strike: Any  # bool (), the last move broke or passed through a brick
     last_y: Any
     last_x: Any
-    terminal: Any  # bool (), the ball is lost
-    last_action: Any  # executed last, among the six; survives resets
+    strike: Any  # bool, the last move broke or passed through a brick
+    terminal: Any  # bool, the ball is lost
+    last_action: Any  # executed last, in the full action set; survives resets
+
+
+_LAYOUT = Layout(
+    BreakoutFields, ball_y=4, ball_x=4, ball_dir=2, pos=4, last_y=4, last_x=4, strike=1, terminal=1, last_action=3
+)
 
 
 @struct.dataclass
-class BreakoutParams(EnvParams):
-    """Params of `Breakout`."""
+class BreakoutState(MinAtarState):
+    """State of `Breakout`; the fields of `BreakoutFields` are properties of it."""
 
-    sticky_action_prob: Any = 0.1  # float32 ()
+    bricks: Any  # uint32 (), bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x
+
+    ball_y = _LAYOUT.property("ball_y")
+    ball_x = _LAYOUT.property("ball_x")
+    ball_dir = _LAYOUT.property("ball_dir")
+    pos = _LAYOUT.property("pos")
+    last_y = _LAYOUT.property("last_y")
+    last_x = _LAYOUT.property("last_x")
+    strike = _LAYOUT.property("strike")
+    terminal = _LAYOUT.property("terminal")
+    last_action = _LAYOUT.property("last_action")
+
+    @property
+    def brick_map(self) -> jax.Array:
+        """Where bricks are, bool (10, 10)."""
+        return to_board(_brick_rows(self.bricks))
+
+
+class BreakoutDraws(NamedTuple):
+    """A step of Breakout draws nothing."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Breakout(Environment[BreakoutState, BreakoutParams]):
-    """Breakout-MinAtar; see the module for its rules.
+class Breakout(Game[BreakoutState, BreakoutDraws]):
+    """Breakout-MinAtar; see the module for its rules."""
 
-    Attributes:
-      use_minimal_action_set: three actions in place of six.
-    """
+    minimal_actions = (NOTHING, LEFT, RIGHT)
+    channels = ("paddle", "ball", "trail", "brick")
+    layout = _LAYOUT
 
-    use_minimal_action_set: bool = True
+    def init_state(self, key: jax.Array, params: MinAtarParams) -> BreakoutState:
+        return start(random.below(random.bits(key), 2) == 1)
 
-    @property
-    def default_params(self) -> BreakoutParams:
-        return BreakoutParams()
+    def draw(self, words: jax.Array) -> BreakoutDraws:
+        return BreakoutDraws()
 
-    def action_space(self, params: BreakoutParams | None = None) -> spaces.Discrete:
-        return spaces.Discrete(3 if self.use_minimal_action_set else 6)
+    def play(self, state: BreakoutState, action: jax.Array, draws: BreakoutDraws) -> tuple[BreakoutState, jax.Array]:
+        ball, bricks = _LAYOUT.unpack(state.packed), state.bricks
+        pos = jnp.clip(ball.pos + _moves(action, RIGHT) - _moves(action, LEFT), 0, SIDE - 1)
+        x, y, direction = _off_side_walls(ball)
 
-    def observation_space(self, params: BreakoutParams | None = None) -> spaces.Box:
-        return spaces.Box(False, True, (10, 10, 4), jnp.bool_)
+        off_top = y < 0
+        cell = SIDE * (y - 1) + x
+        on_brick = (y >= 1) & (y <= 3) & has_bit(bricks, cell)
+        breaks = on_brick & ~ball.strike
+        at_bottom = y == SIDE - 1
+        bounces_up = at_bottom & (ball.ball_x == pos)
+        turns_back = at_bottom & (ball.ball_x != pos) & (x == pos)
+        lost = at_bottom & ~bounces_up & ~turns_back
 
-    def state_space(self, params: BreakoutParams | None = None) -> spaces.Dict:
-        cell, flag = spaces.Discrete(10), spaces.Box(False, True, (), jnp.bool_)
-        return spaces.Dict(
-            {
-                **dict.fromkeys(("ball_y", "ball_x", "pos", "last_y", "last_x"), cell),
-                "ball_dir": spaces.Discrete(4),
-                "brick_map": spaces.Box(False, True, (10, 10), jnp.bool_),
-                "strike": flag,
-                "terminal": flag,
-                "last_action": spaces.Discrete(6),
-                "time": spaces.COUNT,
-            }
+        direction = jnp.where(off_top | breaks | bounces_up, lookup(_OFF_TOP, direction), direction)
+        direction = jnp.where(turns_back, lookup(_BACK, direction), direction)
+        after = BreakoutFields(
+            ball_y=jnp.where(off_top, 0, jnp.where(breaks | bounces_up | turns_back, ball.ball_y, y)),
+            ball_x=x,
+            ball_dir=direction,
+            pos=pos,
+            last_y=ball.ball_y,
+            last_x=ball.ball_x,
+            strike=on_brick,
+            terminal=lost,
+            last_action=action,
         )
+        bricks = jnp.where(breaks, bricks & ~bit(cell), bricks)
+        bricks = jnp.where(at_bottom & (state.bricks == 0), _FULL_WALL, bricks)
+        return state.replace(packed=_LAYOUT.pack(after), bricks=bricks), jnp.where(breaks, 1.0, 0.0)
 
-    def init_state(self, key: jax.Array, params: BreakoutParams) -> BreakoutState:
-        return start(random.below(random.bits(key), 2))
-
-    def transition(
-        self, key: jax.Array, state: BreakoutState, action: jax.Array, params: BreakoutParams
-    ) -> tuple[BreakoutState, jax.Array, jax.Array]:
-        if self.use_minimal_action_set:
-            action = jnp.asarray(_MINIMAL_ACTIONS)[action]
-        sticks = random.uniform(key) < params.sticky_action_prob
-        return play(state, jnp.where(sticks, state.last_action, action))
-
-    def observe(self, state: BreakoutState, params: BreakoutParams) -> jax.Array:
-        paddle, ball = _cell(9, state.pos), _cell(state.ball_y, state.ball_x)
-        return jnp.stack([paddle, ball, _cell(state.last_y, state.last_x), state.brick_map], axis=-1)
-
-    def carry_over(self, fresh: BreakoutState, final: BreakoutState) -> BreakoutState:
-        return fresh.replace(last_action=final.last_action)
-
-    def render(self, state: BreakoutState, params: BreakoutParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_grid(self.get_obs(state), height)
+    def observe(self, state: BreakoutState, params: MinAtarParams) -> jax.Array:
+        ball = _LAYOUT.unpack(state.packed)
+        paddle = rows_with_cell(SIDE - 1, ball.pos)
+        trail = rows_with_cell(ball.last_y, ball.last_x)
+        return as_observation([paddle, rows_with_cell(ball.ball_y, ball.ball_x), trail, _brick_rows(state.bricks)])
 
 
-# The rules, without randomness.
+def start(from_right: jax.Array) -> BreakoutState:
+    """The first state: the ball comes from the left, or from the right."""
+    x = jnp.where(from_right, SIDE - 1, 0)
+    ball = BreakoutFields(3, x, jnp.where(from_right, 3, 2), 4, 3, x, False, False, NOTHING)
+    return BreakoutState(packed=_LAYOUT.pack(ball), bricks=_FULL_WALL)
 
 
-def start(ball_start: jax.Array) -> BreakoutState:
-    """The first state: the ball comes from the left (`ball_start` 0) or from the right (1)."""
-    from_right = ball_start == 1
-    ball_x = jnp.where(from_right, 9, 0)
-    return BreakoutState(
-        ball_y=3,
-        ball_x=ball_x,
-        ball_dir=jnp.where(from_right, 3, 2),
-        pos=4,
-        brick_map=_FULL_WALL,
-        strike=False,
-        last_y=3,
-        last_x=ball_x,
-        terminal=False,
-        last_action=0,
-    )
+def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> BreakoutState:
+    """The state that holds the original's fields.
+
+    Args:
+      fields: the attributes of the original's `Env`, numbers or arrays by their names; `brick_map` is (10, 10), with
+        bricks in rows 1 to 3 only, as in every state that the game can reach.
+      last_action: of the original's `Environment`.
+    """
+    ball = BreakoutFields(**{name: fields[name] for name in BreakoutFields._fields[:-1]}, last_action=last_action)
+    rows = from_board(jnp.asarray(fields["brick_map"]))
+    bricks = rows[1] | lax.shift_left(rows[2], np.uint32(SIDE)) | lax.shift_left(rows[3], np.uint32(2 * SIDE))
+    return BreakoutState(packed=_LAYOUT.pack(ball), bricks=bricks)
 
 
-def play(state: BreakoutState, action: jax.Array) -> tuple[BreakoutState, jax.Array, jax.Array]:
-    """One step with the executed `action` among the six: state, reward and whether the ball is lost."""
-    pos = jnp.clip(state.pos + (action == _RIGHT).astype(jnp.int32) - (action == _LEFT).astype(jnp.int32), 0, 9)
-    x, y, direction = _off_side_walls(state)
-    old_y = state.ball_y
-
-    off_top = y < 0
-    on_brick = ~off_top & state.brick_map[jnp.maximum(y, 0), x]
-    breaks = on_brick & ~state.strike
-    at_bottom = ~off_top & ~on_brick & (y == 9)
-    old_above_paddle, new_above_paddle = state.ball_x == pos, x == pos
-    lost = at_bottom & ~old_above_paddle & ~new_above_paddle
-
-    bounces_up = at_bottom & old_above_paddle
-    direction = jnp.where(off_top | breaks | bounces_up, jnp.asarray(_OFF_TOP)[direction], direction)
-    turns_back = at_bottom & ~old_above_paddle & new_above_paddle
-    direction = jnp.where(turns_back, jnp.asarray(_BACK)[direction], direction)
-    brick_map = state.brick_map & ~(breaks & _cell(y, x))
-    brick_map = jnp.where(at_bottom & ~state.brick_map.any(), jnp.asarray(_FULL_WALL), brick_map)
-    after = BreakoutState(
-        ball_y=jnp.where(off_top, 0, jnp.where(breaks | bounces_up | turns_back, old_y, y)),
-        ball_x=x,
-        ball_dir=direction,
-        pos=pos,
-        brick_map=brick_map,
-        strike=on_brick,
-        last_y=old_y,
-        last_x=state.ball_x,
-        terminal=lost,
-        last_action=action,
-        time=state.time,
-    )
-    frozen = state.replace(last_action=action)
-    after = jax.tree.map(lambda x, y: jnp.where(state.terminal, x, y), frozen, after)
-    return after, jnp.where(breaks & ~state.terminal, 1.0, 0.0), after.terminal
+def to_original(state: BreakoutState) -> dict[str, jax.Array]:
+    """The original's fields of a state, by their names; the inverse of `from_original`."""
+    ball = _LAYOUT.unpack(state.packed)._asdict()
+    del ball["last_action"]
+    return {**ball, "brick_map": state.brick_map}
 
 
-def _off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array]:
+def _moves(action: jax.Array, direction: int) -> jax.Array:
+    return (action == direction).astype(jnp.int32)
+
+
+def _off_side_walls(ball: BreakoutFields) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Where the ball moves, and its direction, once it has bounced off the side walls."""
-    x = state.ball_x + jnp.asarray(_DX)[state.ball_dir]
-    y = state.ball_y + jnp.asarray(_DY)[state.ball_dir]
-    outside = (x < 0) | (x > 9)
-    return jnp.clip(x, 0, 9), y, jnp.where(outside, jnp.asarray(_OFF_SIDE)[state.ball_dir], state.ball_dir)
+    x = ball.ball_x + lookup(_DX, ball.ball_dir) - 1
+    y = ball.ball_y + lookup(_DY, ball.ball_dir) - 1
+    outside = (x < 0) | (x >= SIDE)
+    return jnp.clip(x, 0, SIDE - 1), y, jnp.where(outside, lookup(_OFF_SIDE, ball.ball_dir), ball.ball_dir)
 
 
-def _cell(y: Any, x: Any) -> jax.Array:
-    rows, columns = np.indices((10, 10), dtype=np.int32)
-    return (rows == y) & (columns == x)
+def _brick_rows(bricks: jax.Array) -> jax.Array:
+    """The rows of the board, uint32 (10,)."""
+    shifts = np.array([32, 0, SIDE, 2 * SIDE, *[32] * 6], np.uint32)  # a shift by all 32 bits leaves none
+    return lax.shift_right_logical(jnp.broadcast_to(bricks, (SIDE,)), shifts) & FULL_ROW

@@ -1,0 +1,121 @@
+"""What MinAtar's games share: the wrapper round them, `Environment` of MinAtar 1.0.15.
+
+A game states its rules as `play(state, action, draws)`, a deterministic function, and takes all that is random in a
+step from `draw`. What the original's wrapper does is here: action sets, sticky actions, and a game that stands still
+after its end.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, Generic, TypeVar
+
+import jax
+import jax.numpy as jnp
+from envcore import random, spaces
+from envcore.environment import Environment, EnvParams, EnvState
+from envcore.fusion import compute_once
+from flax import struct
+
+from envcore_minatar.packing import SIDE, Layout, lookup
+from envcore_minatar.render import draw_grid
+
+NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
+"""The full action set."""
+
+
+@struct.dataclass
+class MinAtarState(EnvState):
+    """Base of the games' states."""
+
+    packed: Any  # uint32 (), the game's small numbers; each is also a property of the state
+
+
+@struct.dataclass
+class MinAtarParams(EnvParams):
+    """Params of the games."""
+
+    sticky_action_prob: Any = 0.1  # chance that a step repeats the action executed last, float32 ()
+
+
+StateT = TypeVar("StateT", bound=MinAtarState)
+DrawsT = TypeVar("DrawsT")
+
+
+@dataclasses.dataclass(frozen=True)
+class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
+    """Base of the games.
+
+    Attributes:
+      use_minimal_action_set: only the actions that do something in this game, in place of all six.
+      difficulty_ramping: the game gets harder as it goes on; no matter in Breakout and Freeway, which never do.
+
+    Class attributes for games:
+      minimal_actions: the minimal action set.
+      channels: what the observation's channels show, in their order.
+      layout: the fields of a state's `packed`, among them `terminal` and `last_action`.
+      num_words: random words that a step of the game needs.
+    """
+
+    use_minimal_action_set: bool = True
+    difficulty_ramping: bool = True
+
+    minimal_actions: ClassVar[tuple[int, ...]]
+    channels: ClassVar[tuple[str, ...]]
+    layout: ClassVar[Layout[Any]]
+    num_words: ClassVar[int] = 0
+
+    # What a game writes.
+
+    def draw(self, words: jax.Array) -> DrawsT:
+        """What is random in a step, from `num_words` random words, uint32 (num_words,)."""
+        raise NotImplementedError
+
+    def play(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:
+        """One step of a game that has not ended: the state after it, and the reward.
+
+        Args:
+          state: before the step.
+          action: what is executed, int32 () in the full action set; the state after holds it as `last_action`.
+          draws: what is random.
+        """
+        raise NotImplementedError
+
+    # What all games share.
+
+    @property
+    def default_params(self) -> MinAtarParams:
+        return MinAtarParams()
+
+    def action_space(self, params: MinAtarParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(len(self.minimal_actions) if self.use_minimal_action_set else 6)
+
+    def observation_space(self, params: MinAtarParams | None = None) -> spaces.Box:
+        return spaces.Box(False, True, (SIDE, SIDE, len(self.channels)), jnp.bool_)
+
+    def transition(
+        self, key: jax.Array, state: StateT, action: jax.Array, params: MinAtarParams
+    ) -> tuple[StateT, jax.Array, jax.Array]:
+        words = compute_once(lambda key: random.bits(key, (1 + self.num_words,)), key)
+        if self.use_minimal_action_set:
+            action = lookup(self.minimal_actions, action)
+        sticks = random.unit(words[0]) < params.sticky_action_prob
+        action = jnp.where(sticks, self.layout.read(state.packed, "last_action"), action)
+
+        after, reward = self.execute(state, action, self.draw(words[1:]))
+        return after, reward, self.layout.read(after.packed, "terminal")
+
+    def execute(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:
+        """`play`, but a game that has ended stands still."""
+        after, reward = self.play(state, action, draws)
+        still = state.replace(packed=self.layout.write(state.packed, "last_action", action))
+        ended = self.layout.read(state.packed, "terminal")
+        after = jax.tree.map(lambda x, y: jnp.where(ended, x, y), still, after)
+        return after, jnp.where(ended, 0.0, reward)
+
+    def carry_over(self, fresh: StateT, final: StateT) -> StateT:
+        last_action = self.layout.read(final.packed, "last_action")
+        return fresh.replace(packed=self.layout.write(fresh.packed, "last_action", last_action))
+
+    def render(self, state: StateT, params: MinAtarParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_grid(self.get_obs(state), height)

@@ -1,0 +1,137 @@
+"""Small numbers, rows and boards in the bits of 32-bit words.
+
+Packing pays twice: XLA's CPU backend computes each leaf of a state in a loop of its own, so a state of three words
+costs less than one of eleven numbers; and a row of a board is moved, tested and shown as one word.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore.fusion import compute_once
+from jax import lax
+
+FieldsT = TypeVar("FieldsT", bound=tuple[Any, ...])
+
+SIDE = 10
+"""Rows and columns of every game's board."""
+FULL_ROW = np.uint32(2**SIDE - 1)
+"""A row with all its cells set."""
+_CHANNELS_A_WORD = 3
+
+
+class Layout(Generic[FieldsT]):
+    """Names for the bits of a uint32 word.
+
+    `Layout(Ball, x=4, y=4, lost=1)` keeps a named tuple `Ball(x, y, lost)`: fields of one bit are bools, wider ones
+    int32 from 0 up to what their bits hold.
+
+    Args:
+      fields: a `NamedTuple` class.
+      **widths: bits of each of its fields, in its order, 32 at most in all.
+
+    Raises:
+      ValueError: the fields are not those of the tuple, or need more than 32 bits.
+    """
+
+    def __init__(self, fields: type[FieldsT], **widths: int):
+        if tuple(widths) != getattr(fields, "_fields", None):
+            raise ValueError(
+                f"the layout must name the fields of {fields.__name__} in their order, got {list(widths)}."
+            )
+        ends = np.cumsum(list(widths.values())).tolist()
+        if ends[-1] > 32:
+            raise ValueError(f"the fields of {fields.__name__} need {ends[-1]} bits, and a word has 32.")
+        self.fields = fields
+        self._widths = widths
+        self._shifts = dict(zip(widths, [0, *ends], strict=False))
+
+    def pack(self, fields: FieldsT) -> jax.Array:
+        """The word of the fields, uint32 of their shape. A number that its bits cannot hold spoils the others."""
+        return functools.reduce(lax.bitwise_or, map(self._placed, self._widths, fields))
+
+    def unpack(self, word: jax.Array) -> FieldsT:
+        """The fields of a word."""
+        return self.fields(*(self.read(word, name) for name in self._widths))
+
+    def read(self, word: jax.Array, name: str) -> jax.Array:
+        """One field of a word: bool if it has one bit, else int32."""
+        value = lax.shift_right_logical(word, np.uint32(self._shifts[name])) & np.uint32(2 ** self._widths[name] - 1)
+        return value != 0 if self._widths[name] == 1 else value.astype(jnp.int32)
+
+    def write(self, word: jax.Array, name: str, value: Any) -> jax.Array:
+        """The word with one field changed."""
+        mask = np.uint32(2 ** self._widths[name] - 1 << self._shifts[name])
+        return (word & ~mask) | self._placed(name, value)
+
+    def property(self, name: str) -> property:
+        """A property that reads a field from the word `packed` of its object."""
+        return property(lambda state: self.read(state.packed, name), doc=f"`{name}`, read from `packed`.")
+
+    def _placed(self, name: str, value: Any) -> jax.Array:
+        return lax.shift_left(jnp.asarray(value).astype(jnp.uint32), np.uint32(self._shifts[name]))
+
+
+def lookup(table: Sequence[int], index: jax.Array) -> jax.Array:
+    """`table[index]` of at most eight numbers from 0 to 15, int32: a shift vectorises, a gather does not."""
+    word = np.uint32(sum(number << 4 * i for i, number in enumerate(table)))
+    return (lax.shift_right_logical(word, 4 * index.astype(jnp.uint32)) & np.uint32(15)).astype(jnp.int32)
+
+
+def bit(position: Any) -> jax.Array:
+    """A word with one bit set, uint32; none where the position is negative or above 31."""
+    position = jnp.asarray(position).astype(jnp.uint32)
+    return lax.shift_left(jnp.ones_like(position), position)
+
+
+def has_bit(word: jax.Array, position: Any) -> jax.Array:
+    """Whether a bit of a word is set, bool; False where the position is negative or above 31."""
+    return (word & bit(position)) != 0
+
+
+def rows_with_cell(y: Any, x: Any) -> jax.Array:
+    """The rows of a board with one cell set: uint32 (10,), bit x of element y."""
+    return jnp.where(np.arange(SIDE, dtype=np.int32) == y, bit(x), np.uint32(0))
+
+
+def from_board(board: jax.Array) -> jax.Array:
+    """The rows of a board of zeros and ones, or bools, shape (..., 10, 10): uint32 (..., 10)."""
+    columns = [lax.shift_left(board[..., x].astype(jnp.uint32), np.uint32(x)) for x in range(SIDE)]
+    return functools.reduce(lax.bitwise_or, columns)
+
+
+def to_board(rows: jax.Array) -> jax.Array:
+    """The board of rows, uint32 (..., 10): bool (..., 10, 10)."""
+    return jnp.stack([has_bit(rows, x) for x in range(SIDE)], axis=-1)
+
+
+def as_observation(channels: Sequence[jax.Array]) -> jax.Array:
+    """The observation whose channels are given by their rows: bool (10, 10, channels).
+
+    Args:
+      channels: uint32 (10,) each; bit x of element y is the cell in row y and column x.
+
+    One comparison a cell, of a word that holds three channels with a constant mask: 48 ns for 4 channels at 2,048
+    environments on one core, where a scatter a channel takes 170.
+    """
+    groups = [channels[first : first + _CHANNELS_A_WORD] for first in range(0, len(channels), _CHANNELS_A_WORD)]
+    words = [functools.reduce(lax.bitwise_or, map(_in_third, group, range(_CHANNELS_A_WORD))) for group in groups]
+    cells = compute_once(functools.partial(_expand, num_channels=len(channels)), words)
+    return cells.reshape(SIDE, SIDE, len(channels))  # outside, or XLA no longer vectorises the expansion
+
+
+def _in_third(rows: jax.Array, third: int) -> jax.Array:
+    return lax.shift_left(rows, np.uint32(SIDE * third))
+
+
+def _expand(words: Sequence[jax.Array], num_channels: int) -> jax.Array:
+    column, channel = np.divmod(np.arange(SIDE * num_channels), num_channels)
+    masks = (1 << (column + SIDE * (channel % _CHANNELS_A_WORD))).astype(np.uint32)
+    # A mask for each word, zero where the cell belongs to another: to select the word instead takes four times as long.
+    parts = [word[:, None] & np.where(channel // _CHANNELS_A_WORD == i, masks, 0)[None] for i, word in enumerate(words)]
+    return functools.reduce(lax.bitwise_or, parts) != 0

@@ -1,0 +1,112 @@
+"""What all games share, for each of them."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.testing import check_env
+from envcore_minatar import plugin
+from minatar import Environment
+
+IDS = [spec.id for spec in plugin.envcore_env_specs()]
+KEY = jax.random.key(0)
+
+
+def make(env_id: str, **options: Any) -> Any:
+    return envcore.make(env_id, **options)[0]
+
+
+@pytest.fixture(params=IDS)
+def env_id(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def original(env_id: str) -> Any:
+    name = "".join(f"_{c.lower()}" if c.isupper() else c for c in env_id.removesuffix("-MinAtar")).strip("_")
+    return Environment(name)
+
+
+def test_spaces_are_the_originals(env_id: str) -> None:
+    env, theirs = make(env_id), original(env_id)
+    assert list(env.minimal_actions) == theirs.minimal_action_set()
+    assert env.action_space().n == len(theirs.minimal_action_set())
+    assert make(env_id, use_minimal_action_set=False).action_space().n == theirs.num_actions()
+    assert list(env.observation_space().shape) == theirs.state_shape()
+    assert list(env.channels) == list(theirs.env.channels)
+
+
+def test_defaults_are_the_originals(env_id: str) -> None:
+    env, defaults = make(env_id), inspect.signature(Environment.__init__).parameters
+    assert env.default_params.sticky_action_prob == defaults["sticky_action_prob"].default
+    assert env.difficulty_ramping == defaults["difficulty_ramping"].default
+
+
+def test_sticky_actions_repeat_the_last_executed_one(env_id: str) -> None:
+    env = make(env_id, use_minimal_action_set=False)
+    _, state = env.reset(KEY)
+    state = state.replace(packed=env.layout.write(state.packed, "last_action", 5))
+    keys = jax.random.split(KEY, 4000)
+    executed = np.asarray(jax.vmap(lambda key: env.step_env(key, state, 1)[1].last_action)(keys))
+    assert set(executed) == {1, 5}
+    assert abs((executed == 5).mean() - 0.1) < 4 * (0.09 / 4000) ** 0.5
+
+
+@pytest.mark.parametrize(("prob", "executed"), [(0.0, 1), (1.0, 0)])
+def test_stickiness_is_a_param(env_id: str, prob: float, executed: int) -> None:
+    env = make(env_id, use_minimal_action_set=False)
+    params = env.default_params.replace(sticky_action_prob=prob)
+    _, state = env.reset(KEY, params)
+    for key in jax.random.split(KEY, 20):
+        _, state, *_ = env.step(key, state, 1, params)
+        assert int(state.last_action) == executed
+
+
+def test_last_action_survives_the_reset(env_id: str) -> None:
+    env = make(env_id, use_minimal_action_set=False)
+    params = env.default_params.replace(max_steps_in_episode=1, sticky_action_prob=0.0)
+    _, state = env.reset(KEY, params)
+    _, state, _, done, _ = env.step(KEY, state, 4, params)
+    assert done
+    assert state.time == 0
+    assert state.last_action == 4
+
+
+def test_action_sets_mean_the_same(env_id: str) -> None:
+    minimal, full = make(env_id), make(env_id, use_minimal_action_set=False)
+    _, state = minimal.reset(KEY)
+    for number, action in enumerate(minimal.minimal_actions):
+        jax.tree.map(
+            np.testing.assert_array_equal, minimal.step_env(KEY, state, number), full.step_env(KEY, state, action)
+        )
+
+
+def test_a_step_after_the_end_changes_nothing_but_the_last_action(env_id: str) -> None:
+    env = make(env_id, use_minimal_action_set=False)
+    params = env.default_params.replace(sticky_action_prob=0.0)
+    _, state = env.reset(KEY)
+    state = state.replace(packed=env.layout.write(state.packed, "terminal", True))
+    for action in range(6):
+        _, after, reward, terminated, _ = env.step_env(KEY, state, action, params)
+        assert terminated
+        assert reward == 0
+        assert after.last_action == action
+        expected = state.replace(packed=env.layout.write(state.packed, "last_action", action), time=state.time + 1)
+        jax.tree.map(np.testing.assert_array_equal, after, expected)
+
+
+def test_observation_turns_into_floats_as_late_as_one_likes(env_id: str) -> None:
+    env = make(env_id)
+    obs, _ = env.reset(KEY)
+    assert obs.dtype == jnp.bool_
+    np.testing.assert_array_equal(obs.astype(jnp.float32), np.asarray(obs, np.float32))
+
+
+@pytest.mark.parametrize("options", [{}, {"use_minimal_action_set": False, "difficulty_ramping": False}])
+def test_conforms(env_id: str, options: dict[str, bool]) -> None:
+    check_env(make(env_id, **options))

@@ -1,0 +1,71 @@
+"""The bits of words: layouts, rows and observations against numpy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore_minatar import packing
+from envcore_minatar.packing import Layout
+
+
+class Ball(NamedTuple):
+    x: Any
+    y: Any
+    lost: Any
+
+
+LAYOUT = Layout(Ball, x=4, y=27, lost=1)
+RNG = np.random.default_rng(0)
+
+
+def test_layout_keeps_every_field() -> None:
+    ball = Ball(RNG.integers(0, 16, 1000), RNG.integers(0, 2**27, 1000), RNG.random(1000) < 0.5)
+    found = LAYOUT.unpack(LAYOUT.pack(Ball(*map(jnp.asarray, ball))))
+    for name, mine, expected in zip(Ball._fields, found, ball, strict=True):
+        np.testing.assert_array_equal(mine, expected, err_msg=name)
+    assert [x.dtype for x in found] == [jnp.int32, jnp.int32, jnp.bool_]
+
+
+def test_write_changes_one_field() -> None:
+    word = LAYOUT.write(LAYOUT.pack(Ball(5, 77, True)), "y", 3)
+    assert tuple(map(int, LAYOUT.unpack(word))) == (5, 3, 1)
+    assert word.dtype == jnp.uint32
+
+
+@pytest.mark.parametrize("widths", [{"x": 4, "y": 4}, {"y": 4, "x": 4, "lost": 1}])
+def test_layout_must_name_the_fields(widths: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="in their order"):
+        Layout(Ball, **widths)
+
+
+def test_layout_must_fit_a_word() -> None:
+    with pytest.raises(ValueError, match="33 bits"):
+        Layout(Ball, x=4, y=28, lost=1)
+
+
+def test_lookup() -> None:
+    table = [3, 15, 0, 7, 1, 2, 9, 8]
+    np.testing.assert_array_equal(packing.lookup(table, jnp.arange(8)), table)
+
+
+def test_bits_outside_a_word_are_not_there() -> None:
+    assert [int(packing.bit(i)) for i in (-1, 0, 31, 32)] == [0, 1, 2**31, 0]
+    assert [bool(packing.has_bit(jnp.uint32(2**32 - 1), i)) for i in (-1, 0, 31, 32)] == [False, True, True, False]
+
+
+def test_boards_and_rows() -> None:
+    board = RNG.random((50, 10, 10)) < 0.3
+    rows = packing.from_board(jnp.asarray(board))
+    assert rows.shape == (50, 10)
+    np.testing.assert_array_equal(packing.to_board(rows), board)
+    np.testing.assert_array_equal(packing.to_board(packing.rows_with_cell(3, 8)), np.eye(100)[38].reshape(10, 10))
+
+
+@pytest.mark.parametrize("num_channels", range(1, 11))
+def test_observation_shows_each_channel_at_its_place(num_channels: int) -> None:
+    expected = RNG.random((10, 10, num_channels)) < 0.4
+    rows = [packing.from_board(jnp.asarray(expected[..., channel])) for channel in range(num_channels)]
+    np.testing.assert_array_equal(packing.as_observation(rows), expected)
