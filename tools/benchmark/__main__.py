@@ -1,6 +1,6 @@
-"""Measures envcore beside gymnax: `uv run --no-default-groups --group peers python tools/benchmark --help`.
+"""Measures envcore beside gymnax and pgx: `uv run --no-default-groups --group peers python tools/benchmark --help`.
 
-Both libraries run in one process, alternating, on the same workload: `jit` of a `scan` over `vmap` of the environment,
+The libraries run in one process, alternating, on the same workload: `jit` of a `scan` over `vmap` of the environment,
 random actions drawn inside, auto-reset, the observations and rewards summed so that XLA cannot drop them. Reported are
 medians, their ratio, and the time to trace and compile.
 """
@@ -14,15 +14,18 @@ from pathlib import Path
 import jax
 from measure import measure
 from report import markdown
-from workloads import ENVIRONMENTS, VARIANTS
+from workloads import SUITES, VARIANTS, has
 
 
 def main() -> None:
     """Parses the command line, measures and reports."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ids", nargs="*", default=list(ENVIRONMENTS), help="environments (default: all)")
+    parser.add_argument(
+        "ids", nargs="*", default=list(SUITES), help=f"environments or suites (default: {', '.join(SUITES)})"
+    )
     parser.add_argument("--num-envs", nargs="+", type=int, default=[1, 128, 2048, 16384], help="per device")
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
+    parser.add_argument("--steps", type=int, help="of each environment (default: two million in all, 50 at least)")
     parser.add_argument("--repeats", type=int, default=7, help="timed runs of each program")
     parser.add_argument("--compiles", type=int, default=1, help="timed compilations of each program")
     parser.add_argument("--devices", type=int, default=1, help="run on that many devices with pmap")
@@ -32,9 +35,11 @@ def main() -> None:
         parser.error(f"--devices {args.devices}, but JAX sees {jax.local_device_count()}")
 
     results = []
-    for env_id in args.ids:
+    for env_id in [env_id for name in args.ids for env_id in SUITES.get(name, (name,))]:
+        variants = [variant for variant in args.variants if has(variant, env_id)]
         for num_envs in args.num_envs:
-            found = measure(env_id, num_envs, args.variants, args.repeats, args.compiles, args.devices)
+            num_steps = args.steps or max(50, min(20_000, 2_000_000 // num_envs))
+            found = measure(env_id, num_envs, num_steps, variants, args.repeats, args.compiles, args.devices)
             results += found
             print(markdown(found, header=len(results) == len(found)), flush=True)
     args.out.mkdir(parents=True, exist_ok=True)

@@ -11,10 +11,9 @@ from workloads import BASELINES, VARIANTS
 
 
 def measure(
-    env_id: str, num_envs: int, variants: list[str], repeats: int, compiles: int, devices: int
+    env_id: str, num_envs: int, num_steps: int, variants: list[str], repeats: int, compiles: int, devices: int
 ) -> list[dict[str, Any]]:
     """Measures the variants on one environment and batch size: one row each, with medians in seconds and rates."""
-    num_steps = max(50, min(20_000, 2_000_000 // num_envs))
     programs, compile_seconds = {}, {}
     keys = jax.random.split(jax.random.PRNGKey(0), devices)
     for variant in variants:

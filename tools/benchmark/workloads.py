@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import envcore
-import gymnax  # pyright: ignore[reportMissingImports]  # in the group `peers`
 import jax
 import jax.numpy as jnp
 from envcore.rollout import begin, random_policy, unroll
 from envcore.spaces import batch_space
 from envcore.wrappers import Batched
+from peers import Pgx, has_gymnax, has_pgx, make_gymnax
 
 Run = Callable[[jax.Array], jax.Array]
 
-ENVIRONMENTS = ("CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1")
+SUITES = {
+    "classic-control": ("CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"),
+    "minatar": ("Asterix-MinAtar", "Breakout-MinAtar", "Freeway-MinAtar", "Seaquest-MinAtar", "SpaceInvaders-MinAtar"),
+}
+"""Environments that gymnax has too, by suite."""
 
 
 def gymnax_vmap(env_id: str, num_envs: int, num_steps: int) -> Run:
     """Gymnax in the faster of the usual loops: keys from one split, all actions from one draw."""
-    env, params = gymnax.make(env_id)
+    env, params = make_gymnax(env_id)
     act = _jax_random_actions(env.action_space(params), num_envs)
     return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act)
 
 
 def gymnax_readme(env_id: str, num_envs: int, num_steps: int) -> Run:
     """Gymnax as its README puts it: a key and a draw of its own for each action."""
-    env, params = gymnax.make(env_id)
+    env, params = make_gymnax(env_id)
     sample = jax.vmap(env.action_space(params).sample)
     return _vmap_loop(
         env, params, num_envs, num_steps, jax.random.split, lambda key, obs: sample(jax.random.split(key, num_envs))
     )
+
+
+def pgx_vmap(env_id: str, num_envs: int, num_steps: int) -> Run:
+    """Pgx in the same loop as gymnax."""
+    env = Pgx(env_id)
+
+    def act(key: jax.Array, obs: Any) -> jax.Array:
+        return jax.random.randint(key, (num_envs,), 0, env.num_actions)
+
+    return _vmap_loop(env, None, num_envs, num_steps, jax.random.split, act)
 
 
 def envcore_same_loop(env_id: str, num_envs: int, num_steps: int) -> Run:
@@ -60,7 +75,7 @@ def envcore_rollout(env_id: str, num_envs: int, num_steps: int) -> Run:
 
 def gymnax_mlp(env_id: str, num_envs: int, num_steps: int) -> Run:
     """Gymnax with a 64x64 MLP in the loop."""
-    env, params = gymnax.make(env_id)
+    env, params = make_gymnax(env_id)
     act = _mlp_actions(env.action_space(params), _obs_size(env_id))
     return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act)
 
@@ -74,8 +89,7 @@ def envcore_mlp(env_id: str, num_envs: int, num_steps: int) -> Run:
 
 def mlp_alone(env_id: str, num_envs: int, num_steps: int) -> Run:
     """The same MLP on observations that cost nothing: how fast the loop can be at all."""
-    space = envcore.make(env_id)[0].action_space()
-    size = _obs_size(env_id)
+    space, size = envcore.make(env_id)[0].action_space(), _obs_size(env_id)
     act = _mlp_actions(space, size)
 
     def run(key: jax.Array) -> jax.Array:
@@ -91,6 +105,7 @@ def mlp_alone(env_id: str, num_envs: int, num_steps: int) -> Run:
 VARIANTS: dict[str, Callable[[str, int, int], Run]] = {
     "gymnax": gymnax_vmap,
     "gymnax, README loop": gymnax_readme,
+    "pgx": pgx_vmap,
     "envcore, same loop": envcore_same_loop,
     "envcore": envcore_vmap,
     "envcore rollout": envcore_rollout,
@@ -101,6 +116,13 @@ VARIANTS: dict[str, Callable[[str, int, int], Run]] = {
 
 BASELINES = {"envcore + MLP": "gymnax + MLP", "MLP alone": "gymnax + MLP"}
 """What a variant's ratio is taken to, where it is not "gymnax"."""
+
+
+def has(variant: str, env_id: str) -> bool:
+    """Whether there is such a program of an environment: the peers lack some."""
+    if variant == "pgx":
+        return has_pgx(env_id)
+    return has_gymnax(env_id) or not variant.startswith("gymnax")
 
 
 def _vmap_loop(
@@ -162,7 +184,7 @@ def _jax_random_actions(space: Any, num_envs: int) -> Callable[..., jax.Array]:
 
 
 def _obs_size(env_id: str) -> int:
-    return envcore.make(env_id)[0].observation_space().shape[0]
+    return math.prod(envcore.make(env_id)[0].observation_space().shape)
 
 
 def _mlp_actions(space: Any, obs_size: int) -> Callable[..., jax.Array]:
@@ -171,7 +193,7 @@ def _mlp_actions(space: Any, obs_size: int) -> Callable[..., jax.Array]:
     weights = [jax.random.normal(k, (a, b)) / a**0.5 for k, a, b in zip(keys, sizes[:-1], sizes[1:], strict=True)]
 
     def act(key: jax.Array, obs: jax.Array) -> jax.Array:
-        hidden = obs
+        hidden = obs.reshape(obs.shape[0], -1).astype(jnp.float32)
         for weight in weights[:-1]:
             hidden = jnp.tanh(hidden @ weight)
         out = hidden @ weights[-1]

@@ -1,0 +1,47 @@
+"""The libraries that envcore is measured beside, each environment as gymnax's API shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnax  # pyright: ignore[reportMissingImports]  # in the group `peers`
+import jax
+import pgx  # pyright: ignore[reportMissingImports]
+from pgx.experimental import auto_reset  # pyright: ignore[reportMissingImports]
+
+_PGX = {
+    "Asterix-MinAtar": "minatar-asterix",
+    "Breakout-MinAtar": "minatar-breakout",
+    "Freeway-MinAtar": "minatar-freeway",
+    "Seaquest-MinAtar": "minatar-seaquest",
+    "SpaceInvaders-MinAtar": "minatar-space_invaders",
+}
+
+
+class Pgx:
+    """A game of pgx with gymnax's `reset` and `step`."""
+
+    def __init__(self, env_id: str):
+        self._env = pgx.make(_PGX[env_id])
+        self._step = auto_reset(self._env.step, self._env.init)
+        self.num_actions = self._env.num_actions
+
+    def reset(self, key: jax.Array, params: None) -> tuple[Any, Any]:
+        state = self._env.init(key)
+        return state.observation, state
+
+    def step(self, key: jax.Array, state: Any, action: jax.Array, params: None) -> tuple[Any, Any, jax.Array]:
+        state = self._step(state, action, key)
+        return state.observation, state, state.rewards
+
+
+def make_gymnax(env_id: str) -> tuple[Any, Any]:
+    return gymnax.make(env_id)
+
+
+def has_gymnax(env_id: str) -> bool:
+    return env_id in gymnax.registered_envs
+
+
+def has_pgx(env_id: str) -> bool:
+    return env_id in _PGX
