@@ -26,7 +26,14 @@ def checked_params(env: Environment[Any, Any], params: Any) -> Any:
     """The params with exactly the types of the defaults, which None stands for."""
     if params is None:
         return default_params(env)
-    return trees.conform(params, default_params(env), f"{env.name}'s params", InvalidParamsError, _VMAP)
+    checked = trees.conform(params, default_params(env), f"{env.name}'s params", InvalidParamsError, _VMAP)
+    limit = params.max_steps_in_episode
+    if isinstance(limit, int | np.integer) and limit < 1:  # a JAX array may be a tracer, or still being computed
+        raise InvalidParamsError(
+            f"{env.name}'s params.max_steps_in_episode must be at least 1, got {limit}; "
+            "envcore.environment.NO_TIME_LIMIT stands for none."
+        )
+    return checked
 
 
 def checked_state(env: Environment[Any, Any], state: Any) -> Any:
