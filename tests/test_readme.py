@@ -17,16 +17,27 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def run_python_blocks(readme: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("readme")
+    monkeypatch.setitem(sys.modules, "readme", module)  # dataclasses and pickle look their module up
+    for number, code in enumerate(blocks("python", readme.read_text())):
+        exec(compile(code, f"{readme}, Python block {number}", "exec"), vars(module))
 
 
 def test_python_blocks_run_in_order(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    module = types.ModuleType("readme")
-    monkeypatch.setitem(sys.modules, "readme", module)  # dataclasses and pickle look their module up
-    for number, code in enumerate(blocks("python")):
-        exec(compile(code, f"README.md, Python block {number}", "exec"), vars(module))
+    run_python_blocks(ROOT / "README.md", monkeypatch)
     assert "(200, 2048)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(str(path.parent.relative_to(ROOT)) for path in ROOT.glob("*/*/pyproject.toml"))
+)
+def test_python_blocks_of_a_distribution_run_in_order(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_python_blocks(ROOT / folder / "README.md", monkeypatch)
 
 
 def test_first_command_writes_a_picture(tmp_path: Path) -> None:

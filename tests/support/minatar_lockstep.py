@@ -114,7 +114,7 @@ def played(
     forced = ForcedDraws()
     rows: list[tuple[Any, ...]] = []
     last_action = 0
-    original.reset()
+    original.terminal = True
     for i in range(num_steps):
         if original.terminal:
             original.random = np.random.RandomState(int(rng.integers(2**31)))
@@ -158,6 +158,38 @@ def check(module: ModuleType, env: Any, steps: Steps) -> None:
     np.testing.assert_array_equal(reward, steps.reward)
     np.testing.assert_array_equal(after.terminal, steps.terminal)
     np.testing.assert_array_equal(obs, steps.obs)
+
+
+def check_games(module: ModuleType, env: Any, steps: Steps) -> None:
+    """Fails unless our own states, carried on from the first of each game, show what the original's do.
+
+    `check` starts each step from the original's fields, so it cannot see what our states keep of things that are gone.
+
+    Args:
+      module, env: as for `check`.
+      steps: from `played`.
+    """
+    begins = np.concatenate([[True], steps.terminal[:-1]])
+
+    def body(state: Any, step: Any) -> tuple[Any, Any]:
+        begins, before, last_action, action, draws = step
+        first = module.from_original(before, last_action)
+        state = jax.tree.map(lambda x, y: jnp.where(begins, x, y), first, state)
+        after, reward = env.execute(state, action, draws)
+        after = after.replace(time=state.time + 1)
+        return after, (module.to_original(after), env.observe(after, env.default_params), reward)
+
+    @jax.jit
+    def games(inputs: Any) -> Any:
+        _, before, last_action, *_ = jax.tree.map(lambda x: x[0], inputs)
+        start = jax.tree.map(jnp.asarray, module.from_original(before, last_action))
+        return jax.lax.scan(body, start, inputs)[1]
+
+    last_action, action = steps.last_action.astype(np.int32), steps.action.astype(np.int32)
+    fields, obs, reward = games(_on_device((begins, steps.before, last_action, action, steps.draws)))
+    _check_fields(fields, steps.after)
+    np.testing.assert_array_equal(obs, steps.obs)
+    np.testing.assert_array_equal(reward, steps.reward)
 
 
 def check_resets(module: ModuleType, game: str, starts: Callable[[golden.Recording], Any]) -> None:

@@ -30,8 +30,14 @@ def compute_once(fun: Callable[..., Any], *args: Any) -> Any:
     if mark is None:
         return fun(*args)
 
+    def inside(*args: Any) -> Any:
+        # Or the mark reaches every jitted function that `fun` calls, `jnp.where` too, and each becomes a call of its
+        # own: three times the cost in Space Invaders' rules. (To clear the mark, by None, does not survive vmap.)
+        with mark(inlineable="true"):
+            return fun(*args)
+
     def on_cpu(*args: Any) -> Any:
         with mark(inlineable="false"):
-            return jax.jit(fun)(*args)
+            return jax.jit(inside)(*args)
 
     return lax.platform_dependent(*args, cpu=on_cpu, default=fun)

@@ -45,6 +45,7 @@ def test_lockstep_with_the_original(policy: Any) -> None:
     steps = lockstep.played("breakout", ENV, fields, lambda original, draws: [], 3000, policy=policy)
     assert steps.reward.sum() > 100
     lockstep.check(breakout, ENV, steps)
+    lockstep.check_games(breakout, ENV, steps)
 
 
 def test_episodes_are_distributed_as_the_originals() -> None:

@@ -1,0 +1,151 @@
+"""The rules of Seaquest's fish and submarines: how they enter, move, shoot, meet the player and are shot.
+
+A module of its own because here all enemies are handled at once, as bits of words (see `slots`).
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from envcore_minatar import slots
+from envcore_minatar.packing import SIDE
+from envcore_minatar.seaquest_state import BULLET, NEWCOMER, NO_WORD, Enemies, join_bullets, split_bullets
+from envcore_minatar.slots import Number
+
+NUM_ROWS = 8
+"""Rows with enemies and divers: rows 1 to 8 of the board."""
+SHOT_INTERVAL = 10
+
+
+def entry(
+    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, newcomer: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """What `slots.insert` needs for a newcomer, a word, who stays out where an enemy comes the other way."""
+    enters = NEWCOMER.unpack(newcomer)
+    opposing = alive & slots.equal(row, enters.row) & (right ^ slots.fill(enters.right))
+    return slots.places_that_change(alive | bullet, due & (opposing == 0)), newcomer
+
+
+def are_shot(
+    alive: jax.Array, is_sub: jax.Array, x: Number, row: Number, bullets: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """The player's bullets move, the newest first, and hit the oldest fish in their cell, or else submarine.
+
+    Returns the mask of the enemies that are hit, and the bullets that are left.
+
+    The original removes the first equal item from a list. Only a bullet that hits can have an equal: an older one in
+    the cell that it moved to. The older one goes, and the newer one moves once more, to where the older one would have.
+    """
+    before = alive
+    left: list[jax.Array] = []
+    for bullet in map(BULLET.unpack, split_bullets(bullets)):
+        bullet = bullet._replace(x=jnp.where(bullet.right, bullet.x + 1, bullet.x - 1))
+        flies = bullet.flies & (bullet.x >= 0) & (bullet.x < SIDE)
+        here = alive & _at(x, row, bullet.x, bullet.y) & slots.fill(flies)
+        fish = here & ~is_sub
+        hit = slots.last(jnp.where(fish != 0, fish, here))
+        alive = alive ^ hit
+        left.append(jnp.where(flies & (hit == 0), BULLET.pack(bullet), NO_WORD))
+    return before ^ alive, join_bullets(left)
+
+
+def meet(
+    enemies: Enemies, bullets: jax.Array, sub_x: jax.Array, sub_y: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Whom the enemies and their bullets run into, before and after they move.
+
+    Returns the mask of those that die of moving into a bullet, the player's bullets that are left, and whether the
+    player is hit. Submarines move before fish and the newest first, so the newest submarine, or else fish, takes the
+    bullet that several move into. One that hits the player takes none.
+    """
+    moves, x = _step(enemies)
+    near = _in_row(enemies.row, sub_y)
+    rams = moves & near & slots.equal(x, sub_x)
+    touches = rams | (enemies.alive & near & slots.equal(enemies.x, sub_x))
+    for bullet, bullet_x in _shells(enemies, moves, x):
+        touches = touches | (bullet & near & slots.equal(bullet_x, sub_x))
+
+    before = exposed = moves & ~rams & ~_outside(x)
+    left: list[jax.Array] = []
+    for word in reversed(split_bullets(bullets)):
+        bullet = BULLET.unpack(word)
+        here = exposed & _at(x, enemies.row, bullet.x, bullet.y) & slots.fill(bullet.flies)
+        subs = here & enemies.is_sub
+        hit = slots.first(jnp.where(subs != 0, subs, here))
+        exposed = exposed ^ hit
+        left.append(jnp.where(hit == 0, word, NO_WORD))
+    return before ^ exposed, join_bullets(left[::-1]), touches != 0
+
+
+def after_moves(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> Enemies:
+    """The enemies after their moves and shots, those that moved into a bullet being `dead`: they too shoot."""
+    moves, x = _step(enemies)
+    fires = _fires(enemies)
+    (_, _), (bullet, bullet_x) = _shells(enemies, moves, x)
+    return enemies._replace(
+        alive=enemies.alive & ~dead & ~(moves & _outside(x)),
+        x=x,
+        move_timer=slots.put(slots.decrease(enemies.move_timer, ~moves), moves, move_speed),
+        shot_timer=slots.put(slots.decrease(enemies.shot_timer, ~fires), fires, SHOT_INTERVAL),
+        bullet=bullet & ~_outside(bullet_x),
+        bullet_x=bullet_x,
+    )
+
+
+def rows(enemies: Enemies) -> tuple[jax.Array, jax.Array]:
+    """Where they are: uint32 (8,) with trails, enemy bullets and fish in ten bits each, and one with submarines."""
+    in_row = slots.equal(enemies.row, np.arange(NUM_ROWS, dtype=np.int32))
+    none = enemies.alive ^ enemies.alive
+    at = [none, *(enemies.alive & slots.equal(enemies.x, x) for x in range(SIDE)), none]
+    behind = [(at[x + 2] & enemies.right) | (at[x] & ~enemies.right) for x in range(SIDE)]
+    bullets = [enemies.bullet & slots.equal(enemies.bullet_x, x) for x in range(SIDE)]
+    fish = [mask & ~enemies.is_sub for mask in at[1:-1]]
+    subs = [mask & enemies.is_sub for mask in at[1:-1]]
+
+    def board(columns: list[jax.Array]) -> jax.Array:
+        # The minimum is whether there is any: it vectorises, and comparisons do not.
+        found = [jnp.minimum(in_row & column, np.uint32(1)) for column in columns]
+        return slots.union([lax.shift_left(cell, np.uint32(x)) for x, cell in enumerate(found)])
+
+    return board([*behind, *bullets, *fish]), board(subs)
+
+
+def _in_row(row: Number, y: jax.Array) -> jax.Array:
+    return slots.equal(row, y - 1) & slots.fill(y > 0)
+
+
+def _at(x: Number, row: Number, at_x: jax.Array, at_y: jax.Array) -> jax.Array:
+    return slots.equal(x, at_x) & _in_row(row, at_y)
+
+
+def _outside(x: Number) -> jax.Array:
+    """Whose x is 10, or -1, which is 15 in four bits."""
+    return x[3] & x[1]
+
+
+def _forth(enemies: Enemies, x: Number, mask: jax.Array) -> Number:
+    return slots.decrease(slots.increase(x, mask & enemies.right), mask & ~enemies.right)
+
+
+def _step(enemies: Enemies) -> tuple[jax.Array, Number]:
+    """Who moves, and where all are then."""
+    moves = enemies.alive & slots.equal(enemies.move_timer, 0)
+    return moves, _forth(enemies, enemies.x, moves)
+
+
+def _fires(enemies: Enemies) -> jax.Array:
+    return enemies.alive & enemies.is_sub & slots.equal(enemies.shot_timer, 0)
+
+
+def _shells(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[jax.Array, Number]]:
+    """The enemies' bullets once the submarines have shot, and once the bullets have moved.
+
+    A submarine that left the board shoots from outside; such a bullet goes the same way, and is left out.
+    """
+    fires = _fires(enemies)
+    bullet = enemies.bullet | (fires & ~_outside(x))
+    bullet_x = slots.select(fires, x, enemies.bullet_x)
+    return [(bullet, bullet_x), (bullet, _forth(enemies, bullet_x, bullet))]

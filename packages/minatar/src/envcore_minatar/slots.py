@@ -1,0 +1,119 @@
+"""Up to 32 things, one to each bit of a few words: a *mask* says which of them, a *number* has a value for each.
+
+Bit i of a mask belongs to thing i. A number of n bits is n words, lowest first, whose bits i together are the value of
+thing i. A few bit operations on words of shape () then do for all things what arrays of them would do elementwise:
+XLA's CPU backend vectorises them over a batch, and there are no reductions, gathers or sorts.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+Number = tuple[jax.Array, ...]
+T = TypeVar("T")
+
+NUM_SLOTS = 32
+_ONE = np.uint32(1)
+
+
+def fill(flag: Any) -> jax.Array:
+    """The mask of all things where `flag`, else of none."""
+    return lax.neg(jnp.asarray(flag).astype(jnp.uint32))
+
+
+def equal(number: Number, value: Any) -> jax.Array:
+    """The mask of the things whose number is `value`, an int32 of which only as many bits are looked at."""
+    return functools.reduce(lax.bitwise_and, [plane ^ ~bit for plane, bit in _with_bits(number, value)])
+
+
+def put(number: Number, mask: jax.Array, value: Any) -> Number:
+    """The number with `value`, an int32, for the things of the mask."""
+    return tuple((plane & ~mask) | (bit & mask) for plane, bit in _with_bits(number, value))
+
+
+def select(mask: jax.Array, ours: Number, theirs: Number) -> Number:
+    """`ours` for the things of the mask, `theirs` for the others."""
+    return tuple((x & mask) | (y & ~mask) for x, y in zip(ours, theirs, strict=True))
+
+
+def increase(number: Number, mask: jax.Array) -> Number:
+    """The number with one more for the things of the mask; it wraps round."""
+    found: list[jax.Array] = []
+    for plane in number:
+        found.append(plane ^ mask)
+        mask = mask & plane
+    return tuple(found)
+
+
+def decrease(number: Number, mask: jax.Array) -> Number:
+    """The number with one less for the things of the mask; it wraps round."""
+    found: list[jax.Array] = []
+    for plane in number:
+        found.append(plane ^ mask)
+        mask = mask & ~plane
+    return tuple(found)
+
+
+def first(mask: jax.Array) -> jax.Array:
+    """The first thing of a mask, none of none."""
+    return mask & lax.neg(mask)
+
+
+def last(mask: jax.Array) -> jax.Array:
+    """The last thing of a mask, none of none."""
+    for distance in (1, 2, 4, 8, 16):
+        mask = mask | lax.shift_right_logical(mask, np.uint32(distance))
+    return mask ^ lax.shift_right_logical(mask, _ONE)
+
+
+def places_that_change(taken: jax.Array, enters: jax.Array) -> jax.Array:
+    """The places that a newcomer changes where it `enters`: all up to the first that is not taken."""
+    free = ~taken & (taken + _ONE)
+    return (free | (free - _ONE)) & fill(enters)
+
+
+def insert(things: T, changed: jax.Array, newcomer: jax.Array) -> T:
+    """Puts a newcomer first; those before the first free place move up by one, into it, and keep their order.
+
+    Args:
+      things: a pytree of masks and numbers.
+      changed: from `places_that_change`.
+      newcomer: its bits, bit i for leaf i of the pytree.
+    """
+    planes, tree = jax.tree.flatten(things)
+    for i, plane in enumerate(planes):
+        bit = lax.shift_right_logical(newcomer, np.uint32(i)) & _ONE
+        planes[i] = (plane & ~changed) | ((lax.shift_left(plane, _ONE) | bit) & changed)
+    return jax.tree.unflatten(tree, planes)
+
+
+def from_values(values: jax.Array, width: int) -> Number:
+    """The number of `width` bits with these values, int32 or bool (32,)."""
+    places = np.arange(NUM_SLOTS, dtype=np.uint32)
+    bits = [lax.shift_right_logical(values.astype(jnp.uint32), np.uint32(i)) & _ONE for i in range(width)]
+    return tuple(lax.shift_left(bit, places).sum(dtype=jnp.uint32) for bit in bits)
+
+
+def to_values(number: Number) -> jax.Array:
+    """The values of all things, int32 (32,)."""
+    places = np.arange(NUM_SLOTS, dtype=np.uint32)
+    bits = [lax.shift_right_logical(jnp.broadcast_to(plane, (NUM_SLOTS,)), places) & _ONE for plane in number]
+    return union([lax.shift_left(bit, np.uint32(i)) for i, bit in enumerate(bits)]).astype(jnp.int32)
+
+
+def union(masks: Sequence[jax.Array]) -> jax.Array:
+    """What is in any of the masks."""
+    return functools.reduce(lax.bitwise_or, masks)
+
+
+def _with_bits(number: Number, value: Any) -> list[tuple[jax.Array, jax.Array]]:
+    """Each word of a number, and all ones or zeros as the value has this bit."""
+    word = jnp.asarray(value).astype(jnp.uint32)
+    return [(plane, fill(lax.shift_right_logical(word, np.uint32(i)) & _ONE)) for i, plane in enumerate(number)]

@@ -1,0 +1,155 @@
+"""Freeway against the original: its recordings, the package itself, and what only we have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import golden
+import jax
+import jax.numpy as jnp
+import minatar_lockstep as lockstep
+import numpy as np
+import pytest
+from envcore_minatar import freeway
+from envcore_minatar.freeway import Freeway, FreewayDraws, FreewayParams, FreewayState
+from envcore_minatar.game import UP
+from envcore_minatar.lanes import unpack_lanes
+from minatar.environments import freeway as theirs
+
+NUMBERS = ("pos", "move_timer", "terminate_timer", "terminal", "cars")
+CLIMBS = (0.02, 0.02, 0.8, 0.02, 0.12, 0.02)
+SHORT = 400
+KEY = jax.random.key(0)
+
+
+class Timed(Freeway):
+    """Freeway whose `execute` counts time and ends the game at its limit, as `transition` does."""
+
+    def execute(self, state: FreewayState, action: jax.Array, draws: FreewayDraws) -> tuple[FreewayState, jax.Array]:
+        after, reward = super().execute(state, action, draws)
+        return freeway.end_at_limit(after.replace(time=state.time + 1), self.default_params), reward
+
+
+class Short(Freeway):
+    """Freeway with little time."""
+
+    @property
+    def default_params(self) -> FreewayParams:
+        return FreewayParams(max_steps_in_episode=SHORT)
+
+
+ENV = Timed(use_minimal_action_set=False)
+
+
+def fields(original: Any) -> dict[str, Any]:
+    return {name: np.array(getattr(original, name), np.int16) for name in NUMBERS}
+
+
+def as_draws(speeds: np.ndarray, u_direction: np.ndarray) -> FreewayDraws:
+    """The recorded draws as ours; zeros where nothing was drawn."""
+    numbers = np.where(speeds > 0, speeds + 8 * (u_direction > 0.5), 0)
+    return FreewayDraws((numbers.astype(np.uint32) << np.arange(0, 32, 4, dtype=np.uint32)).sum(1, dtype=np.uint32))
+
+
+def script(original: Any, draws: FreewayDraws) -> list[Any]:
+    numbers = draws.speeds >> np.arange(0, 32, 4, dtype=np.uint32) & np.uint32(15)
+    return [(numbers % 8).astype(int), np.where(numbers >= 8, 0.75, 0.25)]
+
+
+def climbs(original: Any, rng: np.random.Generator) -> int:
+    """Goes up, most of the time."""
+    return int(rng.choice(6, p=CLIMBS))
+
+
+def crosses(original: Any, rng: np.random.Generator) -> int:
+    """Goes up where no car is near, and else stays."""
+    near = any(y == original.pos - 1 and abs(x - 4) < 2 for x, y, *_ in original.cars)
+    return 0 if near else UP
+
+
+def test_every_recorded_step() -> None:
+    steps = lockstep.recorded("freeway", lambda r: as_draws(r["draw.car_speed"], r["draw.car_u_direction"]))
+    lockstep.check(freeway, ENV, steps)
+
+
+def test_recorded_resets() -> None:
+    def starts(recording: golden.Recording) -> Any:
+        drawn = recording.extras["reset_draw.car_speed"], recording.extras["reset_draw.car_u_direction"]
+        return jax.vmap(freeway.start)(jax.tree.map(jnp.asarray, as_draws(*drawn)))
+
+    lockstep.check_resets(freeway, "freeway", starts)
+
+
+@pytest.mark.parametrize(
+    ("policy", "ramping", "wins"), [(None, True, 0), (None, False, 0), (climbs, False, 20), (crosses, True, 20)]
+)
+def test_lockstep_with_the_original(policy: Any, ramping: bool, wins: int) -> None:
+    env = Timed(use_minimal_action_set=False, difficulty_ramping=ramping)
+    steps = lockstep.played("freeway", env, fields, script, 5200, policy=policy)
+    assert steps.reward.sum() >= wins
+    assert steps.terminal.sum() == 2
+    lockstep.check(freeway, env, steps)
+    lockstep.check_games(freeway, env, steps)
+
+
+def test_episodes_are_distributed_as_the_originals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorter ones than usual, for the original takes a minute for 2,000 of them."""
+    monkeypatch.setattr(theirs, "time_limit", SHORT - 1)
+    original = lockstep.originals_episodes("freeway", CLIMBS, 1500)
+    ours = lockstep.our_episodes(Short(use_minimal_action_set=False), CLIMBS, 3000, SHORT)
+    assert len(set(original.returns)) > 8
+    lockstep.check_same_distribution(ours, original)
+
+
+def test_cars_are_drawn_uniformly_and_independently() -> None:
+    words = np.random.default_rng(0).integers(0, 2**32, (200_000, 2), dtype=np.uint32)
+    numbers = np.asarray(jax.vmap(lambda w: unpack_lanes(Freeway().draw(w).speeds))(words))
+    kinds = [*range(1, 6), *range(9, 14)]
+    for first in range(8):
+        for second in range(first):
+            counts = np.histogram2d(numbers[:, first], numbers[:, second], bins=[np.arange(17)] * 2)[0]
+            assert counts.sum() == counts[np.ix_(kinds, kinds)].sum()
+            assert np.abs(counts[np.ix_(kinds, kinds)] - 2000).max() < 5 * 2000**0.5
+
+
+def test_a_reset_draws_all_cars() -> None:
+    cars = np.asarray(jax.vmap(lambda key: Freeway().reset(key)[1].cars)(jax.random.split(KEY, 1000)))
+    assert (cars[..., 0] == 0).all()
+    assert (cars[..., 2] == abs(cars[..., 3])).all()
+    for speeds in cars[..., 3].T:
+        assert set(speeds) == {-5, -4, -3, -2, -1, 1, 2, 3, 4, 5}
+        assert abs(speeds.mean()) < 5 * (11 / 1000) ** 0.5
+
+
+def test_a_win_draws_new_cars_in_their_places() -> None:
+    env = Freeway(use_minimal_action_set=False)
+    _, state = env.reset(KEY)
+    state = freeway.from_original({**freeway.to_original(state), "pos": 1, "move_timer": 0})
+    params = env.default_params.replace(sticky_action_prob=0.0)
+    _, after, reward, *_ = jax.vmap(lambda key: env.step_env(key, state, UP, params))(jax.random.split(KEY, 1000))
+    assert (np.asarray(reward) == 1).all()
+    assert (np.asarray(after.pos) == 9).all()
+    assert (np.asarray(after.xs) == np.asarray(state.xs)).all()
+    assert len(np.unique(after.speeds)) > 990
+
+
+@pytest.mark.parametrize("limit", [None, 3, 3000])
+def test_time_ends_the_game(limit: int | None) -> None:
+    """At the original's limit or another; then the game stands still, and so does the original's timer."""
+    env = Freeway(use_minimal_action_set=False)
+    params = env.default_params if limit is None else env.default_params.replace(max_steps_in_episode=limit)
+    last = 2501 if limit is None else limit
+
+    def step(state: FreewayState, key: jax.Array) -> Any:
+        _, after, _, terminated, info = env.step_env(key, state, UP, params)
+        return after, (after, terminated, info["truncated"])
+
+    _, state = env.reset(KEY, params)
+    states, terminated, truncated = jax.lax.scan(step, state, jax.random.split(KEY, last + 3))[1]
+    over = np.arange(1, last + 4) >= last
+    np.testing.assert_array_equal(terminated, over)
+    np.testing.assert_array_equal(states.terminal, over)
+    assert not np.asarray(truncated).any()
+    np.testing.assert_array_equal(states.terminate_timer, np.maximum(2500 - np.arange(1, last + 4), -1))
+    for leaf in (states.pos, states.move_timer, states.cars):
+        assert (np.asarray(leaf[last - 1 :]) == np.asarray(leaf[last - 1])).all()

@@ -1,0 +1,279 @@
+"""Seaquest against the original: its recordings, the package itself, and states that neither reaches often."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import golden
+import jax
+import jax.numpy as jnp
+import minatar_lockstep as lockstep
+import numpy as np
+import pytest
+from envcore_minatar import seaquest
+from envcore_minatar.seaquest import Seaquest, SeaquestDraws
+from minatar import Environment
+
+ENVS = {ramping: Seaquest(use_minimal_action_set=False, difficulty_ramping=ramping) for ramping in (True, False)}
+ENV = ENVS[True]
+NUMBERS = (
+    *("oxygen", "diver_count", "sub_x", "sub_y", "sub_or", "e_spawn_speed", "e_spawn_timer", "d_spawn_timer"),
+    *("move_speed", "ramp_index", "shot_timer", "surface", "terminal"),
+)
+LISTS = {"f_bullets": (3, 3), "e_bullets": (32, 3), "e_fish": (32, 4), "e_subs": (32, 5), "divers": (4, 4)}
+NONE, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
+# Compiled as a whole, which takes a tenth of the time.
+MODULE: Any = SimpleNamespace(from_original=jax.jit(seaquest.from_original), to_original=jax.jit(seaquest.to_original))
+
+
+def canonical(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The fields with lists of our capacities, and enemy bullets, whose order is of no matter, sorted as ours."""
+    found = dict(fields)
+    for name, (capacity, width) in LISTS.items():
+        items, count = fields[name], fields[f"{name}_count"]
+        assert count.max() <= capacity
+        there = np.arange(items.shape[1]) < count[:, None]
+        assert not items[~there].any()
+        found[name] = np.zeros((len(items), capacity, width), np.int32)
+        found[name][:, : items.shape[1]] = items[:, :capacity]
+    x, y, right = np.moveaxis(found["e_bullets"], 2, 0)
+    absent = np.arange(LISTS["e_bullets"][0]) >= found["e_bullets_count"][:, None]
+    order = np.lexsort((right, x, y, absent))
+    found["e_bullets"] = np.take_along_axis(found["e_bullets"], order[..., None], axis=1)
+    return found
+
+
+def check(steps: lockstep.Steps, ramping: bool = True) -> None:
+    lockstep.check(MODULE, ENVS[ramping], in_our_form(steps))
+
+
+def in_our_form(steps: lockstep.Steps) -> lockstep.Steps:
+    return steps._replace(before=canonical(steps.before), after=canonical(steps.after))
+
+
+def fields(original: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {name: np.array(getattr(original, name), np.int32) for name in NUMBERS}
+    for name, (capacity, width) in LISTS.items():
+        items = getattr(original, name)
+        found[name] = np.array([*items, *[[0] * width] * (capacity - len(items))], np.int32)
+        found[f"{name}_count"] = np.array(len(items), np.int32)
+    return found
+
+
+def set_fields(original: Any, values: dict[str, Any]) -> None:
+    """Puts an original into a state."""
+    for name, value in values.items():
+        setattr(original, name, value)
+
+
+def script(original: Any, draws: SeaquestDraws) -> list[Any]:
+    values: list[Any] = []
+    if original.e_spawn_timer == 0:
+        values += [0.25 if draws.enemy_right else 0.75, 0.1 if draws.enemy_is_sub else 0.9, draws.enemy_row + 1]
+    if original.d_spawn_timer == 0:
+        values += [0.25 if draws.diver_right else 0.75, draws.diver_row + 1]
+    return values
+
+
+def hunts(original: Any, rng: np.random.Generator) -> int:
+    """Shoots at what is ahead, fetches the nearest diver, and brings divers up, most of the time."""
+    x, y = original.sub_x, original.sub_y
+    if rng.random() < 0.1:
+        return int(rng.integers(6))
+    if original.shot_timer == 0 and any(e[1] == y for e in original.e_fish + original.e_subs):
+        return FIRE
+    if y == 0:
+        return DOWN
+    if original.diver_count == 6 or (original.diver_count and original.oxygen < 40):
+        return UP
+    divers = sorted(original.divers, key=lambda diver: abs(diver[0] - x) + abs(diver[1] - y))
+    to_x, to_y = divers[0][:2] if divers else (5, 4)
+    if y != to_y:
+        return DOWN if y < to_y else UP
+    return LEFT if to_x < x else RIGHT if to_x > x else NONE
+
+
+def bounces(original: Any, rng: np.random.Generator) -> int:
+    """Surfaces with less than no divers until the game is at its hardest, waits for enemies, and dives among them."""
+    if original.diver_count == 0:
+        original.diver_count = -1
+    if original.e_spawn_speed > 1:
+        return UP if original.sub_y else DOWN
+    if original.sub_y == 0 and rng.random() < 0.95:
+        return int(rng.choice([NONE, LEFT, RIGHT, FIRE]))
+    return int(rng.choice([LEFT, RIGHT, DOWN, FIRE]))
+
+
+def recorded_draws(recording: golden.Recording) -> SeaquestDraws:
+    """The recorded draws, and any numbers where nothing was drawn."""
+    draw = recording.group("draw")
+    return SeaquestDraws(
+        enemy_right=draw["enemy_u_lr"] < 1 / 2,
+        enemy_is_sub=draw["enemy_u_sub"] < 1 / 3,
+        enemy_row=np.maximum(draw["enemy_y"].astype(np.int32) - 1, 0),
+        diver_right=draw["diver_u_lr"] < 1 / 2,
+        diver_row=np.maximum(draw["diver_y"].astype(np.int32) - 1, 0),
+    )
+
+
+@pytest.mark.parametrize("ramping", [True, False])
+def test_every_recorded_step(ramping: bool) -> None:
+    check(lockstep.recorded("seaquest", recorded_draws), ramping)
+
+
+def test_recorded_resets() -> None:
+    first = canonical(golden.load("minatar.seaquest").group("reset"))
+    state = ENV.init_state(jax.random.key(0), ENV.default_params)
+    for name, value in MODULE.to_original(state).items():
+        np.testing.assert_array_equal(np.broadcast_to(value, first[name].shape), first[name], err_msg=name)
+
+
+def crowded(rng: np.random.Generator) -> dict[str, Any]:
+    """A state with much going on in the rows round the player: equal bullets, and timers that are often at zero."""
+    sub_x, sub_y = int(rng.integers(10)), int(rng.integers(9))
+    low, high = max(1, sub_y - 1), min(8, sub_y + 1)
+    move_speed = int(rng.integers(2, 6))
+
+    def some(most: int, *extra: Callable[[], int]) -> list[Any]:
+        return [
+            [
+                int(rng.integers(10)),
+                int(rng.integers(low, high + 1)),
+                bool(rng.integers(2)),
+                *(draw() for draw in extra),
+            ]
+            for _ in range(rng.integers(most + 1))
+        ]
+
+    def timer(most: int) -> int:
+        return int(rng.integers(most + 1) * (rng.random() < 1 / 3))
+
+    move, shot, swim = (functools.partial(timer, most) for most in (move_speed, 10, 5))
+    shot_timer = timer(5)
+    bullets = {tuple(bullet[:2]): bullet for bullet in some(2 if shot_timer else 1)}  # never three, see `are_shot`
+    divers = {tuple(diver[:2]): diver for diver in some(3, swim)}
+    return {
+        "oxygen": int(rng.choice(np.array([0, 1, *range(20, 201, 20)]))),
+        "diver_count": int(rng.choice([-2, -1, 0, 1, 4, 5, 6])),
+        "sub_x": sub_x,
+        "sub_y": sub_y,
+        "sub_or": sub_x == 9 or (sub_x > 0 and bool(rng.integers(2))),
+        "e_spawn_speed": int(rng.integers(1, 21)),
+        "e_spawn_timer": timer(20),
+        "d_spawn_timer": timer(30),
+        "move_speed": move_speed,
+        "ramp_index": int(rng.integers(20)),
+        "shot_timer": shot_timer,
+        "surface": sub_y == 0 and bool(rng.integers(2)),
+        "f_bullets": list(bullets.values()),
+        "e_bullets": some(8),
+        "e_fish": _distinct(some(9, move)),
+        "e_subs": _distinct(some(9, move, shot)),
+        "divers": list(divers.values()),
+    }
+
+
+def _distinct(items: list[Any]) -> list[Any]:
+    return [item for i, item in enumerate(items) if item not in items[:i]]
+
+
+def crowds(original: Any, rng: np.random.Generator) -> int:
+    """What is rare in play: who of several is hit, and by which bullet; submarines that shoot as they die."""
+    set_fields(original, crowded(rng))
+    return int(rng.choice([NONE, LEFT, UP, RIGHT, DOWN, FIRE, FIRE]))
+
+
+@pytest.mark.parametrize("ramping", [True, False])
+def test_lockstep_with_the_original(ramping: bool) -> None:
+    policies = (None, hunts, bounces, crowds) if ramping else (hunts,)
+    games = [lockstep.played("seaquest", ENVS[ramping], fields, script, 4000, policy=policy) for policy in policies]
+    steps: lockstep.Steps = jax.tree.map(lambda *x: np.concatenate(x), *games)
+    assert steps.reward.max() > 5  # six divers
+    assert (steps.before["e_fish_count"] + steps.before["e_subs_count"]).max() >= (20 if ramping else 3)
+    check(steps, ramping)
+    if ramping:  # enemies take the places of others while bullets of theirs are on the board
+        lockstep.check_games(MODULE, ENV, in_our_form(games[1]))
+
+
+class AllEnter(Seaquest):
+    """Every enemy enters, as all come from one side; none into row 1, where they would meet the bouncing player."""
+
+    def draw(self, words: jax.Array) -> SeaquestDraws:
+        draws = super().draw(words)
+        return draws._replace(enemy_right=jnp.bool_(True), enemy_row=jnp.maximum(draws.enemy_row, 1))
+
+
+def test_places_for_enemies_suffice() -> None:
+    """The hardest games, which become so at different times: played through without a glance at the original."""
+    env = AllEnter(use_minimal_action_set=False)
+
+    def hardest(wait: int) -> lockstep.Steps:
+        time = iter(range(10**9))
+
+        def policy(original: Any, rng: np.random.Generator) -> int:
+            if next(time) == 0:
+                original.diver_count = -1
+            else:
+                assert original.diver_count < 0, "the game has ended"
+            return NONE if next(time) < 2 * wait or original.e_spawn_speed == 1 else UP if original.sub_y else DOWN
+
+        return lockstep.played("seaquest", env, fields, script, 200, seed=wait, policy=policy)
+
+    games: Any = jax.tree.map(lambda *x: np.stack(x), *map(hardest, range(0, 60, 3)))
+    after = canonical(jax.tree.map(np.concatenate, games.after))
+    assert (after["e_fish_count"] + after["e_subs_count"]).max() == 29
+    assert after["e_bullets_count"].max() >= 5
+
+    @jax.jit
+    @jax.vmap
+    def ours(before: Any, actions: Any, draws: Any) -> Any:
+        def body(state: Any, inputs: Any) -> Any:
+            state, _ = env.execute(state, *inputs)
+            return state, seaquest.to_original(state)
+
+        return jax.lax.scan(body, seaquest.from_original(before), (actions, draws))[1]
+
+    start = jax.tree.map(lambda x: x[:, 0], games.before)
+    found = ours(start, games.action.astype(np.int32), games.draws)
+    for name, value in found.items():
+        np.testing.assert_array_equal(np.concatenate(np.asarray(value)), after[name], err_msg=name)
+
+
+def test_gauges() -> None:
+    """All of oxygen and divers, and counts below zero; the recordings have them all, but not with each other."""
+    original = Environment("seaquest").env
+    oxygens, counts = np.meshgrid(np.arange(-1, 201), np.arange(-12, 7))
+    expected: list[np.ndarray] = []
+    for oxygen, count in zip(oxygens.flat, counts.flat, strict=True):
+        set_fields(original, {"oxygen": int(oxygen), "diver_count": int(count)})
+        expected.append(original.state()[9])
+    start = {name: jnp.asarray(value) for name, value in fields(original).items()}
+
+    @jax.jit
+    @jax.vmap
+    def bottom(oxygen: jax.Array, count: jax.Array) -> jax.Array:
+        return ENV.get_obs(seaquest.from_original({**start, "oxygen": oxygen, "diver_count": count}))[9]
+
+    np.testing.assert_array_equal(bottom(jnp.asarray(oxygens.ravel()), jnp.asarray(counts.ravel())), expected)
+
+
+def test_draws_are_uniform() -> None:
+    """Each of the 768 outcomes has its share of the random words."""
+    words = (np.arange(768 * 8, dtype=np.uint64) * 2**32 // (768 * 8) + 1000).astype(np.uint32)
+    draws = jax.vmap(ENV.draw)(jnp.asarray(words)[:, None])
+    assert np.asarray(draws.enemy_is_sub).mean() == 1 / 3
+    outcomes, shares = np.unique(np.stack([np.asarray(x, np.int32) for x in draws]), axis=1, return_counts=True)
+    assert outcomes.shape[1] == 2 * 2 * 8 * 2 * 8
+    subs = outcomes[1] == 1
+    assert set(shares[subs]) == {8}
+    assert set(shares[~subs]) == {16}
+
+
+def test_episodes_are_distributed_as_the_originals() -> None:
+    policy = (0.1, 0.15, 0.1, 0.15, 0.25, 0.25)
+    theirs = lockstep.originals_episodes("seaquest", policy, 2000)
+    ours = lockstep.our_episodes(ENV, policy, 2000, 1000)
+    lockstep.check_same_distribution(ours, theirs)

@@ -1,0 +1,160 @@
+"""Space Invaders against the original: its recordings, the package itself, and what only we have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import golden
+import jax
+import jax.numpy as jnp
+import minatar_lockstep as lockstep
+import numpy as np
+import pytest
+from envcore_minatar import space_invaders
+from envcore_minatar.space_invaders import SpaceInvaders, SpaceInvadersDraws
+from minatar.environments.space_invaders import Env as Original
+
+NUMBERS = (
+    "pos", "alien_dir", "enemy_move_interval", "alien_move_timer", "alien_shot_timer", "ramp_index", "shot_timer",
+    "terminal", "f_bullet_map", "e_bullet_map", "alien_map",
+)  # fmt: skip
+RANDOM = (1 / 6,) * 6
+NOTHING, LEFT, RIGHT, FIRE = 0, 1, 3, 5
+
+
+def game(difficulty_ramping: bool = True) -> SpaceInvaders:
+    return SpaceInvaders(use_minimal_action_set=False, difficulty_ramping=difficulty_ramping)
+
+
+def fields(original: Any) -> dict[str, Any]:
+    return {name: np.array(getattr(original, name), np.int8) for name in NUMBERS}
+
+
+def in_danger(original: Any, pos: int) -> bool:
+    """Whether the next step may be fatal in this column."""
+    near = original.alien_map[9, max(0, pos - 1) : pos + 2] if original.alien_move_timer == 0 else [0]
+    return bool(original.e_bullet_map[8, pos] or original.alien_map[9, pos] or np.any(near))
+
+
+def targets(original: Any) -> np.ndarray:
+    """Columns from which a bullet shot now would hit, unless the aliens turn before."""
+    columns = np.flatnonzero(original.alien_map.any(0))
+    flight = np.argmax(original.alien_map[::-1, columns], axis=0)
+    period = min(np.count_nonzero(original.alien_map), original.enemy_move_interval)
+    moves = np.maximum(0, (flight - original.alien_move_timer - 1) // period + 1)
+    return columns + original.alien_dir * moves
+
+
+def dodges_and_fires(original: Any, rng: np.random.Generator) -> int:
+    """Gets out of danger, else goes where a shot hits and fires: clears waves."""
+    pos, aims = original.pos, targets(original)
+    aim = aims[np.argmin(abs(aims - pos))]
+    wanted = int(np.select([aim < pos, aim > pos], [LEFT, RIGHT], FIRE))
+    choices = [(wanted, pos + (wanted == RIGHT) - (wanted == LEFT)), (FIRE, pos), (LEFT, pos - 1), (RIGHT, pos + 1)]
+    safe = [action for action, x in choices if 0 <= x <= 9 and not in_danger(original, x)]
+    return safe[0] if safe and rng.random() > 0.005 else int(rng.integers(6))
+
+
+def dodges(original: Any, rng: np.random.Generator) -> int:
+    """The same without a shot: aliens come down to the bottom."""
+    action = dodges_and_fires(original, rng)
+    return NOTHING if action == FIRE else action
+
+
+@pytest.mark.parametrize("difficulty_ramping", [True, False])
+def test_every_recorded_step(difficulty_ramping: bool) -> None:
+    steps = lockstep.recorded("space_invaders", lambda recording: SpaceInvadersDraws())
+    lockstep.check(space_invaders, game(difficulty_ramping), steps)
+
+
+def test_recorded_resets() -> None:
+    def starts(recording: golden.Recording) -> Any:
+        number = len(recording.extras["reset.pos"])
+        return jax.vmap(lambda _: space_invaders.start())(jnp.zeros(number))
+
+    lockstep.check_resets(space_invaders, "space_invaders", starts)
+
+
+@pytest.mark.parametrize(("difficulty_ramping", "fastest"), [(True, 6), (False, 12)])
+def test_lockstep_with_the_original(difficulty_ramping: bool, fastest: int) -> None:
+    env = game(difficulty_ramping)
+
+    def played(policy: Any, num_steps: int) -> lockstep.Steps:
+        return lockstep.played("space_invaders", env, fields, lambda original, draws: [], num_steps, policy=policy)
+
+    waves = played(dodges_and_fires, 6000)
+    assert waves.after["enemy_move_interval"].min() == fastest
+    assert waves.reward.sum() > 500
+    lockstep.check_games(space_invaders, env, waves)
+    lockstep.check(space_invaders, env, joined(played(None, 3000), played(dodges, 3000), waves))
+
+
+def joined(*steps: lockstep.Steps) -> lockstep.Steps:
+    return jax.tree.map(lambda *x: np.concatenate(x), *steps)
+
+
+def anything(rng: np.random.Generator) -> dict[str, Any]:
+    """Fields of the original in any combination, with few aliens or many, and often a bullet right below them."""
+
+    def one_of(*values: Any) -> Any:
+        return values[rng.integers(len(values))]
+
+    aliens = rng.random((10, 10)) < one_of(0.01, 0.03, 0.3, 0.9, 1.0)
+    aliens[rng.integers(10), rng.integers(10)] = True
+    bullets = rng.random((10, 10)) < one_of(0.0, 0.1, 1.0)
+    interval = int(rng.integers(6, 13))
+    return {
+        "pos": int(rng.integers(10)),
+        "alien_dir": one_of(-1, 1),
+        "enemy_move_interval": interval,
+        "alien_move_timer": one_of(0, int(rng.integers(13))),
+        "alien_shot_timer": one_of(0, int(rng.integers(11))),
+        "ramp_index": 12 - interval,
+        "shot_timer": one_of(0, int(rng.integers(6))),
+        "terminal": False,
+        "f_bullet_map": (bullets | (rng.random() < 0.5) & np.roll(aliens, 1, axis=0)).astype(float),
+        "e_bullet_map": (rng.random((10, 10)) < one_of(0.0, 0.1)).astype(float),
+        "alien_map": aliens.astype(float),
+    }
+
+
+def played_once(starts: list[dict[str, Any]], actions: np.ndarray, difficulty_ramping: bool) -> lockstep.Steps:
+    """One step of the original from each of these fields."""
+    rows: list[tuple[Any, ...]] = []
+    for start, action in zip(starts, actions, strict=True):
+        original = Original(ramping=difficulty_ramping)
+        vars(original).update(start)
+        before = fields(original)
+        reward, terminal = original.act(int(action))
+        rows.append((before, action, fields(original), original.state(), reward, terminal))
+    before, action, after, obs, reward, terminal = jax.tree.map(lambda *x: np.stack(x), *rows)
+    ramping = np.full(len(rows), difficulty_ramping)
+    return lockstep.Steps(before, action, action, SpaceInvadersDraws(), after, obs, reward, terminal, ramping)
+
+
+@pytest.mark.parametrize("difficulty_ramping", [True, False])
+def test_steps_from_any_state(difficulty_ramping: bool) -> None:
+    """Also from those that no play reaches, and from those that the recordings have few of."""
+    rng = np.random.default_rng(0)
+    steps = played_once([anything(rng) for _ in range(4000)], rng.integers(6, size=4000), difficulty_ramping)
+    assert (steps.before["alien_map"].sum((1, 2)) == steps.reward).sum() > 100  # the last ones die
+    assert steps.reward.max() > 80
+    assert ((steps.reward > 0) & steps.terminal).any()
+    shots = played_once(list(shots_from_two_columns()), np.zeros(1000, int), difficulty_ramping)
+    lockstep.check(space_invaders, game(difficulty_ramping), joined(steps, shots))
+
+
+def shots_from_two_columns() -> Iterator[dict[str, Any]]:
+    """The cannon in every column, aliens in every two: every tie for the nearest column."""
+    rest = anything(np.random.default_rng(0))
+    for pos, first, second in np.ndindex(10, 10, 10):
+        aliens = np.zeros((10, 10))
+        aliens[[1, 3], first] = aliens[[0, 4, 2], second] = 1
+        yield {**rest, "pos": pos, "alien_map": aliens, "alien_move_timer": 5, "alien_shot_timer": 0}
+
+
+def test_episodes_are_distributed_as_the_originals() -> None:
+    theirs = lockstep.originals_episodes("space_invaders", RANDOM, 2000)
+    ours = lockstep.our_episodes(game(), RANDOM, 2000, 800)
+    lockstep.check_same_distribution(ours, theirs)
