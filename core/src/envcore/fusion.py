@@ -30,14 +30,16 @@ def compute_once(fun: Callable[..., Any], *args: Any) -> Any:
     if mark is None:
         return fun(*args)
 
-    def inside(*args: Any) -> Any:
-        # Or the mark reaches every jitted function that `fun` calls, `jnp.where` too, and each becomes a call of its
-        # own: three times the cost in Space Invaders' rules. (To clear the mark, by None, does not survive vmap.)
+    traced_once = jax.jit(fun)
+
+    def inlined(*args: Any) -> Any:
+        # Or the mark below would reach every jitted function that `fun` calls, `jnp.where` too, and make each a call of
+        # its own: three times the cost in Space Invaders' rules. (To clear the mark, by None, does not survive vmap.)
         with mark(inlineable="true"):
-            return fun(*args)
+            return traced_once(*args)
 
     def on_cpu(*args: Any) -> Any:
         with mark(inlineable="false"):
-            return jax.jit(inside)(*args)
+            return jax.jit(inlined)(*args)
 
-    return lax.platform_dependent(*args, cpu=on_cpu, default=fun)
+    return lax.platform_dependent(*args, cpu=on_cpu, default=inlined)
