@@ -241,6 +241,12 @@ def test_places_for_enemies_suffice() -> None:
     for name, value in found.items():
         np.testing.assert_array_equal(np.concatenate(np.asarray(value)), after[name], err_msg=name)
 
+    num_things = after["e_fish_count"] + after["e_subs_count"] + after["e_bullets_count"]
+    fullest = jax.tree.map(lambda x: jnp.asarray(x[num_things > 32]), after)
+    assert len(fullest["oxygen"]) > 10
+    for name, value in jax.vmap(MODULE.to_original)(jax.vmap(MODULE.from_original)(fullest)).items():
+        np.testing.assert_array_equal(value, fullest[name], err_msg=f"{name}, there and back")
+
 
 def test_gauges() -> None:
     """All of oxygen and divers, and counts below zero; the recordings have them all, but not with each other."""

@@ -1,4 +1,4 @@
-"""Pictures of MinAtar's games: uint8 (height, height, 3)."""
+"""Pictures of MinAtar's games: uint8 (height, height, 3), in the colours of the original's `display_state`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,25 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import draw
-
-# One colour a channel, in the order of the observation's channels; the first is behind the others.
-_COLOURS = np.array(
-    [draw.BLUE, draw.ORANGE, draw.YELLOW, draw.RED, draw.GREEN, draw.STONE, draw.INK, draw.SHADE], np.uint8
-)
 
 
 @functools.partial(jax.jit, static_argnums=1, inline=True)
 def draw_grid(obs: jax.Array, height: int) -> jax.Array:
-    """The observation, bool (10, 10, channels), as coloured cells; where channels overlap, the first one shows."""
-    cells = jnp.broadcast_to(jnp.asarray(draw.PAPER, jnp.uint8), (10, 10, 3))
-    for channel in reversed(range(obs.shape[-1])):
-        cells = jnp.where(obs[..., channel, None], jnp.asarray(_COLOURS[channel]), cells)
-    index = np.arange(height) * 10 // height
-    return cells[index][:, index]
+    """The observation, bool (10, 10, channels), as coloured cells on black; where channels overlap, the last shows."""
+    num_channels = obs.shape[-1]
+    shown = jnp.max(jnp.where(obs, np.arange(1, num_channels + 1, dtype=np.int32)[None, None], 0), axis=-1)
+    pixel = np.arange(height) * obs.shape[0] // height
+    return jnp.asarray(colours(num_channels))[shown[pixel][:, pixel]]
+
+
+def colours(num_channels: int) -> np.ndarray:
+    """Black, and a colour for each channel: uint8 (num_channels + 1, 3).
+
+    The original takes seaborn's palette "cubehelix", which is matplotlib's table of 256 colours at evenly spaced
+    places (Green 2011, "A colour scheme for the display of astronomical intensity images").
+    """
+    place = (np.linspace(0, 1, num_channels + 2)[1:-1] * 256).astype(int) / 255
+    angle = 2 * np.pi * (0.5 / 3 - 1.5 * place)
+    towards = np.array([[-0.14861, 1.78277], [-0.29227, -0.90649], [1.97294, 0.0]])
+    turned = place + place * (1 - place) / 2 * (towards @ np.stack([np.cos(angle), np.sin(angle)]))
+    return np.concatenate([np.zeros((1, 3)), np.rint(255 * np.clip(turned.T, 0, 1))]).astype(np.uint8)

@@ -143,10 +143,10 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         met, bullets, is_hit = compute_once(seaquest_enemies.meet, enemies, bullets, player.sub_x, player.sub_y)
         enemies = seaquest_enemies.after_moves(enemies, met, pace.move_speed)
 
-        player = player._replace(shot_timer=_count_down(player.shot_timer), terminal=is_hit)
+        player = player._replace(shot_timer=jnp.maximum(player.shot_timer - 1, 0), terminal=is_hit)
         pace = pace._replace(
-            e_spawn_timer=_count_down(jnp.where(pace.e_spawn_timer == 0, pace.e_spawn_speed, pace.e_spawn_timer)),
-            d_spawn_timer=_count_down(jnp.where(pace.d_spawn_timer == 0, _DIVER_SPAWN_SPEED, pace.d_spawn_timer)),
+            e_spawn_timer=jnp.where(pace.e_spawn_timer == 0, pace.e_spawn_speed, pace.e_spawn_timer) - 1,
+            d_spawn_timer=jnp.where(pace.d_spawn_timer == 0, _DIVER_SPAWN_SPEED, pace.d_spawn_timer) - 1,
         )
         player, surfaces = _breathe(player, diver_count)
         rescues = surfaces & (diver_count == _MAX_DIVERS)
@@ -315,10 +315,6 @@ def _ahead(right: jax.Array) -> jax.Array:
 def _rounded_down(oxygen: jax.Array) -> jax.Array:
     """Cells of the gauge: oxygen * 10 // 200, for oxygen from -2 on."""
     return lax.div(oxygen + _OXYGEN_A_CELL, jnp.full_like(oxygen, _OXYGEN_A_CELL)) - 1
-
-
-def _count_down(timer: jax.Array) -> jax.Array:
-    return timer - _int(timer > 0)
 
 
 def _int(flag: jax.Array) -> jax.Array:

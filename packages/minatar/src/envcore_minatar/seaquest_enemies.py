@@ -84,7 +84,7 @@ def after_moves(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> Ene
     """The enemies after their moves and shots, those that moved into a bullet being `dead`: they too shoot."""
     moves, x = _step(enemies)
     fires = _fires(enemies)
-    (_, _), (bullet, bullet_x) = _shells(enemies, moves, x)
+    _, (bullet, bullet_x) = _shells(enemies, moves, x)
     return enemies._replace(
         alive=enemies.alive & ~dead & ~(moves & _outside(x)),
         x=x,
@@ -122,7 +122,7 @@ def _at(x: Number, row: Number, at_x: jax.Array, at_y: jax.Array) -> jax.Array:
 
 
 def _outside(x: Number) -> jax.Array:
-    """Whose x is 10, or -1, which is 15 in four bits."""
+    """Whose x is 10 or 11, or -1 or -2, which are 15 and 14 in four bits."""
     return x[3] & x[1]
 
 
@@ -143,9 +143,9 @@ def _fires(enemies: Enemies) -> jax.Array:
 def _shells(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[jax.Array, Number]]:
     """The enemies' bullets once the submarines have shot, and once the bullets have moved.
 
-    A submarine that left the board shoots from outside; such a bullet goes the same way, and is left out.
+    A submarine that has left the board still shoots, from outside and outward.
     """
     fires = _fires(enemies)
-    bullet = enemies.bullet | (fires & ~_outside(x))
+    bullet = enemies.bullet | fires
     bullet_x = slots.select(fires, x, enemies.bullet_x)
     return [(bullet, bullet_x), (bullet, _forth(enemies, bullet_x, bullet))]
