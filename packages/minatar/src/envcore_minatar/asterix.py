@@ -159,8 +159,8 @@ class Asterix(Game[AsterixState, AsterixDraws]):
         after = now._replace(
             player_x=x,
             player_y=y,
-            spawn_timer=_count_down(now.spawn_timer, now.spawn_speed),
-            move_timer=_count_down(now.move_timer, now.move_speed),
+            spawn_timer=jnp.where(now.spawn_timer == 0, now.spawn_speed, now.spawn_timer) - 1,
+            move_timer=jnp.where(now.move_timer == 0, now.move_speed, now.move_timer) - 1,
             terminal=dies,
             last_action=action,
         )
@@ -257,10 +257,6 @@ def _move(columns: jax.Array, kinds: jax.Array) -> jax.Array:
     moved = columns + (taken & moves_right) - (taken & ~moves_right)  # from 0 to 11, so no lane spills into the next
     off_right = moved & moved >> 1 & moved >> 3 & ONES  # 11; off the left edge it is 0, a free slot
     return moved - 11 * off_right
-
-
-def _count_down(timer: jax.Array, start: jax.Array) -> jax.Array:
-    return jnp.where(timer == 0, start, timer) - 1
 
 
 def _ramp(now: AsterixFields, kinds: jax.Array) -> tuple[AsterixFields, jax.Array]:

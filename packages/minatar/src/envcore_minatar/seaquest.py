@@ -40,7 +40,7 @@ from jax import lax
 
 from envcore_minatar import seaquest_enemies, slots
 from envcore_minatar.game import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, Game, MinAtarParams
-from envcore_minatar.packing import FULL_ROW, SIDE, bit
+from envcore_minatar.packing import SIDE
 from envcore_minatar.seaquest_enemies import NUM_ROWS
 from envcore_minatar.seaquest_state import (
     BULLET,
@@ -64,31 +64,16 @@ from envcore_minatar.seaquest_state import (
     split_divers,
     to_original,
 )
+from envcore_minatar.seaquest_view import SHOWN, ahead, observe_sea, oxygen_cells
 
 __all__ = ["Seaquest", "SeaquestDraws", "SeaquestState", "from_original", "to_original"]
 
 _MAX_OXYGEN = 200
-_OXYGEN_A_CELL = 20
 _MAX_DIVERS = 6
 _DIVER_SPAWN_SPEED, _DIVER_MOVE_INTERVAL = 30, 5
 _SHOT_COOL_DOWN = 5
 _FIRST_SPAWN_SPEED, _LAST_SPAWN_SPEED = 20, 1
 _FIRST_MOVE_SPEED, _LAST_MOVE_SPEED = 5, 2
-
-# By channel: which word of a row shows it, from which bit on, and in which rows of the board.
-_WATER, _ABOVE_GAUGES, _GAUGES = slice(1, 9), slice(0, 9), slice(9, 10)
-_SHOWN = {
-    "sub_front": (2, 0, _ABOVE_GAUGES),
-    "sub_back": (2, 10, _ABOVE_GAUGES),
-    "friendly_bullet": (2, 20, _ABOVE_GAUGES),
-    "trail": (0, 0, _WATER),
-    "enemy_bullet": (0, 10, _WATER),
-    "enemy_fish": (0, 20, _WATER),
-    "enemy_sub": (1, 0, _WATER),
-    "oxygen_guage": (2, 0, _GAUGES),
-    "diver_guage": (2, 10, _GAUGES),
-    "diver": (1, 10, _WATER),
-}
 
 
 class SeaquestDraws(NamedTuple):
@@ -106,7 +91,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
     """Seaquest-MinAtar; see the module for its rules."""
 
     minimal_actions = (NOTHING, LEFT, UP, RIGHT, DOWN, FIRE)
-    channels = tuple(_SHOWN)
+    channels = tuple(SHOWN)
     layout = LAYOUT
     num_words = 1
 
@@ -151,7 +136,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         player, surfaces = _breathe(player, diver_count)
         rescues = surfaces & (diver_count == _MAX_DIVERS)
         reward = lax.population_count(shot | met).astype(jnp.int32)
-        reward = reward + jnp.where(rescues, _rounded_down(player.air - 2), 0)
+        reward = reward + jnp.where(rescues, oxygen_cells(player.air - 2), 0)
         if self.difficulty_ramping:
             pace = _ramp(pace, surfaces)
         after = state.replace(
@@ -165,11 +150,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         return after, reward.astype(jnp.float32)
 
     def observe(self, state: SeaquestState, params: MinAtarParams) -> jax.Array:
-        water = compute_once(_water, state.enemies, state.divers)
-        first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # vectorises alone
-        third = compute_once(_player_and_gauges, state.packed, state.diver_count, state.f_bullets)
-        cells = compute_once(_expand, first, second, third)
-        return cells.reshape(SIDE, SIDE, len(self.channels))
+        return observe_sea(state)
 
 
 def _enemy_enters(enemies: Enemies, pace: SeaquestPace, draws: SeaquestDraws) -> Enemies:
@@ -224,7 +205,7 @@ def _move_divers(
     left: list[jax.Array] = []
     for diver in map(DIVER.unpack, divers):
         moves = diver.move_timer == 0
-        x = jnp.where(moves, diver.x + _ahead(diver.right), diver.x)
+        x = jnp.where(moves, diver.x + ahead(diver.right), diver.x)
         is_met = (diver.row + 1 == player.sub_y) & ((diver.x == player.sub_x) | (x == player.sub_x))
         boards = diver.swims & is_met & (count < _MAX_DIVERS)
         count = count + _int(boards)
@@ -256,45 +237,6 @@ def _ramp(pace: SeaquestPace, surfaces: jax.Array) -> SeaquestPace:
     )
 
 
-def _water(enemies: Enemies, divers: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-    """What is in the water, two words a row: uint32 (8,), see `_SHOWN`."""
-    first, second = seaquest_enemies.rows(enemies)
-    for diver in map(DIVER.unpack, split_divers(divers)):
-        trail = jnp.where(diver.swims, bit(diver.x - _ahead(diver.right)) & FULL_ROW, NO_WORD)
-        first = first | _in_row(NUM_ROWS, diver.row, trail)
-        second = second | _in_row(NUM_ROWS, diver.row, jnp.where(diver.swims, bit(10 + diver.x), NO_WORD))
-    return first, second
-
-
-def _player_and_gauges(packed: jax.Array, diver_count: jax.Array, f_bullets: jax.Array) -> jax.Array:
-    """The third word: uint32 (10,)."""
-    player = LAYOUT.unpack(packed)
-    # Facing right it has come from the left, so that its back is on the board, and the other way round.
-    front, back = bit(player.sub_x), bit(10 + player.sub_x - _ahead(player.sub_or))
-    shown = _in_row(SIDE, player.sub_y, front | back)
-    for bullet in map(BULLET.unpack, split_bullets(f_bullets)):
-        shown = shown | _in_row(SIDE, bullet.y, jnp.where(bullet.flies, bit(20 + bullet.x), NO_WORD))
-    oxygen = bit(_rounded_down(jnp.maximum(player.air - 2, 0))) - np.uint32(1)
-    divers = bit(19) - bit(19 - jnp.maximum(diver_count, 0))  # from the right; of a negative count, none
-    return shown | _in_row(SIDE, jnp.int32(SIDE - 1), oxygen | divers)
-
-
-def _in_row(num_rows: int, row: jax.Array, word: jax.Array) -> jax.Array:
-    """The word in one of the rows: arithmetic, because comparisons do not vectorise."""
-    rows = np.arange(num_rows, dtype=np.uint32)
-    return (jnp.minimum(rows ^ row.astype(jnp.uint32), np.uint32(1)) - np.uint32(1)) & word
-
-
-def _expand(water: jax.Array, others: jax.Array, player: jax.Array) -> jax.Array:
-    """The cells that the three words of each row show: bool (10, 100), columns before channels."""
-    masks = np.zeros((3, SIDE, SIDE, len(_SHOWN)), np.uint32)
-    for channel, (word, first, rows) in enumerate(_SHOWN.values()):
-        masks[word, rows, :, channel] = 1 << first + np.arange(SIDE)
-    masks = masks.reshape(3, SIDE, -1)
-    words = (water, others, player)
-    return slots.union([word[:, None] & mask for word, mask in zip(words, masks, strict=True)]) != 0
-
-
 def _put_first(words: list[jax.Array], enters: jax.Array, newcomer: jax.Array) -> list[jax.Array]:
     """Puts a newcomer first where it `enters`; those before the first word of zero move up by one, into it."""
     found: list[jax.Array] = []
@@ -306,15 +248,6 @@ def _put_first(words: list[jax.Array], enters: jax.Array, newcomer: jax.Array) -
 
 def _entrance(right: jax.Array) -> jax.Array:
     return jnp.where(right, 0, SIDE - 1)
-
-
-def _ahead(right: jax.Array) -> jax.Array:
-    return jnp.where(right, 1, -1)
-
-
-def _rounded_down(oxygen: jax.Array) -> jax.Array:
-    """Cells of the gauge: oxygen * 10 // 200, for oxygen from -2 on."""
-    return lax.div(oxygen + _OXYGEN_A_CELL, jnp.full_like(oxygen, _OXYGEN_A_CELL)) - 1
 
 
 def _int(flag: jax.Array) -> jax.Array:

@@ -1,0 +1,97 @@
+"""What Seaquest's observation shows, and where: three words of bits a row, and a mask for each cell and word."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore.fusion import compute_once
+from jax import lax
+
+from envcore_minatar import seaquest_enemies, slots
+from envcore_minatar.packing import FULL_ROW, SIDE, bit
+from envcore_minatar.seaquest_enemies import NUM_ROWS
+from envcore_minatar.seaquest_state import (
+    BULLET,
+    DIVER,
+    LAYOUT,
+    NO_WORD,
+    Enemies,
+    SeaquestState,
+    split_bullets,
+    split_divers,
+)
+
+_OXYGEN_A_CELL = 20
+
+# By channel: which word of a row shows it, from which bit on, and in which rows of the board.
+_WATER, _ABOVE_GAUGES, _GAUGES = slice(1, 9), slice(0, 9), slice(9, 10)
+SHOWN = {
+    "sub_front": (2, 0, _ABOVE_GAUGES),
+    "sub_back": (2, 10, _ABOVE_GAUGES),
+    "friendly_bullet": (2, 20, _ABOVE_GAUGES),
+    "trail": (0, 0, _WATER),
+    "enemy_bullet": (0, 10, _WATER),
+    "enemy_fish": (0, 20, _WATER),
+    "enemy_sub": (1, 0, _WATER),
+    "oxygen_guage": (2, 0, _GAUGES),
+    "diver_guage": (2, 10, _GAUGES),
+    "diver": (1, 10, _WATER),
+}
+
+
+def observe_sea(state: SeaquestState) -> jax.Array:
+    """The observation, bool (10, 10, 10)."""
+    water = compute_once(_water, state.enemies, state.divers)
+    first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # vectorises alone
+    third = compute_once(_player_and_gauges, state.packed, state.diver_count, state.f_bullets)
+    cells = compute_once(_expand, first, second, third)
+    return cells.reshape(SIDE, SIDE, len(SHOWN))
+
+
+def oxygen_cells(oxygen: jax.Array) -> jax.Array:
+    """Cells of the gauge: oxygen * 10 // 200, for oxygen from -2 on."""
+    return lax.div(oxygen + _OXYGEN_A_CELL, jnp.full_like(oxygen, _OXYGEN_A_CELL)) - 1
+
+
+def ahead(right: jax.Array) -> jax.Array:
+    return jnp.where(right, 1, -1)
+
+
+def _water(enemies: Enemies, divers: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    """What is in the water, two words a row: uint32 (8,), see `SHOWN`."""
+    first, second = seaquest_enemies.rows(enemies)
+    for diver in map(DIVER.unpack, split_divers(divers)):
+        trail = jnp.where(diver.swims, bit(diver.x - ahead(diver.right)) & FULL_ROW, NO_WORD)
+        first = first | _in_row(NUM_ROWS, diver.row, trail)
+        second = second | _in_row(NUM_ROWS, diver.row, jnp.where(diver.swims, bit(10 + diver.x), NO_WORD))
+    return first, second
+
+
+def _player_and_gauges(packed: jax.Array, diver_count: jax.Array, f_bullets: jax.Array) -> jax.Array:
+    """The third word: uint32 (10,)."""
+    player = LAYOUT.unpack(packed)
+    # Facing right it has come from the left, so that its back is on the board, and the other way round.
+    front, back = bit(player.sub_x), bit(10 + player.sub_x - ahead(player.sub_or))
+    shown = _in_row(SIDE, player.sub_y, front | back)
+    for bullet in map(BULLET.unpack, split_bullets(f_bullets)):
+        shown = shown | _in_row(SIDE, bullet.y, jnp.where(bullet.flies, bit(20 + bullet.x), NO_WORD))
+    oxygen = bit(oxygen_cells(jnp.maximum(player.air - 2, 0))) - np.uint32(1)
+    divers = bit(19) - bit(19 - jnp.maximum(diver_count, 0))  # from the right; of a negative count, none
+    return shown | _in_row(SIDE, jnp.int32(SIDE - 1), oxygen | divers)
+
+
+def _in_row(num_rows: int, row: jax.Array, word: jax.Array) -> jax.Array:
+    """The word in one of the rows: arithmetic, because comparisons do not vectorise."""
+    rows = np.arange(num_rows, dtype=np.uint32)
+    return (jnp.minimum(rows ^ row.astype(jnp.uint32), np.uint32(1)) - np.uint32(1)) & word
+
+
+def _expand(water: jax.Array, others: jax.Array, player: jax.Array) -> jax.Array:
+    """The cells that the three words of each row show: bool (10, 100), columns before channels."""
+    masks = np.zeros((3, SIDE, SIDE, len(SHOWN)), np.uint32)
+    for channel, (word, first, rows) in enumerate(SHOWN.values()):
+        masks[word, rows, :, channel] = 1 << first + np.arange(SIDE)
+    masks = masks.reshape(3, SIDE, -1)
+    words = (water, others, player)
+    return slots.union([word[:, None] & mask for word, mask in zip(words, masks, strict=True)]) != 0
