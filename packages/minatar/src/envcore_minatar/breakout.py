@@ -32,7 +32,7 @@ from envcore import random
 from flax import struct
 from jax import lax
 
-from envcore_minatar.game import LEFT, NOTHING, RIGHT, Game, MinAtarParams, MinAtarState
+from envcore_minatar.game import LEFT, NOTHING, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
 from envcore_minatar.packing import (
     FULL_ROW,
     SIDE,
@@ -115,7 +115,7 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
 
     def play(self, state: BreakoutState, action: jax.Array, draws: BreakoutDraws) -> tuple[BreakoutState, jax.Array]:
         ball, bricks = _LAYOUT.unpack(state.packed), state.bricks
-        pos = jnp.clip(ball.pos + _moves(action, RIGHT) - _moves(action, LEFT), 0, SIDE - 1)
+        pos = move_sideways(ball.pos, action)
         x, y, direction = _off_side_walls(ball)
 
         off_top = y < 0
@@ -177,10 +177,6 @@ def to_original(state: BreakoutState) -> dict[str, jax.Array]:
     ball = _LAYOUT.unpack(state.packed)._asdict()
     del ball["last_action"]
     return {**ball, "brick_map": state.brick_map}
-
-
-def _moves(action: jax.Array, direction: int) -> jax.Array:
-    return (action == direction).astype(jnp.int32)
 
 
 def _off_side_walls(ball: BreakoutFields) -> tuple[jax.Array, jax.Array, jax.Array]:

@@ -119,3 +119,9 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
 
     def render(self, state: StateT, params: MinAtarParams | None = None, *, height: int = 256) -> jax.Array:
         return draw_grid(self.get_obs(state), height)
+
+
+def move_sideways(column: jax.Array, action: jax.Array) -> jax.Array:
+    """The column that the player moves to, or stays in, int32; the walls stop it."""
+    step = (action == RIGHT).astype(jnp.int32) - (action == LEFT).astype(jnp.int32)
+    return jnp.clip(column + step, 0, SIDE - 1)

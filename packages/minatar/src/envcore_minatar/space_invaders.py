@@ -38,7 +38,7 @@ from envcore.fusion import compute_once
 from flax import struct
 from jax import lax
 
-from envcore_minatar.game import FIRE, LEFT, NOTHING, RIGHT, Game, MinAtarParams, MinAtarState
+from envcore_minatar.game import FIRE, LEFT, NOTHING, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
 from envcore_minatar.packing import SIDE, Layout, bit, from_board, to_board
 from envcore_minatar.space_invaders_boards import (
     BOTTOM,
@@ -247,7 +247,6 @@ def _events(packed: jax.Array, rows: jax.Array, action: jax.Array) -> jax.Array:
 
 def _starts(before: SpaceInvadersFields, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """The cannon's new column, and whether it shoots, aliens move, and an alien shoots."""
-    moves = (action == RIGHT).astype(jnp.int32) - (action == LEFT).astype(jnp.int32)
-    pos = jnp.clip(before.pos + moves, 0, SIDE - 1)
+    pos = move_sideways(before.pos, action)
     fires = (action == FIRE) & (before.shot_timer == 0)
     return pos, fires, before.alien_move_timer == 0, before.alien_shot_timer == 0
