@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ from envcore.errors import (
     InvalidParamsError,
     InvalidStateError,
 )
+from flax import struct
 from toy import Counter, CounterParams, Deck, Spring, SpringParams
 
 KEY = jax.random.key(0)
@@ -194,6 +196,27 @@ def test_a_stored_state_may_be_numpy_arrays() -> None:
 def test_defaults_and_types_are_found_once_for_equal_environments() -> None:
     assert arguments.default_params(Counter(3)) is arguments.default_params(Counter(3))
     assert arguments.state_struct(Counter(3)) is arguments.state_struct(Counter(3))
+
+
+def test_defaults_keep_small_dtypes_and_device_arrays() -> None:
+    on_device = jnp.arange(3, dtype=jnp.uint8)
+
+    @struct.dataclass
+    class Params(EnvParams):
+        device: Any
+        small: Any
+        wide: Any
+        number: Any
+
+    @dataclasses.dataclass(frozen=True)
+    class WithParams(Counter):
+        @property
+        def default_params(self) -> Any:
+            return Params(device=on_device, small=np.zeros(2, np.int8), wide=np.zeros(2), number=3)
+
+    params = arguments.default_params(WithParams())
+    assert params.device is on_device
+    assert (params.small.dtype, params.wide.dtype, params.number.dtype) == (np.int8, np.float32, np.int32)
 
 
 class TestDefinitions:

@@ -47,6 +47,20 @@ def test_list(run: Run) -> None:
     assert "Guess [/red] the cards." in out
 
 
+def test_list_shows_a_family_in_one_row(run: Run) -> None:
+    members = [
+        EnvSpec(f"counters/{n}", "toy:Counter", {"goal": n}, f"Count to {n}.", family="counters") for n in (8, 9, 10)
+    ]
+    registry.register(*members, EnvSpec("decks/0", "toy:Deck", family="decks"))
+    _, out, _ = run("list")
+    assert [line.split()[0] for line in out.splitlines()][3:] == ["Deck-v0", "counters/8..10", "decks/0"]
+    _, out, _ = run("list", "counters")
+    assert [line.split()[0] for line in out.splitlines()] == ["id", "counters/8", "counters/9", "counters/10"]
+    code, _, err = run("list", "count")
+    assert code == 1
+    assert "no family of environments is called 'count'; there are: counters, decks." in err
+
+
 def test_plugins_without_any(run: Run) -> None:
     assert "pip install 'envcore[all]'" in run("plugins")[1]
 

@@ -63,6 +63,14 @@ class TestEqualToJaxRandom:
             for actual, expected in zip(ours(key), jaxs(key), strict=True):
                 np.testing.assert_array_equal(actual, expected, strict=True)
 
+    @pytest.mark.parametrize("make_key", KEY_MAKERS)
+    @pytest.mark.parametrize("shape", [(), (1000,)])
+    def test_normal_under_jit(self, make_key, shape):
+        ours = jax.jit(lambda key: random.normal(key, shape))
+        jaxs = jax.jit(lambda key: jax.random.normal(key, shape, jnp.float32))
+        for key in map(make_key, SEEDS):
+            np.testing.assert_array_equal(ours(key), jaxs(key), strict=True)
+
     def test_uniform_with_traced_bounds_for_each_element(self):
         low, high = jnp.array([-3.0, 0.0, 1e-3]), jnp.array([-1.0, 0.0, 1e3])
         ours = jax.jit(lambda key, low, high: random.uniform(key, (3,), low, high))

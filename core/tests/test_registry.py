@@ -222,6 +222,37 @@ def test_lists_in_the_order_of_ids(site: FakeSite, registry: Registry) -> None:
     ]
 
 
+def member(number: int, family: str = "counters/small") -> EnvSpec:
+    return EnvSpec(f"{family}/{number}", "toy:Counter", {"goal": number}, family=family)
+
+
+def test_a_family_is_listed_by_itself(site: FakeSite, registry: Registry) -> None:
+    site.add_suite("good-suite", "A-v0")
+    registry.register(*map(member, (10, 1, 2)), member(7, "a"))
+    assert [each.spec.id for each in registry.registrations()] == ["A-v0"]
+    assert registry.families() == ("a", "counters/small")
+    assert [each.spec.id for each in registry.registrations("counters/small")] == [
+        "counters/small/1",
+        "counters/small/2",
+        "counters/small/10",
+    ]
+    with pytest.raises(UnknownEnvironmentError, match=r"no family .* is called 'b'; there are: a, counters/small\.$"):
+        registry.registrations("b")
+
+
+def test_members_of_a_family_are_made_and_suggested(registry: Registry) -> None:
+    registry.register(*map(member, range(1, 4)))
+    assert registry.make("counters/small/2")[0] == toy.Counter(goal=2)
+    with pytest.raises(UnknownEnvironmentError, match="Did you mean 'counters/small/3'"):
+        registry.make("counter/small/3")
+
+
+def test_no_families(registry: Registry) -> None:
+    assert registry.families() == ()
+    with pytest.raises(UnknownEnvironmentError, match="there are: none"):
+        registry.registrations("a")
+
+
 def test_a_clash_of_ids(site: FakeSite, registry: Registry) -> None:
     site.add_suite("b-suite", "A-v0")
     site.add_suite("a-suite", "A-v0")
@@ -333,6 +364,42 @@ class Tidy(Grid):
 not_a_class = toy.Counter()
 
 
+def count_to(goal: int, tags: Any = ()) -> toy.Counter:
+    """An entry point that is a function."""
+    if goal < 1:
+        raise ValueError(f"goal must be positive, got {goal}")
+    return toy.Counter(goal)
+
+
+def make_params() -> Any:
+    class Params:
+        def __repr__(self) -> str:
+            return "Params()"
+
+    return Params()
+
+
+def test_an_entry_point_may_be_a_function(registry: Registry) -> None:
+    local(registry, f"{__name__}:count_to", goal=5)
+    assert registry.make("X-v0") == (toy.Counter(goal=5), toy.CounterParams())
+    assert registry.make("X-v0", goal=7)[0] == toy.Counter(goal=7)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"colour": 1}, r"^X-v0 has no constructor option 'colour'; its options: goal, tags\.$"),
+        ({"bonus": 1}, r"'bonus' is a parameter"),
+        ({"goal": 0}, r"^X-v0 refuses its options: goal must be positive, got 0$"),
+        ({"tags": [1]}, r"^X-v0's option 'tags' must be hashable, .* use a tuple, got \[1\]$"),
+    ],
+)
+def test_wrong_options_of_a_function(registry: Registry, options: dict[str, Any], message: str) -> None:
+    local(registry, f"{__name__}:count_to", goal=3)
+    with pytest.raises(EnvironmentOptionError, match=message):
+        registry.make("X-v0", **options)
+
+
 def test_options_of_make_win_over_the_specs(registry: Registry) -> None:
     local(registry, "toy:Counter", goal=5)
     assert registry.make("X-v0")[0] == toy.Counter(goal=5)
@@ -389,8 +456,9 @@ def test_an_environment_may_make_its_options_hashable(registry: Registry) -> Non
         ("no_such_module:X", "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'"),
         ("toy:Missing", "cannot be imported: AttributeError: module 'toy' has no attribute 'Missing'"),
         ("broken_module:X", "cannot be imported: OSError: two lines"),
-        (f"{__name__}:not_a_class", "is no subclass of envcore.Environment"),
-        ("toy:CounterState", "is no subclass of envcore.Environment"),
+        (f"{__name__}:not_a_class", "is neither a subclass of envcore.Environment nor a function"),
+        ("toy:CounterState", "is neither a subclass of envcore.Environment nor a function"),
+        (f"{__name__}:make_params", "returns Params() in place of an Environment"),
     ],
 )
 def test_an_entry_point_that_leads_nowhere(site: FakeSite, registry: Registry, entry_point: str, reason: str) -> None:

@@ -19,7 +19,7 @@ def row(**changes: Any) -> EnvSpec:
 
 def test_defaults() -> None:
     spec = row()
-    assert (spec.kwargs, spec.summary, spec.source) == ({}, "", "")
+    assert (spec.kwargs, spec.summary, spec.source, spec.family) == ({}, "", "", "")
 
 
 @pytest.mark.parametrize("env_id", ["X", "CartPole-v1", "bsuite/catch/0", "4x4_Lake+ice.v2"])
@@ -41,11 +41,18 @@ def test_malformed_entry_points(entry_point: str) -> None:
         row(entry_point=entry_point)
 
 
-@pytest.mark.parametrize("field", ["id", "entry_point", "summary", "source"])
+@pytest.mark.parametrize("field", ["id", "entry_point", "summary", "source", "family"])
 @pytest.mark.parametrize("value", [None, 3, b"X", ["X"]])
 def test_what_is_no_string(field: str, value: Any) -> None:
     with pytest.raises(InvalidSpecError, match=rf"EnvSpec\.{field} must be a string"):
         row(**{field: value})
+
+
+def test_a_family_is_what_the_id_begins_with() -> None:
+    assert row(id="bsuite/catch/0", family="bsuite/catch").family == "bsuite/catch"
+    for family in ("catch", "bsuite/catch/0", "bsuite/cat", "bsuite/catch/"):
+        with pytest.raises(InvalidSpecError, match="must be what its id has before a '/'"):
+            row(id="bsuite/catch/0", family=family)
 
 
 @pytest.mark.parametrize("kwargs", [None, [("size", 3)], {3: 3}])

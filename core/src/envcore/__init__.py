@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from envcore.errors import EnvcoreError as EnvcoreError
     from envcore.registry import find as find
     from envcore.registry import list_envs as list_envs
+    from envcore.registry import list_families as list_families
     from envcore.registry import list_plugins as list_plugins
     from envcore.registry import make as make
     from envcore.registry import register as register
@@ -48,6 +49,7 @@ _HOME = {
     "EnvcoreError": "errors",
     "find": "registry",
     "list_envs": "registry",
+    "list_families": "registry",
     "list_plugins": "registry",
     "make": "registry",
     "register": "registry",

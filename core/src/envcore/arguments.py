@@ -55,11 +55,15 @@ def checked_action(env: Environment[Any, Any], action: Any, params: Any) -> Any:
 
 @functools.lru_cache(maxsize=512)
 def default_params(env: Environment[Any, Any]) -> Any:
-    """`env.default_params` as numpy arrays with the dtypes that programs see, made once for equal environments."""
+    """`env.default_params` as arrays with the dtypes that programs see, made once for equal environments.
+
+    Python numbers and 64-bit numpy arrays become numpy arrays of 32 bits; a device array stays where it is.
+    """
 
     def leaf(x: Any) -> Any:
-        x = np.asarray(x)
-        return x.astype({"f": np.float32, "i": np.int32, "u": np.uint32}.get(x.dtype.kind, x.dtype))
+        x = x if isinstance(x, jax.Array) else np.asarray(x)
+        narrow = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32}.get(x.dtype.name)
+        return x if narrow is None else x.astype(narrow)
 
     _check_fields(env)
     params: Any = env.default_params

@@ -35,6 +35,10 @@ class PluginWarning(UserWarning):
     """A plugin could not be loaded and was left out."""
 
 
+class DatasetError(EnvcoreError):
+    """An environment's data is not there and cannot be had, or the files that are there are not what they should be."""
+
+
 class InvalidKeyError(EnvcoreError, TypeError):
     """What was given as a random key is none, or is a whole batch of keys."""
 

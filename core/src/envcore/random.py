@@ -76,6 +76,12 @@ def uniform(
     return jnp.maximum(low, unit(bits(key, shape)) * (high - low) + low)
 
 
+def normal(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
+    """Returns float32 of `shape`, normal with mean 0 and variance 1: what `jax.random.normal` returns."""
+    above_minus_one = np.nextafter(np.float32(-1), np.float32(0))
+    return np.float32(math.sqrt(2)) * lax.erf_inv(uniform(key, shape, above_minus_one, 1.0))
+
+
 def unit(words: jax.Array) -> jax.Array:
     """Turns uint32 words into float32 uniform on [0, 1), with 23 bits each."""
     mantissa = lax.shift_right_logical(words, np.uint32(9)) | np.uint32(0x3F800000)

@@ -10,9 +10,10 @@ import dataclasses
 import difflib
 import importlib
 import inspect
+import re
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from packaging.utils import canonicalize_name
@@ -102,9 +103,17 @@ class Registry:
                     raise InvalidSpecError(f"{spec.id!r} is registered already, as {known.entry_point!r}")
             self._local = local  # a new dict, so that a reader in another thread is not disturbed
 
-    def registrations(self) -> tuple[Registration, ...]:
-        """Every environment that can be made, in the order of ids, clashing ids with each of their distributions."""
-        return _in_order(Registration(distribution, spec) for distribution, spec in self._rows())
+    def registrations(self, family: str = "") -> tuple[Registration, ...]:
+        """The environments that belong to no family, or those of one family; see `list_envs`."""
+        rows = list(self._rows())
+        if family and all(spec.family != family for _, spec in rows):
+            known = ", ".join(sorted({spec.family for _, spec in rows if spec.family})) or "none"
+            raise UnknownEnvironmentError(f"no family of environments is called {family!r}; there are: {known}.")
+        return _in_order(Registration(distribution, spec) for distribution, spec in rows if spec.family == family)
+
+    def families(self) -> tuple[str, ...]:
+        """The families of environments, in alphabetical order."""
+        return tuple(sorted({spec.family for _, spec in self._rows() if spec.family}))
 
     def find(self, env_id: str) -> Registration:
         """Looks up `"id"` or `"distribution:id"`.
@@ -132,7 +141,7 @@ class Registry:
     def make(self, env_id: str, **kwargs: Any) -> tuple[Environment[Any, Any], Any]:
         """See `envcore.make`."""
         registration = self.find(env_id)
-        env = _construct(registration, _import_class(registration), kwargs)
+        env = _construct(registration, _import_factory(registration), kwargs)
         return env, env.default_params
 
     def _discover(self) -> tuple[PluginRecord, ...]:
@@ -150,7 +159,7 @@ class Registry:
         yield from ((LOCAL, spec) for spec in self._local.values())
 
     def _unknown(self, env_id: str) -> str:
-        everything = self.registrations()
+        everything = _in_order(Registration(distribution, spec) for distribution, spec in self._rows())
         qualifier, _, name = env_id.rpartition(":")
         parts = [f"no installed environment is called {env_id!r}."]
         ids = {each.spec.id.lower(): each.spec.id for each in everything}
@@ -174,7 +183,13 @@ class Registry:
 
 
 def _in_order(registrations: Iterable[Registration]) -> tuple[Registration, ...]:
-    return tuple(sorted(registrations, key=lambda each: (each.spec.id.lower(), each.spec.id, each.distribution)))
+    return tuple(sorted(registrations, key=lambda each: (_natural(each.spec.id), each.spec.id, each.distribution)))
+
+
+def _natural(env_id: str) -> list[str | int]:
+    """A key by which "deep_sea/2" comes before "deep_sea/10"."""
+    parts = re.split(r"([0-9]+)", env_id.lower())  # every second part is a number
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
 def _stacklevel_outside() -> int:
@@ -191,48 +206,62 @@ def _suite_of(name: str) -> str | None:
     return "envcore-bsuite" if name.startswith("bsuite/") else _SUITES.get(name.rpartition("-")[2].lower())
 
 
-def _import_class(registration: Registration) -> type[Environment[Any, Any]]:
+def _import_factory(registration: Registration) -> Callable[..., Environment[Any, Any]]:
     from envcore.environment import Environment
 
-    what = f"{registration.qualified_id} points at {registration.spec.entry_point!r}"
-    module_name, _, class_name = registration.spec.entry_point.partition(":")
+    what = _pointer(registration)
+    module_name, _, name = registration.spec.entry_point.partition(":")
     try:
-        env_class = getattr(importlib.import_module(module_name), class_name)
+        factory = getattr(importlib.import_module(module_name), name)
     except Exception as error:
         raise EnvironmentLoadError(f"{what}, which cannot be imported: {one_line(error)}") from error
-    if not (isinstance(env_class, type) and issubclass(env_class, Environment)):
-        raise EnvironmentLoadError(f"{what}, which is no subclass of envcore.Environment")
-    return env_class
+    if not (inspect.isfunction(factory) or (isinstance(factory, type) and issubclass(factory, Environment))):
+        raise EnvironmentLoadError(f"{what}, which is neither a subclass of envcore.Environment nor a function")
+    return factory
 
 
 def _construct(
-    registration: Registration, env_class: type[Environment[Any, Any]], kwargs: dict[str, Any]
+    registration: Registration, factory: Callable[..., Environment[Any, Any]], kwargs: dict[str, Any]
 ) -> Environment[Any, Any]:
+    from envcore.environment import Environment
+
     env_id = registration.spec.id
-    fields = [field.name for field in dataclasses.fields(env_class) if field.init]
-    unknown = sorted(set(kwargs) - set(fields))
+    names = _option_names(factory)
+    unknown = sorted(set(kwargs) - set(names))
     if unknown:
-        message = f"{env_id} has no constructor option {unknown[0]!r}; its options: {', '.join(fields) or 'none'}."
-        if unknown[0] in _param_names(registration, env_class):
+        message = f"{env_id} has no constructor option {unknown[0]!r}; its options: {', '.join(names) or 'none'}."
+        if unknown[0] in _param_names(registration, factory):
             message += f" {unknown[0]!r} is a parameter: params = params.replace({unknown[0]}=...)."
         raise EnvironmentOptionError(message)
     options = {**registration.spec.kwargs, **kwargs}
     try:
-        env = env_class(**options)
+        env = factory(**options)
     except (TypeError, ValueError, LookupError) as error:
         raise EnvironmentOptionError(f"{env_id} refuses its options: {error}") from error
-    for name in options:
-        if not is_hashable(getattr(env, name)):
+    if not isinstance(env, Environment):
+        raise EnvironmentLoadError(f"{_pointer(registration)}, which returns {env!r} in place of an Environment")
+    for name, option in options.items():
+        if not is_hashable(getattr(env, name, option)):
             raise EnvironmentOptionError(
                 f"{env_id}'s option {name!r} must be hashable, because it is static under jit: use a tuple, "
-                f"got {options[name]!r}"
+                f"got {option!r}"
             )
     return env
 
 
-def _param_names(registration: Registration, env_class: type[Environment[Any, Any]]) -> set[str]:
+def _pointer(registration: Registration) -> str:
+    return f"{registration.qualified_id} points at {registration.spec.entry_point!r}"
+
+
+def _option_names(factory: Callable[..., Environment[Any, Any]]) -> list[str]:
+    if isinstance(factory, type):
+        return [field.name for field in dataclasses.fields(factory) if field.init]
+    return list(inspect.signature(factory).parameters)
+
+
+def _param_names(registration: Registration, factory: Callable[..., Environment[Any, Any]]) -> set[str]:
     try:
-        params = env_class(**registration.spec.kwargs).default_params
+        params = factory(**registration.spec.kwargs).default_params
         return {field.name for field in dataclasses.fields(params)}
     except Exception:  # it has options without a default: the error message does without the hint
         return set()
@@ -271,9 +300,21 @@ def find(env_id: str) -> Registration:
     return _SHARED.find(env_id)
 
 
-def list_envs() -> tuple[Registration, ...]:
-    """Every environment that can be made, in the order of ids."""
-    return _SHARED.registrations()
+def list_envs(family: str = "") -> tuple[Registration, ...]:
+    """The environments that can be made, in the order of ids, clashing ids with each of their distributions.
+
+    Args:
+      family: one of `list_families()`, for its members; by default the environments that belong to no family.
+
+    Raises:
+      UnknownEnvironmentError: there is no such family.
+    """
+    return _SHARED.registrations(family)
+
+
+def list_families() -> tuple[str, ...]:
+    """The families of environments, such as `"bsuite/deep_sea"`, whose members `list_envs(family)` lists."""
+    return _SHARED.families()
 
 
 def list_plugins() -> tuple[PluginRecord, ...]:

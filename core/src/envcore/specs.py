@@ -21,13 +21,16 @@ class EnvSpec:
 
     Attributes:
       id: what a user passes to `envcore.make`, for example `"CartPole-v1"`.
-      entry_point: `"package.module:Class"`, imported only when the environment is made.
+      entry_point: `"package.module:Class"`, imported only when the environment is made; or a function that takes
+        options as keyword arguments and returns an `Environment`.
       kwargs: constructor options that belong to this id, with hashable values; options given to `make` win over them.
       summary: one line on the task, shown by `envcore list`.
       source: where the rules come from (paper or original implementation).
+      family: for the settings of one experiment, which would flood a listing: what their ids have in common. The ids
+        are `"family/..."`, and a listing shows the family in one line. Empty for an environment of its own.
 
     Raises:
-      InvalidSpecError: a field is not of its type, or `id` or `entry_point` is malformed.
+      InvalidSpecError: a field is not of its type, or `id`, `entry_point` or `family` is malformed.
     """
 
     id: str
@@ -35,9 +38,10 @@ class EnvSpec:
     kwargs: Mapping[str, Hashable] = dataclasses.field(default_factory=dict[str, Hashable], hash=False)
     summary: str = ""
     source: str = ""
+    family: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("id", "entry_point", "summary", "source"):
+        for name in ("id", "entry_point", "summary", "source", "family"):
             value = getattr(self, name)
             if not isinstance(value, str):
                 raise InvalidSpecError(f"EnvSpec.{name} must be a string, got {value!r}")
@@ -48,6 +52,10 @@ class EnvSpec:
         if not _ENTRY_POINT.fullmatch(self.entry_point):
             raise InvalidSpecError(
                 f"EnvSpec.entry_point of {self.id!r} must read 'package.module:Class', got {self.entry_point!r}"
+            )
+        if self.family and not self.id.startswith(f"{self.family}/"):
+            raise InvalidSpecError(
+                f"EnvSpec.family of {self.id!r} must be what its id has before a '/', got {self.family!r}"
             )
         if not isinstance(self.kwargs, Mapping) or not all(isinstance(key, str) for key in self.kwargs):
             raise InvalidSpecError(
@@ -61,7 +69,7 @@ class EnvSpec:
         object.__setattr__(self, "kwargs", MappingProxyType(dict(self.kwargs)))
 
     def __reduce__(self) -> tuple[Any, ...]:  # a mappingproxy cannot be pickled
-        return EnvSpec, (self.id, self.entry_point, dict(self.kwargs), self.summary, self.source)
+        return EnvSpec, (self.id, self.entry_point, dict(self.kwargs), self.summary, self.source, self.family)
 
 
 def is_hashable(value: object) -> bool:

@@ -20,11 +20,13 @@ Seed = Annotated[int, typer.Option(help="Seed of the random key.")]
 
 
 @app.command("list")
-def list_command() -> None:
-    """Show every installed environment."""
+def list_command(
+    family: Annotated[str, typer.Argument(help="Show the members of a family, such as bsuite/deep_sea.")] = "",
+) -> None:
+    """Show every installed environment, each family of them in one line."""
     from envcore.cli.catalogue import show_environments
 
-    show_environments()
+    show_environments(family)
 
 
 @app.command()

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from envcore import registry
 
 
-def show_environments() -> None:
-    """Prints one row an environment, then what is wrong with the plugins."""
+def show_environments(family: str = "") -> None:
+    """Prints one row an environment or family of them, then what is wrong with the plugins.
+
+    Args:
+      family: prints one row for each member of this family instead.
+
+    Raises:
+      UnknownEnvironmentError: there is no such family.
+    """
     console = Console()
-    registrations = registry.list_envs()
+    registrations = registry.list_envs(family)
     ids = [found.spec.id for found in registrations]
-    table = Table("id", "distribution", "task", box=None, pad_edge=False)
+    table = Table(*(Column(name, no_wrap=True) for name in ("id", "distribution")), "task", box=None, pad_edge=False)
     for found in registrations:
         is_clash = ids.count(found.spec.id) > 1
         _add(table, found.qualified_id if is_clash else found.spec.id, found.distribution, found.spec.summary)
-    if registrations:
+    for name in () if family else registry.list_families():
+        _add_family(table, registry.list_envs(name))
+    if table.row_count:
         console.print(table)
     else:
         console.print("No environments are installed: pip install 'envcore\\[all]'.")
@@ -27,6 +36,13 @@ def show_environments() -> None:
             console.print(
                 f"{plugin.distribution} is {plugin.status}. {plugin.error}".rstrip(), markup=False, style="red"
             )
+
+
+def _add_family(table: Table, members: tuple[registry.Registration, ...]) -> None:
+    """Adds one row for all members of a family, such as "bsuite/deep_sea/0..20"."""
+    first, last = members[0].spec, members[-1].spec
+    shown = f"{first.id}..{last.id.removeprefix(f'{last.family}/')}" if len(members) > 1 else first.id
+    _add(table, shown, ", ".join(sorted({found.distribution for found in members})), first.summary)
 
 
 def show_plugins() -> None:

@@ -43,10 +43,16 @@ def readable_repr(subject: Subject) -> None:
 
 
 def plain_default_params(subject: Subject) -> None:
-    """`default_params` are Python or numpy numbers, made without JAX."""
+    """`default_params` are Python or numpy numbers, made without JAX, or a dataset that is on the device already."""
     env = subject.env
-    for leaf in jax.tree.leaves(env.default_params):
-        if isinstance(leaf, jax.Array) or np.asarray(leaf).dtype.kind not in "biuf":
+    for leaf, again in zip(jax.tree.leaves(env.default_params), jax.tree.leaves(env.default_params), strict=True):
+        if isinstance(leaf, jax.Array):
+            if leaf is not again:
+                raise ConformanceError(
+                    f"default_params put {leaf.dtype}{list(leaf.shape)} on the device anew each time: use Python "
+                    "numbers or numpy arrays; for a dataset, cache the device array."
+                )
+        elif np.asarray(leaf).dtype.kind not in "biuf":
             raise ConformanceError(f"default_params hold {leaf!r}: use Python numbers or numpy arrays of real numbers.")
     if jax.make_jaxpr(lambda: env.default_params)().eqns:
         raise ConformanceError("default_params compute with jax.numpy, which starts a backend: use numpy.")

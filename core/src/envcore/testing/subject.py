@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import Any, NamedTuple
 
@@ -115,7 +114,7 @@ class Subject:
 
     def limited(self, limit: int) -> Any:
         """The params with another time limit."""
-        return dataclasses.replace(self.params, max_steps_in_episode=np.int32(limit))
+        return self.params.replace(max_steps_in_episode=np.int32(limit))
 
     @functools.cached_property
     def types(self) -> Types:
@@ -203,7 +202,7 @@ class Subject:
     @functools.cached_property
     def _dissect(self) -> Any:
         def dissect(inputs: tuple[Any, Any, Any], index: jax.Array, params: Any) -> Dissection:
-            inputs = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[index], inputs)
+            inputs = jax.tree.map(lambda x: x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])[index], inputs)
             return jax.vmap(self._dissect_step, (0, 0, 0, None))(*inputs, params)
 
         return quick_jit(dissect)

@@ -13,6 +13,7 @@ from envcore.wrappers.frame_stack import FrameStack
 from envcore.wrappers.log_wrapper import LogWrapper
 from envcore.wrappers.no_auto_reset import NoAutoReset
 from envcore.wrappers.normalize import NormalizeObservation, NormalizeReward
+from envcore.wrappers.params import ParamsWrapper, WrapperParams
 
 __all__ = [
     "Batched",
@@ -23,8 +24,10 @@ __all__ = [
     "NoAutoReset",
     "NormalizeObservation",
     "NormalizeReward",
+    "ParamsWrapper",
     "RescaleAction",
     "StickyAction",
     "Wrapper",
+    "WrapperParams",
     "WrapperState",
 ]

@@ -1,0 +1,73 @@
+"""`ParamsWrapper`: a wrapper with params of its own, to vmap over or differentiate by."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+
+import jax
+
+from envcore import spaces
+from envcore.environment import Outcome
+from envcore.wrappers.base import Wrapper
+
+
+@dataclasses.dataclass(frozen=True)
+class WrapperParams:
+    """Params of a wrapper that has some of its own, beside those of the environment inside.
+
+    Subclasses are frozen dataclasses, registered by `jax.tree_util.register_dataclass`. The params inside can be read
+    and replaced as if they were the wrapper's: `params.max_steps_in_episode`, `params.replace(length=1.0)`.
+
+    Attributes:
+      env_params: params of the environment inside.
+    """
+
+    env_params: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "env_params" or name.startswith("__"):  # not set yet: a copy is being made
+            raise AttributeError(name)
+        return getattr(self.env_params, name)
+
+    def replace(self, **updates: Any) -> Self:
+        """The same params but for `updates`."""
+        own = {field.name for field in dataclasses.fields(self)}
+        inner = {name: updates.pop(name) for name in set(updates) - own}
+        if inner:
+            updates["env_params"] = updates.get("env_params", self.env_params).replace(**inner)
+        return dataclasses.replace(self, **updates)
+
+
+@dataclasses.dataclass(frozen=True)
+class ParamsWrapper(Wrapper):
+    """Base of wrappers whose params are `WrapperParams`: passes those of the environment inside on to it."""
+
+    @property
+    def default_params(self) -> WrapperParams:
+        raise NotImplementedError
+
+    def action_space(self, params: Any = None) -> spaces.Space:
+        return super().action_space(_inner(params))
+
+    def observation_space(self, params: Any = None) -> spaces.Space:
+        return super().observation_space(_inner(params))
+
+    def start(self, key: jax.Array, params: Any) -> Any:
+        return super().start(key, params.env_params)
+
+    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
+        return super().advance(key, state, action, params.env_params)
+
+    def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+        return super().restart(key, done, state, params.env_params)
+
+    def observe(self, state: Any, params: Any) -> Any:
+        return super().observe(state, params.env_params)
+
+    def render(self, state: Any, params: Any = None, **options: Any) -> jax.Array:
+        return super().render(state, _inner(params), **options)
+
+
+def _inner(params: WrapperParams | None) -> Any:
+    return None if params is None else params.env_params

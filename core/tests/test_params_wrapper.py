@@ -1,0 +1,185 @@
+"""Wrappers with params of their own."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import spaces
+from envcore.environment import Environment, Outcome
+from envcore.testing import check_env
+from envcore.wrappers import Batched, LogWrapper, ParamsWrapper, WrapperParams
+from toy import Counter, CounterParams, Fuse, Spring
+
+KEY = jax.random.key(4)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class GainParams(WrapperParams):
+    gain: Any  # float32 (), factor of rewards
+
+
+@dataclasses.dataclass(frozen=True)
+class Gain(ParamsWrapper):
+    env: Environment[Any, Any]
+    gain: float = 3.0
+
+    @property
+    def default_params(self) -> GainParams:
+        return GainParams(self.env.default_params, self.gain)
+
+    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
+        outcome = super().advance(key, state, action, params)
+        return outcome._replace(reward=outcome.reward * params.gain)
+
+
+class Sized(Counter):
+    """A counter whose spaces and picture depend on params, and insist on being given its own."""
+
+    def observation_space(self, params: CounterParams | None = None) -> spaces.Box:
+        return spaces.Box(0.0, self._bonus(params), (self.goal + 1,))
+
+    def action_space(self, params: CounterParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(int(self._bonus(params)))
+
+    def render(self, state: Any, params: CounterParams | None = None, *, height: int = 256) -> jax.Array:
+        return jnp.full((height, height, 3), self._bonus(params)).astype(jnp.uint8)
+
+    def _bonus(self, params: CounterParams | None) -> Any:
+        params = CounterParams(bonus=7.0) if params is None else params
+        assert isinstance(params, CounterParams)
+        return params.bonus
+
+
+def reward_of(env: Any, params: Any = None) -> jax.Array:
+    _, state = env.reset(KEY, params)
+    return env.step(KEY, state, 1, params)[2]
+
+
+def test_reads_through_to_the_params_inside() -> None:
+    params = Gain(Counter()).default_params
+    assert (params.gain, params.bonus, params.max_steps_in_episode) == (3.0, 0.5, 10)
+    with pytest.raises(AttributeError, match="'CounterParams' object has no attribute 'absent'"):
+        _ = params.absent
+
+
+def test_replaces_own_and_inner_params() -> None:
+    params = Gain(Counter()).default_params
+    changed = params.replace(gain=2.0, bonus=4.0)
+    assert (changed.gain, changed.env_params) == (2.0, CounterParams(bonus=4.0))
+    assert (params.gain, params.env_params) == (3.0, CounterParams())
+    whole = params.replace(env_params=CounterParams(bonus=1.0, max_steps_in_episode=4), bonus=2.0)
+    assert whole == GainParams(CounterParams(bonus=2.0, max_steps_in_episode=4), 3.0)
+    with pytest.raises(TypeError, match="absent"):
+        params.replace(absent=1.0)
+
+
+def test_params_have_their_effect() -> None:
+    env = Gain(Counter())
+    assert reward_of(env) == 1.5
+    assert reward_of(env, env.default_params.replace(gain=2.0, bonus=4.0)) == 8.0
+
+
+def test_nested() -> None:
+    env = Gain(LogWrapper(Gain(Counter(), 5.0)), 2.0)
+    assert reward_of(env) == 5.0
+    params = env.default_params.replace(gain=1.0, bonus=3.0)
+    assert (params.gain, params.env_params.gain) == (1.0, 5.0)
+    assert reward_of(env, params) == 15.0
+
+
+def test_copies_and_pickles() -> None:
+    params = Gain(Gain(Counter())).default_params
+    assert copy.copy(params) == copy.deepcopy(params) == pickle.loads(pickle.dumps(params)) == params
+
+
+def test_is_a_pytree_of_its_numbers() -> None:
+    params = Gain(Counter()).default_params
+    doubled = jax.tree.map(lambda x: 2 * x, params)
+    assert doubled == GainParams(CounterParams(bonus=1.0, max_steps_in_episode=20), 6.0)
+    assert len(jax.tree.leaves(params)) == 3
+
+
+def test_vmap_over_params() -> None:
+    env = Gain(Counter())
+    gains, bonuses = jnp.array([0.0, 1.0, -2.0]), jnp.array([1.0, 2.0, 3.0])
+    found = jax.vmap(lambda gain, bonus: reward_of(env, env.default_params.replace(gain=gain, bonus=bonus)))(
+        gains, bonuses
+    )
+    np.testing.assert_array_equal(found, gains * bonuses)
+
+
+def test_gradients_reach_both() -> None:
+    env = Gain(Spring())
+
+    def total(params: Any) -> jax.Array:
+        _, state = env.reset(KEY, params)
+        return env.step(KEY, state, jnp.ones(1), params)[2]
+
+    params = jax.tree.map(jnp.float32, env.default_params.replace(max_steps_in_episode=0))
+    gradient = jax.grad(lambda gain: total(params.replace(gain=gain, max_steps_in_episode=np.int32(9))))(jnp.float32(3))
+    assert gradient == reward_of_spring(env) / 3
+    inner = jax.grad(lambda start: total(params.replace(start=start, max_steps_in_episode=np.int32(9))))(jnp.float32(1))
+    assert inner != 0
+
+
+def reward_of_spring(env: Any) -> jax.Array:
+    _, state = env.reset(KEY)
+    return env.step(KEY, state, jnp.ones(1))[2]
+
+
+@pytest.mark.parametrize("env", [Gain(Fuse()), Gain(Gain(Fuse()))])
+def test_time_limit_inside(env: Any) -> None:
+    params = env.default_params.replace(max_steps_in_episode=1)
+    _, state = env.reset(KEY, params)
+    _, state, _, done, info = env.step(KEY, state, 0, params)
+    assert done
+    assert info["terminated"]
+    assert state.time == 0
+
+
+def test_params_inside_reach_the_reset() -> None:
+    env = Gain(Spring())
+    params = env.default_params.replace(start=0.0, max_steps_in_episode=1)
+    obs, state = env.reset(KEY, params)
+    np.testing.assert_array_equal(obs, jnp.zeros(2))
+    obs, _, _, done, info = env.step(KEY, state, jnp.ones(1), params)
+    assert done
+    np.testing.assert_array_equal(obs, jnp.zeros(2))
+    assert info["final_obs"].any()
+
+
+def test_spaces_and_pictures_get_the_params_inside() -> None:
+    env: Any = Gain(Sized())
+    params = env.default_params.replace(bonus=5.0)
+    for own, number in ((params, 5), (None, 7)):
+        assert env.observation_space(own) == env.env.observation_space(CounterParams(bonus=number))
+        assert env.action_space(own) == spaces.Discrete(number)
+    _, state = env.reset(KEY)
+    assert (env.render(state, params, height=4) == 5).all()
+    assert (env.render(state, height=4) == 7).all()
+
+
+def test_in_a_batch() -> None:
+    env = Batched(Gain(Counter()), 3)
+    params = env.default_params.replace(gain=10.0)
+    _, state = env.reset(KEY, params)
+    _, _, reward, _, _ = env.step(KEY, state, jnp.array([0, 1, 1]), params)
+    np.testing.assert_array_equal(reward, jnp.array([0.0, 5.0, 5.0]))
+
+
+def test_base_has_no_params() -> None:
+    with pytest.raises(NotImplementedError):
+        _ = ParamsWrapper(Counter()).default_params
+
+
+@pytest.mark.slow
+def test_conforms() -> None:
+    check_env(Gain(Spring()))
