@@ -11,6 +11,7 @@ import types
 from pathlib import Path
 
 import envcore
+import mnist_files
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -21,23 +22,29 @@ def blocks(language: str, text: str = README) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
-def run_python_blocks(readme: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def run_python_blocks(readme: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs them in `folder`, where they may write."""
+    monkeypatch.chdir(folder)
     module = types.ModuleType("readme")
     monkeypatch.setitem(sys.modules, "readme", module)  # dataclasses and pickle look their module up
     for number, code in enumerate(blocks("python", readme.read_text())):
         exec(compile(code, f"{readme}, Python block {number}", "exec"), vars(module))
 
 
-def test_python_blocks_run_in_order(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    run_python_blocks(ROOT / "README.md", monkeypatch)
+def test_python_blocks_run_in_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_python_blocks(ROOT / "README.md", tmp_path, monkeypatch)
     assert "(200, 2048)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     "folder", sorted(str(path.parent.relative_to(ROOT)) for path in ROOT.glob("*/*/pyproject.toml"))
 )
-def test_python_blocks_of_a_distribution_run_in_order(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_python_blocks(ROOT / folder / "README.md", monkeypatch)
+def test_python_blocks_of_a_distribution_run_in_order(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_python_blocks(ROOT / folder / "README.md", tmp_path, monkeypatch)
 
 
 def test_first_command_writes_a_picture(tmp_path: Path) -> None:
@@ -61,13 +68,14 @@ def test_ci_runs_the_readmes_test_command() -> None:
     assert command in (ROOT / ".ci/run").read_text()
 
 
-def test_table_is_the_catalogue() -> None:
+def test_table_is_the_catalogue(tmp_path: Path) -> None:
     ours = [each for each in envcore.list_envs() if each.distribution != "envcore-example"]
     rows = {
         row[0].strip("` "): row for row in (line.strip("|").split("|") for line in README.splitlines()) if len(row) == 5
     }
     for each in ours:
-        env, params = envcore.make(each.spec.id)
         assert each.spec.id in rows, f"the README's table lacks {each.spec.id}"
+        with mnist_files.published(tmp_path):
+            env, params = envcore.make(each.spec.id)
         space = env.observation_space(params)
         assert rows[each.spec.id][3].strip() == f"{space.dtype} {space.shape}"

@@ -18,9 +18,17 @@ Run = Callable[[jax.Array], jax.Array]
 
 SUITES = {
     "classic-control": ("CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"),
+    "bsuite": (
+        "Catch-bsuite",
+        "DeepSea-bsuite",
+        "DiscountingChain-bsuite",
+        "MemoryChain-bsuite",
+        "SimpleBandit-bsuite",
+        "UmbrellaChain-bsuite",
+    ),
     "minatar": ("Asterix-MinAtar", "Breakout-MinAtar", "Freeway-MinAtar", "Seaquest-MinAtar", "SpaceInvaders-MinAtar"),
 }
-"""Environments that gymnax has too, by suite."""
+"""Environments that gymnax has too, by suite; without MNISTBandit-bsuite, for which both would download images."""
 
 
 def gymnax_vmap(env_id: str, num_envs: int, num_steps: int) -> Run:

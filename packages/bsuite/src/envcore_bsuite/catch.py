@@ -19,15 +19,17 @@ Deviations: none.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, spaces
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore.environment import EnvParams, EnvState
 from flax import struct
 
+from envcore_bsuite import boards
+from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.render import draw_catch
 
 
@@ -48,7 +50,7 @@ class CatchParams(EnvParams):
 
 
 @dataclasses.dataclass(frozen=True)
-class Catch(Environment[CatchState, CatchParams]):
+class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     """Catch-bsuite; see the module for its rules.
 
     Attributes:
@@ -58,6 +60,8 @@ class Catch(Environment[CatchState, CatchParams]):
     Raises:
       ValueError: the board is too small.
     """
+
+    lifetime: ClassVar[tuple[str, ...]] = ("total_regret",)
 
     rows: int = 10
     columns: int = 5
@@ -94,16 +98,14 @@ class Catch(Environment[CatchState, CatchParams]):
         reward = jnp.where(landed, jnp.where(paddle_x == state.ball_x, 1.0, -1.0), 0.0)
         total_regret = state.total_regret + jnp.where(landed, 1.0 - reward, 0.0)
         state = state.replace(ball_y=ball_y, paddle_x=paddle_x, total_regret=total_regret)
-        return state, reward, landed, {"total_regret": total_regret}
+        return state, reward, landed, self.bsuite_info(state)
 
     def observe(self, state: CatchState, params: CatchParams) -> jax.Array:
-        rows, columns = np.indices((self.rows, self.columns), dtype=np.int32)
-        ball = (rows == state.ball_y) & (columns == state.ball_x)
-        paddle = (rows == state.paddle_y) & (columns == state.paddle_x)
-        return (ball | paddle).astype(jnp.float32)
+        ball, paddle = (state.ball_y, state.ball_x), (state.paddle_y, state.paddle_x)
+        return boards.show([ball, paddle], self.rows, self.columns)
 
-    def carry_over(self, fresh: CatchState, final: CatchState) -> CatchState:
-        return fresh.replace(total_regret=final.total_regret)
+    def bsuite_info(self, state: CatchState, params: CatchParams | None = None) -> dict[str, jax.Array]:
+        return {"total_regret": state.total_regret}
 
     def render(self, state: CatchState, params: CatchParams | None = None, *, height: int = 256) -> jax.Array:
         return draw_catch(state, self.rows, self.columns, height)

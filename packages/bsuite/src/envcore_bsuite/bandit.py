@@ -1,0 +1,108 @@
+"""SimpleBandit-bsuite: find the best of eleven arms.
+
+Original: bsuite 0.3.6 `environments/bandit.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
+
+The arms' rewards are spaced evenly from 0 to 1, in an order that `mapping_seed` fixes for good.
+
+Observation: float32 (1, 1), always 1.
+Action: the arm.
+Reward: the arm's.
+Termination: every step ends the episode.
+
+bsuite's `total_regret` sums 1 - reward over all episodes since the first `reset`: it is a field of the state that
+survives auto-resets, and an entry of `info`.
+
+Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, an order drawn anew each time it is made, is not
+offered. gymnax draws the order anew at every reset, so that nothing can be learnt.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import spaces
+from envcore.environment import EnvParams, EnvState
+from flax import struct
+
+from envcore_bsuite import sums
+from envcore_bsuite.base import BsuiteEnvironment
+
+OPTIMAL_RETURN = 1.0
+
+
+@struct.dataclass
+class SimpleBanditState(EnvState):
+    """State of `SimpleBandit`."""
+
+    total_regret: Any  # float32 (), over all episodes
+    excess: Any  # float32 (), what rounding has made `total_regret` too large by
+
+
+@struct.dataclass
+class SimpleBanditParams(EnvParams):
+    """Params of `SimpleBandit`."""
+
+    rewards: Any  # float32 (num_actions,), of each arm
+
+
+@dataclasses.dataclass(frozen=True)
+class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
+    """SimpleBandit-bsuite; see the module for its rules.
+
+    Attributes:
+      mapping_seed: which arm gives which reward: the order that bsuite draws from `numpy.random.RandomState` with this
+        seed. It fixes the default params.
+      num_actions: how many arms, at least 2.
+
+    Raises:
+      ValueError: an option is out of its range.
+    """
+
+    lifetime: ClassVar[tuple[str, ...]] = ("total_regret", "excess")
+    settings: ClassVar[tuple[str, ...]] = ("mapping_seed",)
+
+    mapping_seed: int = 0
+    num_actions: int = 11
+
+    def __post_init__(self) -> None:
+        if self.num_actions < 2:
+            raise ValueError(f"a bandit needs at least 2 arms, got num_actions={self.num_actions}")
+        check_mapping_seed(self.mapping_seed)
+
+    @property
+    def default_params(self) -> SimpleBanditParams:
+        order = np.random.RandomState(self.mapping_seed).choice(self.num_actions, self.num_actions, replace=False)
+        return SimpleBanditParams(rewards=np.linspace(0, 1, self.num_actions)[order])
+
+    def action_space(self, params: SimpleBanditParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(self.num_actions)
+
+    def observation_space(self, params: SimpleBanditParams | None = None) -> spaces.Box:
+        return spaces.Box(1.0, 1.0, (1, 1))
+
+    def init_state(self, key: jax.Array, params: SimpleBanditParams) -> SimpleBanditState:
+        return SimpleBanditState(total_regret=0.0, excess=0.0)
+
+    def transition(
+        self, key: jax.Array, state: SimpleBanditState, action: jax.Array, params: SimpleBanditParams
+    ) -> tuple[SimpleBanditState, jax.Array, bool, dict[str, jax.Array]]:
+        reward = params.rewards[action]
+        total_regret, excess = sums.add(state.total_regret, state.excess, OPTIMAL_RETURN - reward)
+        state = state.replace(total_regret=total_regret, excess=excess)
+        return state, reward, True, self.bsuite_info(state)
+
+    def observe(self, state: SimpleBanditState, params: SimpleBanditParams) -> jax.Array:
+        return jnp.ones((1, 1), jnp.float32)
+
+    def bsuite_info(self, state: SimpleBanditState, params: SimpleBanditParams | None = None) -> dict[str, jax.Array]:
+        return {"total_regret": state.total_regret}
+
+
+def check_mapping_seed(seed: object) -> None:
+    """Raises ValueError unless `numpy.random.RandomState` takes the seed."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
+        raise ValueError(f"mapping_seed must be an integer from 0 to 2**32 - 1, got {seed!r}")

@@ -1,0 +1,35 @@
+"""What bsuite's environments have in common: counters that survive resets, and settings of experiments."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar, TypeVar
+
+import jax
+from envcore.environment import Environment, EnvParams, EnvState
+
+StateT = TypeVar("StateT", bound=EnvState)
+ParamsT = TypeVar("ParamsT", bound=EnvParams)
+
+
+@dataclasses.dataclass(frozen=True)
+class BsuiteEnvironment(Environment[StateT, ParamsT]):
+    """Base of bsuite's environments.
+
+    Class attributes for authors:
+      lifetime: fields of the state that go on counting through auto-resets.
+      settings: options that only fix `default_params`, so that environments that differ in them can share a program.
+    """
+
+    lifetime: ClassVar[tuple[str, ...]] = ()
+    settings: ClassVar[tuple[str, ...]] = ()
+
+    def bsuite_info(self, state: StateT, params: ParamsT | None = None) -> dict[str, jax.Array]:
+        """What bsuite logs and scores of an environment beside rewards, counted since the first `reset`.
+
+        `step` returns the same entries in `info`.
+        """
+        raise NotImplementedError
+
+    def carry_over(self, fresh: StateT, final: StateT) -> StateT:
+        return fresh.replace(**{name: getattr(final, name) for name in self.lifetime})

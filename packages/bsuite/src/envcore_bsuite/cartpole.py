@@ -1,0 +1,154 @@
+"""CartPole-bsuite: keep a pole upright on a cart; bsuite's own task, not Gymnasium's CartPole-v1.
+
+Original: bsuite 0.3.6 `environments/cartpole.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning";
+after Barto, Sutton & Anderson (1983).
+
+Observation: float32 (1, 6): cart position and velocity, both as shares of `x_threshold`; sine and cosine of the pole's
+  angle (0 is upright); its angular velocity in rad/s; time as a share of `max_time`.
+Action: 0 pushes left, 1 does not push, 2 pushes right, with `force_mag`.
+Reward: 1 while the pole's tip is higher than `height_threshold` times its length and the cart is nearer to the centre
+  than `x_threshold`, else 0.
+Termination: a reward of 0, or more than `max_time` seconds have passed (1,001 steps of 0.01 s).
+
+Position and angle change by the old velocities (explicit Euler), and a step brings the angle into [0, 2 pi).
+
+bsuite's `raw_return` sums rewards since the first `reset`, and `best_episode` is the largest return of an episode: they
+are fields of the state that survive auto-resets, and entries of `info`.
+
+Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
+seconds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces, trig
+from envcore.environment import EnvParams, EnvState
+from flax import struct
+
+from envcore_bsuite.base import BsuiteEnvironment
+
+_TURN = np.float32(2 * np.pi)
+
+
+@struct.dataclass
+class CartPoleState(EnvState):
+    """State of `CartPole`; every field float32 ()."""
+
+    x: Any  # cart position, m
+    x_dot: Any  # cart velocity, m/s
+    theta: Any  # pole angle from upright, rad
+    theta_dot: Any  # pole angular velocity, rad/s
+    episode_return: Any  # of the running episode
+    raw_return: Any  # of all episodes
+    best_episode: Any  # the largest return of an episode that has ended
+
+
+@struct.dataclass
+class CartPoleParams(EnvParams):
+    """Params of `CartPole`; every field float32 ()."""
+
+    gravity: Any = 9.8  # m/s^2
+    mass_cart: Any = 1.0  # kg
+    mass_pole: Any = 0.1  # kg
+    length: Any = 0.5  # half the pole's length, m
+    force_mag: Any = 10.0  # N
+    height_threshold: Any = 0.8  # share of the pole's length
+    x_threshold: Any = 3.0  # m
+    timescale: Any = 0.01  # seconds between two states
+    max_time: Any = 10.0  # seconds
+    init_range: Any = 0.05  # every state variable starts uniform on [-init_range, init_range)
+
+
+@dataclasses.dataclass(frozen=True)
+class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
+    """CartPole-bsuite; see the module for its rules."""
+
+    lifetime: ClassVar[tuple[str, ...]] = ("raw_return", "best_episode")
+
+    @property
+    def default_params(self) -> CartPoleParams:
+        return CartPoleParams()
+
+    def action_space(self, params: CartPoleParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(3)
+
+    def observation_space(self, params: CartPoleParams | None = None) -> spaces.Box:
+        high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf]])
+        return spaces.Box(-high, high)
+
+    def init_state(self, key: jax.Array, params: CartPoleParams) -> CartPoleState:
+        start = random.uniform(key, (4,), -params.init_range, params.init_range)
+        return CartPoleState(
+            x=start[0],
+            x_dot=start[1],
+            theta=start[2],
+            theta_dot=start[3],
+            episode_return=0.0,
+            raw_return=0.0,
+            best_episode=0.0,
+        )
+
+    def transition(
+        self, key: jax.Array, state: CartPoleState, action: jax.Array, params: CartPoleParams
+    ) -> tuple[CartPoleState, jax.Array, jax.Array, dict[str, jax.Array]]:
+        state = swing(state, action, params)
+        is_up = (trig.cos(state.theta) > params.height_threshold) & (jnp.abs(state.x) < params.x_threshold)
+        reward = is_up.astype(jnp.float32)
+        terminated = ~is_up | is_late(state, params)
+        episode_return = state.episode_return + reward
+        state = state.replace(
+            episode_return=episode_return,
+            raw_return=state.raw_return + reward,
+            best_episode=jnp.where(terminated, jnp.maximum(state.best_episode, episode_return), state.best_episode),
+        )
+        return state, reward, terminated, self.bsuite_info(state)
+
+    def observe(self, state: CartPoleState, params: CartPoleParams) -> jax.Array:
+        return jnp.stack(cart_and_pole(state, params))[None]
+
+    def bsuite_info(self, state: CartPoleState, params: CartPoleParams | None = None) -> dict[str, jax.Array]:
+        return {"raw_return": state.raw_return, "best_episode": state.best_episode}
+
+
+# Shared with CartPoleSwingup, whose states and params have the same names.
+
+
+def swing(state: Any, action: jax.Array, params: Any) -> Any:
+    """Moves cart and pole by one step of `timescale`."""
+    sine, cosine = trig.sin(state.theta), trig.cos(state.theta)
+    total_mass, pole_moment = params.mass_cart + params.mass_pole, params.mass_pole * params.length
+    force = (action - 1).astype(jnp.float32) * params.force_mag
+    push = (force + pole_moment * state.theta_dot**2 * sine) / total_mass
+    inertia = params.length * (4.0 / 3.0 - params.mass_pole * cosine**2 / total_mass)
+    theta_acc = (params.gravity * sine - cosine * push) / inertia
+    x_acc = push - pole_moment * theta_acc * cosine / total_mass
+    theta = state.theta + params.timescale * state.theta_dot
+    return state.replace(
+        x=state.x + params.timescale * state.x_dot,
+        x_dot=state.x_dot + params.timescale * x_acc,
+        theta=theta - _TURN * jnp.floor(theta / _TURN),
+        theta_dot=state.theta_dot + params.timescale * theta_acc,
+    )
+
+
+def is_late(state: Any, params: Any) -> jax.Array:
+    """Whether the step that is being taken goes beyond `max_time`."""
+    return (state.time + 1).astype(jnp.float32) * params.timescale > params.max_time
+
+
+def cart_and_pole(state: Any, params: Any) -> list[jax.Array]:
+    """The numbers of an observation that both tasks have."""
+    return [
+        state.x / params.x_threshold,
+        state.x_dot / params.x_threshold,
+        trig.sin(state.theta),
+        trig.cos(state.theta),
+        state.theta_dot,
+        state.time.astype(jnp.float32) * params.timescale / params.max_time,
+    ]

@@ -1,0 +1,147 @@
+"""CartPoleSwingup-bsuite: swing a hanging pole up and hold it, at a cost for every push.
+
+Original: bsuite 0.3.6 `experiments/cartpole_swingup/cartpole_swingup.py`, Osband et al. (2020), "Behaviour suite for
+reinforcement learning".
+
+Cart and pole are those of CartPole-bsuite; the pole starts hanging down.
+
+Observation: float32 (1, 8): the six numbers of CartPole-bsuite; 1 if the cart is nearer to the centre than
+  `x_reward_threshold`, else -1; 1 if the pole turns more slowly than `theta_dot_threshold`, else -1.
+Action: 0 pushes left, 1 does not push, 2 pushes right, with `force_mag`.
+Reward: -`move_cost` for a push; and 1 while the pole's tip is higher than `height_threshold` times its length and both
+  of the flags in the observation are 1.
+Termination: the cart is further than `x_threshold` from the centre, or more than `max_time` seconds have passed (1,001
+  steps of 0.01 s).
+
+bsuite's `raw_return` sums rewards since the first `reset`, `total_upright` counts the steps that earned 1, and
+`best_episode` is the largest return of an episode, at least 0: `info` has them; the state keeps what they are computed
+from, through auto-resets.
+
+Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
+seconds. Returns are computed from counts of rewards and pushes, which do not round.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces, trig
+from envcore.environment import EnvState
+from flax import struct
+
+from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.cartpole import CartPoleParams, cart_and_pole, is_late, swing
+
+
+@struct.dataclass
+class CartPoleSwingupState(EnvState):
+    """State of `CartPoleSwingup`."""
+
+    x: Any  # float32 (), cart position, m
+    x_dot: Any  # float32 (), cart velocity, m/s
+    theta: Any  # float32 (), pole angle from upright, rad
+    theta_dot: Any  # float32 (), pole angular velocity, rad/s
+    episode_upright: Any  # int32 (), steps of the running episode that earned 1
+    episode_moves: Any  # int32 (), its pushes
+    total_upright: Any  # int32 (), of all episodes
+    total_moves: Any  # int32 (), of all episodes
+    best_episode: Any  # float32 (), the largest return of an episode that has ended
+
+
+@struct.dataclass
+class CartPoleSwingupParams(CartPoleParams):
+    """Params of `CartPoleSwingup`; every field float32 ()."""
+
+    height_threshold: Any = 0.5  # share of the pole's length
+    theta_dot_threshold: Any = 1.0  # rad/s
+    x_reward_threshold: Any = 1.0  # m
+    move_cost: Any = 0.1  # of a push
+
+
+@dataclasses.dataclass(frozen=True)
+class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupParams]):
+    """CartPoleSwingup-bsuite; see the module for its rules.
+
+    Attributes:
+      height_threshold: how high the pole has to stand, from -1 to 1; it fixes the default params.
+      x_reward_threshold: how near to the centre, in m; it fixes the default params.
+    """
+
+    lifetime: ClassVar[tuple[str, ...]] = ("total_upright", "total_moves", "best_episode")
+    settings: ClassVar[tuple[str, ...]] = ("height_threshold", "x_reward_threshold")
+
+    height_threshold: float = 0.5
+    x_reward_threshold: float = 1.0
+
+    @property
+    def default_params(self) -> CartPoleSwingupParams:
+        return CartPoleSwingupParams(
+            height_threshold=float(self.height_threshold), x_reward_threshold=float(self.x_reward_threshold)
+        )
+
+    def action_space(self, params: CartPoleSwingupParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(3)
+
+    def observation_space(self, params: CartPoleSwingupParams | None = None) -> spaces.Box:
+        high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf, 1.0, 1.0]])
+        return spaces.Box(-high, high)
+
+    def init_state(self, key: jax.Array, params: CartPoleSwingupParams) -> CartPoleSwingupState:
+        start = random.uniform(key, (4,), -params.init_range, params.init_range)
+        return CartPoleSwingupState(
+            x=start[0],
+            x_dot=start[1],
+            theta=np.float32(np.pi) + start[2],
+            theta_dot=start[3],
+            episode_upright=0,
+            episode_moves=0,
+            total_upright=0,
+            total_moves=0,
+            best_episode=0.0,
+        )
+
+    def transition(
+        self, key: jax.Array, state: CartPoleSwingupState, action: jax.Array, params: CartPoleSwingupParams
+    ) -> tuple[CartPoleSwingupState, jax.Array, jax.Array, dict[str, jax.Array]]:
+        state = swing(state, action, params)
+        is_near, is_slow = _flags(state, params)
+        is_upright = ((trig.cos(state.theta) > params.height_threshold) & is_near & is_slow).astype(jnp.int32)
+        moves = (action != 1).astype(jnp.int32)
+        terminated = (jnp.abs(state.x) > params.x_threshold) | is_late(state, params)
+        episode_upright, episode_moves = state.episode_upright + is_upright, state.episode_moves + moves
+        episode_return = _return(episode_upright, episode_moves, params)
+        state = state.replace(
+            episode_upright=episode_upright,
+            episode_moves=episode_moves,
+            total_upright=state.total_upright + is_upright,
+            total_moves=state.total_moves + moves,
+            best_episode=jnp.where(terminated, jnp.maximum(state.best_episode, episode_return), state.best_episode),
+        )
+        return state, _return(is_upright, moves, params), terminated, self.bsuite_info(state, params)
+
+    def observe(self, state: CartPoleSwingupState, params: CartPoleSwingupParams) -> jax.Array:
+        flags = [jnp.where(flag, 1.0, -1.0) for flag in _flags(state, params)]
+        return jnp.stack([*cart_and_pole(state, params), *flags])[None]
+
+    def bsuite_info(
+        self, state: CartPoleSwingupState, params: CartPoleSwingupParams | None = None
+    ) -> dict[str, jax.Array]:
+        params = self.default_params if params is None else params
+        return {
+            "raw_return": _return(state.total_upright, state.total_moves, params),
+            "total_upright": state.total_upright.astype(jnp.float32),
+            "best_episode": state.best_episode,
+        }
+
+
+def _flags(state: CartPoleSwingupState, params: CartPoleSwingupParams) -> tuple[jax.Array, jax.Array]:
+    """Whether the cart is near the centre, and whether the pole turns slowly."""
+    return jnp.abs(state.x) < params.x_reward_threshold, jnp.abs(state.theta_dot) < params.theta_dot_threshold
+
+
+def _return(upright: jax.Array, moves: jax.Array, params: CartPoleSwingupParams) -> jax.Array:
+    return upright.astype(jnp.float32) - params.move_cost * moves.astype(jnp.float32)

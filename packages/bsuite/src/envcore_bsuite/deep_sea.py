@@ -1,0 +1,170 @@
+"""DeepSea-bsuite and DeepSeaStochastic-bsuite: dive to the bottom right corner, against a cost at every step.
+
+Original: bsuite 0.3.6 `environments/deep_sea.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning";
+Osband et al. (2017), "Deep exploration via randomized value functions".
+
+A diver starts in the top left cell of a square and sinks one row a step. "Right" takes it one column to the right,
+"left" one to the left; the walls stop it. Which of the two actions is "right" differs from cell to cell, as
+`mapping_seed` fixes for good. Only the diver that always goes right finds the treasure.
+
+Observation: float32 (size, size), 1 in the diver's cell, else 0; all 0 at the end of an episode.
+Action: 0 or 1; "right" is the one that the cell's `action_mapping` holds.
+Reward: 1 for "right" in the last column, less `unscaled_move_cost` / size for every "right".
+Termination: after `size` steps.
+
+The stochastic version's "right" leaves the column as it is with probability 1 / size, at the same cost, and a step
+from either end of the bottom row adds standard normal noise to the reward.
+
+bsuite's `total_bad_episodes` counts the episodes that left the diagonal to the left, and `denoised_return` the
+treasures, since the first `reset`: they are fields of the state that survive auto-resets, and entries of `info`.
+
+Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, a mapping drawn anew each time it is made, is not
+offered. The wind is drawn with 23 random bits in place of 53.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import EnvParams, EnvState
+from flax import struct
+
+from envcore_bsuite import boards
+from envcore_bsuite.bandit import check_mapping_seed
+from envcore_bsuite.base import BsuiteEnvironment
+
+
+@struct.dataclass
+class DeepSeaState(EnvState):
+    """State of `DeepSea`."""
+
+    column: Any  # int32 ()
+    bad_episode: Any  # bool (), the diver has left the diagonal to the left
+    total_bad_episodes: Any  # int32 (), of all episodes
+    denoised_return: Any  # float32 (), treasures of all episodes
+
+    @property
+    def row(self) -> Any:
+        """The row, int32 (), 0 is the top; `size` once the episode is over."""
+        return self.time
+
+
+@struct.dataclass
+class DeepSeaParams(EnvParams):
+    """Params of `DeepSea`."""
+
+    action_mapping: Any  # int32 (size, size), the action that is "right", by row and column
+    unscaled_move_cost: Any = 0.01  # float32 (), of going right all the way
+
+
+class DeepSeaDraws(NamedTuple):
+    """What a step of the stochastic version draws.
+
+    Attributes:
+      noise: standard normal, float32 ().
+      wind: uniform on [0, 1), float32 (); it holds the diver back unless it is above 1 / size.
+    """
+
+    noise: jax.Array
+    wind: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
+    """DeepSea-bsuite; see the module for its rules.
+
+    Attributes:
+      size: rows and columns, at least 1.
+      deterministic: without wind and noise.
+      randomize_actions: without it 1 is "right" in every cell.
+      mapping_seed: which action is "right" where: what bsuite draws from `numpy.random.RandomState` with this seed. It
+        fixes the default params.
+
+    Raises:
+      ValueError: an option is out of its range.
+    """
+
+    lifetime: ClassVar[tuple[str, ...]] = ("total_bad_episodes", "denoised_return")
+    settings: ClassVar[tuple[str, ...]] = ("mapping_seed", "randomize_actions")
+
+    size: int = 8
+    deterministic: bool = True
+    randomize_actions: bool = True
+    mapping_seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise ValueError(f"DeepSea's size must be at least 1, got {self.size}")
+        check_mapping_seed(self.mapping_seed)
+
+    @property
+    def default_params(self) -> DeepSeaParams:
+        shape = (self.size, self.size)
+        if not self.randomize_actions:
+            return DeepSeaParams(action_mapping=np.ones(shape, np.int32))
+        return DeepSeaParams(action_mapping=np.random.RandomState(self.mapping_seed).binomial(1, 0.5, shape))
+
+    def action_space(self, params: DeepSeaParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(2)
+
+    def observation_space(self, params: DeepSeaParams | None = None) -> spaces.Box:
+        return spaces.Box(0.0, 1.0, (self.size, self.size))
+
+    def state_space(self, params: DeepSeaParams | None = None) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "column": spaces.Discrete(self.size),
+                "bad_episode": spaces.Box(False, True, (), np.bool_),
+                "total_bad_episodes": spaces.COUNT,
+                "denoised_return": spaces.Box(0.0, np.inf),
+                "time": spaces.COUNT,
+            }
+        )
+
+    def init_state(self, key: jax.Array, params: DeepSeaParams) -> DeepSeaState:
+        return DeepSeaState(column=0, bad_episode=False, total_bad_episodes=0, denoised_return=0.0)
+
+    def transition(
+        self, key: jax.Array, state: DeepSeaState, action: jax.Array, params: DeepSeaParams
+    ) -> tuple[DeepSeaState, jax.Array, jax.Array, dict[str, jax.Array]]:
+        draws = None if self.deterministic else self.draw(key)
+        state, reward = self.dive(state, action, params, draws)
+        return state, reward, state.row + 1 >= self.size, self.bsuite_info(state)
+
+    def draw(self, key: jax.Array) -> DeepSeaDraws:
+        """Draws what the stochastic version needs for a step."""
+        keys = random.split(key)
+        return DeepSeaDraws(noise=random.normal(keys[0]), wind=random.uniform(keys[1]))
+
+    def dive(
+        self, state: DeepSeaState, action: jax.Array, params: DeepSeaParams, draws: DeepSeaDraws | None
+    ) -> tuple[DeepSeaState, jax.Array]:
+        """The rules: returns the state after a step, its `time` still the old one, and the reward."""
+        last = self.size - 1
+        row, column = state.row, state.column
+        is_right = action == jnp.asarray(params.action_mapping).at[row, column].get(mode="clip")
+        has_treasure = is_right & (column == last)
+        reward = jnp.where(has_treasure, 1.0, 0.0) - jnp.where(is_right, params.unscaled_move_cost / self.size, 0.0)
+        to_the_right = 1
+        if draws is not None:
+            is_noisy = (row == last) & ((column == 0) | (column == last))
+            reward = reward + jnp.where(is_noisy, draws.noise, 0.0)
+            to_the_right = (draws.wind > 1 / self.size).astype(jnp.int32)
+        bad_episode = state.bad_episode | (~is_right & (row == column))
+        return state.replace(
+            column=jnp.clip(column + jnp.where(is_right, to_the_right, -1), 0, last),
+            bad_episode=bad_episode,
+            total_bad_episodes=state.total_bad_episodes + (bad_episode & (row == last)).astype(jnp.int32),
+            denoised_return=state.denoised_return + has_treasure.astype(jnp.float32),
+        ), reward
+
+    def observe(self, state: DeepSeaState, params: DeepSeaParams) -> jax.Array:
+        return boards.show([(state.row, state.column)], self.size, self.size)
+
+    def bsuite_info(self, state: DeepSeaState, params: DeepSeaParams | None = None) -> dict[str, jax.Array]:
+        return {"total_bad_episodes": state.total_bad_episodes, "denoised_return": state.denoised_return}

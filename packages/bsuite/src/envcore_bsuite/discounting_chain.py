@@ -1,0 +1,109 @@
+"""DiscountingChain-bsuite: choose the chain whose reward is worth waiting for.
+
+Original: bsuite 0.3.6 `environments/discounting_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
+learning".
+
+The first action chooses one of five chains; later actions have no effect. Each chain pays once, after 1, 3, 10, 30 or
+100 steps: 1, and the chain that `mapping_seed` names a tenth more.
+
+Observation: float32 (1, 2), the chain (-1 before the choice), and the time as a share of the episode.
+Action: the chain.
+Reward: the chain's, at its time; else 0.
+Termination: after 100 steps (`max_steps_in_episode`); the original calls this a termination.
+
+bsuite logs nothing of it beside the rewards.
+
+Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, a chain drawn each time it is made, is not offered.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import spaces
+from envcore.environment import EnvParams, EnvState
+from flax import struct
+
+from envcore_bsuite.bandit import check_mapping_seed
+from envcore_bsuite.base import BsuiteEnvironment
+
+_REWARD_TIMESTEPS = (1, 3, 10, 30, 100)
+_BONUS = 0.1
+
+
+@struct.dataclass
+class DiscountingChainState(EnvState):
+    """State of `DiscountingChain`."""
+
+    context: Any  # int32 (), the chain; -1 before the choice
+
+
+@struct.dataclass
+class DiscountingChainParams(EnvParams):
+    """Params of `DiscountingChain`."""
+
+    rewards: Any  # float32 (5,), of each chain
+    reward_timestep: Any  # int32 (5,), the step that pays, from 1 on
+    max_steps_in_episode: Any = struct.field(default=100, kw_only=True)  # int32 ()
+
+
+@dataclasses.dataclass(frozen=True)
+class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChainParams]):
+    """DiscountingChain-bsuite; see the module for its rules.
+
+    Attributes:
+      mapping_seed: which chain pays more: this number modulo 5. It fixes the default params.
+
+    Raises:
+      ValueError: mapping_seed is no seed.
+    """
+
+    time_limit_terminates: ClassVar[bool] = True
+    settings: ClassVar[tuple[str, ...]] = ("mapping_seed",)
+
+    mapping_seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_mapping_seed(self.mapping_seed)
+
+    @property
+    def default_params(self) -> DiscountingChainParams:
+        chains = len(_REWARD_TIMESTEPS)
+        rewards = np.where(np.arange(chains) == self.mapping_seed % chains, 1 + _BONUS, 1.0)
+        return DiscountingChainParams(rewards=rewards, reward_timestep=np.array(_REWARD_TIMESTEPS))
+
+    def action_space(self, params: DiscountingChainParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(len(_REWARD_TIMESTEPS))
+
+    def observation_space(self, params: DiscountingChainParams | None = None) -> spaces.Box:
+        # Without an end: who steps on after it sees the time go on.
+        return spaces.Box(np.array([[-1.0, 0.0]]), np.array([[len(_REWARD_TIMESTEPS) - 1.0, np.inf]]))
+
+    def state_space(self, params: DiscountingChainParams | None = None) -> spaces.Dict:
+        return spaces.Dict({"context": spaces.Box(-1, len(_REWARD_TIMESTEPS) - 1, (), np.int32), "time": spaces.COUNT})
+
+    def init_state(self, key: jax.Array, params: DiscountingChainParams) -> DiscountingChainState:
+        return DiscountingChainState(context=-1)
+
+    def transition(
+        self, key: jax.Array, state: DiscountingChainState, action: jax.Array, params: DiscountingChainParams
+    ) -> tuple[DiscountingChainState, jax.Array, bool]:
+        context = jnp.where(state.time == 0, action, state.context)
+        pays = (np.arange(len(_REWARD_TIMESTEPS), dtype=np.int32) == context) & (
+            params.reward_timestep == state.time + 1
+        )
+        return state.replace(context=context), jnp.where(pays, params.rewards, 0.0).sum(), False
+
+    def observe(self, state: DiscountingChainState, params: DiscountingChainParams) -> jax.Array:
+        context = state.context.astype(jnp.float32)
+        share = state.time.astype(jnp.float32) / params.max_steps_in_episode.astype(jnp.float32)
+        return jnp.stack([context, share])[None]
+
+    def bsuite_info(
+        self, state: DiscountingChainState, params: DiscountingChainParams | None = None
+    ) -> dict[str, jax.Array]:
+        return {}

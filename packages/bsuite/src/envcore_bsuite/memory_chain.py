@@ -1,0 +1,132 @@
+"""MemoryChain-bsuite: repeat a bit that was shown at the beginning.
+
+Original: bsuite 0.3.6 `environments/memory_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
+learning".
+
+An episode begins by showing its context, random bits. Near the end it asks for one of them, and the action that
+follows is the answer; all actions before it have no effect.
+
+Observation: float32 (1, 2 + num_bits): 1 less the share of `memory_length` that has passed; the number of the bit that
+  is asked for, in the last observation before the answer, else 0; the context as -1 and 1 at the start, else 0.
+Action: 0 or 1, the bit.
+Reward: 1 for the right answer, -1 for the wrong one; 0 before.
+Termination: by the answer, after `memory_length` + 1 steps.
+
+As in the original, a step shows what was to be seen before it, so the context appears twice: at the reset and after
+the first step.
+
+bsuite's `total_perfect` counts right answers, and `total_regret` adds 2 for each wrong one, since the first `reset`:
+they are fields of the state that survive auto-resets, and entries of `info`.
+
+Deviations: none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import EnvParams, EnvState
+from flax import struct
+
+from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.bits import num_words, unpack
+
+
+@struct.dataclass
+class MemoryChainState(EnvState):
+    """State of `MemoryChain`."""
+
+    context: Any  # int32 (num_bits,), 0 or 1
+    query: Any  # int32 (), the number of the bit that will be asked for
+    total_perfect: Any  # int32 (), over all episodes
+    total_regret: Any  # float32 (), over all episodes
+
+
+@struct.dataclass
+class MemoryChainParams(EnvParams):
+    """Params of `MemoryChain`."""
+
+    memory_length: Any = 5  # int32 (), at least 1
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
+    """MemoryChain-bsuite; see the module for its rules.
+
+    Attributes:
+      num_bits: how many bits the context has, from 1 to 65,536.
+      memory_length: how long they are to be remembered, at least 1; it fixes the default params.
+
+    Raises:
+      ValueError: an option is out of its range.
+    """
+
+    lifetime: ClassVar[tuple[str, ...]] = ("total_perfect", "total_regret")
+    settings: ClassVar[tuple[str, ...]] = ("memory_length",)
+
+    num_bits: int = 1
+    memory_length: int = 5
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.num_bits <= 2**16 or self.memory_length < 1:
+            raise ValueError(
+                "MemoryChain needs num_bits from 1 to 65536 and memory_length of at least 1, "
+                f"got {self.num_bits} and {self.memory_length}"
+            )
+
+    @property
+    def default_params(self) -> MemoryChainParams:
+        return MemoryChainParams(memory_length=self.memory_length)
+
+    def action_space(self, params: MemoryChainParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(2)
+
+    def observation_space(self, params: MemoryChainParams | None = None) -> spaces.Box:
+        low, high = [0.0, 0.0, *[-1.0] * self.num_bits], [1.0, self.num_bits - 1.0, *[1.0] * self.num_bits]
+        return spaces.Box(np.array([low]), np.array([high]))
+
+    def state_space(self, params: MemoryChainParams | None = None) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "context": spaces.Box(0, 1, (self.num_bits,), np.int32),
+                "query": spaces.Discrete(self.num_bits),
+                "total_perfect": spaces.COUNT,
+                "total_regret": spaces.Box(0.0, np.inf),
+                "time": spaces.COUNT,
+            }
+        )
+
+    def init_state(self, key: jax.Array, params: MemoryChainParams) -> MemoryChainState:
+        asks = self.num_bits > 1
+        words = random.bits(key, (num_words(self.num_bits) + asks,))
+        context = unpack(words, self.num_bits).astype(jnp.int32)
+        query = random.below(words[-1], self.num_bits) if asks else 0
+        return MemoryChainState(context=context, query=query, total_perfect=0, total_regret=0.0)
+
+    def transition(
+        self, key: jax.Array, state: MemoryChainState, action: jax.Array, params: MemoryChainParams
+    ) -> tuple[MemoryChainState, jax.Array, jax.Array, dict[str, jax.Array]]:
+        answers = state.time >= params.memory_length
+        asked = np.arange(self.num_bits, dtype=np.int32) == state.query
+        is_right = action == jnp.where(asked, state.context, 0).sum(dtype=jnp.int32)
+        reward = jnp.where(answers, jnp.where(is_right, 1.0, -1.0), 0.0)
+        state = state.replace(
+            total_perfect=state.total_perfect + (answers & is_right).astype(jnp.int32),
+            total_regret=state.total_regret + jnp.where(answers & ~is_right, 2.0, 0.0),
+        )
+        return state, reward, answers, self.bsuite_info(state)
+
+    def observe(self, state: MemoryChainState, params: MemoryChainParams) -> jax.Array:
+        shown = jnp.clip(state.time - 1, 0, params.memory_length)  # a step shows the time before it
+        share = shown.astype(jnp.float32) / params.memory_length.astype(jnp.float32)
+        query = jnp.where(shown == params.memory_length - 1, state.query, 0).astype(jnp.float32)
+        context = jnp.where(shown == 0, (2 * state.context - 1).astype(jnp.float32), 0.0)
+        return jnp.concatenate([jnp.stack([1.0 - share, query]), context])[None]
+
+    def bsuite_info(self, state: MemoryChainState, params: MemoryChainParams | None = None) -> dict[str, jax.Array]:
+        return {"total_perfect": state.total_perfect, "total_regret": state.total_regret}

@@ -1,0 +1,152 @@
+"""MNISTBandit-bsuite: name the digit in one of MNIST's images.
+
+Original: bsuite 0.3.6 `environments/mnist.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning". The
+images are LeCun, Cortes & Burges (1998), "The MNIST database of handwritten digits".
+
+Observation: float32 (28, 28), an image drawn uniformly, pixel / 255; after the end of the episode zeros.
+Action: the digit, 0 to 9.
+Reward: 1 for the right digit, else -1.
+Termination: after every step.
+
+bsuite's `total_regret` sums 1 - reward over all steps since the first `reset`: it is a field of the state that
+survives auto-resets, and an entry of `info`.
+
+The params hold the images, once on the device, however many environments share them. Pass params to a jitted function
+of yours as an argument: what it closes over becomes a part of its program.
+
+Deviations: bsuite reads pixels as int8, so that ink from 128 to 255 turns into -128 to -1. Here it does not, unless
+`signed_pixels` asks for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import EnvParams, EnvState
+from envcore.fusion import compute_once
+from flax import struct
+
+from envcore_bsuite import mnist_data
+from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.mnist_data import CLASSES, SIDE
+
+_MOST = 2**16  # of `random.below`
+# Together 1 / 255, and pixel * _NEARLY is exact. Where a program divides by 255, XLA multiplies by 1 / 255 in float32,
+# which gives 126 of the 256 quotients a wrong last bit.
+_NEARLY, _REST = np.float32(257 / 2**16), np.float32(1 / (255 * 2**16))
+
+
+@struct.dataclass
+class MNISTBanditState(EnvState):
+    """State of `MNISTBandit`."""
+
+    index: Any  # int32 (), of the image
+    correct_label: Any  # int32 ()
+    total_regret: Any  # float32 (), over all episodes
+
+
+@struct.dataclass
+class MNISTBanditParams(EnvParams):
+    """Params of `MNISTBandit`: the n images that are kept."""
+
+    images: Any  # uint8 (n, 28, 28), int8 with `signed_pixels`
+    labels: Any  # int32 (n,)
+
+
+@dataclasses.dataclass(frozen=True)
+class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
+    """MNISTBandit-bsuite; see the module for its rules. To make one reads the images.
+
+    Attributes:
+      fraction: of the images, the first of which are kept; in (0, 1].
+      signed_pixels: pixels are read as int8, as bsuite does.
+      folder: has images in MNIST's format; by default MNIST itself. See `mnist_data.load_mnist`.
+
+    Raises:
+      ValueError: an option is out of its range, or keeps no image or more than 65,536.
+      DatasetError: the images cannot be had.
+    """
+
+    lifetime: ClassVar[tuple[str, ...]] = ("total_regret",)
+
+    fraction: float = 1.0
+    signed_pixels: bool = False
+    folder: str | None = None
+    _source: mnist_data.Source = dataclasses.field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.fraction <= 1:
+            raise ValueError(f"fraction must be above 0 and at most 1, got {self.fraction}")
+        if not isinstance(self.signed_pixels, bool):
+            raise ValueError(f"signed_pixels must be True or False, got {self.signed_pixels!r}")
+        object.__setattr__(self, "_source", mnist_data.locate(self.folder))
+        if not 1 <= self._count <= _MOST:
+            raise ValueError(
+                f"MNISTBandit needs 1 to {_MOST:,} images, fraction={self.fraction} keeps {self._count:,} of those in "
+                f"{self._source.folder}"
+            )
+
+    @property
+    def _count(self) -> int:
+        """How many images are kept."""
+        return int(self.fraction * len(mnist_data.load(self._source).labels))
+
+    @property
+    def default_params(self) -> MNISTBanditParams:
+        return _on_device(self._source, self._count, self.signed_pixels)
+
+    def action_space(self, params: MNISTBanditParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(CLASSES)
+
+    def observation_space(self, params: MNISTBanditParams | None = None) -> spaces.Box:
+        pixels = np.iinfo(np.int8 if self.signed_pixels else np.uint8)
+        return spaces.Box(pixels.min / 255, pixels.max / 255, (SIDE, SIDE))
+
+    def state_space(self, params: MNISTBanditParams | None = None) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "index": spaces.Discrete(self._count),
+                "correct_label": spaces.Discrete(CLASSES),
+                "total_regret": spaces.Box(0.0, np.inf),
+                "time": spaces.COUNT,
+            }
+        )
+
+    def init_state(self, key: jax.Array, params: MNISTBanditParams) -> MNISTBanditState:
+        index = random.below(random.bits(key), len(params.labels))
+        label = params.labels.at[index].get(mode="promise_in_bounds")
+        return MNISTBanditState(index=index, correct_label=label, total_regret=0.0)
+
+    def transition(
+        self, key: jax.Array, state: MNISTBanditState, action: jax.Array, params: MNISTBanditParams
+    ) -> tuple[MNISTBanditState, jax.Array, bool, dict[str, Any]]:
+        reward = jnp.where(action == state.correct_label, 1.0, -1.0)
+        state = state.replace(total_regret=state.total_regret + (1.0 - reward))
+        return state, reward, True, self.bsuite_info(state)
+
+    def observe(self, state: MNISTBanditState, params: MNISTBanditParams) -> jax.Array:
+        return compute_once(_picture, params.images, state.index, state.time == 0).reshape(SIDE, SIDE)
+
+    def bsuite_info(self, state: MNISTBanditState, params: MNISTBanditParams | None = None) -> dict[str, jax.Array]:
+        return {"total_regret": state.total_regret}
+
+
+def _picture(images: jax.Array, index: jax.Array, is_shown: jax.Array) -> jax.Array:
+    """An image as an observation, float32 (784,), or zeros: XLA CPU takes twice the time for it in (28, 28)."""
+    pixels = images.reshape(-1, SIDE * SIDE).at[index].get(mode="promise_in_bounds")
+    pixels = pixels.astype(jnp.float32)
+    return jnp.where(is_shown, pixels * _NEARLY + pixels * _REST, 0.0)
+
+
+@functools.lru_cache(maxsize=32)
+def _on_device(source: mnist_data.Source, count: int, signed_pixels: bool) -> MNISTBanditParams:
+    images, labels = mnist_data.load(source)
+    images = images[:count].view(np.int8) if signed_pixels else images[:count]
+    with jax.ensure_compile_time_eval():  # arrays, not tracers, where a program that is being traced comes first
+        return MNISTBanditParams(images=jnp.asarray(images), labels=jnp.asarray(labels[:count], jnp.int32))

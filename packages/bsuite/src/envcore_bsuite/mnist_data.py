@@ -1,0 +1,181 @@
+"""MNIST's training images and labels: from the user's cache, from the web, or from a folder of the user's own.
+
+Source: LeCun, Cortes & Burges (1998), "The MNIST database of handwritten digits", from the mirror that bsuite 0.3.6
+downloads from. Nothing is read before `load` is called, and a dataset is read once in a process.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import math
+import os
+import threading
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from envcore.errors import DatasetError
+
+URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
+"""Where the published files are downloaded from."""
+
+IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+SHA256 = {
+    f"{IMAGES}.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    f"{LABELS}.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+}
+"""The published files, and the hashes that they must have."""
+
+SIDE, CLASSES = 28, 10
+_TIMEOUT = 30  # seconds without an answer
+_LOCK = threading.Lock()
+
+
+class Mnist(NamedTuple):
+    """A dataset in MNIST's format; the arrays are read-only.
+
+    Attributes:
+      images: uint8 (n, 28, 28), 255 is ink; n is 60,000 for the published files.
+      labels: uint8 (n,), the digits.
+    """
+
+    images: np.ndarray
+    labels: np.ndarray
+
+
+class Source(NamedTuple):
+    """Where a dataset is.
+
+    Attributes:
+      folder: its absolute path.
+      is_published: it is MNIST itself, to be downloaded where it is absent and to be checked by its hash.
+    """
+
+    folder: str
+    is_published: bool
+
+
+def locate(folder: str | None = None) -> Source:
+    """The dataset in `folder`; by default MNIST itself, in `$ENVCORE_DATA_DIR/mnist` or in the user's cache."""
+    if folder is not None:
+        return Source(str(Path(folder).expanduser().resolve()), is_published=False)
+    parent = os.environ.get("ENVCORE_DATA_DIR")
+    if not parent:
+        import pooch  # here, because it brings requests: a tenth of a second for users of a folder of their own
+
+        parent = pooch.os_cache("envcore")
+    return Source(str(Path(parent).expanduser().resolve() / "mnist"), is_published=True)
+
+
+def load_mnist(folder: str | None = None) -> Mnist:
+    """Reads MNIST's training set, which is downloaded where it is absent, or images of the user's own.
+
+    Args:
+      folder: has two files in MNIST's format, `train-images-idx3-ubyte` and `train-labels-idx1-ubyte`, each with `.gz`
+        or without: Fashion-MNIST, or fewer images. By default MNIST itself, in `$ENVCORE_DATA_DIR/mnist` or the
+        user's cache; its files must have the published hashes.
+
+    Raises:
+      DatasetError: the files are absent, or not what they should be; the message says what to do.
+    """
+    return load(locate(folder))
+
+
+def load(source: Source) -> Mnist:
+    """Reads a dataset, or returns what this process has read from there before. Raises what `load_mnist` raises."""
+    with _LOCK:  # threads that come at once read, and download, one after another
+        return _load(source)
+
+
+@functools.lru_cache(maxsize=8)
+def _load(source: Source) -> Mnist:
+    folder = Path(source.folder)
+    if source.is_published:
+        paths = [_fetch(folder, name) for name in SHA256]
+    else:
+        paths = [_own_file(folder, name) for name in (IMAGES, LABELS)]
+    contents = [_read(path, SHA256[path.name] if source.is_published else None) for path in paths]
+    images, labels = (_parse(content, path, ndim) for content, path, ndim in zip(contents, paths, (3, 1), strict=True))
+    if images.shape[1:] != (SIDE, SIDE):
+        raise DatasetError(f"{paths[0]} must hold images of {SIDE}x{SIDE} pixels, its are {images.shape[1:]}.")
+    if len(images) != len(labels) or not len(images):
+        raise DatasetError(
+            f"{folder} must hold one label an image, it holds {len(images)} images, {len(labels)} labels."
+        )
+    if labels.max() >= CLASSES:
+        raise DatasetError(f"{paths[1]} must hold labels from 0 to {CLASSES - 1}, it holds {labels.max()}.")
+    return Mnist(images, labels)
+
+
+def _own_file(folder: Path, name: str) -> Path:
+    for path in (folder / f"{name}.gz", folder / name):
+        if path.is_file():
+            return path
+    raise DatasetError(
+        f"{folder} has no file {name}.gz or {name}. A dataset in MNIST's format has {IMAGES} and {LABELS}, each with "
+        ".gz or without; without folder=, MNIST itself is used."
+    )
+
+
+def _fetch(folder: Path, name: str) -> Path:
+    """The path of a published file, downloaded where it is absent; what is there already is left alone."""
+    path = folder / name
+    if path.exists():
+        return path
+    import pooch
+
+    logger = pooch.get_logger()
+    was_disabled = logger.disabled
+    try:
+        if name == f"{IMAGES}.gz":
+            logger.info("Downloading MNIST's training set (10 MB) from %s to %s", URL, folder)
+        logger.disabled = True  # one line is enough
+        # It writes to a temporary file in the folder, which gets its name when its hash is right.
+        downloader: Any = pooch.HTTPDownloader(timeout=_TIMEOUT)
+        pooch.retrieve(f"{URL}{name}", f"sha256:{SHA256[name]}", name, folder, downloader=downloader)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        if not isinstance(error, OSError):
+            reason = "what came is not the published file"
+        raise DatasetError(
+            f"MNIST is not in {folder} and cannot be downloaded: {reason}. Download {' and '.join(SHA256)} from {URL} "
+            "on any computer and put them there, or set ENVCORE_DATA_DIR to a folder that has them in its subfolder "
+            "mnist, or pass folder= for images of your own in MNIST's format."
+        ) from error
+    finally:
+        logger.disabled = was_disabled
+    return path
+
+
+def _read(path: Path, sha256: str | None) -> bytes:
+    """What the file holds, unpacked, once its hash is found to be `sha256`, if there is one."""
+    try:
+        content = path.read_bytes()
+        if sha256 and (found := hashlib.sha256(content).hexdigest()) != sha256:
+            raise DatasetError(
+                f"{path} is not MNIST's published file: its SHA-256 is {found}, not {sha256}. Delete it, and it is "
+                "downloaded again; to use images of your own, put them into another folder and pass it as folder=."
+            )
+        return gzip.decompress(content) if path.suffix == ".gz" else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise DatasetError(f"{path} cannot be read: {error}.") from error
+
+
+def _parse(content: bytes, path: Path, ndim: int) -> np.ndarray:
+    """The array of uint8 in an IDX file: four bytes say dtype and rank, then 32-bit sizes, then the numbers."""
+    magic, start = bytes((0, 0, 8, ndim)), 4 * (ndim + 1)
+    if content[:4] != magic or len(content) < start:
+        raise DatasetError(
+            f"{path} is no IDX file of uint8 with {ndim} axes: it begins with {content[:4].hex() or 'nothing'}, not "
+            f"{magic.hex()}."
+        )
+    shape = tuple(int(size) for size in np.frombuffer(content, ">u4", ndim, offset=4))
+    if len(content) != start + math.prod(shape):
+        raise DatasetError(
+            f"{path} is cut short or damaged: for its shape {shape} it must have {start + math.prod(shape)} bytes, it "
+            f"has {len(content)}."
+        )
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)

@@ -1,0 +1,99 @@
+"""MountainCar-bsuite: drive an underpowered car up a hill; bsuite's own task, not Gymnasium's MountainCar-v0.
+
+Original: bsuite 0.3.6 `environments/mountain_car.py`, Osband et al. (2020), "Behaviour suite for reinforcement
+learning"; after Moore (1990), "Efficient memory-based learning for robot control".
+
+Observation: float32 (1, 3): position, velocity, and time as a share of `max_steps_in_episode`.
+Action: 0 pushes left, 1 does nothing, 2 pushes right.
+Reward: -1 on every step.
+Termination: position >= `goal_position`, or 1,000 steps (`max_steps_in_episode`); the original calls both a
+  termination.
+
+The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
+
+bsuite's `raw_return` sums rewards since the first `reset`: it is a field of the state that survives auto-resets, and an
+entry of `info`.
+
+Deviations: float32 where the original computes in float64.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces, trig
+from envcore.environment import EnvParams, EnvState
+from flax import struct
+
+from envcore_bsuite.base import BsuiteEnvironment
+
+
+@struct.dataclass
+class MountainCarState(EnvState):
+    """State of `MountainCar`; every field float32 ()."""
+
+    position: Any
+    velocity: Any  # position per step
+    raw_return: Any  # of all episodes
+
+
+@struct.dataclass
+class MountainCarParams(EnvParams):
+    """Params of `MountainCar`; every field float32 () unless noted."""
+
+    min_position: Any = -1.2
+    max_position: Any = 0.6
+    max_speed: Any = 0.07
+    goal_position: Any = 0.5
+    force: Any = 0.001
+    gravity: Any = 0.0025
+    reset_low: Any = -0.6  # the position starts uniform on [reset_low, reset_high)
+    reset_high: Any = -0.4
+    max_steps_in_episode: Any = 1000  # int32 ()
+
+
+@dataclasses.dataclass(frozen=True)
+class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
+    """MountainCar-bsuite; see the module for its rules."""
+
+    time_limit_terminates: ClassVar[bool] = True
+    lifetime: ClassVar[tuple[str, ...]] = ("raw_return",)
+
+    @property
+    def default_params(self) -> MountainCarParams:
+        return MountainCarParams()
+
+    def action_space(self, params: MountainCarParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(3)
+
+    def observation_space(self, params: MountainCarParams | None = None) -> spaces.Box:
+        params = self.default_params if params is None else params
+        # Without an end of time: who steps on after it sees the time go on.
+        low = [params.min_position, -params.max_speed, 0.0]
+        return spaces.Box(low, [params.max_position, params.max_speed, np.inf], (1, 3))
+
+    def init_state(self, key: jax.Array, params: MountainCarParams) -> MountainCarState:
+        position = random.uniform(key, (), params.reset_low, params.reset_high)
+        return MountainCarState(position=position, velocity=0.0, raw_return=0.0)
+
+    def transition(
+        self, key: jax.Array, state: MountainCarState, action: jax.Array, params: MountainCarParams
+    ) -> tuple[MountainCarState, float, jax.Array, dict[str, jax.Array]]:
+        push = (action - 1).astype(jnp.float32) * params.force
+        velocity = state.velocity + push - params.gravity * trig.cos(3 * state.position)
+        velocity = jnp.clip(velocity, -params.max_speed, params.max_speed)
+        position = jnp.clip(state.position + velocity, params.min_position, params.max_position)
+        velocity = jnp.where(position == params.min_position, jnp.maximum(velocity, 0.0), velocity)
+        state = state.replace(position=position, velocity=velocity, raw_return=state.raw_return - 1.0)
+        return state, -1.0, position >= params.goal_position, self.bsuite_info(state)
+
+    def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
+        share = state.time.astype(jnp.float32) / params.max_steps_in_episode.astype(jnp.float32)
+        return jnp.stack([state.position, state.velocity, share])[None]
+
+    def bsuite_info(self, state: MountainCarState, params: MountainCarParams | None = None) -> dict[str, jax.Array]:
+        return {"raw_return": state.raw_return}

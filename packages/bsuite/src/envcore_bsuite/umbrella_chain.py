@@ -1,0 +1,156 @@
+"""UmbrellaChain-bsuite: take an umbrella at the start if it will rain at the end.
+
+Original: bsuite 0.3.6 `environments/umbrella_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
+learning".
+
+The first action decides whether to take the umbrella; later ones have no effect. The last reward says whether that was
+right, and all rewards before it are noise.
+
+Observation: float32 (1, 3 + n_distractor): whether an umbrella is needed, whether it is there (at random before the
+  first action), 1 less the share of the chain that has passed, and random bits, new ones at each step.
+Action: 0 leaves the umbrella, 1 takes it.
+Reward: 1 or -1: at the end for the right or the wrong choice, before at random.
+Termination: after `chain_length` steps.
+
+bsuite's `total_regret` adds 2 for each wrong choice since the first `reset`: it is a field of the state that survives
+auto-resets, and an entry of `info`.
+
+Deviations: none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import EnvParams, EnvState
+from flax import struct
+
+from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.bits import bit, keep, num_words, unpack
+
+
+@struct.dataclass
+class UmbrellaChainState(EnvState):
+    """State of `UmbrellaChain`."""
+
+    need_umbrella: Any  # int32 (), 0 or 1
+    has_umbrella: Any  # int32 (), 0 or 1
+    distractors: Any  # uint32 (words,), the random bits that are shown, 32 to a word, lowest first
+    total_regret: Any  # float32 (), over all episodes
+
+
+@struct.dataclass
+class UmbrellaChainParams(EnvParams):
+    """Params of `UmbrellaChain`."""
+
+    chain_length: Any = 10  # int32 (), at least 1
+
+
+class UmbrellaChainDraws(NamedTuple):
+    """What a step draws.
+
+    Attributes:
+      reward_bit: int32 (), 0 or 1: the sign of a reward before the end.
+      distractors: uint32 (words,), as in the state.
+    """
+
+    reward_bit: jax.Array
+    distractors: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
+    """UmbrellaChain-bsuite; see the module for its rules.
+
+    Attributes:
+      n_distractor: how many random bits an observation has.
+      chain_length: steps of an episode, at least 1; it fixes the default params.
+
+    Raises:
+      ValueError: an option is out of its range.
+    """
+
+    lifetime: ClassVar[tuple[str, ...]] = ("total_regret",)
+    settings: ClassVar[tuple[str, ...]] = ("chain_length",)
+
+    n_distractor: int = 0
+    chain_length: int = 10
+
+    def __post_init__(self) -> None:
+        if self.n_distractor < 0 or self.chain_length < 1:
+            raise ValueError(
+                "UmbrellaChain needs n_distractor of at least 0 and chain_length of at least 1, "
+                f"got {self.n_distractor} and {self.chain_length}"
+            )
+
+    @property
+    def default_params(self) -> UmbrellaChainParams:
+        return UmbrellaChainParams(chain_length=self.chain_length)
+
+    def action_space(self, params: UmbrellaChainParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(2)
+
+    def observation_space(self, params: UmbrellaChainParams | None = None) -> spaces.Box:
+        return spaces.Box(0.0, 1.0, (1, 3 + self.n_distractor))
+
+    def state_space(self, params: UmbrellaChainParams | None = None) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "need_umbrella": spaces.Discrete(2),
+                "has_umbrella": spaces.Discrete(2),
+                "distractors": spaces.Box(0, 2**32 - 1, (num_words(self.n_distractor),), np.uint32),
+                "total_regret": spaces.Box(0.0, np.inf),
+                "time": spaces.COUNT,
+            }
+        )
+
+    def init_state(self, key: jax.Array, params: UmbrellaChainParams) -> UmbrellaChainState:
+        words = self._words(key)
+        return UmbrellaChainState(
+            need_umbrella=bit(words, self.n_distractor),
+            has_umbrella=bit(words, self.n_distractor + 1),
+            distractors=keep(words, self.n_distractor),
+            total_regret=0.0,
+        )
+
+    def transition(
+        self, key: jax.Array, state: UmbrellaChainState, action: jax.Array, params: UmbrellaChainParams
+    ) -> tuple[UmbrellaChainState, jax.Array, jax.Array, dict[str, jax.Array]]:
+        state, reward, is_last = self.walk(state, action, params, self.draw(key))
+        return state, reward, is_last, self.bsuite_info(state)
+
+    def draw(self, key: jax.Array) -> UmbrellaChainDraws:
+        """Draws what a step needs."""
+        words = self._words(key)
+        return UmbrellaChainDraws(bit(words, self.n_distractor), keep(words, self.n_distractor))
+
+    def walk(
+        self, state: UmbrellaChainState, action: jax.Array, params: UmbrellaChainParams, draws: UmbrellaChainDraws
+    ) -> tuple[UmbrellaChainState, jax.Array, jax.Array]:
+        """The rules: returns the state after a step, its `time` still the old one, the reward and whether it ends."""
+        has_umbrella = jnp.where(state.time == 0, action, state.has_umbrella)
+        is_last = state.time + 1 >= params.chain_length
+        is_right = has_umbrella == state.need_umbrella
+        reward = jnp.where(jnp.where(is_last, is_right, draws.reward_bit == 1), 1.0, -1.0)
+        total_regret = state.total_regret + jnp.where(is_last & ~is_right, 2.0, 0.0)
+        state = state.replace(has_umbrella=has_umbrella, distractors=draws.distractors, total_regret=total_regret)
+        return state, reward, is_last
+
+    def observe(self, state: UmbrellaChainState, params: UmbrellaChainParams) -> jax.Array:
+        passed = jnp.minimum(state.time, params.chain_length).astype(jnp.float32)
+        share = passed / params.chain_length.astype(jnp.float32)
+        umbrellas = [state.need_umbrella.astype(jnp.float32), state.has_umbrella.astype(jnp.float32)]
+        distractors = unpack(state.distractors, self.n_distractor).astype(jnp.float32)
+        return jnp.concatenate([jnp.stack([*umbrellas, 1.0 - share]), distractors])[None]
+
+    def bsuite_info(self, state: UmbrellaChainState, params: UmbrellaChainParams | None = None) -> dict[str, jax.Array]:
+        return {"total_regret": state.total_regret}
+
+    def _words(self, key: jax.Array) -> jax.Array:
+        """Words for the distractors and two bits more."""
+        return random.bits(key, (num_words(self.n_distractor + 2),))

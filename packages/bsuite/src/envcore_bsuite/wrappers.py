@@ -1,0 +1,90 @@
+"""`RewardNoise` and `RewardScale`: what bsuite's `_noise` and `_scale` experiments do to rewards.
+
+Original: bsuite 0.3.6 `utils/wrappers.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning". Only the
+reward changes; what the environment itself counts, such as regret, does not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+from envcore import random
+from envcore.environment import Environment, Outcome
+from envcore.wrappers import ParamsWrapper, WrapperParams
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RewardNoiseParams(WrapperParams):
+    """Params of `RewardNoise`.
+
+    Attributes:
+      noise_scale: standard deviation of the noise, float32 ().
+    """
+
+    noise_scale: Any
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RewardScaleParams(WrapperParams):
+    """Params of `RewardScale`.
+
+    Attributes:
+      reward_scale: factor of rewards, float32 ().
+    """
+
+    reward_scale: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class RewardNoise(ParamsWrapper):
+    """Adds normal noise to every reward.
+
+    Attributes:
+      env: the environment inside.
+      noise_scale: standard deviation of the noise; it fixes the default params.
+    """
+
+    settings: ClassVar[tuple[str, ...]] = ("noise_scale",)
+
+    env: Environment[Any, Any]
+    noise_scale: float = 1.0
+
+    @property
+    def default_params(self) -> RewardNoiseParams:
+        return RewardNoiseParams(self.env.default_params, float(self.noise_scale))
+
+    def draw(self, key: jax.Array) -> jax.Array:
+        """Draws the noise of a step, before scaling: standard normal, float32 ()."""
+        return random.normal(key, self.batch_shape)
+
+    def advance(self, key: jax.Array, state: Any, action: Any, params: RewardNoiseParams) -> Outcome:
+        key_env, key_noise = random.split(key)
+        outcome = super().advance(key_env, state, action, params)
+        return outcome._replace(reward=outcome.reward + params.noise_scale * self.draw(key_noise))
+
+
+@dataclasses.dataclass(frozen=True)
+class RewardScale(ParamsWrapper):
+    """Multiplies every reward by a number.
+
+    Attributes:
+      env: the environment inside.
+      reward_scale: the number; it fixes the default params.
+    """
+
+    settings: ClassVar[tuple[str, ...]] = ("reward_scale",)
+
+    env: Environment[Any, Any]
+    reward_scale: float = 1.0
+
+    @property
+    def default_params(self) -> RewardScaleParams:
+        return RewardScaleParams(self.env.default_params, float(self.reward_scale))
+
+    def advance(self, key: jax.Array, state: Any, action: Any, params: RewardScaleParams) -> Outcome:
+        outcome = super().advance(key, state, action, params)
+        return outcome._replace(reward=outcome.reward * params.reward_scale)

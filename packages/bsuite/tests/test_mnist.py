@@ -1,0 +1,200 @@
+"""MNISTBandit against the recordings of the original, and what only we have."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import envcore
+import golden
+import jax
+import jax.numpy as jnp
+import mnist_files
+import numpy as np
+import pytest
+from envcore import spaces
+from envcore.errors import DatasetError, EnvironmentOptionError
+from envcore.testing import check_env
+from envcore_bsuite import mnist_data
+from envcore_bsuite.mnist import MNISTBandit, MNISTBanditState
+from envcore_bsuite.mnist_data import Mnist
+
+KEY = jax.random.key(0)
+FIRST, LAST = 0, 2
+RECORDED = golden.load("bsuite.mnist").extras
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Has the images of the recordings."""
+    mnist = Mnist(RECORDED["constant.images"].view(np.uint8), RECORDED["constant.labels"])
+    return str(mnist_files.write(tmp_path_factory.mktemp("recorded"), mnist))
+
+
+@pytest.mark.parametrize(
+    ("name", "fraction", "rescaled"),
+    [
+        ("mnist", 1.0, lambda reward, rows: reward),
+        ("mnist.fraction0.3", 0.33, lambda reward, rows: reward),
+        ("mnist_noise", 1.0, lambda reward, rows: reward + 0.3 * rows["draw.noise"]),
+        ("mnist_scale", 1.0, lambda reward, rows: reward * 30),
+    ],
+)
+def test_every_recorded_step(
+    folder: str, name: str, fraction: float, rescaled: Callable[[np.ndarray, golden.Recording], np.ndarray]
+) -> None:
+    recording = golden.load(f"bsuite.{name}")
+    env = MNISTBandit(fraction, signed_pixels=True, folder=folder)
+    params = env.default_params
+    np.testing.assert_array_equal(params.images, recording.extras["constant.images"])
+    np.testing.assert_array_equal(params.labels, recording.extras["constant.labels"].astype(np.int32))
+    first, last = recording.rows(recording["step_type"] == FIRST), recording.rows(recording["step_type"] == LAST)
+    assert len(first) + len(last) == len(recording)
+    assert len(last) >= 60
+
+    state = state_of(first["draw.index"], first["after.correct_label"], first["after.total_regret"])
+    np.testing.assert_array_equal(params.labels[state.index], state.correct_label)
+    np.testing.assert_array_equal(jax.vmap(env.get_obs)(state), first["obs"], strict=True)
+
+    index = first["draw.index"][: len(last)]  # each episode is two rows
+    state = state_of(index, last["before.correct_label"], last["before.total_regret"])
+    keys = jax.random.split(KEY, len(last))
+    obs, after, reward, terminated, info = jax.vmap(env.step_env)(keys, state, jnp.asarray(last["action"], jnp.int32))
+    np.testing.assert_array_equal(obs, last["obs"], strict=True)
+    np.testing.assert_array_equal(after.correct_label, last["after.correct_label"])
+    np.testing.assert_array_equal(after.total_regret, last["after.total_regret"])
+    np.testing.assert_array_equal(info["total_regret"], last["info.total_regret"])
+    np.testing.assert_array_equal(info["discount"], last["discount"])
+    np.testing.assert_array_equal(rescaled(np.asarray(reward, np.float64), last), last["reward"])
+    assert terminated.all()
+
+
+def state_of(index: np.ndarray, label: np.ndarray, regret: np.ndarray) -> MNISTBanditState:
+    return MNISTBanditState(
+        index=jnp.asarray(index, jnp.int32),
+        correct_label=jnp.asarray(label, jnp.int32),
+        total_regret=jnp.asarray(regret, jnp.float32),
+        time=jnp.zeros(len(index), jnp.int32),
+    )
+
+
+def test_pixels_are_unsigned_by_default(folder: str) -> None:
+    env = MNISTBandit(folder=folder)
+    index = np.arange(40)
+    obs = jax.vmap(env.get_obs)(state_of(index, index % 10, 0.0 * index))
+    expected = RECORDED["constant.images"].view(np.uint8).astype(np.float32) / np.float32(255)
+    np.testing.assert_array_equal(obs, expected, strict=True)
+    assert obs.max() == 1
+    assert obs.min() == 0
+
+
+def test_draws_every_image_equally_often(folder: str) -> None:
+    env = MNISTBandit(fraction=0.5, folder=folder)
+    state = jax.vmap(env.reset)(jax.random.split(KEY, 2000))[1]
+    counts = np.bincount(state.index, minlength=20)
+    assert len(counts) == 20
+    assert (np.abs(counts - 100) < 4 * np.sqrt(100)).all()
+    np.testing.assert_array_equal(state.correct_label, RECORDED["constant.labels"][np.asarray(state.index)])
+
+
+def test_regret_survives_the_reset(folder: str) -> None:
+    env = MNISTBandit(folder=folder)
+    obs, state = env.reset(KEY)
+    regret, rewards = 0.0, set[float]()
+    for step, key in enumerate(jax.random.split(KEY, 6)):
+        right = step % 2
+        obs, state, reward, done, info = env.step(key, state, (state.correct_label + 1 - right) % 10)
+        regret += 1 - float(reward)
+        rewards.add(float(reward))
+        assert done
+        assert float(state.total_regret) == float(info["total_regret"]) == regret
+        np.testing.assert_array_equal(obs, env.get_obs(state))
+        assert not info["final_obs"].any()
+    assert rewards == {1, -1}
+    assert regret == 6
+
+
+def test_one_copy_on_the_device(folder: str) -> None:
+    env, params = envcore.make("MNISTBandit-bsuite", folder=folder)
+    _, again = envcore.make("MNISTBandit-bsuite", folder=folder)
+    assert params.images is again.images is env.default_params.images
+    assert params.labels is again.labels is env.default_params.labels
+    assert (params.images.dtype, params.labels.dtype) == (jnp.uint8, jnp.int32)
+    assert MNISTBandit(signed_pixels=True, folder=folder).default_params.images.dtype == jnp.int8
+    state = env.reset(KEY)[1]
+    assert sum(leaf.size for leaf in jax.tree.leaves(state)) == 4
+
+
+def test_first_used_in_a_program(tmp_path: Path) -> None:
+    env = MNISTBandit(folder=str(mnist_files.write(tmp_path, mnist_files.random_images())))
+    jax.jit(env.reset)(KEY)
+    np.testing.assert_array_equal(env.default_params.images, mnist_files.random_images().images, strict=True)
+
+
+def test_datasets_are_kept_apart(tmp_path: Path) -> None:
+    with mnist_files.published(tmp_path / "a"):
+        env = MNISTBandit()
+    with mnist_files.published(tmp_path / "b", count=20):
+        other = MNISTBandit()
+        assert len(other.default_params.labels) == 20
+    assert env != other
+    assert len(env.default_params.labels) == 40
+
+
+def test_conforms(tmp_path: Path) -> None:
+    with mnist_files.published(tmp_path):
+        check_env(envcore.make("MNISTBandit-bsuite")[0])
+
+
+@pytest.mark.parametrize(("signed_pixels", "low", "high"), [(False, 0, 255), (True, -128, 127)])
+def test_observation_space(folder: str, signed_pixels: bool, low: int, high: int) -> None:
+    env = MNISTBandit(signed_pixels=signed_pixels, folder=folder)
+    space, index = env.observation_space(), np.arange(40)
+    assert space == spaces.Box(low / 255, high / 255, (28, 28))
+    obs = jax.vmap(env.get_obs)(state_of(index, index % 10, 0.0 * index))
+    assert jax.vmap(space.contains)(obs).all()
+    assert (obs.min(), obs.max()) == (np.float32(low / 255), np.float32(high / 255))
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"fraction": 0}, "fraction must be above 0 and at most 1, got 0"),
+        ({"fraction": 1.01}, "fraction must be above 0 and at most 1, got 1.01"),
+        ({"fraction": float("nan")}, "fraction must be above 0 and at most 1, got nan"),
+        ({"fraction": 0.0249}, r"needs 1 to 65,536 images, fraction=0.0249 keeps 0 of those in /"),
+        ({"signed_pixels": 1}, "signed_pixels must be True or False, got 1"),
+    ],
+)
+def test_bad_options(folder: str, options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(EnvironmentOptionError, match=problem):
+        envcore.make("MNISTBandit-bsuite", folder=folder, **options)
+
+
+def test_too_many_images(tmp_path: Path) -> None:
+    for name, shape in ((mnist_data.IMAGES, (65_537, 28, 28)), (mnist_data.LABELS, (65_537,))):
+        with (tmp_path / name).open("wb") as file:  # zeros, which take no room
+            file.write(mnist_files.idx(np.zeros((0, *shape[1:]), np.uint8)))
+            file.seek(4)
+            file.write(np.array(shape[0], ">u4").tobytes())
+            file.truncate(4 * (1 + len(shape)) + int(np.prod(shape)))
+    with pytest.raises(ValueError, match=r"needs 1 to 65,536 images, fraction=1.0 keeps 65,537"):
+        MNISTBandit(folder=str(tmp_path))
+    MNISTBandit(fraction=0.99999, folder=str(tmp_path))
+    mnist_data._load.cache_clear()  # the memory
+
+
+def test_no_images_no_environment(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="has no file train-images-idx3-ubyte"):
+        envcore.make("MNISTBandit-bsuite", folder=str(tmp_path))
+
+
+def test_importing_reads_nothing() -> None:
+    code = (
+        "import sys, envcore_bsuite.plugin, envcore_bsuite.mnist as mnist; "
+        "assert mnist.mnist_data._load.cache_info().misses == 0; assert 'pooch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
