@@ -1,0 +1,45 @@
+"""Agents as pure functions, which `envcore_bsuite.runner` runs on bsuite's experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+from envcore.environment import Environment
+from envcore.rollout import Policy, Transition, random_policy
+
+
+class Agent(NamedTuple):
+    """An agent for one environment; its state is any pytree of arrays, and its functions are pure.
+
+    Attributes:
+      init: `init(key) -> agent_state`, before the first episode.
+      act: `act(agent_state, obs, key) -> (action, agent_state)`.
+      update: `update(agent_state, transition, key) -> agent_state`, after every step. `transition.next_obs` is the
+        observation that the step led to, also at the end of an episode; `transition.info["discount"]` is 0 where the
+        episode terminated; what the agent remembers of an episode, it clears where `transition.done`.
+    """
+
+    init: Callable[[jax.Array], Any]
+    act: Callable[[Any, Any, jax.Array], tuple[Any, Any]]
+    update: Callable[[Any, Transition, jax.Array], Any]
+
+
+MakeAgent = Callable[[Environment[Any, Any]], Agent]
+"""Makes an agent for an environment, whose spaces give the shapes of its networks."""
+
+
+def random_agent(env: Environment[Any, Any]) -> Agent:
+    """Samples the action space."""
+    return policy_agent(random_policy(env))(env)
+
+
+def policy_agent(policy: Policy, policy_params: Any = None) -> MakeAgent:
+    """An agent that follows `policy(policy_params, obs, key) -> action` and learns nothing."""
+    agent = Agent(
+        init=lambda key: policy_params,
+        act=lambda state, obs, key: (policy(state, obs, key), state),
+        update=lambda state, transition, key: state,
+    )
+    return lambda env: agent

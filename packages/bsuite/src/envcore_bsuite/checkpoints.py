@@ -1,0 +1,98 @@
+"""Saving a running program of bsuite's runner, so that a run goes on after a kill."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore_bsuite import csv_log
+from envcore_bsuite.csv_log import Row
+from envcore_bsuite.errors import RunError
+from envcore_bsuite.programs import Lane
+
+_PREFIX = ".checkpoint-"
+
+
+class Checkpoint(NamedTuple):
+    """A file that holds a program's lanes, the rows of their logs and where they stand."""
+
+    path: Path
+    lanes: tuple[Lane, ...]
+    rows: list[list[Row]]
+    leaves: list[np.ndarray]
+
+    def restore(self, like: Any) -> Any:
+        """The pytree that was saved.
+
+        Args:
+          like: a pytree of the same structure, dtypes and shapes.
+
+        Raises:
+          RunError: the saved one differs from it.
+        """
+        expected, structure = jax.tree.flatten(like)
+        fits = len(expected) == len(self.leaves) and all(
+            (x.shape, x.dtype) == (y.shape, y.dtype) for x, y in zip(map(_plain, expected), self.leaves, strict=True)
+        )
+        if not fits:
+            raise RunError(
+                f"{self.path} was saved by another agent, or by another version of envcore-bsuite: go on with that "
+                "one, choose another results_dir, or delete the file to play these settings from their start."
+            )
+        return jax.tree.unflatten(structure, map(_like, self.leaves, expected))
+
+
+def path_of(folder: Path, lanes: Sequence[Lane]) -> Path:
+    """The file for these lanes."""
+    digest = hashlib.sha256(json.dumps(lanes).encode()).hexdigest()
+    return folder / f"{_PREFIX}{lanes[0].bsuite_id.replace('/', '-')}-{digest[:8]}.npz"
+
+
+def save(folder: Path, lanes: Sequence[Lane], rows: Sequence[Sequence[Row]], progress: Any) -> None:
+    """Writes where these lanes stand, in place of what was saved of them before."""
+    content = io.BytesIO()
+    leaves: dict[str, Any] = {f"leaf_{number}": _plain(leaf) for number, leaf in enumerate(jax.tree.leaves(progress))}
+    np.savez(content, about=np.array(json.dumps({"lanes": lanes, "rows": rows})), **leaves)
+    csv_log.replace(path_of(folder, lanes), content.getvalue())
+
+
+def load_all(folder: Path) -> Iterator[Checkpoint]:
+    """Every checkpoint in a folder.
+
+    Raises:
+      RunError: a file cannot be read.
+    """
+    for path in sorted(folder.glob(f"{_PREFIX}*.npz")):
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                about = json.loads(str(file["about"]))
+                leaves = [file[f"leaf_{number}"] for number in range(len(file.files) - 1)]
+            lanes = tuple(Lane(*each) for each in about["lanes"])
+        except Exception as error:
+            raise RunError(
+                f"{path} is no checkpoint that can be read: delete it to play its settings again."
+            ) from error
+        yield Checkpoint(path, lanes, about["rows"], leaves)
+
+
+def _is_key(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def _plain(leaf: Any) -> np.ndarray:
+    """A leaf as a numpy array, of a typed key its words."""
+    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
+
+
+def _like(saved: np.ndarray, leaf: Any) -> jax.Array:
+    """What `_plain` turned into an array, `leaf` being of its kind."""
+    array = jnp.asarray(saved)
+    return jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf)) if _is_key(leaf) else array

@@ -1,0 +1,69 @@
+"""bsuite's logs: one CSV file an id, with a row at 1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, ..., 10 times 10^n episodes.
+
+Original: bsuite 0.3.6 `logging/csv_logging.py` and `utils/wrappers.py`. Files are named and formatted as there, so that
+the official analysis reads them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+COLUMNS = ("steps", "episode", "total_return", "episode_len", "episode_return")
+"""What every file has; columns of the environment's `bsuite_info` follow."""
+
+PREFIX = "bsuite_id_-_"
+"""What the name of every file begins with."""
+
+Row = Mapping[str, int | float]
+
+_TENTHS = (10, 12, 14, 17, 20, 25, 30, 40, 50, 60, 70, 80, 90)
+# bsuite counts these from the integer 0 in floats, and so writes integers until the first is more than 0.
+_INTEGER_ZEROS = {"deep_sea": "denoised_return", "memory": "total_regret", "umbrella": "total_regret"}
+
+
+def logged_episodes(num_episodes: int) -> tuple[int, ...]:
+    """After which episodes a row is written, up to and including `num_episodes`."""
+    numbers = {
+        tenths * 10**power // 10
+        for power in range(len(str(num_episodes)))
+        for tenths in _TENTHS
+        if tenths * 10**power % 10 == 0
+    }
+    return tuple(sorted(number for number in numbers if number <= num_episodes))
+
+
+def path_of(folder: Path, bsuite_id: str) -> Path:
+    """The file of an id such as "deep_sea/11"."""
+    return folder / f"{PREFIX}{bsuite_id.replace('/', '-')}.csv"
+
+
+def write(folder: Path, bsuite_id: str, rows: Sequence[Row]) -> None:
+    """Writes all rows of an id so far, in place of what its file had. A kill leaves the old file or the new one."""
+    integer_zero = next((name for start, name in _INTEGER_ZEROS.items() if bsuite_id.startswith(start)), "")
+    if integer_zero and all(row[integer_zero] == 0 for row in rows):
+        rows = [{**row, integer_zero: 0} for row in rows]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)  # floats by `repr`, as pandas writes them
+    replace(path_of(folder, bsuite_id), text.getvalue().encode())
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Writes a file so that a kill leaves the old one or the new one, never a part."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
+
+
+def last_episode(folder: Path, bsuite_id: str) -> int:
+    """The episode of a file's last row; 0 if there is no file."""
+    path = path_of(folder, bsuite_id)
+    if not path.exists():
+        return 0
+    with path.open(newline="") as file:
+        return max((int(row["episode"]) for row in csv.DictReader(file)), default=0)

@@ -1,0 +1,201 @@
+"""The runner: bsuite's own logs, resumed runs, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import bsuite
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore_bsuite import checkpoints
+from envcore_bsuite.agents import Agent, policy_agent, random_agent
+from envcore_bsuite.errors import RunError
+from envcore_bsuite.runner import run
+from envcore_bsuite.sweep import EPISODES
+
+FEW = ("memory_len/0", "memory_len/2", "bandit/3")
+
+
+def logs(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
+
+@pytest.mark.parametrize(
+    ("bsuite_id", "action"), [("bandit/3", 4), ("discounting_chain/7", 2), ("deep_sea/0", 1), ("bandit_scale/19", 0)]
+)
+def test_a_fixed_policys_log_is_bsuites(
+    tmp_path: Path, bsuite_id: str, action: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(policy_agent(lambda params, obs, key: jnp.int32(action)), tmp_path / "ours", [bsuite_id], show_progress=False)
+    env: Any = bsuite.load_and_record(bsuite_id, str(tmp_path / "theirs"))
+    for _ in range(env.bsuite_num_episodes):
+        timestep = env.reset()
+        while not timestep.last():
+            timestep = env.step(action)
+    (ours,), (theirs,) = (tmp_path / "ours").glob("*.csv"), (tmp_path / "theirs").glob("*.csv")
+    assert ours.name == theirs.name
+    with ours.open(newline="") as first, theirs.open(newline="") as second:
+        ours_rows, theirs_rows = list(csv.reader(first)), list(csv.reader(second))
+    assert ours_rows[0] == theirs_rows[0]
+    for got, expected in zip(ours_rows[1:], theirs_rows[1:], strict=True):
+        assert [x.replace("-", "").isdigit() for x in got] == [x.replace("-", "").isdigit() for x in expected]
+        np.testing.assert_allclose([float(x) for x in got], [float(x) for x in expected], rtol=1e-6)
+    assert int(ours_rows[-1][1]) == EPISODES[bsuite_id]
+
+
+def greedy_bandit(env: Any) -> Agent:
+    """Tries every arm once, then keeps to the best."""
+
+    def act(estimates: jax.Array, obs: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return jnp.argmax(estimates).astype(jnp.int32), estimates
+
+    def update(estimates: jax.Array, transition: Any, key: jax.Array) -> jax.Array:
+        return estimates.at[transition.action].set(transition.reward)
+
+    return Agent(lambda key: jnp.full(env.action_space().n, 2.0), act, update)
+
+
+def test_a_learning_agent_learns(tmp_path: Path) -> None:
+    run(greedy_bandit, tmp_path, ["bandit/0", "bandit/1"], show_progress=False)
+    for path in tmp_path.glob("*.csv"):
+        last = path.read_text().splitlines()[-1].split(",")
+        assert last[:2] == ["10000", "10000"]
+        assert float(last[-1]) == pytest.approx(5.5, abs=1e-4)  # each arm once
+
+
+def test_equal_seeds_and_ids_give_equal_logs_whatever_else_runs(tmp_path: Path) -> None:
+    run(random_agent, tmp_path / "a", FEW, seed=1, workers=2, show_progress=False)
+    run(random_agent, tmp_path / "b", ["bsuite/memory_len/2"], seed=1, show_progress=False)
+    run(random_agent, tmp_path / "c", ["memory_len/2"], seed=2, show_progress=False)
+    a, b, c = (logs(tmp_path / name)["bsuite_id_-_memory_len-2.csv"] for name in "abc")
+    assert len(logs(tmp_path / "a")) == 3
+    assert a == b
+    assert a != c
+
+
+def test_seeds_have_folders_of_their_own(tmp_path: Path) -> None:
+    run(random_agent, tmp_path / "two", ["bandit/0"], num_seeds=2, show_progress=False)
+    run(random_agent, tmp_path / "one", ["bandit/0"], show_progress=False)
+    first, second = logs(tmp_path / "two" / "seed_0"), logs(tmp_path / "two" / "seed_1")
+    assert first == logs(tmp_path / "one")
+    assert first.keys() == second.keys()
+    assert first != second
+
+
+def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
+    made: list[Any] = []
+
+    def agent(env: Any) -> Agent:
+        made.append(env)
+        return random_agent(env)
+
+    run(agent, tmp_path, FEW[:1], show_progress=False)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.csv")}
+    run(agent, tmp_path, FEW, show_progress=False)
+    assert len(made) == 3
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    run(agent, tmp_path, FEW, show_progress=False)
+    assert len(made) == 3
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupted_run_goes_on(tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(random_agent, tmp_path / "whole", FEW, show_progress=False)
+    save = checkpoints.save
+
+    def interrupt(folder: Path, lanes: Any, rows: Any, progress: Any) -> None:
+        save(folder, lanes, rows, progress)
+        if len(rows[0]) == 8:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoints, "save", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(random_agent, tmp_path / "parts", FEW, checkpoint_seconds=0, workers=workers, show_progress=False)
+    assert logs(tmp_path / "parts") != logs(tmp_path / "whole")
+    assert list((tmp_path / "parts").glob(".checkpoint-*"))
+    assert max(len(log.splitlines()) for log in logs(tmp_path / "parts").values()) > 5
+    run(random_agent, tmp_path / "parts", FEW, show_progress=False)
+    assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
+    assert not list((tmp_path / "parts").glob(".checkpoint-*"))
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on(tmp_path: Path) -> None:
+    code = f"""
+from envcore_bsuite.agents import random_agent
+from envcore_bsuite.runner import run
+run(random_agent, {str(tmp_path / "parts")!r}, ["memory_len/22"], checkpoint_seconds=0.1, show_progress=False)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code])
+    deadline = time.monotonic() + 120
+    while not list((tmp_path / "parts").glob(".checkpoint-*")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    run(random_agent, tmp_path / "parts", ["memory_len/22"], show_progress=False)
+    run(random_agent, tmp_path / "whole", ["memory_len/22"], show_progress=False)
+    assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
+
+
+def test_the_progress_bar_ends_at_the_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(random_agent, tmp_path, FEW[:1])
+    run(random_agent, tmp_path, FEW)
+    first, second = capsys.readouterr().out.strip().splitlines()
+    assert "100%" in first
+    assert "100%" in second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ids": ["deep_see/1"]}, "bsuite has no setting 'deep_see/1': ids are such as 'deep_sea/11'"),
+        ({"ids": ["deep_sea/21"]}, "bsuite has no setting 'deep_sea/21'"),
+        ({"ids": "catch"}, "bsuite has no setting 'catch'"),
+        ({"ids": [3]}, "bsuite has no setting 3"),
+        ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
+        ({"num_seeds": 0}, "num_seeds must be an integer of at least 1, got 0"),
+        ({"workers": 1.5}, r"workers must be an integer of at least 1, got 1\.5"),
+        ({"options": {"minst": {}}}, "options are by experiment, and bsuite has none called 'minst'"),
+        ({"options": {"catch": {"rows": object()}}}, "options must be numbers, strings and the like"),
+    ],
+)
+def test_what_it_refuses(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+    everything: dict[str, Any] = {"ids": FEW, "show_progress": False, **arguments}
+    with pytest.raises(RunError, match=message):
+        run(random_agent, tmp_path, **everything)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_of_another_run(tmp_path: Path) -> None:
+    run(random_agent, tmp_path, FEW[:1], show_progress=False)
+    with pytest.raises(RunError, match="holds a run with seed=0, not 1: choose another results_dir, or delete it"):
+        run(random_agent, tmp_path, FEW, seed=1, show_progress=False)
+    (tmp_path / "run.json").unlink()
+    with pytest.raises(RunError, match="holds logs that this runner did not write"):
+        run(random_agent, tmp_path, FEW, show_progress=False)
+
+
+def test_a_results_dir_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match="cannot be written to"):
+        run(random_agent, tmp_path / "file", FEW, show_progress=False)
+
+
+def test_options_reach_the_environment(tmp_path: Path) -> None:
+    options = {"catch": {"rows": 3}}
+    run(random_agent, tmp_path, ["catch/0"], options=options, show_progress=False)
+    (path,) = tmp_path.glob("*.csv")
+    assert path.read_text().splitlines()[1].startswith("2,1,")
+    assert json.loads((tmp_path / "run.json").read_text())["options"] == options
