@@ -1,0 +1,113 @@
+"""Reads the logs that an agent left behind in bsuite's experiments.
+
+Original: bsuite 0.3.6 `logging/csv_load.py` and `logging/logging_utils.py`, Osband et al. (2020), "Behaviour suite for
+reinforcement learning".
+
+A folder holds the logs of one agent, one CSV file an id: `bsuite_id_-_deep_sea-11.csv` is that of "deep_sea/11". A row
+says what had happened by the end of an episode: `episode` counts those that ended, and columns such as `total_regret`
+are sums over all of them.
+
+Deviations: the logs come in the order of `sweep.SWEEP`, where bsuite's comes from the file system; a log that has no id
+of bsuite's or cannot be scored is an error, where bsuite leaves it out or fails later.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from envcore_bsuite.csv_log import PREFIX, path_of
+from envcore_bsuite.errors import ResultsError
+from envcore_bsuite.sweep import SETTINGS, SWEEP
+
+_REGRET, _RETURN = ("total_regret",), ("total_return",)
+_SCORED = {
+    "bandit": _REGRET,
+    "cartpole": ("raw_return", "best_episode"),
+    "cartpole_swingup": ("total_return", "best_episode"),
+    "catch": _REGRET,
+    "deep_sea": ("total_bad_episodes",),
+    "deep_sea_stochastic": ("total_bad_episodes",),
+    "discounting_chain": _RETURN,
+    "memory_len": ("total_perfect",),
+    "memory_size": ("total_perfect",),
+    "mnist": _REGRET,
+    "mountain_car": ("raw_return",),
+    "umbrella_distract": _REGRET,
+    "umbrella_length": _REGRET,
+}
+
+
+def load_results(folder: str | Path) -> pd.DataFrame:
+    """Reads all logs of one agent.
+
+    Args:
+      folder: where the logs are. Other files in it are passed over, other CSV files with a warning.
+
+    Returns:
+      The rows of all logs, id by id in the order of `sweep.SWEEP`: the columns of the logs, nan where a log has no
+      such column, then `bsuite_id`, `bsuite_env` (the experiment's name) and the id's settings by their names.
+
+    Raises:
+      ResultsError: there is no such folder or no log in it, or a log is empty, is of no id of bsuite's, or has a column
+        missing or without numbers that its score needs.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ResultsError(f"{folder} is no folder; give the one that holds an agent's logs")
+    paths = {bsuite_id: path_of(folder, bsuite_id) for bsuite_id in SWEEP}
+    _check_others(set(folder.glob("*.csv")) - set(paths.values()))
+    logs = [_load_log(path, bsuite_id) for bsuite_id, path in paths.items() if path.is_file()]
+    if not logs:
+        raise ResultsError(f"{folder} holds no logs; their names are like {paths[SWEEP[0]].name}")
+    settings = pd.DataFrame([{"bsuite_id": each, "bsuite_env": _experiment(each), **SETTINGS[each]} for each in SWEEP])
+    results = pd.concat(logs).drop(columns=settings.columns[1:], errors="ignore")
+    return results.merge(settings, how="left", on="bsuite_id")
+
+
+def family(experiment: str) -> str:
+    """The experiment without noise and rescaled rewards: "catch" for "catch", "catch_noise" and "catch_scale"."""
+    return experiment.removesuffix("_noise").removesuffix("_scale")
+
+
+def check_columns(frame: pd.DataFrame, columns: Iterable[str], where: str) -> None:
+    """Raises `ResultsError` if one of the columns is missing; `where` says in what."""
+    missing = [column for column in columns if column not in frame]
+    if missing:
+        raise ResultsError(f"{where}: no column {', '.join(missing)}; there are {', '.join(map(str, frame))}")
+
+
+def check_rows(rows: pd.DataFrame, experiment: str, where: str) -> None:
+    """Raises `ResultsError` if the rows of an experiment lack what its score needs; `where` says which rows."""
+    columns = ("episode", *_SCORED[family(experiment)])
+    check_columns(rows, columns, where)
+    for column in columns:
+        if not pd.api.types.is_numeric_dtype(rows[column]) or rows[column].isna().any():
+            raise ResultsError(f"{where}: not every row has a number in column {column}")
+
+
+def _check_others(paths: set[Path]) -> None:
+    unknown = sorted(path.name for path in paths if path.name.startswith(PREFIX))
+    if unknown:
+        raise ResultsError(f"{', '.join(unknown)}: no such id in bsuite's sweep, from {SWEEP[0]} to {SWEEP[-1]}")
+    foreign = sorted(path.name for path in paths)
+    if foreign:
+        warnings.warn(f"no logs of bsuite, passed over: {', '.join(foreign)}", stacklevel=3)
+
+
+def _load_log(path: Path, bsuite_id: str) -> pd.DataFrame:
+    try:
+        log = pd.read_csv(path)
+    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise ResultsError(f"{path} is no readable CSV file: {error}") from error
+    if log.empty:
+        raise ResultsError(f"{path} has no rows; a log gets its first when an episode ends")
+    check_rows(log, _experiment(bsuite_id), str(path))
+    return log.assign(bsuite_id=bsuite_id)
+
+
+def _experiment(bsuite_id: str) -> str:
+    return bsuite_id.split("/")[0]

@@ -1,0 +1,192 @@
+"""bsuite's scores, from 0 to 1: one an experiment, and their means by tag.
+
+Original: bsuite 0.3.6 `experiments/*/analysis.py` and `experiments/summary_analysis.py`, Osband et al. (2020),
+"Behaviour suite for reinforcement learning".
+
+A log holds sums over all episodes so far. Most scores look at the averages after the last episode: the highest that any
+run of the experiment logged, or the experiment's number of episodes if that is less. Only the runs that logged that
+very episode count. A score is nan where no row counts.
+
+Deviations: none in the scores. As in the original, an mnist score compares every row that is past 90% of the episodes
+with the row before it, whichever run that is of. If the first row of a run is past 90%, the score depends on the order
+of the runs, and may be infinite or outside of 0 to 1. The column `tags` holds tuples, where bsuite's holds their `str`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from envcore_bsuite.analysis.results import check_columns, check_rows, family
+from envcore_bsuite.errors import ResultsError
+from envcore_bsuite.sweep import EXPERIMENTS, TAGS
+
+_Rule = Callable[[pd.DataFrame, int], float]  # of an experiment's rows and its number of episodes
+
+_DITHERING_SLACK = 100
+_BEST_CHAIN_RETURN = 1.1
+
+
+def score(results: pd.DataFrame) -> pd.DataFrame:
+    """Scores one agent in every experiment of which there are results.
+
+    Args:
+      results: as `load_results` returns them. Runs may be unfinished, go on for longer, or be repeated.
+
+    Returns:
+      One row an experiment, sorted by name: `bsuite_env` (its name), `score`, `type` (its first tag), `tags` (tuple of
+      str), and `finished` (bool), whether all its runs in the results have played their episodes.
+
+    Raises:
+      ResultsError: there are no rows, an experiment is none of bsuite's, or a column that its score needs is missing or
+        has no numbers.
+    """
+    check_columns(results, ("bsuite_env", "bsuite_id"), "results")
+    unknown = sorted(set(map(str, results["bsuite_env"])) - set(EXPERIMENTS))
+    if unknown or results.empty:
+        wrong = f"no experiments of bsuite's: {', '.join(unknown)}" if unknown else "no rows"
+        raise ResultsError(f"results: {wrong}; load_results reads them from logs")
+    with np.errstate(divide="ignore", invalid="ignore"):  # no episodes to average over
+        return pd.DataFrame([_score_one(str(name), rows) for name, rows in results.groupby("bsuite_env")])
+
+
+def score_by_tag(scores: pd.DataFrame) -> pd.Series:
+    """Averages over the experiments of each tag.
+
+    Args:
+      scores: as `score` returns them; the columns `bsuite_env` and `score` are read.
+
+    Returns:
+      The mean score by tag, sorted by tag, named "score"; nan for a tag without experiments.
+
+    Raises:
+      ResultsError: these are no scores.
+    """
+    check_columns(scores, ("bsuite_env", "score"), "scores")
+    names = {tag: [name for name, each in EXPERIMENTS.items() if tag in each.tags] for tag in sorted(TAGS)}
+    means = {tag: scores.loc[scores["bsuite_env"].isin(names[tag]), "score"].mean() for tag in names}
+    return pd.Series(means, name="score").rename_axis("tag")
+
+
+def _score_one(name: str, rows: pd.DataFrame) -> dict[str, object]:
+    experiment = EXPERIMENTS[name]
+    check_rows(rows, name, f"results of {name}")
+    check_columns(rows, set(experiment.settings[0]) - {"seed"}, f"results of {name}")
+    rule, type_ = _RULES[family(name)], experiment.tags[0]
+    if name == family(name):
+        value = rule(rows, experiment.episodes)
+    else:
+        values = _by(rows, {"noise": "noise_scale", "scale": "reward_scale"}[type_], rule, experiment.episodes)
+        mean, spread = values.mean(skipna=False), values.std(ddof=0, skipna=False)
+        value = (_clip(mean) + _clip(mean - spread)) / 2
+    finished = rows.groupby("bsuite_id")["episode"].max().min() >= experiment.episodes
+    return {
+        "bsuite_env": name,
+        "score": float(value),
+        "type": type_,
+        "tags": experiment.tags,
+        "finished": bool(finished),
+    }
+
+
+def _clip(value: float) -> float:
+    return float(np.clip(value, 0, 1))
+
+
+def _by(rows: pd.DataFrame, setting: str, rule: _Rule, episodes: int) -> pd.Series:
+    """The rule's values for the rows of each value of a setting, float64."""
+    return pd.Series([rule(each, episodes) for _, each in rows.groupby(setting)], dtype=np.float64)
+
+
+def _average(rows: pd.DataFrame, sums: pd.Series, episodes: int) -> float:
+    """What `sums` adds up, for each episode, in the mean of the runs that have logged the last episode."""
+    last = np.minimum(rows["episode"].max(), episodes)
+    return sums[rows["episode"] == last].mean() / last
+
+
+def _below(rows: pd.DataFrame, regret: pd.Series, baseline: float, episodes: int) -> float:
+    """By what part of the baseline an episode's regret is below it."""
+    return _clip((baseline - _average(rows, regret, episodes)) / baseline)
+
+
+def _balance(column: str, baseline: float, good: float) -> _Rule:
+    """Half for the regret of the returns in `column`, half for the runs with an episode better than `good`."""
+
+    def rule(rows: pd.DataFrame, episodes: int) -> float:
+        rows = rows[rows["episode"] <= episodes]
+        best = rows.groupby("bsuite_id")["best_episode"].max()
+        return (_below(rows, baseline * rows["episode"] - rows[column], baseline, episodes) + (best > good).mean()) / 2
+
+    return rule
+
+
+def _swingup(rows: pd.DataFrame, episodes: int) -> float:
+    rule = _balance("total_return", baseline=700, good=100)
+    return _by(rows[rows["episode"] <= episodes], "height_threshold", rule, episodes).mean(skipna=False)
+
+
+def _deep_sea(first: int, threshold: float) -> _Rule:
+    """The part of the runs whose rate of bad episodes, from episode `first` on, is below the threshold in time.
+
+    In time is sooner than dithering would find the treasure once, in about 2**size episodes, and some more.
+    """
+
+    def rule(rows: pd.DataFrame, episodes: int) -> float:
+        rows = rows[rows["episode"].between(first, episodes)]
+        in_time: list[bool] = []
+        for _, runs in rows.groupby("size"):
+            solved = runs.loc[runs["total_bad_episodes"] / runs["episode"] < threshold, "episode"]
+            episode = runs["episode"].max() if solved.empty else solved.min()
+            passed = not solved.empty and episode < 2 ** runs["size"].iloc[0] + _DITHERING_SLACK
+            in_time += [passed] * int((runs["episode"] == episode).sum())  # every run that logged it counts
+        return pd.Series(in_time, dtype=float).mean()
+
+    return rule
+
+
+def _discounting_chain(rows: pd.DataFrame, episodes: int) -> float:
+    return _clip(1 - 10 * (_BEST_CHAIN_RETURN - _average(rows, rows["total_return"], episodes)))
+
+
+def _memory(setting: str) -> _Rule:
+    """The part of the settings in which less than 3/4 as many episodes as by guessing are not perfect."""
+
+    def failures(rows: pd.DataFrame, episodes: int) -> float:
+        return _average(rows, (rows["episode"] - rows["total_perfect"]) / 0.5, episodes)
+
+    return lambda rows, episodes: (_by(rows, setting, failures, episodes) < 0.75).mean()
+
+
+def _mnist(rows: pd.DataFrame, episodes: int) -> float:
+    """Half for the regret, half for the accuracy of the last tenth of the episodes."""
+    reward = 1 - rows["total_regret"].diff() / rows["episode"].diff()
+    accuracy = (reward[rows["episode"] > 0.9 * episodes].mean() + 1) / 2
+    return (_below(rows, rows["total_regret"], 1.8, episodes) + accuracy) / 2
+
+
+def _umbrella(setting: str) -> _Rule:
+    """The part of the settings in which an episode's regret is less than 1/2."""
+
+    def regret(rows: pd.DataFrame, episodes: int) -> float:
+        return _average(rows, rows["total_regret"], episodes)
+
+    return lambda rows, episodes: (_by(rows, setting, regret, episodes) < 0.5).mean()
+
+
+_RULES: Mapping[str, _Rule] = {
+    "bandit": lambda rows, episodes: _below(rows, rows["total_regret"], 0.5, episodes),
+    "cartpole": _balance("raw_return", baseline=1000, good=500),
+    "cartpole_swingup": _swingup,
+    "catch": lambda rows, episodes: _below(rows, rows["total_regret"], 1.6, episodes),
+    "deep_sea": _deep_sea(first=0, threshold=0.9),
+    "deep_sea_stochastic": _deep_sea(first=100, threshold=0.8),
+    "discounting_chain": _discounting_chain,
+    "memory_len": _memory("memory_length"),
+    "memory_size": _memory("num_bits"),
+    "mnist": _mnist,
+    "mountain_car": lambda rows, episodes: _below(rows, -100 * rows["episode"] - rows["raw_return"], 1000, episodes),
+    "umbrella_distract": _umbrella("n_distractor"),
+    "umbrella_length": _umbrella("chain_length"),
+}

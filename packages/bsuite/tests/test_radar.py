@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from envcore_bsuite.analysis import plot_radar
+from envcore_bsuite.errors import ResultsError
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+SCORES = {"noise": 0.5, "credit_assignment": 1.1, "basic": 0.01}
+TAGS = ["basic", "credit_assignment", "exploration", "generalization", "memory", "noise", "scale"]
+LONG_NAME = "an agent with a rather long name, indeed"
+
+
+def test_outline_of_every_agent() -> None:
+    first = pd.Series(SCORES, name="score").rename_axis("tag")
+    figure = plot_radar({"dqn": first, "random": dict.fromkeys(reversed(SCORES), 0.25)})
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["Basic", "Credit\nAssignment", "Noise"]
+    assert list(axes.get_yticks()) == [0.25, 0.5, 0.75, 1.0]
+    dqn, random = axes.lines
+    np.testing.assert_allclose(np.asarray(dqn.get_xdata()), [0, 2 * np.pi / 3, 4 * np.pi / 3, 0])
+    np.testing.assert_allclose(np.asarray(dqn.get_ydata()), [0.05, 1, 0.5, 0.05])
+    np.testing.assert_allclose(np.asarray(random.get_ydata()), 0.25)
+    assert dqn.get_color() != random.get_color()
+    assert dqn.get_marker() != random.get_marker()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["dqn", "random"]
+
+
+@pytest.mark.parametrize(("num_agents", "name"), [(1, LONG_NAME), (3, "agent"), (7, LONG_NAME)])
+def test_nothing_is_cut_off(num_agents: int, name: str) -> None:
+    figure = plot_radar({f"{name} {i}": dict.fromkeys(TAGS, i / 6) for i in range(num_agents)})
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    inside = figure.bbox.padded(1)
+    texts = [*figure.axes[0].get_xticklabels(), *figure.legends[0].get_texts()]
+    assert len(texts) == len(TAGS) + num_agents
+    boxes = [text.get_window_extent(renderer) for text in texts]
+    assert all(inside.contains(*corner) for box in boxes for corner in (box.min, box.max))
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_saves_without_pyplot() -> None:
+    code = f"""
+import io, sys
+from envcore_bsuite.analysis import plot_radar
+from envcore_bsuite.errors import ResultsError
+file = io.BytesIO()
+plot_radar({{"agent": {SCORES}}}).savefig(file)
+assert file.getvalue()[1:4] == b"PNG"
+assert not {{"matplotlib.pyplot", "jax"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_tags_of_a_single_agent_are_sorted() -> None:
+    labels = plot_radar({"agent": dict.fromkeys(reversed(TAGS), 0.5)}).axes[0].get_xticklabels()
+    assert [label.get_text().replace("\n", "_").lower() for label in labels] == TAGS
+
+
+def test_input_is_left_alone() -> None:
+    scores = pd.Series(SCORES)
+    plot_radar({"agent": scores}).savefig(io.BytesIO())
+    assert scores.to_dict() == SCORES
+
+
+@pytest.mark.parametrize(
+    ("tag_scores", "message"),
+    [
+        ({}, "shows 1 to 7 agents, got 0"),
+        ({str(i): SCORES for i in range(8)}, "shows 1 to 7 agents, got 8"),
+        ({"dqn": {"noise": 1.0, "scale": 1.0}}, "needs at least 3 tags, got noise, scale"),
+        ({"dqn": {}}, "needs at least 3 tags, got none"),
+        ({"dqn": SCORES | {"memory": np.nan}}, "dqn has no score for memory"),
+        ({"dqn": SCORES, "random": SCORES | {"memory": 0.5}}, "dqn has no score for memory"),
+    ],
+)
+def test_bad_scores(tag_scores: dict[str, dict[str, float]], message: str) -> None:
+    with pytest.raises(ResultsError, match=message):
+        plot_radar(tag_scores)

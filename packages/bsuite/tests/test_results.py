@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+from envcore_bsuite import sweep
+from envcore_bsuite.analysis import load_results, score
+from envcore_bsuite.errors import ResultsError
+
+CATCH = "episode,total_regret\n1,2\n10,4\n"
+BALANCE = "episode,raw_return,best_episode\n1,2.5,2.5\n"
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    (folder / f"bsuite_id_-_{name}.csv").write_text(text)
+
+
+def test_rows_in_the_order_of_the_sweep(tmp_path: Path) -> None:
+    for name, text in [("catch_noise-2", CATCH), ("catch-10", CATCH), ("catch-2", CATCH), ("cartpole-0", BALANCE)]:
+        write(tmp_path, name, text)
+    (tmp_path / "notes.txt").write_text("not a log")
+    results = load_results(str(tmp_path))
+    ids = ["cartpole/0", "catch/2", "catch/2", "catch/10", "catch/10", "catch_noise/2", "catch_noise/2"]
+    assert results["bsuite_id"].tolist() == ids
+    assert results["bsuite_env"].tolist() == [each.split("/")[0] for each in ids]
+    assert results["episode"].tolist() == [1, 1, 10, 1, 10, 1, 10]
+    assert list(results.loc[0, ["raw_return", "best_episode"]]) == [2.5, 2.5]
+    assert results["raw_return"].isna().tolist() == [False] + 6 * [True]
+
+
+def test_settings_are_joined(tmp_path: Path) -> None:
+    text = "episode,total_regret,noise_scale,bsuite_env\n1,2,7,x\n"  # what a log says of them does not count
+    write(tmp_path, "umbrella_length-3", text)
+    write(tmp_path, "catch_noise-4", text)
+    results = load_results(tmp_path).set_index("bsuite_id")
+    assert list(results.loc["umbrella_length/3", ["chain_length", "n_distractor"]]) == [4, 20]
+    assert list(results.loc["catch_noise/4", ["noise_scale", "bsuite_env"]]) == [0.3, "catch_noise"]
+    names = {name for setting in sweep.SETTINGS.values() for name in setting}
+    assert set(results) == {"bsuite_env", "episode", "total_regret", *names}
+
+
+def test_every_id_has_a_log(tmp_path: Path) -> None:
+    columns = "episode,total_regret,total_return,raw_return,best_episode,total_bad_episodes,total_perfect"
+    for bsuite_id in sweep.SWEEP:
+        write(tmp_path, bsuite_id.replace("/", "-"), f"{columns}\n100,0,0,0,0,0,0\n")
+    results = load_results(tmp_path)
+    assert results["bsuite_id"].tolist() == list(sweep.SWEEP)
+    assert score(results)["bsuite_env"].tolist() == list(sweep.EXPERIMENTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("catch-0", "", "catch-0.csv is no readable CSV file"),
+        ("catch-0", "a,b\n1,2,3,4\n1\n1,2,3,4,5\n", "catch-0.csv is no readable CSV file"),
+        ("catch-0", "episode,total_regret\n", "catch-0.csv has no rows"),
+        ("catch-0", "episode,regret\n1,2\n", "catch-0.csv: no column total_regret; there are episode, regret"),
+        ("cartpole_scale-0", CATCH, "cartpole_scale-0.csv: no column raw_return, best_episode"),
+        ("catch-0", "episode,total_regret\n1,two\n", "catch-0.csv: not every row has a number in column total_regret"),
+        ("catch-0", "episode,total_regret\n1,2\n10,", "catch-0.csv: not every row has a number in column total_regret"),
+        ("catch-20", CATCH, "bsuite_id_-_catch-20.csv: no such id in bsuite's sweep"),
+        ("cacth-0", CATCH, "bsuite_id_-_cacth-0.csv: no such id in bsuite's sweep"),
+    ],
+)
+def test_bad_logs(name: str, text: str, message: str, tmp_path: Path) -> None:
+    write(tmp_path, name, text)
+    with pytest.raises(ResultsError, match=message):
+        load_results(tmp_path)
+
+
+def test_no_logs(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match=r"holds no logs; their names are like bsuite_id_-_bandit-0\.csv"):
+        load_results(tmp_path)
+    with pytest.raises(ResultsError, match="absent is no folder"):
+        load_results(tmp_path / "absent")
+
+
+def test_binary_log(tmp_path: Path) -> None:
+    (tmp_path / "bsuite_id_-_catch-0.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ResultsError, match="no readable CSV file"):
+        load_results(tmp_path)
+
+
+def test_other_csv_files_are_passed_over_with_a_warning(tmp_path: Path) -> None:
+    write(tmp_path, "catch-0", CATCH)
+    for name in ("scores.csv", "more.csv"):
+        (tmp_path / name).write_text(CATCH)
+    with pytest.warns(UserWarning, match=r"no logs of bsuite, passed over: more\.csv, scores\.csv") as caught:
+        results = load_results(tmp_path)
+    assert caught[0].filename == __file__
+    assert len(results) == 2
+
+
+@pytest.mark.parametrize(("library", "module"), [("matplotlib", "matplotlib.figure"), ("pandas", "pandas")])
+def test_error_names_the_extra(library: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("envcore_bsuite.analysis")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ModuleNotFoundError, match=rf"needs {library}: pip install 'envcore-bsuite\[analysis\]'"):
+        importlib.import_module("envcore_bsuite.analysis")
