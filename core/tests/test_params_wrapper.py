@@ -13,6 +13,10 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore.environment import Environment, Outcome
+from envcore.errors import EnvironmentOptionError, InvalidParamsError
+from envcore.registry import Registry
+from envcore.rollout import RolloutWrapper
+from envcore.specs import EnvSpec
 from envcore.testing import check_env
 from envcore.wrappers import Batched, LogWrapper, ParamsWrapper, WrapperParams
 from toy import Counter, CounterParams, Fuse, Spring
@@ -41,13 +45,16 @@ class Gain(ParamsWrapper):
 
 
 class Sized(Counter):
-    """A counter whose spaces and picture depend on params, and insist on being given its own."""
+    """A counter whose spaces, observation and picture depend on params, and that insists on being given its own."""
 
     def observation_space(self, params: CounterParams | None = None) -> spaces.Box:
         return spaces.Box(0.0, self._bonus(params), (self.goal + 1,))
 
     def action_space(self, params: CounterParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(int(self._bonus(params)))
+
+    def observe(self, state: Any, params: CounterParams) -> jax.Array:
+        return super().observe(state, params) * self._bonus(params)
 
     def render(self, state: Any, params: CounterParams | None = None, *, height: int = 256) -> jax.Array:
         return jnp.full((height, height, 3), self._bonus(params)).astype(jnp.uint8)
@@ -119,20 +126,14 @@ def test_vmap_over_params() -> None:
 def test_gradients_reach_both() -> None:
     env = Gain(Spring())
 
-    def total(params: Any) -> jax.Array:
+    def reward(gain: Any, start: Any) -> jax.Array:
+        params = env.default_params.replace(gain=gain, start=start)
         _, state = env.reset(KEY, params)
         return env.step(KEY, state, jnp.ones(1), params)[2]
 
-    params = jax.tree.map(jnp.float32, env.default_params.replace(max_steps_in_episode=0))
-    gradient = jax.grad(lambda gain: total(params.replace(gain=gain, max_steps_in_episode=np.int32(9))))(jnp.float32(3))
-    assert gradient == reward_of_spring(env) / 3
-    inner = jax.grad(lambda start: total(params.replace(start=start, max_steps_in_episode=np.int32(9))))(jnp.float32(1))
-    assert inner != 0
-
-
-def reward_of_spring(env: Any) -> jax.Array:
-    _, state = env.reset(KEY)
-    return env.step(KEY, state, jnp.ones(1))[2]
+    by_gain, by_start = jax.grad(reward, (0, 1))(jnp.float32(3), jnp.float32(1))
+    np.testing.assert_allclose(by_gain, reward(3.0, 1.0) / 3, rtol=1e-6)
+    assert by_start != 0
 
 
 @pytest.mark.parametrize("env", [Gain(Fuse()), Gain(Gain(Fuse()))])
@@ -156,13 +157,14 @@ def test_params_inside_reach_the_reset() -> None:
     assert info["final_obs"].any()
 
 
-def test_spaces_and_pictures_get_the_params_inside() -> None:
+def test_spaces_observations_and_pictures_get_the_params_inside() -> None:
     env: Any = Gain(Sized())
     params = env.default_params.replace(bonus=5.0)
     for own, number in ((params, 5), (None, 7)):
         assert env.observation_space(own) == env.env.observation_space(CounterParams(bonus=number))
         assert env.action_space(own) == spaces.Discrete(number)
-    _, state = env.reset(KEY)
+    obs, state = env.reset(KEY, params)
+    assert obs.max() == 5
     assert (env.render(state, params, height=4) == 5).all()
     assert (env.render(state, height=4) == 7).all()
 
@@ -183,3 +185,22 @@ def test_base_has_no_params() -> None:
 @pytest.mark.slow
 def test_conforms() -> None:
     check_env(Gain(Spring()))
+
+
+def test_a_rollout_replaces_params_of_the_wrapper_and_of_what_is_inside() -> None:
+    manager = RolloutWrapper(None, Gain(Counter()), env_params={"gain": 2.0, "bonus": 4.0})
+    assert (manager.env_params.gain, manager.env_params.bonus) == (2.0, 4.0)
+    with pytest.raises(InvalidParamsError, match="no param 'bonuss'; its params: gain, max_steps_in_episode, bonus"):
+        RolloutWrapper(None, Gain(Counter()), env_params={"bonuss": 4.0})
+
+
+def test_make_hints_at_params_inside() -> None:
+    registry = Registry()
+    registry.register(EnvSpec("Gain-v0", f"{__name__}:make_gain"))
+    with pytest.raises(EnvironmentOptionError, match="'bonus' is a parameter"):
+        registry.make("Gain-v0", bonus=1.0)
+
+
+def make_gain() -> Gain:
+    """An entry point."""
+    return Gain(Counter())

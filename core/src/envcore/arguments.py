@@ -80,6 +80,13 @@ def state_struct(env: Environment[Any, Any]) -> Any:
     return jax.eval_shape(env.start, key, default_params(env))
 
 
+def param_names(params: Any) -> tuple[str, ...]:
+    """The names that `params.replace` takes: of the params, and of those inside if they are a wrapper's."""
+    names = tuple(field.name for field in dataclasses.fields(params))
+    inner = getattr(params, "env_params", None)
+    return names if inner is None else tuple(name for name in names if name != "env_params") + param_names(inner)
+
+
 def check_pytree(env: Environment[Any, Any], value: Any, method: str) -> None:
     """Raises `EnvironmentDefinitionError` where what a method returned lacks the decorator that makes it a pytree."""
     if any(leaf is value for leaf in jax.tree.leaves(value)):

@@ -260,9 +260,10 @@ def _option_names(factory: Callable[..., Environment[Any, Any]]) -> list[str]:
 
 
 def _param_names(registration: Registration, factory: Callable[..., Environment[Any, Any]]) -> set[str]:
+    from envcore.arguments import param_names
+
     try:
-        params = factory(**registration.spec.kwargs).default_params
-        return {field.name for field in dataclasses.fields(params)}
+        return set(param_names(factory(**registration.spec.kwargs).default_params))
     except Exception:  # it has options without a default: the error message does without the hint
         return set()
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from flax import struct
 from jax import lax
 
-from envcore import random, registry
+from envcore import arguments, random, registry
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import InvalidParamsError, RolloutError
 
@@ -213,10 +213,10 @@ def _with_overrides(env: Environment[Any, Any], env_params: Any) -> Any:
     if not isinstance(env_params, Mapping):
         return env_params
     params = env.default_params
-    unknown = sorted(set(env_params) - set(params.__dataclass_fields__))
+    known = arguments.param_names(params)
+    unknown = sorted(set(env_params) - set(known))
     if unknown:
-        known = ", ".join(params.__dataclass_fields__)
-        raise InvalidParamsError(f"{env.name} has no param {unknown[0]!r}; its params: {known}.")
+        raise InvalidParamsError(f"{env.name} has no param {unknown[0]!r}; its params: {', '.join(known)}.")
     return params.replace(**env_params)
 
 

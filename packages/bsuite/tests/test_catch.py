@@ -1,52 +1,48 @@
-"""Catch against the recordings of the original, and what only we have."""
+"""Catch against the original: its recordings, the package itself, and what only we have."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import bsuite_lockstep as lockstep
 import envcore
-import golden
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from bsuite_tasks import CATCH
 from envcore.testing import check_env
-from envcore_bsuite.catch import Catch, CatchState
+from envcore_bsuite.catch import Catch
 
 KEY = jax.random.key(0)
-FIRST = 0
 
 
-@pytest.mark.parametrize(("name", "env"), [("catch", Catch()), ("catch.rows6_columns4", Catch(6, 4))])
-def test_every_recorded_step(name: str, env: Catch) -> None:
-    recording = golden.load(f"bsuite.{name}")
-    recording = recording.rows(recording["step_type"] != FIRST)
-    before, after = recording.group("before"), recording.group("after")
-    state = CatchState(
-        **{field: jnp.asarray(before[field], jnp.int32) for field in ("ball_x", "ball_y", "paddle_x", "paddle_y")},
-        total_regret=jnp.asarray(before["total_regret"], jnp.float32),
-        time=jnp.asarray(before["ball_y"], jnp.int32),
-    )
-    keys = jax.random.split(KEY, len(recording))
-    action = jnp.asarray(recording["action"], jnp.int32)
-    obs, ours, reward, terminated, info = jax.vmap(env.step_env)(keys, state, action)
-    for field in ("ball_x", "ball_y", "paddle_x", "paddle_y", "total_regret"):
-        np.testing.assert_array_equal(getattr(ours, field), after[field])
-    np.testing.assert_array_equal(reward, recording["reward"])
-    np.testing.assert_array_equal(terminated, recording["step_type"] == 2)
-    np.testing.assert_array_equal(info["discount"], recording["discount"])
-    np.testing.assert_array_equal(info["total_regret"], recording["info.total_regret"])
-    pixels = np.unpackbits(recording["obs"], axis=1, count=env.rows * env.columns)
-    np.testing.assert_array_equal(obs, pixels.reshape(-1, env.rows, env.columns))
+@pytest.mark.parametrize("name", ["catch", "catch.rows6_columns4"])
+def test_every_recorded_step(name: str) -> None:
+    lockstep.check_recorded(name, CATCH)
 
 
-def test_recorded_resets() -> None:
-    recording = golden.load("bsuite.catch")
-    first = recording.rows(recording["step_type"] == FIRST).group("after")
-    state = jax.vmap(Catch().reset)(jax.random.split(KEY, 2000))[1]
-    for field in ("ball_y", "paddle_x", "paddle_y"):
-        assert set(np.unique(first[field])) == set(np.unique(getattr(state, field)))
-    counts = np.bincount(state.ball_x, minlength=5)
+@pytest.mark.parametrize("name", ["catch", "catch.rows6_columns4"])
+def test_recorded_resets(name: str) -> None:
+    lockstep.check_resets(name, CATCH)
+
+
+def mostly_catches(key: jax.Array, state: Any, params: Any) -> jax.Array:
+    chase = 1 + jnp.sign(state.ball_x - state.paddle_x)
+    return jnp.where(jax.random.bernoulli(key, 0.6), chase, jax.random.randint(key, (), 0, 3))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(10, 5), (2, 1), (3, 4)])
+def test_game(rows: int, columns: int) -> None:
+    game = lockstep.check_game(lockstep.make("catch", rows=rows, columns=columns), CATCH, mostly_catches, 2000)
+    assert game.done.sum() == 2000 // (rows - 1)
+    assert (game.reward == 1).sum() > 50
+    assert columns == 1 or (game.reward == -1).sum() > 20
+
+
+def test_balls_fall_in_all_columns_alike() -> None:
+    ball_x = jax.vmap(Catch().reset)(jax.random.split(KEY, 2000))[1].ball_x
+    counts = np.bincount(ball_x, minlength=5)
     assert len(counts) == 5
     assert (np.abs(counts - 400) < 4 * np.sqrt(2000 * 0.16)).all()
 
@@ -63,9 +59,9 @@ def test_regret_survives_the_reset() -> None:
     assert regret > 0
 
 
+@pytest.mark.slow
 def test_conforms() -> None:
-    check_env(envcore.make("Catch-bsuite")[0])
-    check_env(envcore.make("Catch-bsuite", rows=4, columns=3)[0])
+    check_env(*envcore.make("Catch-bsuite"))
 
 
 @pytest.mark.parametrize("options", [{"rows": 1}, {"columns": 0}])

@@ -8,7 +8,9 @@ import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from envcore_bsuite.agents import Agent, policy_agent, random_agent
+from envcore_bsuite.errors import RunError
 from envcore_bsuite.programs import Lane, Program, group
 from envcore_bsuite.sweep import EXPERIMENTS, SWEEP
 
@@ -68,6 +70,43 @@ def test_an_agent_is_told_of_every_step() -> None:
     assert float(agent["final"][0]) == 0  # the last observation of a dive, not the next one's first
     np.testing.assert_allclose(agent["rewards"], progress.total_return, rtol=1e-6)
     assert program.row(progress, ended, 0)["steps"] == 30
+
+
+def test_an_agent_that_is_none() -> None:
+    (members,) = group(lanes_of("bandit"), {})
+    with pytest.raises(RunError, match=r"make_agent\(env\) must return an envcore_bsuite.agents.Agent, got <function"):
+        Program(members, lambda env: lambda obs: 0)  # pyright: ignore[reportArgumentType, reportReturnType]
+
+
+@pytest.mark.parametrize(
+    ("after", "message"),
+    [
+        (lambda state: {**state, "more": 1}, "must be {'values'}, got {'values', 'more'}"),
+        (lambda state: {"values": state["values"][:5]}, r"\['values'\] must have shape \(11,\), got \(5,\)"),
+        (lambda state: {"values": state["values"].astype(jnp.float32)}, r"\['values'\] must be int32, got float32"),
+    ],
+)
+def test_an_agents_state_keeps_its_types(after: Any, message: str) -> None:
+    (members,) = group(lanes_of("bandit"), {})
+
+    def make_agent(env: Any) -> Agent:
+        return Agent(
+            init=lambda key: {"values": jnp.zeros(11, jnp.int32)},
+            act=lambda state, obs, key: (jnp.int32(0), state),
+            update=lambda state, transition, key: after(state),
+        )
+
+    program = Program(members, make_agent)
+    with pytest.raises(RunError, match=f"the agent's state after act and update.*{message}"):
+        program.advance(program.start(KEY), np.zeros(20), 1)
+
+
+def test_an_agents_state_may_begin_as_pythons_numbers() -> None:
+    (members,) = group(lanes_of("bandit"), {})
+    agent = Agent(lambda key: 0, lambda state, obs, key: (jnp.int32(0), state), lambda state, step, key: state + 1)
+    program = Program(members, lambda env: agent)
+    progress, _ = program.advance(program.start(KEY), np.zeros(20), 7)
+    assert progress.agent_state.tolist() == [7] * 20
 
 
 def test_it_stops_where_a_lane_is_awaited_or_the_steps_are_used_up() -> None:

@@ -9,7 +9,7 @@ Action: the arm.
 Reward: the arm's.
 Termination: every step ends the episode.
 
-bsuite's `total_regret` sums 1 - reward over all episodes since the first `reset`: it is a field of the state that
+bsuite's `total_regret` sums 1 - reward over all episodes since `reset`: it is a field of the state that
 survives auto-resets, and an entry of `info`.
 
 Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, an order drawn anew each time it is made, is not

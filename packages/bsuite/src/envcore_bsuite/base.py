@@ -25,7 +25,7 @@ class BsuiteEnvironment(Environment[StateT, ParamsT]):
     settings: ClassVar[tuple[str, ...]] = ()
 
     def bsuite_info(self, state: StateT, params: ParamsT | None = None) -> dict[str, jax.Array]:
-        """What bsuite logs and scores of an environment beside rewards, counted since the first `reset`.
+        """What bsuite logs and scores of an environment beside rewards, counted since `reset`.
 
         `step` returns the same entries in `info`.
         """

@@ -12,11 +12,11 @@ Termination: a reward of 0, or more than `max_time` seconds have passed (1,001 s
 
 Position and angle change by the old velocities (explicit Euler), and a step brings the angle into [0, 2 pi).
 
-bsuite's `raw_return` sums rewards since the first `reset`, and `best_episode` is the largest return of an episode: they
+bsuite's `raw_return` sums rewards since `reset`, and `best_episode` is the largest return of an episode: they
 are fields of the state that survive auto-resets, and entries of `info`.
 
 Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
-seconds.
+seconds: for other values of `timescale` or `max_time`, its rounding may end an episode a step earlier.
 """
 
 from __future__ import annotations

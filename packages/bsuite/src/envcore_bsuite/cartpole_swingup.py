@@ -13,12 +13,13 @@ Reward: -`move_cost` for a push; and 1 while the pole's tip is higher than `heig
 Termination: the cart is further than `x_threshold` from the centre, or more than `max_time` seconds have passed (1,001
   steps of 0.01 s).
 
-bsuite's `raw_return` sums rewards since the first `reset`, `total_upright` counts the steps that earned 1, and
+bsuite's `raw_return` sums rewards since `reset`, `total_upright` counts the steps that earned 1, and
 `best_episode` is the largest return of an episode, at least 0: `info` has them; the state keeps what they are computed
 from, through auto-resets.
 
 Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
-seconds. Returns are computed from counts of rewards and pushes, which do not round.
+seconds: for other values of `timescale` or `max_time`, its rounding may end an episode a step earlier. Returns are
+computed from counts of rewards and pushes, which do not round.
 """
 
 from __future__ import annotations

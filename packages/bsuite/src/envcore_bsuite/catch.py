@@ -10,7 +10,7 @@ Action: 0 moves the paddle left, 1 leaves it, 2 moves it right; the walls stop i
 Reward: 0, and at the end 1 for a ball that is caught, -1 for one that is not.
 Termination: the ball reaches the bottom row, after rows - 1 steps. There is no time limit.
 
-bsuite's `total_regret` sums 1 - reward over the last steps of all episodes since the first `reset`: it is a field of
+bsuite's `total_regret` sums 1 - reward over the last steps of all episodes since `reset`: it is a field of
 the state that survives auto-resets, and an entry of `info`.
 
 Deviations: none.

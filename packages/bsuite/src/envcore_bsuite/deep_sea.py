@@ -16,7 +16,7 @@ The stochastic version's "right" leaves the column as it is with probability 1 /
 from either end of the bottom row adds standard normal noise to the reward.
 
 bsuite's `total_bad_episodes` counts the episodes that left the diagonal to the left, and `denoised_return` the
-treasures, since the first `reset`: they are fields of the state that survive auto-resets, and entries of `info`.
+treasures, since `reset`: they are fields of the state that survive auto-resets, and entries of `info`.
 
 Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, a mapping drawn anew each time it is made, is not
 offered. The wind is drawn with 23 random bits in place of 53.

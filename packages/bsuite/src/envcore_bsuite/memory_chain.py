@@ -15,7 +15,7 @@ Termination: by the answer, after `memory_length` + 1 steps.
 As in the original, a step shows what was to be seen before it, so the context appears twice: at the reset and after
 the first step.
 
-bsuite's `total_perfect` counts right answers, and `total_regret` adds 2 for each wrong one, since the first `reset`:
+bsuite's `total_perfect` counts right answers, and `total_regret` adds 2 for each wrong one, since `reset`:
 they are fields of the state that survive auto-resets, and entries of `info`.
 
 Deviations: none.

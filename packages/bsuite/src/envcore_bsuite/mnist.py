@@ -8,7 +8,7 @@ Action: the digit, 0 to 9.
 Reward: 1 for the right digit, else -1.
 Termination: after every step.
 
-bsuite's `total_regret` sums 1 - reward over all steps since the first `reset`: it is a field of the state that
+bsuite's `total_regret` sums 1 - reward over all steps since `reset`: it is a field of the state that
 survives auto-resets, and an entry of `info`.
 
 The params hold the images, once on the device, however many environments share them. Pass params to a jitted function

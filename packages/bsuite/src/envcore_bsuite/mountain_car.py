@@ -11,7 +11,7 @@ Termination: position >= `goal_position`, or 1,000 steps (`max_steps_in_episode`
 
 The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
 
-bsuite's `raw_return` sums rewards since the first `reset`: it is a field of the state that survives auto-resets, and an
+bsuite's `raw_return` sums rewards since `reset`: it is a field of the state that survives auto-resets, and an
 entry of `info`.
 
 Deviations: float32 where the original computes in float64.

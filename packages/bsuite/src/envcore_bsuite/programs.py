@@ -15,15 +15,16 @@ import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import arguments, random
+from envcore import arguments, random, trees
 from envcore.environment import Environment
 from envcore.rollout import Transition
 from flax import struct
 from jax import lax
 
 from envcore_bsuite import sums
-from envcore_bsuite.agents import MakeAgent
+from envcore_bsuite.agents import Agent, MakeAgent
 from envcore_bsuite.csv_log import COLUMNS, Row
+from envcore_bsuite.errors import RunError
 from envcore_bsuite.experiments import shared_program
 from envcore_bsuite.sweep import EPISODES, SWEEP
 
@@ -123,11 +124,17 @@ def group(lanes: Iterable[Lane], options: Mapping[str, Mapping[str, Any]]) -> li
 
 
 class Program:
-    """A group's compiled program with an agent."""
+    """A group's compiled program with an agent.
+
+    Raises:
+      RunError: what makes the agent returns none, or (in `advance`) the agent's state changes its types.
+    """
 
     def __init__(self, members: Group, make_agent: MakeAgent):
         self.group = members
         self._agent = make_agent(members.env)
+        if not isinstance(self._agent, Agent):
+            raise RunError(f"make_agent(env) must return an envcore_bsuite.agents.Agent, got {self._agent!r}")
         self._info_names = _info_names(members.env)
         self._start = jax.jit(jax.vmap(self._start_lane, (0, members.axes)))
         self._advance = jax.jit(self._advance_lanes, donate_argnums=0)
@@ -163,8 +170,9 @@ class Program:
     def _start_lane(self, key: jax.Array, params: Any) -> Progress:
         key, key_env, key_agent = random.split(key, 3)
         _, env_state = self.group.env.reset(key_env, params)
+        agent_state = trees.narrow(self._agent.init(key_agent))
         zero, none = jnp.int32(0), jnp.float32(0)
-        return Progress(key, env_state, self._agent.init(key_agent), zero, zero, none, none, zero, none, none)
+        return Progress(key, env_state, agent_state, zero, zero, none, none, zero, none, none)
 
     def _advance_lanes(
         self, progress: Progress, params: Any, awaited: jax.Array, max_steps: jax.Array
@@ -191,6 +199,9 @@ class Program:
         bsuite_info = {name: info.pop(name) for name in list(info) if name not in _CORE_INFO}
         transition = Transition(state, obs, action, reward, info.pop("final_obs"), done, info)
         agent_state = agent.update(agent_state, transition, key_update)
+        agent_state = trees.conform(
+            agent_state, progress.agent_state, "the agent's state after act and update", RunError
+        )
         total_return, total_excess = sums.add(progress.total_return, progress.total_excess, reward)
         episode_return, episode_excess = sums.add(progress.episode_return, progress.episode_excess, reward)
         episode_len = progress.episode_len + jnp.int32(1)

@@ -12,7 +12,7 @@ Action: 0 leaves the umbrella, 1 takes it.
 Reward: 1 or -1: at the end for the right or the wrong choice, before at random.
 Termination: after `chain_length` steps.
 
-bsuite's `total_regret` adds 2 for each wrong choice since the first `reset`: it is a field of the state that survives
+bsuite's `total_regret` adds 2 for each wrong choice since `reset`: it is a field of the state that survives
 auto-resets, and an entry of `info`.
 
 Deviations: none.

@@ -1,0 +1,69 @@
+"""SimpleBandit against the original: its recordings, the package itself, and what only we have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bsuite_lockstep as lockstep
+import envcore
+import jax
+import numpy as np
+import pytest
+from bsuite_tasks import BANDIT
+from envcore.testing import check_env
+from envcore_bsuite.bandit import SimpleBandit
+
+RECORDINGS = ("bandit.mapping_seed0", "bandit.mapping_seed19", "bandit.num_actions5")
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_every_recorded_step(name: str) -> None:
+    lockstep.check_recorded(name, BANDIT)
+
+
+def test_recorded_resets() -> None:
+    lockstep.check_resets(RECORDINGS[0], BANDIT)
+
+
+def at_random(key: jax.Array, state: Any, params: Any) -> jax.Array:
+    return jax.random.randint(key, (), 0, params.rewards.size)
+
+
+def test_game() -> None:
+    """As long as an experiment: the regret loses no digits."""
+    game = lockstep.check_game(lockstep.make("bandit", mapping_seed=7), BANDIT, at_random, 10_000)
+    assert game.done.all()
+    assert game.info["total_regret"][-1] > 4000
+    assert set(game.action) == set(range(11))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rewards_are_bsuites(seed: int) -> None:
+    rewards = SimpleBandit(seed).default_params.rewards
+    np.testing.assert_array_equal(rewards, lockstep.seeded_tables()[f"bandit.mapping_seed{seed}"])
+
+
+@pytest.mark.slow
+def test_conforms() -> None:
+    check_env(*envcore.make("SimpleBandit-bsuite"))
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"num_actions": 1}, "at least 2 arms, got num_actions=1"),
+        ({"mapping_seed": 2**32}, r"from 0 to 2\*\*32 - 1, got 4294967296"),
+        ({"mapping_seed": -1}, "got -1"),
+        ({"mapping_seed": True}, "must be an integer .* got True"),
+        ({"mapping_seed": 1.0}, "must be an integer .* got 1.0"),
+        ({"mapping_seed": None}, "must be an integer .* got None"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        SimpleBandit(**options)
+
+
+@pytest.mark.parametrize("seed", [0, 2**32 - 1, np.uint32(5)])
+def test_any_seed_of_numpy(seed: Any) -> None:
+    np.testing.assert_allclose(np.sort(SimpleBandit(seed).default_params.rewards), np.arange(11) / 10)

@@ -1,0 +1,85 @@
+"""DeepSea against the original: its recordings, the package itself, and what only we have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bsuite_lockstep as lockstep
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from bsuite_tasks import DEEP_SEA
+from envcore.testing import check_env
+from envcore_bsuite.deep_sea import DeepSea
+
+RECORDINGS = (
+    *(f"deep_sea.size{setting}" for setting in ("5", "10", "10.cost1", "20", "50", "8.unmapped")),
+    *(f"deep_sea_stochastic.size{size}" for size in (5, 10, 30)),
+)
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_every_recorded_step(name: str) -> None:
+    lockstep.check_recorded(name, DEEP_SEA)
+
+
+def test_recorded_resets() -> None:
+    lockstep.check_resets("deep_sea_stochastic.size10", DEEP_SEA)
+
+
+def mostly_right(key: jax.Array, state: Any, params: Any) -> jax.Array:
+    right = jnp.asarray(params.action_mapping).at[state.row, state.column].get(mode="clip").astype(jnp.int32)
+    return jnp.where(jax.random.bernoulli(key, 0.1), 1 - right, right)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "size"), [("deep_sea", 6), ("deep_sea_stochastic", 6), ("deep_sea_stochastic", 1)]
+)
+def test_game(experiment: str, size: int) -> None:
+    game = lockstep.check_game(lockstep.make(experiment, size=size, mapping_seed=42), DEEP_SEA, mostly_right, 3000)
+    assert game.done.sum() == 3000 // size
+    assert game.state.total_bad_episodes[-1] > 100
+    assert game.state.denoised_return[-1] > 50
+
+
+@pytest.mark.parametrize("size", range(10, 51, 2))
+def test_mapping_is_bsuites(size: int) -> None:
+    mapping = DeepSea(size, mapping_seed=42).default_params.action_mapping
+    np.testing.assert_array_equal(mapping, lockstep.seeded_tables()[f"deep_sea.mapping_seed42.size{size}"])
+
+
+def test_without_a_mapping_one_is_right() -> None:
+    mapping = DeepSea(3, randomize_actions=False).default_params.action_mapping
+    np.testing.assert_array_equal(mapping, np.ones((3, 3)))
+
+
+def test_draws_are_normal_and_uniform() -> None:
+    draws = jax.vmap(DeepSea(deterministic=False).draw)(jax.random.split(jax.random.key(0), 4000))
+    noise, wind = np.asarray(draws.noise), np.asarray(draws.wind)
+    assert abs(noise.mean()) < 4 / 4000**0.5
+    assert abs(noise.std() - 1) < 4 / 8000**0.5
+    assert 0 <= wind.min() < 0.01
+    assert 0.99 < wind.max() < 1
+    assert abs(wind.mean() - 0.5) < 4 / (12 * 4000) ** 0.5
+    assert abs(np.corrcoef(noise, wind)[0, 1]) < 4 / 4000**0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env_id", ["DeepSea-bsuite", "DeepSeaStochastic-bsuite"])
+def test_conforms(env_id: str) -> None:
+    check_env(*envcore.make(env_id))
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"size": 0}, "size must be at least 1, got 0"),
+        ({"mapping_seed": -1}, r"mapping_seed must be an integer from 0 to 2\*\*32 - 1, got -1"),
+        ({"mapping_seed": None}, "mapping_seed must be an integer .* got None"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        DeepSea(**options)

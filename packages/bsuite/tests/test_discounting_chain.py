@@ -1,0 +1,67 @@
+"""DiscountingChain against the original: its recordings, the package itself, and what only we have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bsuite_lockstep as lockstep
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from bsuite_tasks import DISCOUNTING_CHAIN
+from envcore.testing import check_env
+from envcore_bsuite.discounting_chain import DiscountingChain
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 7])
+def test_every_recorded_step(seed: int) -> None:
+    lockstep.check_recorded(f"discounting_chain.mapping_seed{seed}", DISCOUNTING_CHAIN)
+
+
+def test_recorded_resets() -> None:
+    lockstep.check_resets("discounting_chain.mapping_seed0", DISCOUNTING_CHAIN)
+
+
+def at_random(key: jax.Array, state: Any, params: Any) -> jax.Array:
+    return jax.random.randint(key, (), 0, 5)
+
+
+@pytest.mark.parametrize("seed", [2, 4])
+def test_game(seed: int) -> None:
+    game = lockstep.check_game(
+        lockstep.make("discounting_chain", mapping_seed=seed), DISCOUNTING_CHAIN, at_random, 3000
+    )
+    assert game.done.sum() == 30
+    assert set(np.unique(game.state.context)) == set(range(-1, 5))
+    assert game.reward.max() == np.float32(1.1)
+    assert (game.reward > 0).sum() == 30
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rewards_are_bsuites(seed: int) -> None:
+    rewards = DiscountingChain(seed).default_params.rewards
+    np.testing.assert_array_equal(rewards, lockstep.seeded_tables()[f"discounting_chain.mapping_seed{seed}"])
+
+
+def test_the_time_limit_is_a_param() -> None:
+    env, params = envcore.make("DiscountingChain-bsuite")
+    params = params.replace(max_steps_in_episode=2)
+    _, state = env.reset(jax.random.key(0), params)
+    _, state, *_ = env.step_env(jax.random.key(0), state, 3, params)
+    obs, _, _, terminated, info = env.step_env(jax.random.key(0), state, 0, params)
+    assert terminated
+    assert not info["truncated"]
+    assert info["discount"] == 0
+    np.testing.assert_array_equal(obs, jnp.array([[3.0, 1.0]]))
+
+
+@pytest.mark.slow
+def test_conforms() -> None:
+    check_env(*envcore.make("DiscountingChain-bsuite"))
+
+
+def test_bad_options() -> None:
+    with pytest.raises(ValueError, match=r"mapping_seed must be an integer from 0 to 2\*\*32 - 1, got -1"):
+        DiscountingChain(-1)

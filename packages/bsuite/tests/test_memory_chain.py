@@ -1,0 +1,77 @@
+"""MemoryChain against the original: its recordings, the package itself, and what only we have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bsuite_lockstep as lockstep
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from bsuite_tasks import MEMORY_CHAIN
+from envcore.testing import check_env
+from envcore_bsuite.experiments import shared_program
+from envcore_bsuite.memory_chain import MemoryChain
+
+RECORDINGS = (
+    *(f"memory_len.memory_length{length}" for length in (1, 2, 5, 30)),
+    *(f"memory_size.num_bits{bits}" for bits in (1, 3, 10, 40)),
+)
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_every_recorded_step(name: str) -> None:
+    lockstep.check_recorded(name, MEMORY_CHAIN)
+
+
+@pytest.mark.parametrize("name", ["memory_len.memory_length5", "memory_size.num_bits10", "memory_size.num_bits40"])
+def test_recorded_resets(name: str) -> None:
+    lockstep.check_resets(name, MEMORY_CHAIN)
+
+
+def mostly_remembers(key: jax.Array, state: Any, params: Any) -> jax.Array:
+    return jnp.where(jax.random.bernoulli(key, 0.7), state.context[state.query], 1 - state.context[state.query])
+
+
+LENGTHS = (*range(1, 11), 12, 14, 17, 20, 25, *range(30, 101, 10))
+
+
+def test_games_of_every_length() -> None:
+    for length in LENGTHS:
+        made = lockstep.make("memory_len", memory_length=length)
+        made = made._replace(env=shared_program(made.env))
+        game = lockstep.check_game(made, MEMORY_CHAIN, mostly_remembers, 400, seed=length)
+        assert game.done.sum() == 400 // (length + 1)
+
+
+@pytest.mark.parametrize("bits", [2, 40])
+def test_game_of_many_bits(bits: int) -> None:
+    game = lockstep.check_game(lockstep.make("memory_size", num_bits=bits), MEMORY_CHAIN, mostly_remembers, 3000)
+    assert set(game.state.query) == set(range(bits))
+    assert game.state.total_perfect[-1] > 600
+    assert game.info["total_regret"][-1] > 400
+
+
+def test_contexts_and_queries_are_uniform() -> None:
+    state = jax.vmap(MemoryChain(num_bits=40).reset)(jax.random.split(jax.random.key(0), 4000))[1]
+    frequency = np.asarray(state.context).mean(axis=0)
+    assert (abs(frequency - 0.5) < 4 * 0.5 / 4000**0.5).all()
+    counts = np.bincount(state.query, minlength=40)
+    assert len(counts) == 40
+    assert (abs(counts - 100) < 45).all()
+    correlation = np.corrcoef(np.column_stack([state.context, state.query]).T) - np.eye(41)
+    assert (abs(correlation) < 5 / 4000**0.5).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"num_bits": 33, "memory_length": 1}])
+def test_conforms(options: dict[str, Any]) -> None:
+    check_env(*envcore.make("MemoryChain-bsuite", **options))
+
+
+@pytest.mark.parametrize("options", [{"num_bits": 0}, {"num_bits": 2**16 + 1}, {"memory_length": 0}])
+def test_bad_options(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"num_bits from 1 to 65536 and memory_length of at least 1, got \d+ and \d+"):
+        MemoryChain(**options)

@@ -1,0 +1,148 @@
+"""The ids against the package's own loader, which makes the same environments of the same settings."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest import mock
+
+import bsuite
+import envcore
+import mnist_files
+import numpy as np
+import pytest
+from bsuite import sweep as original_sweep
+from envcore import spaces
+from envcore_bsuite import sweep
+from envcore_bsuite.plugin import envcore_env_specs
+from envcore_bsuite.sweep import EXPERIMENTS
+
+SPECS = envcore_env_specs()
+IDS = {
+    "CartPole",
+    "CartPoleSwingup",
+    "Catch",
+    "DeepSea",
+    "DeepSeaStochastic",
+    "DiscountingChain",
+    "MNISTBandit",
+    "MemoryChain",
+    "MountainCar",
+    "SimpleBandit",
+    "UmbrellaChain",
+}
+NEEDS_DATA = ("mnist", "mnist_noise", "mnist_scale")
+
+
+def test_ids() -> None:
+    assert {spec.id for spec in SPECS if not spec.family} == {f"{name}-bsuite" for name in IDS}
+    assert len(SPECS) == 11 + 468
+    assert [spec.id for spec in SPECS if spec.family] == [f"bsuite/{bsuite_id}" for bsuite_id in original_sweep.SWEEP]
+    assert all(spec.summary and spec.source for spec in SPECS)
+
+
+def test_listing() -> None:
+    listed = [each.spec.id for each in envcore.list_envs() if each.distribution == "envcore-bsuite"]
+    assert sorted(listed) == sorted(f"{name}-bsuite" for name in IDS)
+    families = [name for name in envcore.list_families() if name.startswith("bsuite/")]
+    assert families == sorted(f"bsuite/{name}" for name in EXPERIMENTS)
+    assert len(families) == 23
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_members_in_order_of_numbers(name: str) -> None:
+    members = [each.spec.id for each in envcore.list_envs(f"bsuite/{name}")]
+    assert members == [f"bsuite/{name}/{number}" for number in range(len(EXPERIMENTS[name].settings))]
+
+
+# What an environment is made of: the original's attributes, and what they are called here.
+OPTIONS = {
+    "DeepSea": {"_size": "size", "_deterministic": "deterministic"},
+    "MemoryChain": {"_num_bits": "num_bits"},
+    "UmbrellaChain": {"_n_distractor": "n_distractor"},
+    "Catch": {"_rows": "rows", "_columns": "columns"},
+}
+POLE = {f"_{name}": name for name in ("height_threshold", "x_threshold", "timescale", "max_time")}
+PARAMS = {
+    "SimpleBandit": {"_rewards": "rewards"},
+    "DeepSea": {"_action_mapping": "action_mapping", "_unscaled_move_cost": "unscaled_move_cost"},
+    "DiscountingChain": {
+        "_rewards": "rewards",
+        "_reward_timestep": "reward_timestep",
+        "_episode_len": "max_steps_in_episode",
+    },
+    "MemoryChain": {"_memory_length": "memory_length"},
+    "UmbrellaChain": {"_chain_length": "chain_length"},
+    "Cartpole": POLE,
+    "CartpoleSwingup": {**POLE, **{f"_{n}": n for n in ("theta_dot_threshold", "x_reward_threshold", "move_cost")}},
+    "MountainCar": {
+        "_min_pos": "min_position",
+        "_max_pos": "max_position",
+        "_max_speed": "max_speed",
+        "_goal_pos": "goal_position",
+        "_force": "force",
+        "_gravity": "gravity",
+        "_max_steps": "max_steps_in_episode",
+    },
+}
+
+
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name not in NEEDS_DATA])
+def test_every_id_is_the_loaders_environment(name: str) -> None:
+    for bsuite_id in EXPERIMENTS[name].ids:
+        check_same(bsuite_id, bsuite.load(name, original_sweep.SETTINGS[bsuite_id]))
+
+
+def check_same(bsuite_id: str, original: Any) -> None:
+    env, params = envcore.make(f"bsuite/{bsuite_id}")
+    inside = original
+    if wrapper := {"RewardNoise": "noise_scale", "RewardScale": "reward_scale"}.get(type(original).__name__):
+        assert type(env).__name__ == type(original).__name__
+        assert getattr(params, wrapper) == getattr(original, f"_{wrapper}")
+        inside = original.raw_env
+    kind = type(inside).__name__
+    assert type(env.unwrapped).__name__ == {"Cartpole": "CartPole", "CartpoleSwingup": "CartPoleSwingup"}.get(
+        kind, kind
+    )
+    for theirs, ours in OPTIONS.get(kind, {}).items():
+        assert getattr(env.unwrapped, ours) == getattr(inside, theirs)
+    for theirs, ours in PARAMS.get(kind, {}).items():
+        np.testing.assert_array_equal(getattr(params, ours), getattr(inside, theirs))
+    if config := getattr(inside, "_cartpole_config", None):
+        for attribute, value in config._asdict().items():
+            assert getattr(params, attribute) == value
+    assert env.observation_space(params).shape == original.observation_spec().shape
+    assert env.observation_space(params).dtype == original.observation_spec().dtype
+    assert env.action_space(params) == spaces.Discrete(original.action_spec().num_values)
+    assert sweep.EPISODES[bsuite_id] == original.bsuite_num_episodes
+
+
+@pytest.mark.parametrize("name", NEEDS_DATA)
+def test_every_id_of_mnist(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    images = np.zeros((2, 28, 28), np.int8)
+    digits = (images, np.arange(2)), (images, np.arange(2))
+    with (
+        mnist_files.published(tmp_path_factory.mktemp("data")),
+        mock.patch("bsuite.utils.datasets.load_mnist", return_value=digits),
+    ):
+        for bsuite_id in EXPERIMENTS[name].ids:
+            check_same(bsuite_id, bsuite.load(name, original_sweep.SETTINGS[bsuite_id]))
+
+
+def test_options_win_over_the_settings() -> None:
+    env, params = envcore.make("bsuite/deep_sea/0", size=4)
+    assert env.observation_space().shape == (4, 4)
+    assert np.shape(params.action_mapping) == (4, 4)
+    env, params = envcore.make("bsuite/bandit_noise/0", num_actions=3, noise_scale=7.0)
+    assert (env.action_space(), params.noise_scale) == (spaces.Discrete(3), 7.0)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs", "error"),
+    [
+        ("bsuite/catch_noise/0", {"seed": 1}, "no constructor option 'seed'; its options: noise_scale"),
+        ("bsuite/deep_sea/0", {"size": 0}, "size must be at least 1"),
+    ],
+)
+def test_bad_options(env_id: str, kwargs: dict[str, Any], error: str) -> None:
+    with pytest.raises(envcore.EnvcoreError, match=error):
+        envcore.make(env_id, **kwargs)

@@ -1,0 +1,56 @@
+"""The sweep against the original: its recording, and the package itself."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from typing import Any
+
+import pytest
+from bsuite import sweep as original
+from bsuite_lockstep import GOLDEN
+from envcore_bsuite import sweep
+from envcore_bsuite.sweep import EXPERIMENTS
+
+
+def test_is_the_recorded_one() -> None:
+    recorded = json.loads((GOLDEN / "bsuite_sweep.json").read_text())
+    ours = {
+        bsuite_id: {
+            "kwargs": dict(sweep.SETTINGS[bsuite_id]),
+            "num_episodes": sweep.EPISODES[bsuite_id],
+            "tags": sorted(tag for tag, ids in sweep.TAGS.items() if bsuite_id in ids),
+        }
+        for bsuite_id in sweep.SWEEP
+    }
+    assert ours == {bsuite_id: {**entry, "tags": sorted(entry["tags"])} for bsuite_id, entry in recorded.items()}
+
+
+def test_is_the_packages_in_its_order() -> None:
+    assert original.SWEEP == sweep.SWEEP
+    assert len(sweep.SWEEP) == 468
+    assert [(name, dict(setting)) for name, setting in original.SETTINGS.items()] == [
+        (name, dict(setting)) for name, setting in sweep.SETTINGS.items()
+    ]
+    assert list(original.EPISODES.items()) == list(sweep.EPISODES.items())
+    assert original.TESTING == sweep.TESTING
+    assert {tag: tuple(ids) for tag, ids in original.TAGS.items()} == dict(sweep.TAGS)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiment_is_the_packages(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    assert experiment.name == name
+    assert experiment.ids == getattr(original, name.upper())
+    module = importlib.import_module(f"bsuite.experiments.{name}.sweep")
+    assert [dict(setting) for setting in experiment.settings] == [dict(setting) for setting in module.SETTINGS]
+    assert experiment.episodes == module.NUM_EPISODES
+    assert experiment.tags == tuple(module.TAGS)
+
+
+@pytest.mark.parametrize(
+    "mapping", [EXPERIMENTS, sweep.SETTINGS, sweep.EPISODES, sweep.TAGS, sweep.SETTINGS["deep_sea/3"]]
+)
+def test_nobody_changes_it(mapping: Any) -> None:
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        mapping["catch/0"] = None

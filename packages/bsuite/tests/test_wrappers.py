@@ -1,0 +1,152 @@
+"""RewardNoise and RewardScale against the original: its recordings, the package itself, and what only we have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bsuite_lockstep as lockstep
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from bsuite_physics import CARTPOLE, MOUNTAIN_CAR
+from bsuite_tasks import BANDIT, CATCH, with_noise
+from envcore import random
+from envcore.testing import check_env
+from envcore.wrappers import Batched, LogWrapper
+from envcore_bsuite.bandit import SimpleBandit
+from envcore_bsuite.cartpole import CartPole
+from envcore_bsuite.catch import Catch
+from envcore_bsuite.mountain_car import MountainCar
+from envcore_bsuite.wrappers import RewardNoise, RewardScale
+
+KEY = jax.random.key(5)
+INSIDE = {"bandit": BANDIT, "cartpole": CARTPOLE, "catch": CATCH, "mountain_car": MOUNTAIN_CAR}
+TASKS = {
+    **{f"{name}_noise": with_noise(task, 0.3) for name, task in INSIDE.items()},
+    **{f"{name}_scale": task for name, task in INSIDE.items()},
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_recorded_step(name: str) -> None:
+    assert lockstep.check_recorded(name, TASKS[name]) == 0
+
+
+@pytest.mark.parametrize("name", ["catch_noise", "catch_scale"])
+def test_recorded_resets(name: str) -> None:
+    lockstep.check_resets(name, TASKS[name])
+
+
+def at_random(key: jax.Array, state: Any, params: Any) -> jax.Array:
+    return jax.random.randint(key, (), 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "settings", "task"),
+    [
+        ("catch_noise", {"noise_scale": 3.0, "seed": None}, with_noise(CATCH, 3.0)),
+        ("catch_scale", {"reward_scale": 0.03, "seed": None}, CATCH),
+        ("bandit_noise", {"noise_scale": 0.1, "seed": None, "mapping_seed": 3}, with_noise(BANDIT, 0.1)),
+    ],
+)
+def test_game(experiment: str, settings: dict[str, Any], task: lockstep.Task) -> None:
+    game = lockstep.check_game(lockstep.make(experiment, **settings), task, at_random, 2000)
+    assert game.info["total_regret"][-1] > 100
+    assert (np.diff(game.info["total_regret"]) >= 0).all()
+
+
+def step(env: Any, params: Any = None, key: jax.Array = KEY) -> tuple[Any, ...]:
+    """One step after a reset."""
+    _, state = env.reset(KEY, params)
+    return env.step(key, state, 1, params)
+
+
+def rewards(env: Any, num: int = 4000) -> np.ndarray:
+    """Rewards of a first step with many keys."""
+    return np.asarray(jax.vmap(lambda key: step(env, key=key)[2])(random.split(KEY, num)))
+
+
+def check_normal(noise: np.ndarray, scale: float) -> None:
+    assert abs(noise.mean()) < 4 * scale / noise.size**0.5
+    assert abs(noise.std() / scale - 1) < 4 / (2 * noise.size) ** 0.5
+    assert 0.66 < (abs(noise) < scale).mean() < 0.71
+
+
+def test_noise_is_normal() -> None:
+    check_normal(rewards(RewardNoise(MountainCar(), 10.0)) + 1, 10.0)
+
+
+def test_noise_in_noise_is_drawn_twice() -> None:
+    env = RewardNoise(RewardNoise(Catch(), 3.0), 4.0)
+    check_normal(rewards(env), 5.0)
+    params = env.default_params.replace(noise_scale=0.0)
+    assert params.env_params.noise_scale == 3.0
+    inner = RewardNoise(Catch(), 3.0)
+    key_inside = random.split(KEY)[0]
+    assert step(env, params)[2] == step(inner, key=key_inside)[2]
+
+
+def test_order_of_wrappers() -> None:
+    """Noise around scaled rewards is not scaled, scaling around noise scales it."""
+    (noise,) = rewards(RewardNoise(Catch(), 1.0), 1)
+    np.testing.assert_allclose(
+        rewards(RewardScale(RewardNoise(MountainCar(), 1.0), 30.0), 1), 30 * (noise - 1), rtol=1e-5
+    )
+    np.testing.assert_allclose(rewards(RewardNoise(RewardScale(MountainCar(), 30.0), 1.0), 1), noise - 30, rtol=1e-6)
+
+
+def test_only_the_reward_changes() -> None:
+    key_inside = random.split(KEY)[0]
+    plain = step(CartPole(), key=key_inside)
+    for env, key in ((RewardNoise(CartPole(), 2.0), KEY), (RewardScale(CartPole(), 2.0), key_inside)):
+        obs, state, reward, done, info = step(env, key=key)
+        assert reward != plain[2]
+        jax.tree.map(np.testing.assert_array_equal, (obs, state, done, info), (*plain[:2], *plain[3:]))
+        assert info["raw_return"] == 1
+
+
+def test_params_of_the_environment_inside() -> None:
+    env = RewardScale(CartPole(), 30.0)
+    params = env.default_params.replace(max_time=0.0, reward_scale=2.0)
+    _, _, reward, done, _ = step(env, params)
+    assert done
+    assert reward == 2.0
+    assert not step(env)[3]
+
+
+def test_vmap_over_scales() -> None:
+    scales = jnp.array([0.0, 1.0, 10.0])
+    noisy = RewardNoise(MountainCar(), 1.0)
+    found = jax.vmap(lambda scale: step(noisy, noisy.default_params.replace(noise_scale=scale))[2])(scales)
+    noise = found[1] + 1
+    assert noise != 0
+    np.testing.assert_allclose(found, scales * noise - 1, rtol=1e-5)
+    scaled = RewardScale(MountainCar(), 1.0)
+    found = jax.vmap(lambda scale: step(scaled, scaled.default_params.replace(reward_scale=scale))[2])(scales)
+    np.testing.assert_array_equal(found, -scales)
+
+
+def test_noise_in_and_around_a_batch() -> None:
+    actions = jnp.ones(500, jnp.int32)
+    for env in (Batched(RewardNoise(MountainCar(), 2.0), 500), RewardNoise(Batched(MountainCar(), 500), 2.0)):
+        _, state = env.reset(KEY)
+        _, _, reward, _, info = env.step(KEY, state, actions)
+        assert reward.shape == (500,)
+        check_normal(np.asarray(reward) + 1, 2.0)
+        np.testing.assert_array_equal(info["raw_return"], -jnp.ones(500))
+
+
+def test_logged_returns_are_those_of_the_agent() -> None:
+    env = LogWrapper(RewardScale(Catch(rows=2), 30.0))
+    _, _, reward, done, info = step(env)
+    assert done
+    assert abs(reward) == 30
+    assert info["returned_episode_returns"] == reward
+    assert info["total_regret"] == 1 - reward / 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env", [RewardNoise(Catch(rows=4), 0.5), RewardScale(SimpleBandit(), 30.0)])
+def test_conforms(env: Any) -> None:
+    check_env(env)

@@ -1,0 +1,289 @@
+"""Our bsuite environments beside the original's: the same states, actions and draws, what comes of them.
+
+`check_recorded` takes every recorded step with our rules, `check_resets` every recorded reset, and `check_game` plays
+our environment through many episodes with the package `bsuite` beside it, which is given what ours draws. Whole
+numbers, bits and flags are compared exactly, other numbers to the rounding of float32.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+from unittest import mock
+
+import bsuite
+import envcore
+import golden
+import jax
+import jax.numpy as jnp
+import numpy as np
+from agreement import Fields, check_agreement
+from envcore import arguments
+from forced_draws import Calls, ForcedDraws
+from lockstep import ROUNDINGS, SPACING
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+FIRST, LAST = 0, 2
+KEY = jax.random.key(0)
+
+_BASE_INFO = {"terminated", "truncated", "discount", "final_obs"}
+# What the original has to remember, but we need not: we reset at once, the size is an option, and an episode of
+# MemoryChain has one answer.
+_NOT_OURS = {"reset_next_step", "size", "episode_mistakes"}
+
+
+class Steps(NamedTuple):
+    """N steps of the original.
+
+    Attributes:
+      before, after: its fields around each step, (N, ...) each.
+      action: int (N,).
+      draws: what is random in each step, as `Task.force` takes it.
+    """
+
+    before: Fields
+    action: np.ndarray
+    draws: Any
+    after: Fields
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """How an environment of ours corresponds to the original's.
+
+    Attributes:
+      from_original: makes our states of the original's fields, both (N, ...).
+      to_original: makes the original's fields of our states.
+      read: reads the fields from the live original.
+      reset_calls: what the original draws for a reset that leads to our state.
+      step_calls: what it draws for a step: (original, action, what `our_draws` gave) -> calls.
+      our_draws: (env, key) -> what our environment draws in a step; None for nothing.
+      our_reset_draws: from a reset's recorded draws the functions of `envcore.random` that bring them about in
+        our `init_state`.
+      force: (env, draws) -> the environment that draws what was recorded.
+      put: writes our state into the live original, where the two drift apart by rounding.
+      sizes: (steps, params) -> the size of the numbers that are added up to a result, by the result's name ("obs",
+        "reward", "info.raw_return", "x"), where it is not the result's own; and as "undecided", bool (N,), the steps
+        that end within rounding of a threshold.
+    """
+
+    from_original: Callable[[Fields], Any]
+    to_original: Callable[[Any], Fields]
+    read: Callable[[Any], Mapping[str, Any]]
+    reset_calls: Callable[[Any], Calls] = lambda state: []
+    step_calls: Callable[[Any, int, Any], Calls] = lambda original, action, draws: []
+    our_draws: Callable[[Any, jax.Array], Any] = lambda env, key: None
+    our_reset_draws: Callable[[Mapping[str, jax.Array]], dict[str, Any]] = lambda draws: {}
+    force: Callable[[Any, Any], Any] = lambda env, draws: env
+    put: Callable[[Any, Any], None] = lambda original, state: None
+    sizes: Callable[[Steps, Any], Mapping[str, np.ndarray]] = lambda steps, params: {}
+
+
+class Made(NamedTuple):
+    """An environment of ours with its params, and a function that makes the original."""
+
+    env: Any
+    params: Any
+    original: Callable[[], Any]
+
+
+def make(experiment: str, **settings: Any) -> Made:
+    """The environment of an experiment, with the same settings as the original."""
+    options = {name: value for name, value in settings.items() if name != "seed"}
+    env, params = envcore.make(f"bsuite/{experiment}/0")
+    numbers = {name: options.pop(name) for name in set(options) - set(_option_names(env)) if hasattr(params, name)}
+    env, params = envcore.make(f"bsuite/{experiment}/0", **options)
+
+    def original() -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that DeepSea without a mapping is for debugging
+            return bsuite.load(experiment, settings)
+
+    return Made(env, params.replace(**numbers), original)
+
+
+def seeded_tables() -> dict[str, np.ndarray]:
+    """The arrays that bsuite's mapping seeds stand for, such as "deep_sea.mapping_seed42.size10"."""
+    with np.load(GOLDEN / "bsuite.seeded_tables.npz") as file:
+        return {name: file[name] for name in file.files}
+
+
+def of_recording(name: str) -> tuple[golden.Recording, Made]:
+    """The recording bsuite.`name`, and the environment that was recorded."""
+    recording = golden.load(f"bsuite.{name}")
+    return recording, make(recording.meta["experiment"], **recording.meta["kwargs"])
+
+
+def check_recorded(name: str, task: Task) -> int:
+    """Fails unless each recorded step leads from the same state to the same results.
+
+    Returns:
+      How many steps differ because the original is within rounding of a threshold.
+    """
+    recording, (env, params, _) = of_recording(name)
+    recording = recording.rows(recording["step_type"] != FIRST)
+    steps = Steps(recording.group("before"), recording["action"], recording.group("draw"), recording.group("after"))
+
+    @jax.jit
+    @jax.vmap
+    def ours(state: Any, action: jax.Array, draws: Any) -> tuple[Any, ...]:
+        obs, after, reward, terminated, info = task.force(env, draws).step_env(KEY, state, action, params)
+        return obs, after, reward, terminated, info, env.unwrapped.bsuite_info(after, params)
+
+    action, draws = jnp.asarray(steps.action, jnp.int32), _on_device(steps.draws)
+    obs, after, reward, terminated, info, logged = ours(task.from_original(steps.before), action, draws)
+    assert not info["truncated"].any()
+    _check_logged(info, logged)
+    terminal = recording["step_type"] == LAST
+    theirs = _results(_obs(recording), recording["reward"], terminal, recording["discount"], recording.group("info"))
+    return check_agreement(
+        {**_results(obs, reward, terminated, info["discount"], logged), **task.to_original(after)},
+        {**theirs, **_ours_of(steps.after)},
+        task.sizes(steps, params),
+    )
+
+
+def check_resets(name: str, task: Task) -> None:
+    """Fails unless each recorded reset, with its draws, leads to the same state and observation."""
+    recording, (env, params, _) = of_recording(name)
+    recording = recording.rows(recording["step_type"] == FIRST)
+    assert len(recording)
+    module = sys.modules[type(env.unwrapped).__module__]
+    params = arguments.checked_params(env, params)
+
+    @jax.jit
+    @jax.vmap
+    def ours(final: Any, draws: Mapping[str, jax.Array]) -> tuple[Any, Any]:
+        functions = task.our_reset_draws(draws)
+        draws_recorded = mock.patch.object(module, "random", SimpleNamespace(**functions))
+        with draws_recorded if functions else contextlib.nullcontext():
+            state = env.restart(KEY, jnp.bool_(True), final, params)
+        return state, env.observe(state, params)
+
+    state, obs = ours(task.from_original(recording.group("before")), _on_device(recording.group("draw")))
+    assert not state.time.any()
+    check_agreement(
+        {"obs": np.asarray(obs), **task.to_original(state)},
+        {"obs": _obs(recording), **_ours_of(recording.group("after"))},
+        {},
+    )
+
+
+class Game(NamedTuple):
+    """N steps of ours with auto-reset: what was before each step, and what it returned.
+
+    Attributes:
+      state, obs: before the step.
+      draws: what `Task.our_draws` gave.
+      info: all entries.
+    """
+
+    state: Any
+    obs: Any
+    action: Any
+    draws: Any
+    reward: Any
+    done: Any
+    info: dict[str, Any]
+
+
+Policy = Callable[[jax.Array, Any, Any], jax.Array]
+"""(key, state, params) -> action."""
+
+
+@functools.partial(jax.jit, static_argnums=(0, 2, 3, 4))
+def play(env: Any, params: Any, task: Task, policy: Policy, num_steps: int, seed: int = 0) -> Game:
+    """Plays our environment for so many steps, through as many episodes as they make."""
+    key_reset, key = jax.random.split(jax.random.key(seed))
+    obs, state = env.reset(key_reset, params)
+
+    def body(carry: tuple[Any, Any], key: jax.Array) -> tuple[Any, Game]:
+        obs, state = carry
+        key_act, key_step = jax.random.split(key)
+        action = policy(key_act, state, params)
+        next_obs, next_state, reward, done, info = env.step(key_step, state, action, params)
+        return (next_obs, next_state), Game(state, obs, action, task.our_draws(env, key_step), reward, done, info)
+
+    return jax.lax.scan(body, (obs, state), jax.random.split(key, num_steps))[1]
+
+
+def check_game(made: Made, task: Task, policy: Policy, num_steps: int, seed: int = 0) -> Game:
+    """Plays both side by side, and fails unless states, results and counters agree all the way.
+
+    Where the original wants a call of its own to reset, ours has done so with the step before.
+    """
+    env, params = made.env, made.params
+    game = jax.tree.map(np.asarray, play(env, params, task, policy, num_steps, seed))
+    original, forced = made.original(), ForcedDraws()
+    raw = getattr(original, "raw_env", original)
+    original._rng = raw._rng = forced
+    rows: list[tuple[Any, ...]] = []
+    starts: list[tuple[int, np.ndarray]] = []
+    is_over = True
+    for i, action in enumerate(game.action.tolist()):
+        state, draws = jax.tree.map(lambda x, i=i: x[i], (game.state, game.draws))
+        if is_over:
+            with forced.giving(task.reset_calls(state)):
+                timestep = original.step(0)
+            assert timestep.first()
+            starts.append((i, timestep.observation))
+        task.put(raw, state)
+        before = dict(task.read(raw))
+        with forced.giving(task.step_calls(raw, action, draws)):
+            timestep = original.step(action)
+        is_over = timestep.last()
+        results = _results(timestep.observation, timestep.reward, is_over, timestep.discount, original.bsuite_info())
+        rows.append((before, dict(task.read(raw)), results))
+    before, after, theirs = jax.tree.map(lambda *x: np.stack(x), *rows)
+    begins = [i for i, _ in starts]
+    np.testing.assert_array_equal(np.flatnonzero(np.append(True, game.done[:-1])), begins)
+    first = np.stack([obs for _, obs in starts])
+    np.testing.assert_allclose(game.obs[begins], first, rtol=ROUNDINGS * SPACING, atol=ROUNDINGS * SPACING)
+    assert not game.info["truncated"].any()
+    logged = {name: value for name, value in game.info.items() if name not in _BASE_INFO}
+    ours = _results(game.info["final_obs"], game.reward, game.info["terminated"], game.info["discount"], logged)
+    steps = Steps(before, game.action, game.draws, after)
+    undecided = check_agreement(
+        {**ours, **task.to_original(game.state)}, {**theirs, **_ours_of(before)}, task.sizes(steps, params)
+    )
+    assert not undecided, "a game in which rounding decides proves nothing about the counters: take another seed"
+    return game
+
+
+def _results(obs: Any, reward: Any, terminated: Any, discount: Any, logged: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    info = {f"info.{name}": value for name, value in logged.items()}
+    results = {"obs": obs, "reward": reward, "terminated": terminated, "discount": discount, **info}
+    return {name: np.asarray(value) for name, value in results.items()}
+
+
+def _check_logged(info: Mapping[str, Any], logged: Mapping[str, Any]) -> None:
+    assert set(info) == set(logged) | _BASE_INFO
+    for name, value in logged.items():
+        np.testing.assert_array_equal(info[name], value)
+
+
+def _ours_of(fields: Fields) -> Fields:
+    return {name: np.asarray(value) for name, value in fields.items() if name not in _NOT_OURS}
+
+
+def _obs(recording: golden.Recording) -> np.ndarray:
+    shape = tuple(recording.meta["obs_shape"])
+    if not recording.meta["obs_packed"]:
+        return recording["obs"]
+    return np.unpackbits(recording["obs"], axis=1, count=np.prod(shape)).reshape(-1, *shape)
+
+
+def _option_names(env: Any) -> list[str]:
+    own = [field.name for field in dataclasses.fields(env)]
+    return own + _option_names(env.env) if "env" in own else own
+
+
+def _on_device(draws: Mapping[str, np.ndarray]) -> dict[str, jax.Array]:
+    return {name: jnp.asarray(x, jnp.float32 if x.dtype.kind == "f" else jnp.int32) for name, x in draws.items()}
