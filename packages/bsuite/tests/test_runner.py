@@ -182,6 +182,9 @@ def test_a_folder_of_another_run(tmp_path: Path) -> None:
     run(random_agent, tmp_path, FEW[:1], show_progress=False)
     with pytest.raises(RunError, match="holds a run with seed=0, not 1: choose another results_dir, or delete it"):
         run(random_agent, tmp_path, FEW, seed=1, show_progress=False)
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(RunError, match=r"run\.json is damaged"):
+        run(random_agent, tmp_path, FEW, show_progress=False)
     (tmp_path / "run.json").unlink()
     with pytest.raises(RunError, match="holds logs that this runner did not write"):
         run(random_agent, tmp_path, FEW, show_progress=False)

@@ -136,7 +136,8 @@ class _Run:
         if saved is not None:
             progress, rows = saved.restore(progress), saved.rows
         schedule = (*csv_log.logged_episodes(members.num_episodes), 0)
-        counted, chunk, last_save = 0, 16, time.monotonic()
+        counted = self._count(members, jax.device_get(progress.episode), 0)
+        chunk, last_save = 16, time.monotonic()
         while True:
             awaited = np.array([schedule[len(lane_rows)] for lane_rows in rows], np.int32)
             if not awaited.any():
@@ -149,9 +150,7 @@ class _Run:
                 rows[number].append(program.row(host, ended, number))
                 lane = members.lanes[number]
                 csv_log.write(self.log_folders[lane.repeat], lane.bsuite_id, rows[number])
-            played = int(np.minimum(host.episode, members.num_episodes).sum())
-            self.count_episodes(played - counted)
-            counted, now = played, time.monotonic()
+            counted, now = self._count(members, host.episode, counted), time.monotonic()
             if now - start < _CHUNK_SECONDS / 2:
                 chunk = min(chunk * 2, _MAX_CHUNK)
             elif now - start > _CHUNK_SECONDS:
@@ -162,6 +161,12 @@ class _Run:
             if self.stopped.is_set():
                 return
         checkpoints.path_of(self.folder, members.lanes).unlink(missing_ok=True)
+
+    def _count(self, members: Group, episode: np.ndarray, counted: int) -> int:
+        """Moves the progress bar on; returns how many episodes of the group it has counted."""
+        played = int(np.minimum(episode, members.num_episodes).sum())
+        self.count_episodes(played - counted)
+        return played
 
 
 def _checked_ids(ids: Iterable[str]) -> list[str]:
@@ -186,7 +191,10 @@ def _claim(folder: Path, manifest: dict[str, Any]) -> None:
     """Notes in the folder which run it holds, or checks that it is this one."""
     path = folder / _MANIFEST
     if path.exists():
-        found = json.loads(path.read_text())
+        try:
+            found = json.loads(path.read_text())
+        except ValueError as error:
+            raise RunError(f"{path} is damaged: choose another results_dir, or delete it.") from error
         different = [name for name in manifest if found.get(name) != json.loads(json.dumps(manifest[name]))]
         if different:
             name = different[0]
