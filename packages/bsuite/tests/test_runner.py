@@ -23,7 +23,8 @@ from envcore_bsuite.errors import RunError
 from envcore_bsuite.runner import run
 from envcore_bsuite.sweep import EPISODES
 
-FEW = ("memory_len/0", "memory_len/2", "bandit/3")
+FEW = ("memory_len/0", "memory_len/2")  # one program
+MORE = (*FEW, "bandit/3")  # two
 
 
 def logs(folder: Path) -> dict[str, bytes]:
@@ -74,7 +75,7 @@ def test_a_learning_agent_learns(tmp_path: Path) -> None:
 
 
 def test_equal_seeds_and_ids_give_equal_logs_whatever_else_runs(tmp_path: Path) -> None:
-    run(random_agent, tmp_path / "a", FEW, seed=1, workers=2, show_progress=False)
+    run(random_agent, tmp_path / "a", MORE, seed=1, workers=2, show_progress=False)
     run(random_agent, tmp_path / "b", ["bsuite/memory_len/2"], seed=1, show_progress=False)
     run(random_agent, tmp_path / "c", ["memory_len/2"], seed=2, show_progress=False)
     a, b, c = (logs(tmp_path / name)["bsuite_id_-_memory_len-2.csv"] for name in "abc")
@@ -101,16 +102,18 @@ def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
 
     run(agent, tmp_path, FEW[:1], show_progress=False)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.csv")}
-    run(agent, tmp_path, FEW, show_progress=False)
+    run(agent, tmp_path, MORE, show_progress=False)
     assert len(made) == 3
     assert {path: path.stat().st_mtime_ns for path in before} == before
-    run(agent, tmp_path, FEW, show_progress=False)
+    run(agent, tmp_path, MORE, show_progress=False)
     assert len(made) == 3
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_an_interrupted_run_goes_on(tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(random_agent, tmp_path / "whole", FEW, show_progress=False)
+@pytest.mark.parametrize(("ids", "workers"), [(FEW, 1), (MORE, 2)])
+def test_an_interrupted_run_goes_on(
+    tmp_path: Path, ids: tuple[str, ...], workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(random_agent, tmp_path / "whole", ids, show_progress=False)
     save = checkpoints.save
 
     def interrupt(folder: Path, lanes: Any, rows: Any, progress: Any) -> None:
@@ -120,11 +123,11 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, workers: int, monkeypatch: p
 
     monkeypatch.setattr(checkpoints, "save", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        run(random_agent, tmp_path / "parts", FEW, checkpoint_seconds=0, workers=workers, show_progress=False)
+        run(random_agent, tmp_path / "parts", ids, checkpoint_seconds=0, workers=workers, show_progress=False)
     assert logs(tmp_path / "parts") != logs(tmp_path / "whole")
     assert list((tmp_path / "parts").glob(".checkpoint-*"))
     assert max(len(log.splitlines()) for log in logs(tmp_path / "parts").values()) > 5
-    run(random_agent, tmp_path / "parts", FEW, show_progress=False)
+    run(random_agent, tmp_path / "parts", ids, show_progress=False)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
     assert not list((tmp_path / "parts").glob(".checkpoint-*"))
 
