@@ -149,3 +149,47 @@ def test_episode_loop_in_python() -> None:
         env_state = next_env_state
     assert len(state_seq) == 200
     assert jnp.cumsum(jnp.array(reward_seq))[-1] == -200
+
+
+def test_two_link_pendula_of_different_lengths_in_one_call() -> None:
+    """What the seed's evolution example trains on, with one controller for all."""
+    env, params = gymnax.make("Acrobot-v1")
+    lengths = jnp.linspace(0.5, 1.5, 5)
+
+    def evaluate(length: jax.Array, key: jax.Array) -> Any:
+        task = params.replace(link_length_1=length, link_length_2=length)
+        obs, state = env.reset(key, task)
+
+        def step(carry: Any, key: jax.Array) -> Any:
+            obs, state = carry
+            obs, state, reward, _, _ = env.step(key, state, (obs[4] > 0).astype(jnp.int32) * 2, task)
+            return (obs, state), (reward, -obs[0] - obs[0] * obs[2] + obs[1] * obs[3])
+
+        rewards, heights = jax.lax.scan(step, (obs, state), jax.random.split(key, 200))[1]
+        return rewards.sum(), heights.max()
+
+    returns, heights = jax.jit(jax.vmap(evaluate, (0, None)))(lengths, rng)
+    assert returns.shape == (5,)
+    assert len(np.unique(heights)) == 5  # each pendulum swings in its own way
+
+
+@pytest.mark.parametrize(("reward_prob", "best"), [(0.1, 0.9), (0.25, 0.75), (0.4, 0.6)])
+def test_bandits_of_the_meta_learning_example(reward_prob: float, best: float) -> None:
+    env, params = gymnax.make("BernoulliBandit-misc")
+    params = params.replace(reward_prob=reward_prob)
+
+    @jax.jit
+    @jax.vmap
+    def play_best_arm(key: jax.Array) -> Any:
+        _, state = env.reset(key, params)
+        arm = jnp.argmax(state.reward_probs).astype(jnp.int32)
+
+        def step(state: Any, key: jax.Array) -> Any:
+            _, state, reward, _, info = env.step_env(key, state, arm, params)
+            return state, (reward, info["regret"])
+
+        return jax.lax.scan(step, state, jax.random.split(key, 100))[1]
+
+    rewards, regrets = play_best_arm(jax.random.split(rng, 200))
+    assert abs(float(rewards.mean()) - best) < 4 * (best * (1 - best) / 20_000) ** 0.5
+    np.testing.assert_allclose(regrets, 0, atol=1e-6)

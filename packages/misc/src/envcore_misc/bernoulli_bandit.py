@@ -1,0 +1,174 @@
+"""BernoulliBandit-misc: find out which arm pays more often, anew in every episode.
+
+Original: minimal-meta-rl `bandits/bandit_env.py` by the author of gymnax, after Wang et al. (2017), "Learning to
+reinforcement learn". The defaults are gymnax 1.0.1's `misc/bernoulli_bandit.py`, which is the original's type
+"dependent-easy" with another order of the observation.
+
+The task of an episode is the probability with which each arm pays. It stays hidden, and comes from the option `arms`:
+
+  "dependent": two arms that pay with probability `reward_prob` and 1 - `reward_prob`, in either order with equal
+    chance. The original's "dependent-easy", "-medium" and "-hard" are `reward_prob` of 0.1, 0.25 and 0.4.
+  "dependent-uniform": two arms, p uniform on [0, 1) and 1 - p.
+  "independent": any number of arms, each uniform on [0, 1).
+  "given": any number of arms with the probabilities `params.reward_probs`, over which tasks can be mapped.
+
+What the agent did and got is in the observation, so that a recurrent policy can learn within an episode.
+
+Observation: float32 (2 + num_arms,), the last reward, one-hot the last arm, time. Before the first step they are 0,
+  the first arm and the start. Time goes from `min_lim` to `max_lim` over an episode, or counts steps where
+  `normalize_time` is false. With `time_last=False` it comes second, as in the original.
+Action: the arm.
+Reward: 1 with the arm's probability, else 0.
+Termination: never. Truncation: after 100 steps.
+
+`info["regret"]` is what the best arm would have paid on average more than the one chosen, as in the original.
+
+Deviations: probabilities are float32. Not offered is the original's "dependent-info": its arms pay with probabilities
+above 1, which numpy refuses. gymnax divides the time by a param of its own, `t_max`, here by `max_steps_in_episode` as
+the original does, so that observations stay inside their space whatever the limit; gymnax 1.0.1 has lost the regret.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal, NamedTuple, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import Environment, EnvParams, EnvState
+from envcore.fusion import compute_once
+from flax import struct
+
+from envcore_misc.clock import observed_time, time_bounds
+
+Arms = Literal["dependent", "dependent-uniform", "independent", "given"]
+
+
+@struct.dataclass
+class BernoulliBanditState(EnvState):
+    """State of `BernoulliBandit`."""
+
+    last_action: Any  # int32 (), 0 at the start
+    last_reward: Any  # int32 (), 0 or 1; 0 at the start
+    exp_reward_best: Any  # float32 (), probability that the best arm pays
+    reward_probs: Any  # float32 (num_arms,), probability that each arm pays: the task
+
+
+@struct.dataclass
+class BernoulliBanditParams(EnvParams):
+    """Params of `BernoulliBandit`."""
+
+    reward_prob: Any = 0.1  # float32 (), of one of two "dependent" arms; the other's is 1 less it
+    reward_probs: Any = None  # float32 (num_arms,), of "given" arms; None for all others
+    normalize_time: Any = True  # bool (), whether the time observed goes from min_lim to max_lim
+    min_lim: Any = -1.0  # float32 ()
+    max_lim: Any = 1.0  # float32 (), at least min_lim
+    max_steps_in_episode: Any = 100  # int32 ()
+
+
+class BernoulliBanditDraws(NamedTuple):
+    """What a step draws.
+
+    Attributes:
+      luck: float32 (), uniform on [0, 1): the arm pays if its probability is above.
+    """
+
+    luck: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
+    """BernoulliBandit-misc; see the module for its rules.
+
+    Attributes:
+      arms: where the arms' probabilities come from.
+      num_arms: how many arms, at least 2; exactly 2 where they are dependent.
+      time_last: the time is the last entry of the observation, as in gymnax; False puts it second, as in the original.
+
+    Raises:
+      ValueError: there is no such kind of arms, or not with that many.
+    """
+
+    arms: Arms = "dependent"
+    num_arms: int = 2
+    time_last: bool = True
+
+    def __post_init__(self) -> None:
+        if self.arms not in get_args(Arms):
+            raise ValueError(f"arms must be one of {', '.join(get_args(Arms))}, got {self.arms!r}")
+        if self.num_arms < 2:
+            raise ValueError(f"a bandit needs at least 2 arms, got num_arms={self.num_arms}")
+        if self.arms.startswith("dependent") and self.num_arms != 2:
+            raise ValueError(f'arms="{self.arms}" are 2, got num_arms={self.num_arms}')
+
+    @property
+    def default_params(self) -> BernoulliBanditParams:
+        if self.arms == "given":
+            return BernoulliBanditParams(reward_probs=np.linspace(0.1, 0.9, self.num_arms))
+        return BernoulliBanditParams()
+
+    def action_space(self, params: BernoulliBanditParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(self.num_arms)
+
+    def observation_space(self, params: BernoulliBanditParams | None = None) -> spaces.Box:
+        params = self.default_params if params is None else params
+        low, high = (
+            [entry for part in self._in_order([other], [other] * self.num_arms, [time]) for entry in part]
+            for other, time in zip((0.0, 1.0), time_bounds(params, params.min_lim, params.max_lim), strict=True)
+        )
+        return spaces.Box(low, high)
+
+    def state_space(self, params: BernoulliBanditParams | None = None) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "last_action": self.action_space(),
+                "last_reward": spaces.Discrete(2),
+                "exp_reward_best": spaces.Box(0.0, 1.0),
+                "reward_probs": spaces.Box(0.0, 1.0, (self.num_arms,)),
+                "time": spaces.COUNT,
+            }
+        )
+
+    def init_state(self, key: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditState:
+        probs = self._reward_probs(key, params)
+        return BernoulliBanditState(last_action=0, last_reward=0, exp_reward_best=probs.max(), reward_probs=probs)
+
+    def transition(
+        self, key: jax.Array, state: BernoulliBanditState, action: jax.Array, params: BernoulliBanditParams
+    ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
+        return compute_once(self.pull, state, action, self.draw(key))  # for the observation too
+
+    def draw(self, key: jax.Array) -> BernoulliBanditDraws:
+        """Draws what a step needs."""
+        return BernoulliBanditDraws(random.uniform(key))
+
+    def pull(
+        self, state: BernoulliBanditState, action: jax.Array, draws: BernoulliBanditDraws
+    ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
+        """The rules without randomness: what `transition` returns."""
+        chosen = np.arange(self.num_arms, dtype=np.int32) == action
+        prob = jnp.where(chosen, state.reward_probs, 0.0).sum()
+        reward = (draws.luck < prob).astype(jnp.int32)
+        state = state.replace(last_action=action, last_reward=reward)
+        return state, reward.astype(jnp.float32), False, {"regret": state.exp_reward_best - prob}
+
+    def observe(self, state: BernoulliBanditState, params: BernoulliBanditParams) -> jax.Array:
+        arm = (np.arange(self.num_arms, dtype=np.int32) == state.last_action).astype(jnp.float32)
+        time = observed_time(state.time, params, params.min_lim, params.max_lim)
+        return jnp.concatenate(self._in_order(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
+
+    def _reward_probs(self, key: jax.Array, params: BernoulliBanditParams) -> jax.Array:
+        if self.arms == "given":
+            return jnp.asarray(params.reward_probs)
+        if self.arms == "independent":
+            return random.uniform(key, (self.num_arms,))
+        if self.arms == "dependent-uniform":
+            first = random.uniform(key)
+        else:
+            first = jnp.where(random.below(random.bits(key), 2) == 0, params.reward_prob, 1 - params.reward_prob)
+        return jnp.stack([first, 1 - first])
+
+    def _in_order(self, reward: Any, arm: Any, time: Any) -> Any:
+        return [reward, arm, time] if self.time_last else [reward, time, arm]

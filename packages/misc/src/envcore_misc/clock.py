@@ -1,0 +1,27 @@
+"""The time in the observations of meta-learning environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+def observed_time(time: jax.Array, params: Any, low: Any = -1.0, high: Any = 1.0) -> jax.Array:
+    """The time as observations show it: from `low` to `high` where `params.normalize_time`, else in steps.
+
+    It stops at `params.max_steps_in_episode`.
+    """
+    passed = jnp.minimum(time, params.max_steps_in_episode).astype(jnp.float32)
+    share = passed / jnp.asarray(params.max_steps_in_episode, jnp.float32)
+    scaled = jnp.clip((high - low) * share + low, low, high)  # rounded, it can pass `high`
+    return jnp.where(params.normalize_time, scaled, passed)
+
+
+def time_bounds(params: Any, low: Any = -1.0, high: Any = 1.0) -> tuple[Any, Any]:
+    """The least and the greatest `observed_time`."""
+    last = params.max_steps_in_episode
+    if isinstance(params.normalize_time, jax.Array):  # perhaps traced
+        return jnp.where(params.normalize_time, low, 0.0), jnp.where(params.normalize_time, high, last)
+    return (low, high) if params.normalize_time else (0.0, last)

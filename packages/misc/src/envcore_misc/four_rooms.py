@@ -1,0 +1,253 @@
+"""FourRooms-misc: walk to a goal in a house of four rooms whose doors join them in a ring.
+
+Original: github.com/howardh/gym-fourrooms, `gym_fourrooms/envs/fourrooms_env.py`, after Sutton, Precup & Singh (1999),
+"Between MDPs and semi-MDPs: A framework for temporal abstraction in reinforcement learning". This id has gymnax's
+defaults; `rules="original"` has the original's, which differ in the default params alone:
+
+    rules         start                  goal                          time limit
+    "gymnax"      `pos_fixed`            `goal_fixed`                  500 steps
+    "original"    any of 104 cells       any other cell                none
+
+The agent moves to the next cell in a direction, or stays where it is in front of a wall. With probability
+`fail_prob * 4 / 3` the direction is one of the four at random, so that the move is another than the one meant with
+probability `fail_prob`; from 3/4 on all are random.
+
+The task is the goal. A batch of tasks is a batch of params: `jax.vmap` over `goal_fixed`, with `resample_goal_pos`
+off. With it on, each episode draws its own. No episode starts on its goal: a start or a goal that is drawn is uniform
+over the cells other than the one drawn or fixed before it, and a fixed start that is the fixed goal is drawn instead.
+
+Observation: float32 (4,), row and column of the agent, row and column of the goal, from 0 at the upper left corner of
+  the outer wall. With `use_visual_obs` a picture, bool (13, 13, 3): walls, agent, goal, by row and column.
+Action: 0 up, 1 right, 2 down, 3 left.
+Reward: 1 for the step that reaches the goal, else 0.
+Termination: the agent is on the goal. Without a reset it plays on from there.
+Truncation: after `max_steps_in_episode` steps, 500 or none as above.
+
+Deviations: probabilities are float32. Of the original's options `fail_prob` is here; its goals that stay for several
+episodes or change after a number of steps are not, nor are other maps. gymnax differs thus: its picture has two
+channels of float32, with rows and columns of the agent swapped and no goal; a goal that it draws may be the fixed
+start; its observations are integers in a space of floats.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
+from envcore.fusion import compute_once
+from flax import struct
+from jax import lax
+
+MAP = (
+    "xxxxxxxxxxxxx",
+    "x     x     x",
+    "x     x     x",
+    "x           x",
+    "x     x     x",
+    "x     x     x",
+    "xx xxxx     x",
+    "x     xxx xxx",
+    "x     x     x",
+    "x     x     x",
+    "x           x",
+    "x     x     x",
+    "xxxxxxxxxxxxx",
+)
+"""The house by rows: walls are x."""
+
+_SIDE = len(MAP)
+_IS_FREE = np.array([[mark == " " for mark in row] for row in MAP])
+# A cell is one number, 16 * row + column: XLA's CPU backend computes a stored array anew for each of its elements.
+_CELLS = np.argwhere(_IS_FREE) @ (16, 1)  # the free ones in reading order
+_STEPS = (-16, 1, 16, -1)  # up, right, down, left
+
+
+@struct.dataclass
+class FourRoomsState(EnvState):
+    """State of `FourRooms`."""
+
+    pos: Any  # int32 (2,), row and column of the agent
+    goal: Any  # int32 (2,), row and column of the goal
+
+
+@struct.dataclass
+class FourRoomsParams(EnvParams):
+    """Params of `FourRooms`."""
+
+    fail_prob: Any = 1 / 3  # float32 (), how probable another direction is than the one meant
+    resample_init_pos: Any = False  # bool (), each episode draws its start
+    resample_goal_pos: Any = False  # bool (), each episode draws its goal
+    goal_fixed: Any = struct.field(default_factory=lambda: np.array([8, 9]))  # int32 (2,), the goal that is not drawn
+    pos_fixed: Any = struct.field(default_factory=lambda: np.array([4, 1]))  # int32 (2,), the start that is not drawn
+    max_steps_in_episode: Any = 500  # int32 ()
+
+
+class FourRoomsDraws(NamedTuple):
+    """What a step draws.
+
+    Attributes:
+      chance: float32 () in [0, 1); the step goes astray where it is below the probability of that.
+      direction: int32 (), where it goes then, numbered as the actions are.
+    """
+
+    chance: jax.Array
+    direction: jax.Array
+
+
+class FourRoomsStart(NamedTuple):
+    """What an episode draws for its start and its goal, of which it may need neither.
+
+    Attributes:
+      first: int32 (), number of a free cell, from 0 to 103 in reading order.
+      other: int32 (), number of a free cell but the last, which stands for a cell that is taken.
+    """
+
+    first: jax.Array
+    other: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
+    """FourRooms-misc; see the module for its rules.
+
+    Attributes:
+      use_visual_obs: observe a picture in place of four numbers.
+      goal_fixed: row and column of the goal where it is not drawn; it fixes the default params, as do the next two.
+      pos_fixed: row and column of the start where it is not drawn.
+      rules: "gymnax" or "original".
+
+    Raises:
+      ValueError: a place is no free cell, or there are no such rules.
+    """
+
+    use_visual_obs: bool = False
+    goal_fixed: tuple[int, int] = (8, 9)
+    pos_fixed: tuple[int, int] = (4, 1)
+    rules: Literal["gymnax", "original"] = "gymnax"
+
+    def __post_init__(self) -> None:
+        for name in ("goal_fixed", "pos_fixed"):
+            place = tuple(getattr(self, name))
+            if place not in set(zip(*np.nonzero(_IS_FREE), strict=True)):
+                raise ValueError(f"{name} must be the row and column of a free cell of FourRooms, got {place}")
+            object.__setattr__(self, name, place)  # gymnax's lists too, which have no hash
+        if self.rules not in ("gymnax", "original"):
+            raise ValueError(f"rules must be 'gymnax' or 'original', got {self.rules!r}")
+
+    @property
+    def default_params(self) -> FourRoomsParams:
+        is_original = self.rules == "original"
+        return FourRoomsParams(
+            resample_init_pos=is_original,
+            resample_goal_pos=is_original,
+            goal_fixed=np.array(self.goal_fixed),
+            pos_fixed=np.array(self.pos_fixed),
+            max_steps_in_episode=NO_TIME_LIMIT if is_original else 500,
+        )
+
+    def action_space(self, params: FourRoomsParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(4)
+
+    def observation_space(self, params: FourRoomsParams | None = None) -> spaces.Box:
+        if self.use_visual_obs:
+            return spaces.Box(False, True, (_SIDE, _SIDE, 3), jnp.bool_)
+        return spaces.Box(1.0, _SIDE - 2.0, (4,))
+
+    def state_space(self, params: FourRoomsParams | None = None) -> spaces.Dict:
+        place = spaces.Box(1, _SIDE - 2, (2,), jnp.int32)
+        return spaces.Dict({"pos": place, "goal": place, "time": spaces.COUNT})
+
+    def init_state(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsState:
+        def choose(key: jax.Array, params: FourRoomsParams) -> jax.Array:
+            pos, goal = self.choose(self.draw_start(key), params)
+            return pos | lax.shift_left(goal, np.int32(8))
+
+        cells = compute_once(choose, key, params)
+        return FourRoomsState(pos=_place(cells & 255), goal=_place(lax.shift_right_logical(cells, np.int32(8))))
+
+    def draw_start(self, key: jax.Array) -> FourRoomsStart:
+        """Draws what an episode may need."""
+        return FourRoomsStart(*random.digits(random.bits(key), len(_CELLS), len(_CELLS) - 1))
+
+    def choose(self, start: FourRoomsStart, params: FourRoomsParams) -> tuple[jax.Array, jax.Array]:
+        """The cells of start and goal; the one that is drawn last avoids the other."""
+        fixed_pos, fixed_goal = _cell(params.pos_fixed), _cell(params.goal_fixed)
+        draws_goal = params.resample_goal_pos
+        draws_pos = params.resample_init_pos | (~draws_goal & (fixed_pos == fixed_goal))
+        first = jnp.where(draws_pos, _free_cell(start.first), fixed_pos)
+        taken = jnp.where(draws_goal, first, fixed_goal)
+        other = _free_cell(start.other)
+        other = jnp.where(other == taken, np.int32(_CELLS[-1]), other)
+        pos = jnp.where(draws_goal, first, jnp.where(draws_pos, other, fixed_pos))
+        return pos, jnp.where(draws_goal, other, fixed_goal)
+
+    def transition(
+        self, key: jax.Array, state: FourRoomsState, action: jax.Array, params: FourRoomsParams
+    ) -> tuple[FourRoomsState, jax.Array, jax.Array]:
+        def move(key: jax.Array, pos: jax.Array, action: jax.Array, params: FourRoomsParams) -> jax.Array:
+            return self.move(pos, action, self.draw(key), params)
+
+        return self.arrive(state, compute_once(move, key, state.pos, action, params))
+
+    def draw(self, key: jax.Array) -> FourRoomsDraws:
+        """Draws what a step needs: the chance from the upper 23 bits of a word, the direction from its lowest two."""
+        word = random.bits(key)
+        return FourRoomsDraws(random.unit(word), (word & np.uint32(3)).astype(jnp.int32))
+
+    def move(self, pos: jax.Array, action: jax.Array, draws: FourRoomsDraws, params: FourRoomsParams) -> jax.Array:
+        """The cell that a move leads to."""
+        goes_astray = draws.chance < params.fail_prob * np.float32(4 / 3)
+        direction = jnp.where(goes_astray, draws.direction, action)
+        cell = _cell(pos)
+        steps = [jnp.where(direction == i, np.int32(step), np.int32(0)) for i, step in enumerate(_STEPS)]
+        target = cell + functools.reduce(lax.add, steps)
+        return jnp.where(_is_free(target), target, cell)
+
+    def arrive(self, state: FourRoomsState, cell: jax.Array) -> tuple[FourRoomsState, jax.Array, jax.Array]:
+        """The state once the agent is in a cell, the reward, and whether the episode ends there."""
+        is_goal = cell == _cell(state.goal)
+        return state.replace(pos=_place(cell)), is_goal.astype(jnp.float32), is_goal
+
+    def observe(self, state: FourRoomsState, params: FourRoomsParams) -> jax.Array:
+        if not self.use_visual_obs:
+            return jnp.concatenate([state.pos, state.goal]).astype(jnp.float32)
+        # One comparison a number of the picture and piece; a goal's cells are numbered from 256 on.
+        cells = (np.arange(_SIDE)[:, None] * 16 + np.arange(_SIDE)).astype(np.int32)
+        codes = np.stack([np.full_like(cells, -1), cells, cells + 256], axis=-1).ravel()
+        walls = np.stack([~_IS_FREE, *[np.zeros_like(_IS_FREE)] * 2], axis=-1).ravel()
+        picture = walls | (codes == _cell(state.pos)) | (codes == (_cell(state.goal) | 256))
+        return picture.reshape(_SIDE, _SIDE, 3)
+
+
+def _cell(place: jax.Array) -> jax.Array:
+    """The cell of row and column, int32 ()."""
+    return lax.shift_left(place[0], np.int32(4)) | place[1]
+
+
+def _place(cell: jax.Array) -> jax.Array:
+    """Row and column of a cell, int32 (2,)."""
+    return jnp.where(np.array([True, False]), lax.shift_right_logical(cell, np.int32(4)), cell & 15)
+
+
+def _free_cell(number: jax.Array) -> jax.Array:
+    """The free cell of a number in reading order: the first one, and what lies between it and that number's."""
+    cell, gaps = number + np.int32(_CELLS[0]), np.diff(_CELLS) - 1
+    for before in np.flatnonzero(gaps):
+        cell += jnp.where(number > np.int32(before), np.int32(gaps[before]), np.int32(0))
+    return cell
+
+
+def _is_free(cell: jax.Array) -> jax.Array:
+    """Whether a cell is no wall, bool (): a bit of the word of its row, which selections find, as these vectorise."""
+    words = (_IS_FREE @ (1 << np.arange(_SIDE))).astype(np.uint32)
+    row, column = lax.shift_right_logical(cell, np.int32(4)), (cell & 15).astype(jnp.uint32)
+    word = jnp.full_like(row, words[1], jnp.uint32)  # of most rows
+    for other in np.flatnonzero(words != words[1]):
+        word = jnp.where(row == np.int32(other), words[other], word)
+    return (lax.shift_right_logical(word, column) & np.uint32(1)) != 0

@@ -1,0 +1,116 @@
+"""GaussianBandit-misc: find out whether a risky arm is better than a safe one, anew in every episode.
+
+Original: Lange & Sprekeler (2022), "Learning not to learn: nature versus nurture in silico". No code of theirs could
+be found; the rules are those of gymnax 1.0.1's `misc/gaussian_bandit.py`, by the first author.
+
+The safe arm always pays 0. The risky one pays normal numbers around a mean `mu` with deviation `sigma_l`, and `mu` is
+drawn for each episode, normal around `mean_mu` with deviation `sigma_p`. Whether it is worth an agent's while to learn
+`mu` rather than to stay safe depends on both and on the length of an episode. With `sigma_p` of 0 the task is
+`mean_mu`: map over it to evaluate given tasks.
+
+Observation: float32 (4,), the last reward, one-hot the last arm, time. Before the first step they are 0, the safe arm
+  and -1. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is false.
+Action: 0 the safe arm, 1 the risky one.
+Reward: what the arm pays.
+Termination: never. Truncation: after 100 steps.
+
+Deviations: gymnax divides the time by 100 whatever the time limit, and declares bounds that negative rewards and times
+leave. Here the time is divided by `max_steps_in_episode`, and rewards have no bounds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import Environment, EnvParams, EnvState
+from envcore.fusion import compute_once
+from flax import struct
+
+from envcore_misc.clock import observed_time, time_bounds
+
+NUM_ARMS = 2
+
+
+@struct.dataclass
+class GaussianBanditState(EnvState):
+    """State of `GaussianBandit`."""
+
+    last_action: Any  # int32 (), 0 at the start
+    last_reward: Any  # float32 (), 0 at the start
+    mu: Any  # float32 (), mean reward of the risky arm: the task
+
+
+@struct.dataclass
+class GaussianBanditParams(EnvParams):
+    """Params of `GaussianBandit`."""
+
+    mean_mu: Any = -1.0  # float32 (), mean of mu
+    sigma_p: Any = 1.0  # float32 (), standard deviation of mu between episodes
+    sigma_l: Any = 0.1  # float32 (), standard deviation of the risky arm's rewards within an episode
+    normalize_time: Any = True  # bool (), whether the time observed goes from -1 to 1
+    max_steps_in_episode: Any = 100  # int32 ()
+
+
+class GaussianBanditDraws(NamedTuple):
+    """What a step draws.
+
+    Attributes:
+      noise: float32 (), normal with mean 0 and variance 1.
+    """
+
+    noise: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
+    """GaussianBandit-misc; see the module for its rules."""
+
+    @property
+    def default_params(self) -> GaussianBanditParams:
+        return GaussianBanditParams()
+
+    def action_space(self, params: GaussianBanditParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(NUM_ARMS)
+
+    def observation_space(self, params: GaussianBanditParams | None = None) -> spaces.Box:
+        early, late = time_bounds(self.default_params if params is None else params)
+        return spaces.Box([-np.inf, 0.0, 0.0, early], [np.inf, 1.0, 1.0, late])
+
+    def state_space(self, params: GaussianBanditParams | None = None) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "last_action": self.action_space(),
+                "last_reward": spaces.Box(-np.inf, np.inf),
+                "mu": spaces.Box(-np.inf, np.inf),
+                "time": spaces.COUNT,
+            }
+        )
+
+    def init_state(self, key: jax.Array, params: GaussianBanditParams) -> GaussianBanditState:
+        mu = params.mean_mu + params.sigma_p * random.normal(key)
+        return GaussianBanditState(last_action=0, last_reward=0.0, mu=mu)
+
+    def transition(
+        self, key: jax.Array, state: GaussianBanditState, action: jax.Array, params: GaussianBanditParams
+    ) -> tuple[GaussianBanditState, jax.Array, bool]:
+        return compute_once(self.pull, state, action, params, self.draw(key))  # for the observation too
+
+    def draw(self, key: jax.Array) -> GaussianBanditDraws:
+        """Draws what a step needs."""
+        return GaussianBanditDraws(random.normal(key))
+
+    def pull(
+        self, state: GaussianBanditState, action: jax.Array, params: GaussianBanditParams, draws: GaussianBanditDraws
+    ) -> tuple[GaussianBanditState, jax.Array, bool]:
+        """The rules without randomness: what `transition` returns."""
+        reward = jnp.where(action == 0, 0.0, state.mu + params.sigma_l * draws.noise)
+        return state.replace(last_action=action, last_reward=reward), reward, False
+
+    def observe(self, state: GaussianBanditState, params: GaussianBanditParams) -> jax.Array:
+        arms = [(state.last_action == arm).astype(jnp.float32) for arm in range(NUM_ARMS)]
+        return jnp.stack([state.last_reward, *arms, observed_time(state.time, params)])

@@ -1,0 +1,259 @@
+"""MetaMaze-misc: find the hidden reward of a maze, and come back to it as often as the episode lasts.
+
+Original: github.com/uber-research/backpropamine, `simplemaze/maze.py`, the grid maze of Miconi et al. (2020),
+"Backpropamine: training self-modifying neural networks with differentiable neuromodulated plasticity". This id has
+gymnax's order of actions and observation; `rules="original"` has the original's.
+
+The maze has `maze_size` rows and columns inside a wall, from 1 on, and a pillar wherever both are even, but none in
+the centre, where an episode starts. The agent moves to the next cell in a direction, or stays where it is in front of
+a wall or a pillar. The step that leads it onto the goal takes it on to a random free cell other than the goal. It does
+not see the goal: it has to remember where it was.
+
+The task is the goal, which each episode draws from the free cells other than the centre. A batch of chosen tasks is
+a batch of params: `jax.vmap` over `goal_fixed`, with `resample_goal_pos` off. If the goal is the centre, which only
+`goal_fixed` can make it, the start is drawn from the other cells.
+
+Observation: float32 (rf_size ** 2 + 6,), or (rf_size ** 2 + 8,) by the original's rules:
+    "gymnax"      walls, last action, last reward, time: steps so far, or with `normalize_time` steps / 50 - 1
+    "original"    walls, 0, 1, steps so far / `max_steps_in_episode`, last reward, last action
+  Walls are 1, free cells 0, in the square of side `rf_size` around the agent, row by row; all is wall outside the
+  maze. The last action is one-hot, that of action 0 at the start. The last reward is 0 at the start.
+Action: 0 up, 1 right, 2 down, 3 left; by the original's rules 0 up, 1 down, 2 left, 3 right.
+Reward: `reward` for reaching the goal, 0 for any other move, and `punishment` for a bump into a wall or a pillar; the
+  original subtracts its punishment, gymnax adds it.
+Termination: never.
+Truncation: after 200 steps.
+
+Deviations: the original counts outer walls (`--msize 11` is `maze_size=9`) and knows `rf_size=3` only. Its centre is
+free for every size, as here; gymnax's is a pillar for sizes such as 7 and 11. gymnax differs from both: its goal may be
+the start, its agent may be taken onto the goal, which ends the episode, its receptive field of 5 or more moves the
+start off the centre, and rewards lie outside its observation space. Rows and columns count the outer wall as 0 for
+every `rf_size`, as gymnax's do for 3.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.environment import Environment, EnvParams, EnvState
+from envcore.fusion import compute_once
+from flax import struct
+from jax import lax
+
+# A cell is one number, 256 * row + column: XLA's CPU backend computes a stored array anew for each of its elements.
+_ROW = 256
+_STEPS = {"gymnax": (-_ROW, 1, _ROW, -1), "original": (-_ROW, _ROW, -1, 1)}
+_MAX_SIZE = 253
+_BUMP, _GOAL = np.int32(1 << 16), np.int32(1 << 17)
+
+
+@struct.dataclass
+class MetaMazeState(EnvState):
+    """State of `MetaMaze`."""
+
+    last_action: Any  # int32 (), 0 at the start
+    last_reward: Any  # float32 (), 0 at the start
+    pos: Any  # int32 (2,), row and column of the agent, from 1
+    goal: Any  # int32 (2,), row and column of the goal
+
+
+@struct.dataclass
+class MetaMazeParams(EnvParams):
+    """Params of `MetaMaze`."""
+
+    reward: Any = 10.0  # float32 (), for reaching the goal
+    punishment: Any = 0.0  # float32 (), for a bump; its sign is as the rules say
+    normalize_time: Any = False  # bool (), no effect by the original's rules
+    resample_goal_pos: Any = True  # bool (), each episode draws its goal
+    goal_fixed: Any = struct.field(default_factory=lambda: np.array([1, 1]))  # int32 (2,), the goal that is not drawn
+    max_steps_in_episode: Any = 200  # int32 ()
+
+
+class MetaMazeDraws(NamedTuple):
+    """What a step, or an episode, draws.
+
+    Attributes:
+      number: int32 (), of a free cell but the last, which stands for the one cell that must not be drawn.
+    """
+
+    number: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
+    """MetaMaze-misc; see the module for its rules.
+
+    Attributes:
+      maze_size: rows and columns inside the outer wall, odd.
+      rf_size: side of the receptive field, odd.
+      goal_fixed: row and column of the goal, from 1, for default params with one task; None to draw it.
+      rules: "gymnax" or "original".
+
+    Raises:
+      ValueError: a size is even or out of its range, the goal is no free cell, or there are no such rules.
+    """
+
+    maze_size: int = 9
+    rf_size: int = 3
+    goal_fixed: tuple[int, int] | None = None
+    rules: Literal["gymnax", "original"] = "gymnax"
+
+    def __post_init__(self) -> None:
+        if self.maze_size % 2 == 0 or not 3 <= self.maze_size <= _MAX_SIZE:
+            raise ValueError(f"maze_size must be odd and from 3 to {_MAX_SIZE}, got {self.maze_size!r}")
+        if self.rf_size % 2 == 0 or self.rf_size < 1:
+            raise ValueError(f"rf_size must be odd and at least 1, got {self.rf_size!r}")
+        if self.rules not in _STEPS:
+            raise ValueError(f"rules must be 'gymnax' or 'original', got {self.rules!r}")
+        if self.goal_fixed is not None:
+            goal = tuple(self.goal_fixed)
+            if len(goal) != 2 or not all(1 <= x <= self.maze_size for x in goal) or self.walls[goal]:
+                raise ValueError(f"goal_fixed must be the row and column of a free cell of the maze, got {goal}")
+            object.__setattr__(self, "goal_fixed", goal)
+
+    @property
+    def walls(self) -> np.ndarray:
+        """Where walls and pillars are: bool (maze_size + 2, maze_size + 2), with the outer wall."""
+        rows, columns = np.indices((self.maze_size + 2, self.maze_size + 2))
+        return np.asarray(self._is_wall(rows, columns))
+
+    @property
+    def default_params(self) -> MetaMazeParams:
+        if self.goal_fixed is None:
+            return MetaMazeParams()
+        return MetaMazeParams(resample_goal_pos=False, goal_fixed=np.array(self.goal_fixed))
+
+    def action_space(self, params: MetaMazeParams | None = None) -> spaces.Discrete:
+        return spaces.Discrete(4)
+
+    def observation_space(self, params: MetaMazeParams | None = None) -> spaces.Box:
+        walls, action, rewards = [(0.0, 1.0)] * self.rf_size**2, [(0.0, 1.0)] * 4, [(-np.inf, np.inf)]
+        if self.rules == "original":
+            bounds = [*walls, (0.0, 0.0), (1.0, 1.0), (0.0, np.inf), *rewards, *action]
+        else:
+            bounds = [*walls, *action, *rewards, (-1.0, np.inf)]
+        low, high = np.array(bounds).T
+        return spaces.Box(low, high)
+
+    def state_space(self, params: MetaMazeParams | None = None) -> spaces.Dict:
+        place = spaces.Box(1, self.maze_size, (2,), jnp.int32)
+        return spaces.Dict(
+            {
+                "last_action": spaces.Discrete(4),
+                "last_reward": spaces.Box(-np.inf, np.inf, ()),
+                "pos": place,
+                "goal": place,
+                "time": spaces.COUNT,
+            }
+        )
+
+    def init_state(self, key: jax.Array, params: MetaMazeParams) -> MetaMazeState:
+        def choose(key: jax.Array, params: MetaMazeParams) -> jax.Array:
+            pos, goal = self.choose(self.draw(key), params)
+            return pos | lax.shift_left(goal, np.int32(16))
+
+        cells = compute_once(choose, key, params)
+        goal = lax.shift_right_logical(cells, np.int32(16))
+        return MetaMazeState(last_action=0, last_reward=0.0, pos=_place(cells & 0xFFFF), goal=_place(goal))
+
+    def choose(self, draws: MetaMazeDraws, params: MetaMazeParams) -> tuple[jax.Array, jax.Array]:
+        """The cells of start and goal."""
+        centre = np.int32((self.maze_size + 1) // 2 * (_ROW + 1))
+        other = self._other_cell(draws.number, centre)
+        goal = jnp.where(params.resample_goal_pos, other, _cell(params.goal_fixed))
+        return jnp.where(goal == centre, other, centre), goal
+
+    def transition(
+        self, key: jax.Array, state: MetaMazeState, action: jax.Array, params: MetaMazeParams
+    ) -> tuple[MetaMazeState, jax.Array, jax.Array]:
+        def move(key: jax.Array, pos: jax.Array, goal: jax.Array, action: jax.Array) -> jax.Array:
+            return self.move(pos, goal, action, self.draw(key))
+
+        event = compute_once(move, key, state.pos, state.goal, action)
+        return self.arrive(state, action, event, params)
+
+    def draw(self, key: jax.Array) -> MetaMazeDraws:
+        """Draws what a step, or an episode, needs."""
+        return MetaMazeDraws(random.below(random.bits(key), self._num_free - 1))
+
+    def move(self, pos: jax.Array, goal: jax.Array, action: jax.Array, draws: MetaMazeDraws) -> jax.Array:
+        """The cell that a move ends in, int32 (), plus `_BUMP` if it met a wall and `_GOAL` if it met the goal."""
+        cell, goal = _cell(pos), _cell(goal)
+        steps = [jnp.where(action == i, np.int32(step), np.int32(0)) for i, step in enumerate(_STEPS[self.rules])]
+        target = cell + functools.reduce(lax.add, steps)
+        bumps = self._is_wall(_row(target), _column(target))
+        target = jnp.where(bumps, cell, target)
+        is_goal = target == goal
+        target = jnp.where(is_goal, self._other_cell(draws.number, goal), target)
+        return target | jnp.where(bumps, _BUMP, np.int32(0)) | jnp.where(is_goal, _GOAL, np.int32(0))
+
+    def arrive(
+        self, state: MetaMazeState, action: jax.Array, event: jax.Array, params: MetaMazeParams
+    ) -> tuple[MetaMazeState, jax.Array, jax.Array]:
+        """The state after what `move` returned, the reward, and that the episode does not end."""
+        punishment = -params.punishment if self.rules == "original" else params.punishment
+        reward = jnp.where((event & _GOAL) != 0, params.reward, np.float32(0))
+        reward += jnp.where((event & _BUMP) != 0, punishment, np.float32(0))
+        state = state.replace(last_action=action, last_reward=reward, pos=_place(event & 0xFFFF))
+        return state, reward, jnp.zeros((), jnp.bool_)
+
+    def observe(self, state: MetaMazeState, params: MetaMazeParams) -> jax.Array:
+        reach = self.rf_size // 2
+        rows, columns = np.indices((self.rf_size, self.rf_size), np.int32).reshape(2, -1) - np.int32(reach)
+        walls = self._is_wall(state.pos[0] + rows, state.pos[1] + columns).astype(jnp.float32)
+        action = (state.last_action == np.arange(4, dtype=np.int32)).astype(jnp.float32)
+        time = state.time.astype(jnp.float32)
+        if self.rules == "original":
+            share = time / params.max_steps_in_episode.astype(jnp.float32)
+            numbers = jnp.stack([jnp.zeros_like(share), jnp.ones_like(share), share, state.last_reward])
+            return jnp.concatenate([walls, numbers, action])
+        time = jnp.where(params.normalize_time, time / 50 - 1, time)
+        return jnp.concatenate([walls, action, jnp.stack([state.last_reward, time])])
+
+    @property
+    def _num_free(self) -> int:
+        return int((~self.walls).sum())
+
+    def _is_wall(self, row: Any, column: Any) -> Any:
+        """Whether a place is a wall or a pillar, for arrays of one shape."""
+        size, centre = self.maze_size, (self.maze_size + 1) // 2
+        outside = (row < 1) | (row > size) | (column < 1) | (column > size)
+        pillar = ((row | column) & 1) == 0
+        return outside | (pillar & ((row != centre) | (column != centre)))
+
+    def _other_cell(self, number: jax.Array, taken: Any) -> jax.Array:
+        """The free cell of a number below the last, which replaces the cell that is taken.
+
+        Numbers run by rows, one without pillars and one with them in turn; a centre in place of a pillar is the last.
+        """
+        size = self.maze_size
+        pairs = lax.div(number, np.int32(size + size // 2 + 1))
+        rest = number - pairs * np.int32(size + size // 2 + 1)
+        row = 2 * pairs + 1
+        cell = jnp.where(rest < size, row * _ROW + rest + 1, (row + 1) * _ROW + 2 * (rest - size) + 1)
+        last = (size + 1) // 2 if size // 2 % 2 else size
+        return jnp.where(cell == taken, np.int32(last * (_ROW + 1)), cell)
+
+
+def _cell(place: jax.Array) -> jax.Array:
+    """The cell of row and column, int32 ()."""
+    return place[0] * _ROW + place[1]
+
+
+def _row(cell: jax.Array) -> jax.Array:
+    return lax.shift_right_logical(cell, np.int32(8))
+
+
+def _column(cell: jax.Array) -> jax.Array:
+    return cell & (_ROW - 1)
+
+
+def _place(cell: jax.Array) -> jax.Array:
+    """Row and column of a cell, int32 (2,)."""
+    return jnp.where(np.array([True, False]), _row(cell), _column(cell))

@@ -1,0 +1,216 @@
+"""PointRobot-misc: find the goal somewhere on a half circle, anew in every episode.
+
+Original: BOReL `environments/toy_navigation/point_robot.py`, Dorfman et al. (2021), "Offline meta reinforcement
+learning: identifiability challenges and effective data collection strategies". The defaults are gymnax 1.0.1's
+`misc/point_robot.py`, but for its defect named below.
+
+The robot moves by its action. The goal is hidden, uniform on the half circle y >= 0 of radius `circle_radius`, or
+`params.goal` with the option `fixed_goal`, over which tasks can be mapped. The robot has reached it where it is at most
+`goal_radius` away after the move.
+
+  rules="gymnax": moves are clipped to `max_force` along either axis. The robot starts at a uniform distance from the
+    centre, below `circle_radius`, in a uniform direction with y >= 0. A robot that has reached the goal starts anew
+    like this after it was rewarded, and so has to find back to the goal that it knows by then.
+  rules="original": moves are not clipped. The robot starts uniform on 1.5 `circle_radius` to either side of the centre
+    and 0.5 below to 1.5 above. It may stay at the goal. Only its position is observed, and episodes have 60 steps.
+
+With `center_init` the robot starts at the centre, under either rules.
+
+Observation: float32 (6,), position, last reward, last action as given, time. Before the first step all but position
+  and time are 0. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is false.
+  With the original's rules float32 (2,), the position.
+Action: float32 (2,), the move along x and y.
+Reward: 1 where the move reaches the goal, else 0; with `dense_reward` the distance to the goal after the move, negated.
+Termination: never. Truncation: after 100 steps; 60 with the original's rules.
+
+Gradients by state, action and params are those of the rules with the draws held fixed; whether the goal is reached has
+none, so use `dense_reward`. At the goal itself the distance has gradient 0.
+
+Deviations: float32 where the original has float64. Each episode has a goal of its own; the original draws `n_tasks`
+goals when made and is told which to use. Its option to keep starts off the half circle (`on_circle_init_state=False`)
+is not offered. gymnax computes the reward, and whether the goal is reached, before the move, and divides the time by
+100 whatever the time limit; here it is divided by `max_steps_in_episode`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces, trig
+from envcore.environment import Environment, EnvParams, EnvState
+from envcore.fusion import compute_once
+from flax import struct
+
+from envcore_misc.clock import observed_time, time_bounds
+
+Rules = Literal["gymnax", "original"]
+
+_PI = np.float32(np.pi)
+
+
+@struct.dataclass
+class PointRobotState(EnvState):
+    """State of `PointRobot`."""
+
+    last_action: Any  # float32 (2,), as given; 0 at the start
+    last_reward: Any  # float32 (), 0 at the start
+    pos: Any  # float32 (2,), x and y
+    goal: Any  # float32 (2,), x and y: the task
+    goals_reached: Any  # int32 (), steps of this episode that reached the goal
+
+
+@struct.dataclass
+class PointRobotParams(EnvParams):
+    """Params of `PointRobot`."""
+
+    max_force: Any = 0.1  # float32 (), the longest move along an axis; the original's bounds it in the space only
+    circle_radius: Any = 1.0  # float32 ()
+    dense_reward: Any = False  # bool ()
+    goal_radius: Any = 0.2  # float32 ()
+    center_init: Any = False  # bool (), whether the robot starts at the centre
+    normalize_time: Any = True  # bool (), whether the time observed goes from -1 to 1
+    goal: Any = None  # float32 (2,), x and y of a fixed goal; None where it is drawn
+    max_steps_in_episode: Any = 100  # int32 ()
+
+
+class PointRobotDraws(NamedTuple):
+    """What a step draws: where the robot starts anew.
+
+    Attributes:
+      x, y: float32 (), the start where `circle_radius` is 1.
+    """
+
+    x: jax.Array
+    y: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class PointRobot(Environment[PointRobotState, PointRobotParams]):
+    """PointRobot-misc; see the module for its rules.
+
+    Attributes:
+      rules: whose rules hold where gymnax and the original differ.
+      fixed_goal: the goal is `params.goal`, in place of one drawn for each episode.
+
+    Raises:
+      ValueError: there are no such rules.
+    """
+
+    differentiable: ClassVar[bool] = True
+
+    rules: Rules = "gymnax"
+    fixed_goal: bool = False
+
+    def __post_init__(self) -> None:
+        if self.rules not in get_args(Rules):
+            raise ValueError(f"rules must be one of {', '.join(get_args(Rules))}, got {self.rules!r}")
+
+    @property
+    def default_params(self) -> PointRobotParams:
+        goal = np.array([0.0, 1.0]) if self.fixed_goal else None
+        return PointRobotParams(goal=goal, max_steps_in_episode=100 if self._is_gymnax else 60)
+
+    def action_space(self, params: PointRobotParams | None = None) -> spaces.Box:
+        params = self.default_params if params is None else params
+        return spaces.symmetric_box([params.max_force, params.max_force])
+
+    def observation_space(self, params: PointRobotParams | None = None) -> spaces.Box:
+        if not self._is_gymnax:
+            return spaces.Box(-np.inf, np.inf, (2,))
+        early, late = time_bounds(self.default_params if params is None else params)
+        free = [np.inf, np.inf]
+        return spaces.Box([-np.inf, -np.inf, -np.inf, -np.inf, -np.inf, early], [*free, 1.0, *free, late])
+
+    def state_space(self, params: PointRobotParams | None = None) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "last_action": spaces.Box(-np.inf, np.inf, (2,)),
+                "last_reward": spaces.Box(-np.inf, 1.0),
+                "pos": spaces.Box(-np.inf, np.inf, (2,)),
+                "goal": spaces.Box(-np.inf, np.inf, (2,)),
+                "goals_reached": spaces.COUNT,
+                "time": spaces.COUNT,
+            }
+        )
+
+    def init_state(self, key: jax.Array, params: PointRobotParams) -> PointRobotState:
+        units = _uniform(key, 2 if self.fixed_goal else 3)
+        return PointRobotState(
+            last_action=np.zeros(2),
+            last_reward=0.0,
+            pos=_place(params, self._start(units[:2])),
+            goal=params.goal if self.fixed_goal else params.circle_radius * jnp.stack(_direction(units[2])),
+            goals_reached=0,
+        )
+
+    def transition(
+        self, key: jax.Array, state: PointRobotState, action: jax.Array, params: PointRobotParams
+    ) -> tuple[PointRobotState, jax.Array, bool]:
+        # Once, for the observation too: six times faster on CPU where the action is a random number.
+        return compute_once(self.move, state, action, params, self.draw(key))
+
+    def draw(self, key: jax.Array) -> PointRobotDraws:
+        """Draws what a step needs; the original's rules leave it unused, and the compiler then deletes it."""
+        return self._start(_uniform(key, 2))
+
+    def move(
+        self, state: PointRobotState, action: jax.Array, params: PointRobotParams, draws: PointRobotDraws
+    ) -> tuple[PointRobotState, jax.Array, bool]:
+        """The rules without randomness: what `transition` returns."""
+        shift = jnp.clip(action, -params.max_force, params.max_force) if self._is_gymnax else action
+        pos = state.pos + shift
+        distance = _length(state.goal - pos)
+        reached = distance <= params.goal_radius
+        reward = jnp.where(params.dense_reward, -distance, jnp.where(reached, 1.0, 0.0))
+        state = state.replace(
+            last_action=action,
+            last_reward=reward,
+            pos=jnp.where(reached, _place(params, draws), pos) if self._is_gymnax else pos,
+            goals_reached=state.goals_reached + reached.astype(jnp.int32),
+        )
+        return state, reward, False
+
+    def observe(self, state: PointRobotState, params: PointRobotParams) -> jax.Array:
+        if not self._is_gymnax:
+            return state.pos
+        time = observed_time(state.time, params)
+        return jnp.concatenate([state.pos, state.last_reward[None], state.last_action, time[None]])
+
+    def _start(self, units: list[jax.Array]) -> PointRobotDraws:
+        """A start from two numbers uniform on [0, 1)."""
+        if self._is_gymnax:
+            x, y = _direction(units[1])
+            return PointRobotDraws(units[0] * x, units[0] * y)
+        return PointRobotDraws(3.0 * units[0] - 1.5, 2.0 * units[1] - 0.5)
+
+    @property
+    def _is_gymnax(self) -> bool:
+        return self.rules == "gymnax"
+
+
+def _uniform(key: jax.Array, num: int) -> list[jax.Array]:
+    """Numbers uniform on [0, 1)."""
+    units = compute_once(lambda key: random.uniform(key, (num,)), key)
+    return [units[number] for number in range(num)]
+
+
+def _direction(unit: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The point of the half circle of radius 1 at that share of its length."""
+    angle = _PI * unit
+    return trig.cos(angle), trig.sin(angle)
+
+
+def _place(params: PointRobotParams, start: PointRobotDraws) -> jax.Array:
+    """Where the robot starts, float32 (2,)."""
+    return jnp.where(params.center_init, 0.0, params.circle_radius * jnp.stack(start))
+
+
+def _length(vector: jax.Array) -> jax.Array:
+    """The vector's length, with gradient 0 where it is 0."""
+    square = vector[0] ** 2 + vector[1] ** 2
+    is_zero = square == 0
+    return jnp.where(is_zero, 0.0, jnp.sqrt(jnp.where(is_zero, 1.0, square)))

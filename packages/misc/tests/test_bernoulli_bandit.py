@@ -1,0 +1,221 @@
+"""BernoulliBandit against the original's formulas in numpy, and what only we have."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.errors import InvalidParamsError
+from envcore.testing import check_env
+from envcore.testing.compilation import quick_jit
+from envcore_misc.bernoulli_bandit import BernoulliBandit, BernoulliBanditDraws
+
+KEYS = jax.random.split(jax.random.key(0), 4000)
+NUM_STEPS = 1500
+
+
+@functools.partial(jax.jit, static_argnums=(0, 2))
+def play(env: BernoulliBandit, params: Any, num_steps: int, key: jax.Array) -> Any:
+    """Random arms from one reset on: the first obs and state, then of every step what went in and came out."""
+    obs, state = env.reset(key, params)
+
+    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
+        key_action, key_step = jax.random.split(key)
+        action = env.action_space().sample(key_action)
+        obs, after, reward, done, info = env.step(key_step, state, action, params)
+        return after, (action, env.draw(key_step).luck, obs, after, reward, done, info)
+
+    return (obs, state), jax.lax.scan(body, state, jax.random.split(key, num_steps))[1]
+
+
+def original_obs(env: BernoulliBandit, params: Any, reward: Any, action: int, time: int) -> np.ndarray:
+    one_hot = np.zeros(env.num_arms)
+    one_hot[action] = 1
+    last = params.max_steps_in_episode
+    shown = (params.max_lim - params.min_lim) * time / last + params.min_lim if params.normalize_time else time
+    return np.array([reward, *one_hot, shown] if env.time_last else [reward, shown, *one_hot])
+
+
+@pytest.mark.parametrize(
+    ("env", "changes"),
+    [
+        (BernoulliBandit(), {}),
+        (BernoulliBandit(time_last=False), {"reward_prob": 0.4, "min_lim": -0.5, "max_lim": 2.0}),
+        (BernoulliBandit("dependent-uniform"), {"max_steps_in_episode": 41}),
+        (BernoulliBandit("independent", 5, time_last=False), {"normalize_time": False}),
+        (BernoulliBandit("given", 3), {"max_steps_in_episode": 250, "reward_probs": np.array([0.2, 1.0, 0.0])}),
+    ],
+)
+def test_whole_episodes_in_lockstep(env: BernoulliBandit, changes: dict[str, Any]) -> None:
+    params = env.default_params.replace(**changes)
+    (obs, state), steps = jax.device_get(play(env, params, NUM_STEPS, jax.random.key(1)))
+    action, luck, next_obs, after, reward, done, info = steps
+    probs, time = state.reward_probs.astype(float), 0
+    np.testing.assert_allclose(obs, original_obs(env, params, 0, 0, 0), atol=1e-6)
+    for t in range(NUM_STEPS):
+        time += 1
+        expected = int(luck[t] < probs[action[t]])
+        ended = time >= params.max_steps_in_episode
+        assert (reward[t], done[t], info["truncated"][t]) == (expected, ended, ended)
+        assert not info["terminated"][t]
+        assert abs(info["regret"][t] - (probs.max() - probs[action[t]])) < 1e-6
+        shown = original_obs(env, params, expected, action[t], time)
+        np.testing.assert_allclose(info["final_obs"][t], shown, atol=2e-6)  # float32, at times up to 2
+        if ended:
+            time, shown, probs = 0, original_obs(env, params, 0, 0, 0), after.reward_probs[t].astype(float)
+        np.testing.assert_allclose(next_obs[t], shown, atol=2e-6)
+        np.testing.assert_array_equal(after.reward_probs[t], probs)
+        assert (after.time[t], after.exp_reward_best[t]) == (time, probs.max())
+    assert done.sum() == NUM_STEPS // params.max_steps_in_episode
+
+
+def reset_probs(env: BernoulliBandit, **changes: Any) -> np.ndarray:
+    params = env.default_params.replace(**changes)
+    return np.asarray(jax.vmap(env.reset, (0, None))(KEYS, params)[1].reward_probs)
+
+
+@pytest.mark.parametrize("low", [0.1, 0.25, 0.4, 0.9])
+def test_dependent_arms_are_in_either_order(low: float) -> None:
+    first, second = reset_probs(BernoulliBandit(), reward_prob=low).T
+    is_low = np.isclose(first, low)
+    np.testing.assert_allclose(first, np.where(is_low, low, 1 - low), atol=1e-7)
+    np.testing.assert_allclose(first + second, 1, atol=1e-6)
+    assert abs(is_low.mean() - 0.5) < 4.5 * 0.5 / len(KEYS) ** 0.5
+
+
+@pytest.mark.parametrize(("arms", "num_arms"), [("dependent-uniform", 2), ("independent", 2), ("independent", 7)])
+def test_uniform_arms(arms: Any, num_arms: int) -> None:
+    probs = reset_probs(BernoulliBandit(arms, num_arms))
+    assert probs.shape == (len(KEYS), num_arms)
+    counts = np.stack([np.histogram(column, 10, (0, 1))[0] for column in probs.T])
+    assert (abs(counts - 400) < 4.5 * (400 * 0.9) ** 0.5).all()
+    if arms == "independent":
+        assert (abs(np.corrcoef(probs.T) - np.eye(num_arms)) < 5 / len(KEYS) ** 0.5).all()
+    else:
+        np.testing.assert_allclose(probs.sum(1), 1, atol=1e-6)
+
+
+def test_forced_draws() -> None:
+    env = BernoulliBandit("given", 3)
+    _, state = env.reset(KEYS[0], env.default_params.replace(reward_probs=np.array([0.0, 0.25, 1.0])))
+    just_below_one = 1 - 2**-23  # the largest draw
+    for arm, luck, expected in (
+        (0, 0.0, 0),
+        (1, 0.2499, 1),
+        (1, 0.25, 0),
+        (2, just_below_one, 1),
+    ):
+        after, reward, terminated, info = env.pull(state, jnp.int32(arm), BernoulliBanditDraws(jnp.float32(luck)))
+        assert (reward, after.last_reward, after.last_action, terminated) == (expected, expected, arm, False)
+        assert info["regret"] == [1.0, 0.75, 0.0][arm]
+
+
+def test_luck_is_uniform_and_not_that_of_the_arms() -> None:
+    env = BernoulliBandit("dependent-uniform")
+    luck = np.asarray(jax.vmap(env.draw)(KEYS).luck)
+    assert abs(np.histogram(luck, 10, (0, 1))[0] - 400).max() < 4.5 * (400 * 0.9) ** 0.5
+    params = env.default_params.replace(max_steps_in_episode=1)
+    _, (_, luck, _, after, _, done, _) = jax.device_get(play(env, params, NUM_STEPS, KEYS[0]))
+    assert done.all()
+    assert abs(np.corrcoef(luck, after.reward_probs[:, 0])[0, 1]) < 5 / NUM_STEPS**0.5
+
+
+def returns(env: BernoulliBandit, key: jax.Array, params: Any, arm: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return and regret of pulling one arm for an episode."""
+    _, state = env.reset(key, params)
+
+    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
+        _, state, reward, _, info = env.step(key, state, arm, params)
+        return state, (reward, info["regret"])
+
+    rewards, regrets = jax.lax.scan(body, state, jax.random.split(key, 100))[1]
+    return rewards.sum(), regrets.sum()
+
+
+def test_evaluates_given_tasks_in_one_call() -> None:
+    env = BernoulliBandit("given", 4)
+    tasks = np.random.default_rng(0).uniform(size=(300, 4)).astype(np.float32)
+    params = env.default_params.replace(reward_probs=tasks)
+    axes = jax.tree.map(lambda _: None, params).replace(reward_probs=0)
+    over_tasks = jax.vmap(functools.partial(returns, env), (0, axes, None))
+    rewards, regrets = quick_jit(jax.vmap(over_tasks, (None, None, 0)))(KEYS[:300], params, jnp.arange(4))
+    assert rewards.shape == (4, 300)
+    noise = 10 * np.sqrt(tasks * (1 - tasks)).T + 1e-3
+    score = (rewards - 100 * tasks.T) / noise
+    assert abs(score).max() < 5
+    assert 0.9 < np.std(score) < 1.1
+    np.testing.assert_allclose(regrets, 100 * (tasks.max(1) - tasks.T), atol=1e-3)
+
+
+def test_evaluates_drawn_tasks_in_one_call() -> None:
+    """Difficulties over params and tasks over keys, as the notebook on meta-learned A2C does; legacy keys too."""
+    env = BernoulliBandit()
+    difficulty = np.array([0.1, 0.25, 0.4], np.float32)
+    axes = jax.tree.map(lambda _: None, env.default_params).replace(reward_prob=0)
+    params = env.default_params.replace(reward_prob=difficulty)
+    over_keys = jax.vmap(functools.partial(returns, env), (0, None, None))
+    rewards, regrets = quick_jit(jax.vmap(over_keys, (None, axes, None)))(
+        jax.random.split(jax.random.PRNGKey(0), 500), params, jnp.int32(1)
+    )
+    worst = 100 * (1 - 2 * difficulty[:, None])
+    is_best = np.isclose(regrets, 0, atol=1e-3)
+    np.testing.assert_allclose(regrets, np.where(is_best, 0, worst), atol=1e-3)
+    assert (abs(is_best.mean(1) - 0.5) < 4.5 * 0.5 / 500**0.5).all()
+    expected = np.where(is_best, 100 * (1 - difficulty[:, None]), 100 * difficulty[:, None])
+    assert abs(np.mean(rewards - expected)) < 4.5 * 5 / 1500**0.5
+
+
+@pytest.mark.parametrize("limit", [1, 41, 100, 300])
+@pytest.mark.parametrize("bounds", [(-1.0, 1.0), (-0.7, 0.1), None])
+def test_observed_time_stays_in_its_space(limit: int, bounds: tuple[float, float] | None) -> None:
+    env = BernoulliBandit()
+    start, end = bounds or (0.0, limit)
+    low, high = bounds or (-1.0, 1.0)
+    changes = {"normalize_time": bounds is not None, "min_lim": low, "max_lim": high}
+    params = env.default_params.replace(max_steps_in_episode=limit, **changes)
+    space = env.observation_space(params)
+    _, state = env.reset(KEYS[0], params)
+    times = jnp.arange(2 * limit + 2, dtype=jnp.int32)  # past the limit too, as `step_env` can go
+    observe = jax.jit(jax.vmap(lambda time: env.get_obs(state.replace(time=time), params)))  # params are constants here
+    obs = observe(times)
+    assert jax.vmap(space.contains)(obs).all()
+    np.testing.assert_allclose(obs[: limit + 1, 3], np.linspace(start, end, limit + 1), atol=1e-6)
+    np.testing.assert_allclose(obs[limit:, 3], end, atol=1e-6)
+    assert (space.low[3], space.high[3]) == (np.float32(start), np.float32(end))
+
+
+def test_spaces_of_mapped_params() -> None:
+    env = BernoulliBandit(time_last=False)
+    params = env.default_params.replace(normalize_time=np.array([True, False]))
+    axes = jax.tree.map(lambda _: None, params).replace(normalize_time=0)
+    low, high = jax.vmap(lambda p: (env.observation_space(p).low, env.observation_space(p).high), (axes,))(params)
+    np.testing.assert_array_equal(low, [[0, -1, 0, 0], [0, 0, 0, 0]])
+    np.testing.assert_array_equal(high, [[1, 1, 1, 1], [1, 100, 1, 1]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env", [BernoulliBandit(), BernoulliBandit("given", 3, time_last=False)])
+def test_conforms(env: BernoulliBandit) -> None:
+    check_env(env, num_steps=220)
+
+
+def test_bad_options() -> None:
+    bad: list[tuple[dict[str, Any], str]] = [
+        ({"arms": "easy"}, "arms must be one of dependent, dependent-uniform, independent, given, got 'easy'"),
+        ({"arms": "given", "num_arms": 1}, "at least 2 arms, got num_arms=1"),
+        ({"num_arms": 3}, 'arms="dependent" are 2, got num_arms=3'),
+        ({"arms": "dependent-uniform", "num_arms": 4}, 'arms="dependent-uniform" are 2, got num_arms=4'),
+    ]
+    for options, message in bad:
+        with pytest.raises(ValueError, match=message):
+            BernoulliBandit(**options)
+
+
+def test_probabilities_of_arms_that_are_drawn_cannot_be_given() -> None:
+    env = BernoulliBandit()
+    with pytest.raises(InvalidParamsError, match="reward_probs"):
+        env.reset(KEYS[0], env.default_params.replace(reward_probs=np.array([0.5, 0.5])))

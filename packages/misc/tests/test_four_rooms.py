@@ -1,0 +1,281 @@
+"""FourRooms against the original's rules in numpy, and what only we have."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.environment import NO_TIME_LIMIT
+from envcore.testing import check_env
+from envcore_misc.four_rooms import MAP, FourRooms, FourRoomsDraws, FourRoomsStart, FourRoomsState
+
+DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
+
+
+def is_free(row: int, column: int) -> bool:
+    """The house in words: a cross of walls, bent in the middle, with four doors."""
+    if not (1 <= row <= 11 and 1 <= column <= 11):
+        return False
+    if column == 6:
+        return row in (3, 10)
+    if row == 6 and column < 6:
+        return column == 2
+    return not (row == 7 and column > 6) or column == 9
+
+
+FREE = [cell for cell in itertools.product(range(13), repeat=2) if is_free(*cell)]
+
+
+def original_step(
+    pos: tuple[int, int], goal: tuple[int, int], action: int, chance: float, direction: int, fail_prob: float
+) -> tuple[tuple[int, int], int, bool]:
+    if chance < fail_prob * 4 / 3:
+        action = direction
+    down, right = DIRECTIONS[action]
+    target = (pos[0] + down, pos[1] + right)
+    pos = target if is_free(*target) else pos
+    return pos, int(pos == goal), pos == goal
+
+
+def as_place(place: np.ndarray) -> tuple[int, int]:
+    return int(place[0]), int(place[1])
+
+
+def play(env: FourRooms, params: Any, num_envs: int, num_steps: int) -> dict[str, np.ndarray]:
+    """Games under a random policy: what each step found, drew and returned, arrays (num_envs, num_steps, ...)."""
+
+    def step(state: Any, key: jax.Array) -> Any:
+        action = env.action_space().sample(jax.random.fold_in(key, 1))
+        obs, after, reward, _, info = env.step(key, state, action, params)
+        before = {"pos": state.pos, "goal": state.goal, "time": state.time}
+        draws = env.draw(key)._asdict()
+        return after, {**before, **draws, **info, "action": action, "reward": reward, "obs": obs}
+
+    def game(key: jax.Array) -> Any:
+        start, steps = jax.random.split(key)
+        return jax.lax.scan(step, env.reset(start, params)[1], jax.random.split(steps, num_steps))[1]
+
+    steps = jax.jit(jax.vmap(game))(jax.random.split(jax.random.key(3), num_envs))
+    return {name: np.asarray(column) for name, column in steps.items()}
+
+
+@pytest.mark.parametrize(
+    ("env", "fail_prob"), [(FourRooms(), 1 / 3), (FourRooms(rules="original"), 1 / 3), (FourRooms(pos_fixed=(8, 7)), 0)]
+)
+def test_whole_games(env: FourRooms, fail_prob: float) -> None:
+    params = env.default_params.replace(fail_prob=fail_prob)
+    steps = play(env, params, num_envs=6, num_steps=1200)
+    limit = params.max_steps_in_episode
+    for game in range(6):
+        now = {name: column[game] for name, column in steps.items()}
+        pos, goal, time, expected = as_place(now["pos"][0]), as_place(now["goal"][0]), 0, []
+        for i in range(1200):
+            pos, reward, done = original_step(
+                pos, goal, now["action"][i], now["chance"][i], now["direction"][i], fail_prob
+            )
+            time += 1
+            expected.append([*pos, *goal, reward, done, time >= limit])
+            if done or time >= limit:
+                pos, goal, time = as_place(now["obs"][i, :2]), as_place(now["obs"][i, 2:]), 0
+                if env.rules == "gymnax":
+                    assert (pos, goal) == (env.pos_fixed, env.goal_fixed)
+                assert pos != goal
+        columns = [now["final_obs"], *(now[name][:, None] for name in ("reward", "terminated", "truncated"))]
+        np.testing.assert_array_equal(np.hstack(columns), expected)
+        over = now["terminated"] | now["truncated"]
+        np.testing.assert_array_equal(now["obs"][~over], now["final_obs"][~over])
+    assert steps["terminated"].sum() > 5
+    if env == FourRooms():
+        assert steps["truncated"].any()
+    if env.rules == "original":
+        assert limit == NO_TIME_LIMIT
+        assert len({tuple(goal) for goal in steps["goal"].reshape(-1, 2)}) > 12
+
+
+def test_the_map() -> None:
+    assert [(row, column) for row in range(13) for column in range(13) if MAP[row][column] == " "] == FREE
+    assert len(FREE) == 104
+
+
+def test_every_move() -> None:
+    """From every cell, each action, and each direction in its place."""
+    env, params = FourRooms(), FourRooms().default_params
+    cells, actions, directions, astray = np.array(list(itertools.product(range(104), range(4), range(4), (0, 1)))).T
+    pos = np.array(FREE)[cells]
+    goal = np.array(FREE)[(cells * 7 + 1) % 104]
+
+    def step(pos: Any, goal: Any, action: Any, direction: Any, chance: Any) -> Any:
+        draws = FourRoomsDraws(chance, direction)
+        after, reward, terminated = env.arrive(FourRoomsState(pos=pos, goal=goal), env.move(pos, action, draws, params))
+        return after.pos, after.goal, reward, terminated
+
+    chance = np.where(astray == 1, 0.4444, 0.4445)
+    results = jax.jit(jax.vmap(step))(
+        jnp.asarray(pos, jnp.int32),
+        jnp.asarray(goal, jnp.int32),
+        jnp.asarray(actions, jnp.int32),
+        jnp.asarray(directions, jnp.int32),
+        jnp.asarray(chance, jnp.float32),
+    )
+    moved, same_goal, reward, terminated = map(np.asarray, results)
+    np.testing.assert_array_equal(same_goal, goal)
+    for i in range(len(pos)):
+        here, there = as_place(pos[i]), as_place(goal[i])
+        expected = original_step(here, there, actions[i], chance[i], directions[i], 1 / 3)
+        assert (as_place(moved[i]), reward[i], terminated[i]) == expected
+    assert terminated.any()
+
+
+ALL_STARTS = np.array(list(itertools.product(range(104), range(103))))
+
+
+@pytest.mark.parametrize("draws_pos", [False, True])
+@pytest.mark.parametrize("draws_goal", [False, True])
+@pytest.mark.parametrize("pos_fixed", [(4, 1), (8, 9), (11, 11)])
+def test_starts(draws_pos: bool, draws_goal: bool, pos_fixed: tuple[int, int]) -> None:
+    """All that an episode can draw: how often each pair of start and goal comes of it."""
+    env = FourRooms(pos_fixed=pos_fixed)
+    params = env.default_params.replace(resample_init_pos=draws_pos, resample_goal_pos=draws_goal)
+    params = jax.tree.map(jnp.asarray, params)
+    starts = FourRoomsStart(*jnp.asarray(ALL_STARTS.T, jnp.int32))
+    cells = jax.jit(jax.vmap(env.choose, (0, None)))(starts, params)
+    pos, goal = (np.stack(np.divmod(np.asarray(cell), 16), axis=-1) for cell in cells)
+    counts: dict[Any, int] = {}
+    for pair in zip(map(tuple, pos.tolist()), map(tuple, goal.tolist()), strict=True):
+        counts[pair] = counts.get(pair, 0) + 1
+    draws_pos |= not draws_goal and pos_fixed == (8, 9)  # or it would be the goal
+    allowed_pos = FREE if draws_pos else [pos_fixed]
+    allowed_goals = FREE if draws_goal else [(8, 9)]
+    pairs = {pair for pair in itertools.product(allowed_pos, allowed_goals) if pair[0] != pair[1]}
+    assert counts == dict.fromkeys(pairs, len(ALL_STARTS) // len(pairs))
+
+
+def test_resets_draw_uniformly() -> None:
+    env = FourRooms(rules="original")
+    states = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(0), 20_800))[1]
+    for place in (states.pos, states.goal):
+        counts = np.zeros((13, 13))
+        np.add.at(counts, tuple(np.asarray(place).T), 1)
+        expected = np.array([200.0 if is_free(*divmod(i, 13)) else 0.0 for i in range(169)]).reshape(13, 13)
+        assert (counts[expected == 0] == 0).all()
+        assert ((counts - expected) ** 2).sum() / 200 < 103 + 4.5 * np.sqrt(206)
+    assert abs(np.corrcoef(states.pos[:, 0], states.goal[:, 0])[0, 1]) < 0.04
+
+
+def test_steps_draw_uniformly_and_independently() -> None:
+    draws = jax.jit(jax.vmap(FourRooms().draw))(jax.random.split(jax.random.key(0), 40_000))
+    table = np.histogram2d(draws.chance, draws.direction, bins=(10, 4), range=((0, 1), (-0.5, 3.5)))[0]
+    assert table.sum() == 40_000
+    assert ((table - 1000) ** 2).sum() / 1000 < 39 + 4.5 * np.sqrt(78)
+
+
+@pytest.mark.parametrize(("fail_prob", "expected"), [(0.0, 0.0), (1 / 3, 1 / 3), (0.6, 0.6), (0.75, 0.75)])
+def test_another_direction_with_fail_prob(fail_prob: float, expected: float) -> None:
+    env = FourRooms()
+    params = env.default_params.replace(fail_prob=fail_prob)
+    state = FourRoomsState(pos=jnp.array([2, 2]), goal=jnp.array([8, 9]))  # in the open
+    keys = jax.random.split(jax.random.key(1), 20_000)
+    after = jax.vmap(lambda key: env.step_env(key, state, jnp.int32(1), params)[1].pos)(keys)
+    share = (np.asarray(after) != (2, 3)).any(axis=1).mean()
+    assert abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / 20_000)
+
+
+def test_picture_shows_walls_agent_and_goal() -> None:
+    env = FourRooms(use_visual_obs=True)
+    show = jax.jit(env.get_obs)
+    for agent, goal in zip(FREE, FREE[5:] + FREE[:5], strict=True):
+        picture = np.asarray(show(FourRoomsState(pos=jnp.array(agent), goal=jnp.array(goal))))
+        assert picture.dtype == np.bool_
+        assert picture.shape == (13, 13, 3)
+        np.testing.assert_array_equal(picture[..., 0], [[mark == "x" for mark in row] for row in MAP])
+        assert np.argwhere(picture[..., 1]).tolist() == [list(agent)]
+        assert np.argwhere(picture[..., 2]).tolist() == [list(goal)]
+
+
+def plans() -> tuple[np.ndarray, np.ndarray]:
+    """For every goal and cell the first action of a shortest way, and its length: int (13, 13, 13, 13)."""
+    actions, lengths = (np.zeros((13, 13, 13, 13), np.int32) for _ in range(2))
+    for goal in FREE:
+        edge, seen = [goal], {goal}
+        while edge:
+            here = edge.pop(0)
+            for action, (down, right) in enumerate(DIRECTIONS):
+                there = (here[0] - down, here[1] - right)
+                if is_free(*there) and there not in seen:
+                    seen.add(there)
+                    edge.append(there)
+                    actions[goal + there], lengths[goal + there] = action, lengths[goal + here] + 1
+        assert len(seen) == 104
+    return actions, lengths
+
+
+def test_meta_evaluation() -> None:
+    """A plan is evaluated on all goals, by params, and on goals that episodes draw, in one compiled call."""
+    env = FourRooms()
+    actions, lengths = plans()
+
+    def evaluate(key: jax.Array, params: Any) -> Any:
+        def step(carry: Any, key: jax.Array) -> Any:
+            obs, state, total, over, steps = carry
+            goes = obs.astype(jnp.int32)
+            action = jnp.asarray(actions)[goes[2], goes[3], goes[0], goes[1]]
+            obs, state, reward, terminated, _ = env.step_env(key, state, action, params)
+            total, steps = total + jnp.where(over, 0.0, reward), steps + jnp.where(over, 0, 1)
+            return (obs, state, total, over | terminated, steps), None
+
+        obs, state = env.reset(key, params)
+        carry = (obs, state, jnp.float32(0), jnp.bool_(False), jnp.int32(0))
+        return obs, jax.lax.scan(step, carry, jax.random.split(key, 40))[0][2:]
+
+    base = env.default_params.replace(fail_prob=0.0)
+    goals = np.array(FREE, np.int32)
+    drawn = base.replace(resample_goal_pos=np.arange(208) >= 104, goal_fixed=np.concatenate([goals, goals]))
+    axes = jax.tree.map(lambda _: None, base).replace(resample_goal_pos=0, goal_fixed=0)
+    keys = jax.random.split(jax.random.key(0), 208)
+    obs, (total, over, steps) = jax.jit(jax.vmap(evaluate, (0, axes)))(keys, drawn)
+    start = np.asarray(obs).astype(int)
+    np.testing.assert_array_equal(start[:104, 2:], goals)
+    is_start = (goals == (4, 1)).all(axis=1)
+    assert (start[:104, :2] == (4, 1)).all(axis=1).tolist() == (~is_start).tolist()
+    assert len({tuple(goal) for goal in start[104:, 2:]}) > 50
+    np.testing.assert_array_equal(total, 1.0)
+    assert np.asarray(over).all()
+    np.testing.assert_array_equal(steps, lengths[start[:, 2], start[:, 3], start[:, 0], start[:, 1]])
+
+
+@pytest.mark.parametrize(("rules", "draws", "limit"), [("gymnax", False, 500), ("original", True, NO_TIME_LIMIT)])
+def test_default_params(rules: Any, draws: bool, limit: int) -> None:
+    params = FourRooms(rules=rules).default_params
+    assert params.fail_prob == 1 / 3
+    assert (params.resample_init_pos, params.resample_goal_pos, params.max_steps_in_episode) == (draws, draws, limit)
+    assert (*params.pos_fixed, *params.goal_fixed) == (4, 1, 8, 9)
+
+
+def test_lists_are_places_too() -> None:
+    assert FourRooms(goal_fixed=[3, 6], pos_fixed=[1, 1]) == FourRooms(goal_fixed=(3, 6), pos_fixed=(1, 1))  # pyright: ignore[reportArgumentType]
+    assert FourRooms(goal_fixed=(3, 6)).reset(jax.random.key(0))[0].tolist() == [4, 1, 3, 6]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"goal_fixed": (0, 3)}, r"goal_fixed must be the row and column of a free cell of FourRooms, got \(0, 3\)"),
+        ({"goal_fixed": (13, 3)}, "goal_fixed must be"),
+        ({"pos_fixed": (6, 6)}, r"pos_fixed must be .* got \(6, 6\)"),
+        ({"pos_fixed": (3,)}, "pos_fixed must be"),
+        ({"rules": "gym"}, "rules must be 'gymnax' or 'original', got 'gym'"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FourRooms(**options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"use_visual_obs": True}])
+def test_conforms(options: dict[str, Any]) -> None:
+    check_env(FourRooms(**options))

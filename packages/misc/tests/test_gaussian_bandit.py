@@ -1,0 +1,136 @@
+"""GaussianBandit against its formulas in numpy, and what only we have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.testing import check_env
+from envcore.testing.compilation import quick_jit
+from envcore_misc.gaussian_bandit import GaussianBandit, GaussianBanditDraws
+from scipy import stats
+
+ENV = GaussianBandit()
+PARAMS = ENV.default_params
+KEYS = jax.random.split(jax.random.key(0), 4000)
+NUM_STEPS = 1500
+
+
+@jax.jit
+def play(params: Any, key: jax.Array) -> Any:
+    """Random arms from one reset on: the first obs and state, then of every step what went in and came out."""
+    obs, state = ENV.reset(key, params)
+
+    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
+        key_action, key_step = jax.random.split(key)
+        action = ENV.action_space().sample(key_action)
+        obs, after, reward, done, info = ENV.step(key_step, state, action, params)
+        return after, (action, ENV.draw(key_step).noise, obs, after, reward, done, info)
+
+    return (obs, state), jax.lax.scan(body, state, jax.random.split(key, NUM_STEPS))[1]
+
+
+def original_obs(params: Any, reward: float, action: int, time: int) -> np.ndarray:
+    shown = 2 * time / params.max_steps_in_episode - 1 if params.normalize_time else time
+    return np.array([reward, action == 0, action == 1, shown])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"mean_mu": 0.5, "sigma_p": 2.0, "sigma_l": 3.0, "max_steps_in_episode": 41},
+        {"sigma_p": 0.0, "normalize_time": False},
+    ],
+)
+def test_whole_episodes_in_lockstep(changes: dict[str, Any]) -> None:
+    params = PARAMS.replace(**changes)
+    (obs, state), steps = jax.device_get(play(params, jax.random.key(1)))
+    action, noise, next_obs, after, reward, done, info = steps
+    mu, time = float(state.mu), 0
+    np.testing.assert_allclose(obs, original_obs(params, 0, 0, 0), atol=1e-6)
+    for t in range(NUM_STEPS):
+        time += 1
+        expected = mu + float(noise[t]) * params.sigma_l if action[t] == 1 else 0.0
+        ended = time >= params.max_steps_in_episode
+        assert (done[t], info["truncated"][t], info["terminated"][t]) == (ended, ended, False)
+        np.testing.assert_allclose(reward[t], expected, atol=2e-6, rtol=1e-6)  # float32, of numbers up to 10
+        shown = original_obs(params, expected, action[t], time)
+        np.testing.assert_allclose(info["final_obs"][t], shown, atol=2e-6, rtol=1e-6)
+        if ended:
+            time, shown, mu = 0, original_obs(params, 0, 0, 0), float(after.mu[t])
+        np.testing.assert_allclose(next_obs[t], shown, atol=2e-6, rtol=1e-6)
+        assert (after.time[t], after.mu[t]) == (time, mu)
+    assert done.sum() == NUM_STEPS // params.max_steps_in_episode
+
+
+def test_draws_are_normal_and_independent() -> None:
+    noise = np.asarray(jax.vmap(ENV.draw)(KEYS).noise)
+    assert stats.kstest(noise, "norm").pvalue > 0.001
+    params = PARAMS.replace(mean_mu=0.3, sigma_p=2.5)
+    mu = np.asarray(jax.vmap(ENV.reset, (0, None))(KEYS, params)[1].mu)
+    assert stats.kstest(mu, "norm", (0.3, 2.5)).pvalue > 0.001
+    _, (_, noise, _, after, _, done, _) = jax.device_get(play(params.replace(max_steps_in_episode=1), KEYS[0]))
+    assert done.all()
+    assert stats.kstest(after.mu, "norm", (0.3, 2.5)).pvalue > 0.001
+    assert abs(np.corrcoef(noise, after.mu)[0, 1]) < 5 / NUM_STEPS**0.5
+
+
+def test_forced_draws() -> None:
+    _, state = ENV.reset(KEYS[0])
+    state = state.replace(mu=jnp.float32(0.75))
+    draws = GaussianBanditDraws(jnp.float32(-2.0))
+    for arm, expected in ((0, 0.0), (1, -0.25)):
+        after, reward, terminated = ENV.pull(state, jnp.int32(arm), PARAMS.replace(sigma_l=0.5), draws)
+        assert (reward, after.last_reward, after.last_action, terminated) == (expected, expected, arm, False)
+
+
+def returns(key: jax.Array, params: Any) -> jax.Array:
+    """Return of an episode of the risky arm."""
+    _, state = ENV.reset(key, params)
+
+    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
+        _, state, reward, _, _ = ENV.step(key, state, jnp.int32(1), params)
+        return state, reward
+
+    return jax.lax.scan(body, state, jax.random.split(key, 100))[1].sum()
+
+
+def test_evaluates_given_tasks_in_one_call() -> None:
+    tasks = np.linspace(-3, 3, 200, dtype=np.float32)
+    axes = jax.tree.map(lambda _: None, PARAMS).replace(mean_mu=0)
+    params = PARAMS.replace(mean_mu=tasks, sigma_p=0.0)
+    rewards = quick_jit(jax.vmap(returns, (0, axes)))(KEYS[:200], params)
+    score = np.asarray(rewards - 100 * tasks)  # normal with deviation 0.1 * sqrt(100)
+    assert stats.kstest(score, "norm").pvalue > 0.001
+
+
+def test_evaluates_drawn_tasks_in_one_call() -> None:
+    """Legacy keys, and uncertainties over params."""
+    uncertainty = np.array([0.5, 2.0], np.float32)
+    axes = jax.tree.map(lambda _: None, PARAMS).replace(sigma_p=0)
+    over_keys = jax.vmap(returns, (0, None))
+    keys = jax.random.split(jax.random.PRNGKey(0), 1000)
+    rewards = quick_jit(jax.vmap(over_keys, (None, axes)))(keys, PARAMS.replace(sigma_p=uncertainty))
+    for row, sigma_p in zip(np.asarray(rewards), uncertainty, strict=True):
+        assert stats.kstest(row, "norm", (-100, np.hypot(100 * sigma_p, 1))).pvalue > 0.001
+
+
+def test_observations_stay_in_their_space() -> None:
+    for limit, normalize_time, bounds in ((41, True, (-1, 1)), (300, True, (-1, 1)), (300, False, (0, 300))):
+        params = PARAMS.replace(max_steps_in_episode=limit, normalize_time=normalize_time)
+        space = ENV.observation_space(params)
+        assert (space.low[3], space.high[3]) == bounds
+        state = ENV.reset(KEYS[0], params)[1].replace(last_reward=jnp.float32(-50.0))
+        observe = jax.vmap(lambda time, state=state, params=params: ENV.get_obs(state.replace(time=time), params))
+        obs = observe(jnp.arange(2 * limit, dtype=jnp.int32))
+        assert jax.vmap(space.contains)(obs).all()
+        np.testing.assert_allclose(obs[jnp.array([0, limit, -1]), 3], [bounds[0], bounds[1], bounds[1]], atol=1e-6)
+
+
+@pytest.mark.slow
+def test_conforms() -> None:
+    check_env(ENV, num_steps=220)

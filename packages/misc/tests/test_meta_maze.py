@@ -1,0 +1,305 @@
+"""MetaMaze against the original's rules in numpy, and what only we have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.testing import check_env
+from envcore_misc.meta_maze import MetaMaze, MetaMazeDraws, MetaMazeState
+
+MOVES = {
+    "gymnax": ((-1, 0), (0, 1), (1, 0), (0, -1)),
+    "original": ((-1, 0), (1, 0), (0, -1), (0, 1)),
+}
+SIGN = {"gymnax": 1, "original": -1}
+SIZES = (3, 7, 9, 11)
+
+
+def original_maze(lab_size: int) -> np.ndarray:
+    """The original's maze, with `lab_size` counting the outer walls: 1 where a wall is."""
+    lab = np.ones((lab_size, lab_size), int)
+    lab[1:-1, 1:-1] = 0
+    lab[2:-1:2, 2:-1:2] = 1
+    lab[lab_size // 2, lab_size // 2] = 0
+    return lab
+
+
+def free_cells(size: int) -> list[tuple[int, int]]:
+    return [(int(row), int(column)) for row, column in np.argwhere(original_maze(size + 2) == 0)]
+
+
+def original_obs(
+    env: MetaMaze, params: Any, pos: tuple[int, int], last_action: int, last_reward: float, time: int
+) -> list[float]:
+    reach = env.rf_size // 2
+    padded = np.pad(original_maze(env.maze_size + 2), reach, constant_values=1)  # the agent sees walls beyond walls
+    row, column = pos
+    field = padded[row : row + env.rf_size, column : column + env.rf_size].ravel()
+    one_hot = np.eye(4)[last_action]
+    if env.rules == "original":
+        return [*field, 0, 1, time / params.max_steps_in_episode, last_reward, *one_hot]
+    return [*field, *one_hot, last_reward, 2 * time / 100 - 1 if params.normalize_time else time]
+
+
+def original_step(
+    lab: np.ndarray, rules: str, pos: tuple[int, int], goal: tuple[int, int], action: int, params: Any
+) -> tuple[tuple[int, int], float, bool]:
+    """Where the move ends before it is taken on, the reward, and whether it is on the goal."""
+    down, right = MOVES[rules][action]
+    reward, target = 0.0, (pos[0] + down, pos[1] + right)
+    if lab[target]:
+        reward += SIGN[rules] * params.punishment
+        target = pos
+    if target == goal:
+        reward += params.reward
+    return target, reward, target == goal
+
+
+def play(env: MetaMaze, params: Any, num_envs: int, num_steps: int) -> dict[str, np.ndarray]:
+    """Games under a random policy: what each step found and returned, arrays (num_envs, num_steps, ...)."""
+
+    def step(state: Any, key: jax.Array) -> Any:
+        action = env.action_space().sample(jax.random.fold_in(key, 1))
+        obs, after, reward, _, info = env.step(key, state, action, params)
+        pos_after = env.step_env(key, state, action, params)[1].pos  # before a reset
+        before = {"pos": state.pos, "goal": state.goal}
+        return after, {**before, **info, "action": action, "reward": reward, "obs": obs, "pos_after": pos_after}
+
+    def game(key: jax.Array) -> Any:
+        start, steps = jax.random.split(key)
+        return jax.lax.scan(step, env.reset(start, params)[1], jax.random.split(steps, num_steps))[1]
+
+    steps = jax.jit(jax.vmap(game))(jax.random.split(jax.random.key(3), num_envs))
+    return {name: np.asarray(column) for name, column in steps.items()}
+
+
+@pytest.mark.parametrize(
+    ("env", "normalize_time", "limit"),
+    [
+        (MetaMaze(), True, 200),
+        (MetaMaze(rules="original"), False, 200),
+        (MetaMaze(maze_size=5, rf_size=11), False, 70),
+    ],
+)
+def test_whole_games(env: MetaMaze, normalize_time: bool, limit: int) -> None:
+    params = env.default_params.replace(
+        reward=7.5, punishment=0.25, normalize_time=normalize_time, max_steps_in_episode=limit
+    )
+    steps, lab = play(env, params, num_envs=4, num_steps=601), original_maze(env.maze_size + 2)
+    centre = (env.maze_size // 2 + 1, env.maze_size // 2 + 1)
+    visits, bumps = 0, 0
+    for game in range(4):
+        now = {name: column[game] for name, column in steps.items()}
+        pos, time = centre, 0
+        expected: list[Any] = []
+        rewards: list[float] = []
+        for i in range(601):
+            goal = as_place(now["goal"][i])
+            assert as_place(now["pos"][i]) == pos != goal
+            action, before = now["action"][i], pos
+            pos, reward, is_goal = original_step(lab, env.rules, pos, goal, action, params)
+            bumps, visits = bumps + (pos == before), visits + is_goal
+            if is_goal:  # where the agent goes then is drawn
+                pos = as_place(now["pos_after"][i])
+                assert lab[pos] == 0
+                assert pos != goal
+            time += 1
+            expected.append(original_obs(env, params, pos, action, reward, time))
+            rewards.append(reward)
+            if time == limit:
+                pos, time = centre, 0
+                np.testing.assert_allclose(now["obs"][i], original_obs(env, params, pos, 0, 0.0, 0), atol=1e-7)
+        # One rounding of float32 in the time: at most 2e-7 of a value of at most 3.
+        np.testing.assert_allclose(now["final_obs"], expected, rtol=0, atol=5e-7)
+        np.testing.assert_array_equal(now["reward"], rewards)
+        assert not now["terminated"].any()
+        np.testing.assert_array_equal(now["truncated"], np.arange(1, 602) % limit == 0)
+        over = now["truncated"]
+        np.testing.assert_array_equal(now["obs"][~over], now["final_obs"][~over])
+    assert visits > 3
+    assert bumps > 100
+
+
+def as_place(place: np.ndarray) -> tuple[int, int]:
+    return int(place[0]), int(place[1])
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_maze(size: int) -> None:
+    np.testing.assert_array_equal(MetaMaze(maze_size=size).walls, original_maze(size + 2) == 1)
+
+
+@pytest.mark.parametrize("size", [*SIZES, 253])
+def test_draws_reach_every_other_cell_once(size: int) -> None:
+    """Goals and starts of episodes, and where the agent is taken from a goal, be it an ordinary cell or the last."""
+    env, cells = MetaMaze(maze_size=size), free_cells(size)
+    draws = MetaMazeDraws(jnp.arange(len(cells) - 1, dtype=jnp.int32))
+    centre = (size // 2 + 1, size // 2 + 1)
+    base = jax.tree.map(jnp.asarray, env.default_params)
+
+    choose = jax.jit(jax.vmap(env.choose, (0, None)))
+    pos, goal = choose(draws, base)
+    assert set(map(tuple, _places(pos))) == {centre}
+    assert sorted(map(tuple, _places(goal))) == sorted(set(cells) - {centre})
+    fixed = base.replace(resample_goal_pos=jnp.bool_(False), goal_fixed=jnp.array(centre))
+    pos, goal = choose(draws, fixed)
+    assert set(map(tuple, _places(goal))) == {centre}
+    assert sorted(map(tuple, _places(pos))) == sorted(set(cells) - {centre})
+
+    taken = jax.jit(jax.vmap(env.move, (None, None, None, 0)))
+    for goal in cells if size < 11 else [centre, (size, size)]:
+        action = next(a for a, move in enumerate(MOVES["gymnax"]) if _before(goal, move) in cells)
+        before = _before(goal, MOVES["gymnax"][action])
+        event = taken(jnp.array(before), jnp.array(goal), jnp.int32(action), draws)
+        assert (np.asarray(event) >> 16 == 2).all()
+        assert sorted(map(tuple, _places(event & 0xFFFF))) == sorted(set(cells) - {goal})
+
+
+def _places(cells: Any) -> list[list[int]]:
+    return np.stack(np.divmod(np.asarray(cells), 256), axis=-1).tolist()
+
+
+def _before(goal: tuple[int, int], move: tuple[int, int]) -> tuple[int, int]:
+    return goal[0] - move[0], goal[1] - move[1]
+
+
+@pytest.mark.parametrize("rules", ["gymnax", "original"])
+@pytest.mark.parametrize(("size", "rf_size"), [(7, 5), (9, 1)])
+def test_every_move(size: int, rf_size: int, rules: Any) -> None:
+    """From every cell each action, towards the goal and not; rewards and observations included."""
+    env, lab, cells = MetaMaze(maze_size=size, rf_size=rf_size, rules=rules), original_maze(size + 2), free_cells(size)
+    params = env.default_params.replace(reward=3.0, punishment=-0.5)
+    cases = np.array([(*pos, *goal, a) for pos in cells for goal in cells for a in range(4) if pos != goal], np.int32)
+
+    def step(case: jax.Array) -> Any:
+        state = MetaMazeState(last_action=jnp.int32(2), last_reward=jnp.float32(1), pos=case[:2], goal=case[2:4])
+        obs, after, reward, terminated, _ = env.step_env(jax.random.key(0), state, case[4], params)
+        return obs, after.pos, after.goal, after.last_action, after.last_reward, reward, terminated
+
+    obs, pos, goal, action, last_reward, reward, terminated = map(np.asarray, jax.jit(jax.vmap(step))(cases))
+    np.testing.assert_array_equal(goal, cases[:, 2:4])
+    np.testing.assert_array_equal(action, cases[:, 4])
+    np.testing.assert_array_equal(reward, last_reward)
+    assert not terminated.any()
+    for i, (*numbers, chosen) in enumerate(cases.tolist()):
+        there, target = (numbers[0], numbers[1]), (numbers[2], numbers[3])
+        there, expected, is_goal = original_step(lab, rules, there, target, chosen, params)
+        assert reward[i] == expected
+        if is_goal:
+            there = as_place(pos[i])
+            assert lab[there] == 0
+            assert there != target
+        assert as_place(pos[i]) == there
+        if i % 13 == 0:
+            np.testing.assert_allclose(obs[i], original_obs(env, params, there, chosen, expected, 1), atol=1e-7)
+
+
+def test_resets_and_draws_are_uniform() -> None:
+    env = MetaMaze()
+    keys = jax.random.split(jax.random.key(0), 12_800)
+    goals = np.asarray(jax.jit(jax.vmap(env.reset))(keys)[1].goal)
+    counts = np.zeros((11, 11))
+    np.add.at(counts, tuple(goals.T), 1)
+    expected = 200.0 * (original_maze(11) == 0)
+    expected[5, 5] = 0
+    assert expected.sum() == 12_800
+    assert (counts[expected == 0] == 0).all()
+    assert ((counts - expected) ** 2).sum() / 200 < 63 + 4.5 * np.sqrt(126)
+    numbers = np.bincount(jax.jit(jax.vmap(env.draw))(keys).number, minlength=64)
+    assert len(numbers) == 64
+    assert ((numbers - 200) ** 2).sum() / 200 < 63 + 4.5 * np.sqrt(126)
+
+
+def plans(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """For every goal and cell the first action of a shortest way, and its length."""
+    lab, cells = original_maze(size + 2), free_cells(size)
+    actions, lengths = (np.zeros((*lab.shape, *lab.shape), np.int32) for _ in range(2))
+    for goal in cells:
+        edge, seen = [goal], {goal}
+        while edge:
+            here = edge.pop(0)
+            for action, move in enumerate(MOVES["gymnax"]):
+                there = _before(here, move)
+                if lab[there] == 0 and there not in seen:
+                    seen.add(there)
+                    edge.append(there)
+                    actions[goal + there], lengths[goal + there] = action, lengths[goal + here] + 1
+        assert len(seen) == len(cells)
+    return actions, lengths
+
+
+def test_meta_evaluation() -> None:
+    """A plan is evaluated on all goals, by params, and on goals that episodes draw, in one compiled call."""
+    env = MetaMaze()
+    actions, lengths = plans(9)
+
+    def evaluate(key: jax.Array, params: Any) -> Any:
+        def step(carry: Any, key: jax.Array) -> Any:
+            state, total = carry
+            action = jnp.asarray(actions)[state.goal[0], state.goal[1], state.pos[0], state.pos[1]]
+            _, state, reward, _, _ = env.step_env(key, state, action, params)
+            return (state, total + reward), (state.pos, reward)
+
+        _, state = env.reset(key, params)
+        (_, total), (pos, rewards) = jax.lax.scan(step, (state, jnp.float32(0)), jax.random.split(key, 200))
+        return state.goal, jnp.concatenate([state.pos[None], pos]), rewards, total
+
+    goals = np.array(free_cells(9), np.int32)
+    base = env.default_params
+    params = base.replace(resample_goal_pos=np.arange(130) >= 65, goal_fixed=np.concatenate([goals, goals]))
+    axes = jax.tree.map(lambda _: None, base).replace(resample_goal_pos=0, goal_fixed=0)
+    keys = jax.random.split(jax.random.key(0), 130)
+    goal, pos, rewards, total = map(np.asarray, jax.jit(jax.vmap(evaluate, (0, axes)))(keys, params))
+    np.testing.assert_array_equal(goal[:65], goals)
+    assert len({tuple(x) for x in goal[65:].tolist()}) > 30
+    assert (pos[:, 0] == 5).all(axis=1).sum() == 129  # all but the task whose goal is there
+    for i in range(130):
+        starts = [0, *(np.flatnonzero(rewards[i]) + 1).tolist()]
+        ways = [lengths[(*goal[i], *pos[i, start])] for start in starts]
+        np.testing.assert_array_equal(np.diff(starts), ways[:-1])
+        assert total[i] == 10 * (len(starts) - 1)
+    assert total.min() >= 100
+
+
+@pytest.mark.parametrize("rules", ["gymnax", "original"])
+def test_default_params(rules: Any) -> None:
+    params = MetaMaze(rules=rules).default_params
+    assert (params.reward, params.punishment, params.normalize_time) == (10, 0, False)
+    assert (params.resample_goal_pos, params.max_steps_in_episode) == (True, 200)
+
+
+def test_a_fixed_goal() -> None:
+    env = MetaMaze(goal_fixed=[2, 1])  # pyright: ignore[reportArgumentType]
+    assert env == MetaMaze(goal_fixed=(2, 1))
+    goals = jax.vmap(env.reset)(jax.random.split(jax.random.key(0), 20))[1].goal
+    assert (np.asarray(goals) == (2, 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"maze_size": 8}, "maze_size must be odd and from 3 to 253, got 8"),
+        ({"maze_size": 1}, "maze_size must be odd and from 3"),
+        ({"maze_size": 255}, "maze_size must be odd and from 3"),
+        ({"rf_size": 4}, "rf_size must be odd and at least 1, got 4"),
+        ({"rf_size": -1}, "rf_size must be odd"),
+        ({"goal_fixed": (2, 2)}, r"goal_fixed must be the row and column of a free cell of the maze, got \(2, 2\)"),
+        ({"goal_fixed": (0, 1)}, "goal_fixed must be"),
+        ({"goal_fixed": (1, 10)}, "goal_fixed must be"),
+        ({"goal_fixed": (1,)}, "goal_fixed must be"),
+        ({"rules": "gym"}, "rules must be 'gymnax' or 'original', got 'gym'"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MetaMaze(**options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"maze_size": 7, "rf_size": 5, "rules": "original"}])
+def test_conforms(options: dict[str, Any]) -> None:
+    check_env(MetaMaze(**options))

@@ -1,0 +1,313 @@
+"""PointRobot against the original's formulas in numpy, and what only we have."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.testing import check_env
+from envcore.testing.compilation import quick_jit
+from envcore_misc.point_robot import PointRobot, PointRobotDraws
+
+GYMNAX, ORIGINAL = PointRobot(), PointRobot("original")
+PARAMS = GYMNAX.default_params
+KEYS = jax.random.split(jax.random.key(0), 4000)
+
+
+def formulas(env: PointRobot, params: Any, pos: Any, goal: Any, action: Any, start: Any) -> tuple[Any, float, Any]:
+    """One step in float64: the position after it, the reward and the distance to the goal."""
+    is_gymnax = env.rules == "gymnax"
+    pos = pos + (np.clip(action, -params.max_force, params.max_force) if is_gymnax else action)
+    distance = np.sqrt((pos[0] - goal[0]) ** 2 + (pos[1] - goal[1]) ** 2)
+    reward = -distance if params.dense_reward else float(distance <= params.goal_radius)
+    if is_gymnax and distance <= params.goal_radius:
+        pos = np.zeros(2) if params.center_init else params.circle_radius * np.asarray(start)
+    return pos, reward, distance
+
+
+def original_obs(env: PointRobot, params: Any, pos: Any, reward: float, action: Any, time: int) -> np.ndarray:
+    if env.rules == "original":
+        return np.asarray(pos)
+    shown = 2 * time / params.max_steps_in_episode - 1 if params.normalize_time else time
+    return np.array([*pos, reward, *action, shown])
+
+
+@functools.partial(jax.jit, static_argnums=(0, 2))
+def play(env: PointRobot, params: Any, num_steps: int, key: jax.Array) -> Any:
+    """Noisy moves towards the goal from one reset on: first obs and state, then of every step what went in and out."""
+    obs, state = env.reset(key, params)
+
+    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
+        key_action, key_step = jax.random.split(key)
+        action = 0.3 * (state.goal - state.pos) + 0.1 * jax.random.normal(key_action, (2,))
+        obs, after, reward, done, info = env.step(key_step, state, action, params)
+        return after, (action, env.draw(key_step), obs, after, reward, done, info)
+
+    return (obs, state), jax.lax.scan(body, state, jax.random.split(key, num_steps))[1]
+
+
+@pytest.mark.parametrize(
+    ("env", "changes"),
+    [
+        (GYMNAX, {}),
+        (GYMNAX, {"dense_reward": True, "normalize_time": False, "circle_radius": 1.5, "max_force": 0.2}),
+        (PointRobot(fixed_goal=True), {"center_init": True, "goal_radius": 0.3, "goal": np.array([0.41, -0.93])}),
+        (ORIGINAL, {}),
+        (PointRobot("original", fixed_goal=True), {"dense_reward": True, "center_init": True}),
+    ],
+)
+def test_whole_episodes_in_lockstep(env: PointRobot, changes: dict[str, Any]) -> None:
+    params, num_steps = env.default_params.replace(**changes), 1500
+    (obs, state), steps = jax.device_get(play(env, params, num_steps, jax.random.key(6)))
+    action, draws, next_obs, after, reward, done, info = steps
+    pos, goal, time, reached = state.pos.astype(float), state.goal.astype(float), 0, 0
+    total = 0
+    np.testing.assert_allclose(obs, original_obs(env, params, pos, 0, np.zeros(2), 0), atol=1e-6)
+    for t in range(num_steps):
+        time += 1
+        start = draws.x[t], draws.y[t]
+        pos, expected, distance = formulas(env, params, pos, goal, action[t].astype(float), start)
+        assert abs(distance - params.goal_radius) > 1e-5  # or float32 may be on the other side
+        reached += distance <= params.goal_radius
+        total += distance <= params.goal_radius
+        ended = time >= params.max_steps_in_episode
+        assert (done[t], info["truncated"][t], info["terminated"][t]) == (ended, ended, False)
+        # Float32 adds up to 100 moves: 100 roundings of 1e-7.
+        np.testing.assert_allclose(reward[t], expected, atol=1e-5)
+        shown = original_obs(env, params, pos, expected, action[t], time)
+        np.testing.assert_allclose(info["final_obs"][t], shown, atol=1e-5)
+        if ended:
+            pos, goal, time, reached = after.pos[t].astype(float), after.goal[t].astype(float), 0, 0
+            shown = original_obs(env, params, pos, 0, np.zeros(2), 0)
+        np.testing.assert_allclose(next_obs[t], shown, atol=1e-5)
+        np.testing.assert_allclose(after.pos[t], pos, atol=1e-5)
+        np.testing.assert_array_equal(after.goal[t], goal)
+        assert (after.time[t], after.goals_reached[t]) == (time, reached)
+    assert done.sum() == num_steps // params.max_steps_in_episode
+    assert 20 < total < num_steps - 20
+
+
+def test_default_params_are_those_of_the_rules() -> None:
+    assert PARAMS.max_steps_in_episode == 100
+    assert ORIGINAL.default_params.max_steps_in_episode == 60
+    for env in (GYMNAX, ORIGINAL):
+        params = env.default_params
+        assert (params.max_force, params.circle_radius, params.goal_radius, params.goal) == (0.1, 1.0, 0.2, None)
+        np.testing.assert_array_equal(env.action_space().high, np.array([0.1, 0.1], np.float32))
+
+
+def step(env: PointRobot, pos: Any, action: Any, draws: Any = (0.0, 0.0), **changes: Any) -> tuple[Any, Any]:
+    """One step with a forced start, from anywhere with the goal at (0, 1)."""
+    params = env.default_params.replace(**changes)
+    _, state = env.reset(KEYS[0], params)
+    state = state.replace(pos=jnp.asarray(pos, jnp.float32), goal=jnp.array([0.0, 1.0]))
+    x, y = jnp.asarray(draws, jnp.float32)
+    after, reward, terminated = env.move(state, jnp.asarray(action, jnp.float32), params, PointRobotDraws(x, y))
+    assert not terminated
+    return after, np.asarray(reward).item()
+
+
+def test_reward_is_that_of_the_new_position() -> None:
+    for env in (GYMNAX, ORIGINAL):
+        assert step(env, (0.0, 0.75), (0.0, 0.1))[1] == 1  # moves in
+        assert step(env, (0.0, 0.85), (0.0, -0.1))[1] == 0  # moves out: gymnax rewards it
+        assert step(env, (0.0, 0.75), (0.0, 0.1), dense_reward=True)[1] == pytest.approx(-0.15)
+        after, reward = step(env, (0.0, 0.5), (0.0, 0.25), goal_radius=0.25, max_force=0.25)
+        assert (reward, after.goals_reached) == (1, 1)  # the rim belongs to the goal
+
+
+def test_a_robot_at_the_goal_starts_anew_in_gymnax_only() -> None:
+    at_goal, in_reach = (0.0, 0.9), (0.01, 0.02)
+    for dense in (False, True):
+        after, _ = step(GYMNAX, at_goal, in_reach, (0.3, -0.4), circle_radius=2.0, dense_reward=dense)
+        np.testing.assert_allclose(after.pos, [0.6, -0.8], rtol=1e-6)
+        after, _ = step(ORIGINAL, at_goal, in_reach, (0.3, -0.4), circle_radius=2.0, dense_reward=dense)
+        np.testing.assert_allclose(after.pos, [0.01, 0.92], rtol=1e-6)
+    after, _ = step(GYMNAX, at_goal, in_reach, (0.3, -0.4), center_init=True)
+    np.testing.assert_array_equal(after.pos, [0, 0])
+
+
+def test_moves_are_clipped_in_gymnax_only() -> None:
+    for env, moved in ((GYMNAX, (0.1, -0.1)), (ORIGINAL, (3.0, -0.5))):
+        after, _ = step(env, (0.0, 0.0), (3.0, -0.5))
+        np.testing.assert_allclose(after.pos, moved, rtol=1e-6)
+        np.testing.assert_array_equal(after.last_action, [3.0, -0.5])
+
+
+def is_uniform(sample: Any, low: float, high: float) -> bool:
+    counts, _ = np.histogram(sample, 10, (low, high))
+    expected = len(sample) / 10
+    return bool(counts.sum() == len(sample) and abs(counts - expected).max() < 4.5 * (0.9 * expected) ** 0.5)
+
+
+def starts(env: PointRobot, radius: float) -> list[tuple[np.ndarray, np.ndarray | None]]:
+    """Positions and goals of resets, and positions after goals were reached."""
+    params = env.default_params.replace(circle_radius=radius)
+    _, state = jax.vmap(env.reset, (0, None))(KEYS, params)
+    draws = jax.vmap(env.draw)(KEYS)
+    return [
+        (np.asarray(state.pos), np.asarray(state.goal)),
+        (radius * np.stack([draws.x, draws.y], axis=1), None),
+    ]
+
+
+def polar(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.hypot(*points.T), np.arctan2(points[:, 1], points[:, 0])
+
+
+def test_where_episodes_start() -> None:
+    limit = 5 / len(KEYS) ** 0.5
+    for pos, goal in starts(GYMNAX, 2.0):
+        distance, angle = polar(pos)
+        assert is_uniform(distance, 0, 2)
+        assert is_uniform(angle, 0, np.pi)
+        assert abs(np.corrcoef(distance, angle)[0, 1]) < limit
+        if goal is not None:
+            radius, goal_angle = polar(goal)
+            np.testing.assert_allclose(radius, 2, rtol=1e-6)
+            assert is_uniform(goal_angle, 0, np.pi)
+            assert (abs(np.corrcoef([distance, angle, goal_angle])[2, :2]) < limit).all()
+    for pos, goal in starts(ORIGINAL, 2.0):
+        assert is_uniform(pos[:, 0], -3, 3)
+        assert is_uniform(pos[:, 1], -1, 3)
+        assert abs(np.corrcoef(pos.T)[0, 1]) < limit
+        if goal is not None:
+            assert is_uniform(polar(goal)[1], 0, np.pi)
+    for env in (GYMNAX, ORIGINAL):
+        params = env.default_params.replace(center_init=True)
+        assert not jax.vmap(env.reset, (0, None))(KEYS[:9], params)[1].pos.any()
+
+
+def episode(env: PointRobot, key: jax.Array, params: Any) -> tuple[jax.Array, jax.Array]:
+    """Goals reached on the straight way to (0, 1), and the goal."""
+    _, state = env.reset(key, params)
+
+    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
+        _, after, reward, _, _ = env.step(key, state, jnp.array([0.0, 1.0]) - state.pos, params)
+        return after, reward
+
+    return jax.lax.scan(body, state, jax.random.split(key, 100))[1].sum(), state.goal
+
+
+def test_evaluates_given_tasks_in_one_call() -> None:
+    env = PointRobot(fixed_goal=True)
+    angle = np.linspace(0, np.pi, 41)
+    goals = np.stack([np.cos(angle), np.sin(angle)], axis=1).astype(np.float32)
+    params = env.default_params.replace(goal=goals)
+    axes = jax.tree.map(lambda _: None, params).replace(goal=0)
+    reached, shown = quick_jit(jax.vmap(functools.partial(episode, env), (0, axes)))(KEYS[:41], params)
+    np.testing.assert_array_equal(shown, goals)
+    assert (np.asarray(reached)[abs(goals[:, 0]) < 0.15] > 3).all()  # starts anew, and comes back
+    assert np.argmax(np.convolve(reached, np.ones(5), "same")) in range(17, 24)
+
+
+def test_evaluates_drawn_tasks_in_one_call() -> None:
+    """Legacy keys, and goal radii over params."""
+    axes = jax.tree.map(lambda _: None, PARAMS).replace(goal_radius=0)
+    over_keys = jax.vmap(functools.partial(episode, GYMNAX), (0, None))
+    params = PARAMS.replace(goal_radius=np.array([0.1, 0.4], np.float32))
+    keys = jax.random.split(jax.random.PRNGKey(0), 500)
+    reached, goal = quick_jit(jax.vmap(over_keys, (None, axes)))(keys, params)
+    away = np.hypot(*(np.asarray(goal) - [0, 1]).T).T
+    assert (reached > 3)[away < np.array([[0.09], [0.39]])].all()
+    assert reached[0].mean() < reached[1].mean() / 2
+
+
+def flat_step(x: Any) -> jax.Array:
+    """One step of ours from (pos, goal, action, max_force, circle_radius) to (obs, goal), with fixed draws."""
+    params = PARAMS.replace(max_force=x[6], circle_radius=x[7], dense_reward=True)
+    _, state = GYMNAX.reset(KEYS[0], PARAMS)
+    state = state.replace(pos=x[:2], goal=x[2:4])
+    obs, state, reward, _, _ = GYMNAX.step(KEYS[0], state, x[4:6], params)
+    return jnp.concatenate([obs, state.goal, reward[None]])
+
+
+JACOBIANS = (quick_jit(jax.jacfwd(flat_step)), quick_jit(jax.jacrev(flat_step)))
+
+
+def original_flat_step(x: np.ndarray, start: tuple[float, float]) -> np.ndarray:
+    params = PARAMS.replace(max_force=x[6], circle_radius=x[7], dense_reward=True)
+    pos, reward, _ = formulas(GYMNAX, params, x[:2], x[2:4], x[4:6], start)
+    return np.array([*original_obs(GYMNAX, params, pos, reward, x[4:6], 1), *x[2:4], reward])
+
+
+@pytest.mark.parametrize("action", [(0.05, -0.03), (0.5, 0.02), (-0.2, -0.3)])
+@pytest.mark.parametrize("pos", [(0.3, 0.4), (-0.6, 0.6), (-1.5, 0.1)])
+def test_gradients_are_finite_differences(pos: tuple[float, float], action: tuple[float, float]) -> None:
+    x = np.array([*pos, -0.6, 0.7, *action, 0.1, 1.3])
+    x = x.astype(np.float32).astype(float)  # exactly what ours gets
+    draws = GYMNAX.draw(KEYS[0])
+    start = float(draws.x), float(draws.y)
+    nudges = 1e-6 * np.eye(len(x))
+    expected = np.stack(
+        [(original_flat_step(x + h, start) - original_flat_step(x - h, start)) / 2e-6 for h in nudges], axis=1
+    )
+    for jacobian in JACOBIANS:
+        np.testing.assert_allclose(jacobian(jnp.asarray(x, jnp.float32)), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("env", [GYMNAX, PointRobot("original", fixed_goal=True)])
+def test_gradients_of_whole_episodes_are_finite_differences(env: PointRobot) -> None:
+    """From the reset on, along moves that stay away from clips and goals."""
+    params = env.default_params.replace(dense_reward=True, goal_radius=0.01)
+
+    def episode_return(push: Any, radius: Any) -> jax.Array:
+        changed = params.replace(circle_radius=radius)
+        if env.fixed_goal:
+            changed = changed.replace(goal=jnp.stack([radius * 0.6, radius * 0.8]))
+        _, state = env.reset(KEYS[3], changed)
+
+        def body(state: Any, _: None) -> tuple[Any, jax.Array]:
+            state, reward = env.step(KEYS[3], state, push * jnp.array([1.0, -0.5]), changed)[1:3]
+            return state, reward
+
+        return jax.lax.scan(body, state, length=20)[1].sum()
+
+    def expected(push: float, radius: float) -> float:
+        _, state = env.reset(KEYS[3], params)
+        goal = np.array([0.6, 0.8]) if env.fixed_goal else np.asarray(state.goal, float)
+        pos = radius * np.asarray(state.pos, float) + push * np.outer(np.arange(1, 21), [1.0, -0.5])
+        return -np.hypot(*(pos - radius * goal).T).sum()
+
+    value, gradients = quick_jit(jax.value_and_grad(episode_return, (0, 1)))(0.05, 1.2)
+    assert value == pytest.approx(expected(0.05, 1.2), rel=1e-5)
+    h = 1e-6
+    assert gradients[0] == pytest.approx((expected(0.05 + h, 1.2) - expected(0.05 - h, 1.2)) / (2 * h), rel=1e-4)
+    assert gradients[1] == pytest.approx((expected(0.05, 1.2 + h) - expected(0.05, 1.2 - h)) / (2 * h), rel=1e-4)
+
+
+def test_gradient_exactly_at_the_goal_is_zero() -> None:
+    x = jnp.array([0.25, 0.5, 0.25, 0.5, 0.0, 0.0, 0.125, 1.0])  # stays at the goal
+    for jacobian in JACOBIANS:
+        rows = np.asarray(jacobian(x))
+        assert np.isfinite(rows).all()
+        assert not rows[[2, 8]].any()  # the reward's
+
+
+def test_observations_stay_in_their_space() -> None:
+    for limit, normalize_time, bounds in ((41, True, (-1, 1)), (300, True, (-1, 1)), (300, False, (0, 300))):
+        params = PARAMS.replace(max_steps_in_episode=limit, normalize_time=normalize_time)
+        space = GYMNAX.observation_space(params)
+        assert (space.low[5], space.high[5]) == bounds
+        _, state = GYMNAX.reset(KEYS[0], params)
+        far = state.replace(last_reward=jnp.float32(-70.0), pos=jnp.array([90.0, -90.0]))
+        observe = jax.vmap(lambda time, far=far, params=params: GYMNAX.get_obs(far.replace(time=time), params))
+        obs = observe(jnp.arange(2 * limit, dtype=jnp.int32))
+        assert jax.vmap(space.contains)(obs).all()
+        assert space.contains(obs[0].at[2].set(1.0))  # the greatest reward
+        np.testing.assert_allclose(obs[jnp.array([0, limit, -1]), 5], [bounds[0], bounds[1], bounds[1]], atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env", [GYMNAX, PointRobot("original", fixed_goal=True)])
+def test_conforms(env: PointRobot) -> None:
+    check_env(env, num_steps=220)
+
+
+def test_bad_options() -> None:
+    with pytest.raises(ValueError, match="rules must be one of gymnax, original, got 'borel'"):
+        PointRobot("borel")  # pyright: ignore[reportArgumentType]

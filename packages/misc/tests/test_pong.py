@@ -1,0 +1,329 @@
+"""Pong against the rules of the original and of gymnax in plain Python, and what only we have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.testing import check_env
+from envcore_misc.pong import Pong, PongDraws, PongParams, PongState
+
+
+class Plain:
+    """One game in Python floats: `rules` as for `Pong`, numbers as in the params."""
+
+    def __init__(self, env: Pong, params: PongParams, state: Any):
+        self.env, self.params = env, params
+        self.paddles = [float(x) for x in state.paddle_centers]
+        self.y, self.x = (float(x) for x in state.ball_position)
+        self.last = (self.y, self.x)
+        self.vy, self.vx = (float(x) for x in state.ball_velocity)
+        self.events: list[str] = []
+
+    def paddle_moved(self, side: int, direction: int) -> float:
+        half, height = self.env.paddle_half_height, self.env.height
+        low, high = (half, height - half - 1) if self.env.rules == "gymnax" else (-2 * half, height + 2 * half)
+        return min(max(self.paddles[side] + direction * self.params.paddle_y_speed, low), high)
+
+    def step(self, action: Any) -> tuple[float, bool]:
+        env, directions = self.env, (0, -1, 1)
+        if env.rules == "original":
+            self.paddles = [self.paddle_moved(side, directions[int(action[side])]) for side in (0, 1)]
+        else:
+            right = self.paddle_moved(1, directions[int(action)])
+            if self.params.use_ai_policy:
+                up, down = self.paddle_moved(1, -1), self.paddle_moved(1, 1)
+                right = up if abs(self.y - up) < abs(self.y - down) else down
+            self.paddles = [self.paddle_moved(0, directions[int(action)]), right]
+        self.last = (self.y, self.x)
+        self.y, self.x = self.y + self.vy, self.x + self.vx
+        if self.y < 0:
+            self.y, self.vy = -self.y, -self.vy
+            self.events.append("top")
+        if self.y >= env.height:
+            self.y, self.vy = 2 * (env.height - 1) - self.y, -self.vy
+            self.events.append("bottom")
+        left_off, right_off = self.y - self.paddles[0], self.y - self.paddles[1]
+        mirrored_left, mirrored_right = 2 - self.x, 2 * (env.width - 2) - self.x
+        if mirrored_left >= 1 and abs(left_off) <= env.paddle_half_height:
+            self.events.append(f"left {self.x:.0f}")
+            self.hit(mirrored_left, left_off)
+        if mirrored_right < env.width - 2 and abs(right_off) < env.paddle_half_height + 1:
+            self.events.append(f"right {self.x - env.width:.0f}")
+            self.hit(mirrored_right, right_off)
+        won, lost = self.x >= env.width, self.x < 0
+        self.events += ["won"] * won + ["lost"] * lost
+        if env.rules == "original":
+            return float(not won and not lost), won or lost
+        return float(won) - float(lost), won or lost
+
+    def hit(self, mirrored: float, off: float) -> None:
+        fastest = self.params.ball_max_y_speed
+        self.x, self.vx = mirrored, -self.vx
+        self.vy = min(max(self.vy + off / self.env.paddle_half_height, -fastest), fastest)
+        if self.env.rules == "gymnax":
+            self.vy = float(round(self.vy))
+
+    def picture(self) -> np.ndarray:
+        env, half = self.env, self.env.paddle_half_height
+
+        def cell(place: tuple[float, float]) -> tuple[int, int]:
+            row, column = (int(np.floor(x)) for x in place)
+            return min(max(row, 0), env.height - 1), min(max(column, 0), env.width - 1)
+
+        paddles = [
+            cell((np.floor(center) + offset, column))
+            for center, column in zip(self.paddles, (0, env.width - 1), strict=True)
+            for offset in range(-half, half + 1)
+        ]
+        if env.rules == "original":
+            board = np.zeros((1, env.height, env.width), np.uint8)
+            board[0][cell((self.y, self.x))] = 2
+            for place in paddles:
+                board[0][place] = 1
+            return board
+        frames = np.zeros((env.height, env.width, 3), np.bool_)
+        frames[(*cell((self.y, self.x)), 1)] = frames[(*cell(self.last), 2)] = True
+        for place in paddles:
+            frames[(*place, 0)] = True
+        return frames
+
+
+def follow(env: Pong, state: Any, wanted: Any, mind: Any) -> jax.Array:
+    """Players that follow the ball some rows aside of it where they have a mind to, and else do what is wanted.
+
+    Args:
+      env: says how many there are.
+      state: of the game.
+      wanted: int32 (2,), an action for each.
+      mind: int32 (2,), rows aside; above 2 for no mind to follow.
+    """
+    off = state.ball_position[0] + mind.astype(jnp.float32) - state.paddle_centers
+    action = jnp.where(mind > 2, wanted, jnp.where(off > 0, 2, jnp.where(off < 0, 1, 0)))
+    return action if env.rules == "original" else action[0]
+
+
+def minds(steps: int, num_envs: int) -> tuple[jax.Array, np.ndarray, np.ndarray]:
+    """Keys, and two random arguments of `follow`, for each step of each environment."""
+    rng, keys = np.random.default_rng(0), jax.random.split(jax.random.key(1), (steps, num_envs))
+    wanted, mind = (rng.integers(low, 3, (steps, num_envs, 2), np.int32) for low in (0, -2))
+    return keys, wanted, np.where(rng.uniform(size=(steps, num_envs, 1)) < 0.85, mind, np.int32(3))
+
+
+def play(env: Pong, num_envs: int, steps: int, params: PongParams) -> Any:
+    """The first states, and action, state after, obs, reward, done, info of each step; axes (step, environment)."""
+
+    def body(state: Any, given: Any) -> Any:
+        action = jax.vmap(lambda *args: follow(env, *args))(state, *given[1:])
+        obs, state, reward, done, info = jax.vmap(env.step, (0, 0, 0, None))(given[0], state, action, params)
+        return state, (action, state, obs, reward, done, info)
+
+    given = minds(steps, num_envs)
+    _, state = jax.vmap(env.reset, (0, None))(given[0][0], params)
+    return jax.tree.map(np.asarray, (state, jax.jit(lambda *args: jax.lax.scan(body, *args)[1])(state, given)))
+
+
+EVENTS = {"top", "bottom", "left 1", "left 0", "right -1", "lost", "won"}
+GAMES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({}, {}),
+    ({"rules": "original"}, {}),
+    (
+        {"paddle_half_height": 4, "height": 21, "width": 17},
+        {"ball_max_y_speed": 5.0, "ball_x_speed": 2.0, "paddle_y_speed": 2.0, "use_ai_policy": False},
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "numbers"), GAMES)
+def test_episodes_are_those_of_the_rules(options: dict[str, Any], numbers: dict[str, Any]) -> None:
+    env, num_envs, steps = Pong(**options), 4, 800
+    tolerance = 1e-5 if env.rules == "original" else 0  # of one step with velocities that are no integers
+    params = env.default_params.replace(max_steps_in_episode=500, **numbers)
+    start, (actions, states, obs, reward, done, info) = play(env, num_envs, steps, params)
+    events: Counter[str] = Counter()
+    for i in range(num_envs):
+        game, time = Plain(env, params, jax.tree.map(lambda x, i=i: x[i], start)), 0
+        for t in range(steps):
+            expected = game.step(actions[t, i])
+            time += 1
+            assert (reward[t, i], info["terminated"][t, i]) == expected
+            assert done[t, i] == (expected[1] or time == 500)
+            if t % 5 == 0 or done[t, i]:
+                np.testing.assert_array_equal(info["final_obs"][t, i], game.picture())
+            if done[t, i]:
+                events.update(game.events)
+                game, time = Plain(env, params, jax.tree.map(lambda x, t=t, i=i: x[t, i], states)), 0
+                np.testing.assert_array_equal(obs[t, i], game.picture())
+            after = [*states.ball_position[t, i], *states.ball_velocity[t, i], *states.paddle_centers[t, i]]
+            np.testing.assert_allclose(after, [game.y, game.x, game.vy, game.vx, *game.paddles], atol=tolerance)
+            assert tuple(states.last_ball_position[t, i]) == game.last
+            game.y, game.x, game.vy, game.vx = (float(x) for x in after[:4])
+        events.update(game.events)
+    assert set(events) >= (EVENTS if params.ball_x_speed == 1 else {"top", "bottom", "lost", "won"})
+
+
+def make_state(paddles: Any, ball: Any, velocity: Any) -> PongState:
+    place = np.array(ball, np.float32)
+    return PongState(
+        paddle_centers=np.array(paddles, np.float32),
+        ball_position=place,
+        last_ball_position=place,
+        ball_velocity=np.array(velocity, np.float32),
+    )
+
+
+# Paddles, ball, velocity, then ball, velocity and reward after a step in which the agent does nothing.
+FORCED: list[Any] = [
+    ((15, 15), (1, 20), (-3, 1), (2, 21), (3, 1), 0),
+    ((15, 15), (1, 20), (-1, 1), (0, 21), (-1, 1), 0),
+    ((15, 15), (29, 20), (1, 1), (28, 21), (-1, 1), 0),
+    ((15, 15), (27, 20), (2, 1), (29, 21), (2, 1), 0),
+    ((15, 15), (15, 2), (0, -1), (15, 1), (0, 1), 0),
+    ((15, 15), (17, 2), (0, -1), (17, 1), (1, 1), 0),
+    ((15, 15), (16, 2), (0, -1), (16, 1), (0, 1), 0),  # half a row: rounded to even
+    ((15, 15), (16, 2), (1, -1), (17, 1), (2, 1), 0),
+    ((15, 15), (16, 2), (-1, -1), (15, 1), (-1, 1), 0),
+    ((15, 15), (14, 2), (3, -1), (17, 1), (3, 1), 0),  # as fast as can be
+    ((15, 15), (18, 2), (0, -1), (18, 1), (0, -1), 0),
+    ((15, 15), (15, 1), (0, -1), (15, 2), (0, 1), 0),
+    ((15, 15), (15, 0), (0, -1), (15, 3), (0, 1), 0),
+    ((15, 15), (18, 0), (0, -1), (18, -1), (0, -1), -1),
+    ((15, 15), (15, 3), (0, -1), (15, 2), (0, -1), 0),
+    ((15, 14), (15, 38), (0, 1), (15, 37), (0, -1), 0),
+    ((15, 14), (15, 37), (0, 1), (15, 38), (0, 1), 0),
+    ((15, 13), (16, 38), (0, 1), (16, 37), (1, -1), 0),
+    ((15, 12), (16, 38), (0, 1), (16, 39), (0, 1), 0),
+    ((15, 5), (16, 39), (0, 1), (16, 40), (0, 1), 1),
+]
+
+
+@pytest.mark.parametrize(("paddles", "ball", "velocity", "place", "turned", "reward"), FORCED)
+def test_one_step(paddles: Any, ball: Any, velocity: Any, place: Any, turned: Any, reward: Any) -> None:
+    env = Pong()
+    _, state, won, terminated, _ = env.step_env(jax.random.key(0), make_state(paddles, ball, velocity), 0)
+    np.testing.assert_array_equal(state.ball_position, place)
+    np.testing.assert_array_equal(state.ball_velocity, turned)
+    np.testing.assert_array_equal(state.last_ball_position, ball)
+    assert (won, terminated) == (reward, reward != 0)
+
+
+@pytest.mark.parametrize(("rules", "action"), [("gymnax", 2), ("original", np.array([2, 1], np.int32))])
+def test_nothing_changes_after_the_point(rules: Any, action: Any) -> None:
+    env = Pong(rules=rules)
+    for column in (-1, 40):
+        state = make_state((15, 15), (15, column), (1, 1))
+        _, after, reward, terminated, _ = env.step_env(jax.random.key(0), state, action)
+        assert (reward, terminated, after.time) == (0, True, 1)
+        for name in ("paddle_centers", "ball_position", "last_ball_position", "ball_velocity"):
+            np.testing.assert_array_equal(getattr(after, name), getattr(state, name))
+
+
+def test_starts_are_random() -> None:
+    env = Pong()
+    state = jax.vmap(env.reset)(jax.random.split(jax.random.key(0), 14_000))[1]
+    assert np.unique(state.paddle_centers).tolist() == [15]
+    assert np.unique(state.ball_position, axis=0).tolist() == [[15, 20]]
+    velocities, counts = np.unique(state.ball_velocity, axis=0, return_counts=True)
+    assert velocities.tolist() == [[y, x] for y in range(-3, 4) for x in (-1, 1)]
+    assert (np.abs(counts - 1000) < 5 * np.sqrt(1000)).all()
+
+
+def test_forced_start() -> None:
+    params = Pong().default_params.replace(ball_x_speed=2.0)
+    state = Pong(height=11, width=9).serve(PongDraws(jnp.array(False), jnp.int32(-2)), params)
+    np.testing.assert_array_equal(state.paddle_centers, [5, 5])
+    np.testing.assert_array_equal(state.ball_position, [5.5, 4.5])
+    np.testing.assert_array_equal(state.last_ball_position, [5.5, 4.5])
+    np.testing.assert_array_equal(state.ball_velocity, [-2, -2])
+
+
+def test_the_original_has_one_start() -> None:
+    state = jax.vmap(Pong(rules="original", height=21).reset)(jax.random.split(jax.random.key(0), 50))[1]
+    assert np.unique(state.paddle_centers).tolist() == [10.5]
+    assert np.unique(state.ball_position, axis=0).tolist() == [[10.5, 20]]
+    assert np.unique(state.ball_velocity, axis=0).tolist() == [[0, 1]]
+
+
+def test_the_originals_paddles_leave_the_board() -> None:
+    env, actions = Pong(rules="original"), np.array([1, 2], np.int32)
+    state = make_state((-3, 33), (15, 20), (0, 1))
+    obs, state, *_ = env.step_env(jax.random.key(0), state, actions)
+    np.testing.assert_array_equal(state.paddle_centers, [-4, 34])
+    expected = np.zeros((1, 30, 40), np.uint8)
+    expected[0, 0, 0] = expected[0, 29, 39] = 1
+    expected[0, 15, 21] = 2
+    np.testing.assert_array_equal(obs, expected)
+
+
+def test_wide_boards_show_every_column() -> None:
+    env = Pong(width=300, height=270)
+    for row, column in ((0, 0), (3, 255), (255, 256), (256, 299), (269, 1)):
+        state = make_state((0, 269), (row, column), (0, 1)).replace(
+            last_ball_position=np.array([row, 299 - column], np.float32)
+        )
+        obs = np.asarray(env.get_obs(state))
+        assert np.argwhere(obs[..., 1]).tolist() == [[row, column]]
+        assert np.argwhere(obs[..., 2]).tolist() == [[row, 299 - column]]
+        assert np.argwhere(obs[..., 0]).tolist() == [[0, 0], [1, 0], [2, 0], [267, 299], [268, 299], [269, 299]]
+
+
+def test_a_batch_of_games_in_one_call() -> None:
+    env = Pong()
+    games = env.default_params.replace(
+        ball_x_speed=np.array([1, 1, 2], np.float32), use_ai_policy=np.array([True, False, True])
+    )
+    axes = PongParams(
+        ball_max_y_speed=None, paddle_y_speed=None, ball_x_speed=0, use_ai_policy=0, max_steps_in_episode=None
+    )
+
+    given = jax.tree.map(lambda x: x[:, 0], minds(200, 1))
+
+    def evaluate(params: PongParams) -> Any:
+        def body(state: Any, given: Any) -> Any:
+            _, state, reward, done, _ = env.step(given[0], state, follow(env, state, *given[1:]), params)
+            return state, (reward, done, state.paddle_centers)
+
+        return jax.lax.scan(body, env.reset(jax.random.key(3), params)[1], given)[1]
+
+    results = jax.jit(jax.vmap(evaluate, (axes,)))(games)
+    assert (np.asarray(results[1]).sum(1) > 0).all()
+    alone = jax.jit(evaluate)
+    for i in range(3):
+        game = games.replace(ball_x_speed=games.ball_x_speed[i], use_ai_policy=games.use_ai_policy[i])
+        for ours, theirs in zip(alone(game), results, strict=True):
+            np.testing.assert_array_equal(ours, theirs[i])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rules": "atari"}, "rules must be 'gymnax' or 'original', got 'atari'"),
+        ({"width": 3}, "got 3, 2 and 30"),
+        ({"paddle_half_height": 0}, "got 40, 0 and 30"),
+        ({"height": 4}, "got 40, 2 and 4"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Pong(**options)
+
+
+def test_smallest_board() -> None:
+    env = Pong(width=4, height=3, paddle_half_height=1)
+    assert env.reset(jax.random.key(0))[0].shape == (3, 4, 3)
+
+
+def test_limits() -> None:
+    assert Pong().default_params.max_steps_in_episode == 1000
+    assert Pong(rules="original").default_params.paddle_y_speed == 2
+    assert Pong(rules="original").default_params.max_steps_in_episode == 2**31 - 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", ["gymnax", "original"])
+def test_conforms(rules: Any) -> None:
+    check_env(Pong(rules=rules))

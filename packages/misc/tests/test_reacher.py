@@ -1,0 +1,227 @@
+"""Reacher against the original's formulas in float64, and what only we have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.environment import NO_TIME_LIMIT
+from envcore.testing import check_env
+from envcore_misc.reacher import Reacher, ReacherDraws, ReacherParams, ReacherState
+
+# What float32 leaves: 100 roundings of angles up to 33 rad, whose last bit is 2e-6, most of them of far smaller ones.
+ATOL = 5e-5
+NUMBERS: dict[str, Any] = {"torque_scale": 1.0, "dt": 0.05, "lengths": 1.0}
+
+
+def original_step(angles: Any, velocities: Any, goal: Any, action: Any, numbers: dict[str, Any] = NUMBERS) -> Any:
+    """The original's step, over batches: angles, velocities, reward."""
+    velocities = velocities + numbers["dt"] * (numbers["torque_scale"] * action)
+    angles = angles + numbers["dt"] * velocities
+    end = np.stack([(numbers["lengths"] * np.cos(angles)).sum(-1), (numbers["lengths"] * np.sin(angles)).sum(-1)], -1)
+    return angles, velocities, np.exp(-((end - goal) ** 2).sum(-1))
+
+
+def original_observation(angles: Any, velocities: Any, goal: Any) -> Any:
+    return np.concatenate([np.cos(angles), np.sin(angles), velocities, goal], -1)
+
+
+def play(env: Reacher, num_envs: int, steps: int, params: ReacherParams | None = None) -> Any:
+    """The first states, and action, state after, obs, reward, done, info of each step; axes (step, environment)."""
+
+    def body(state: Any, given: Any) -> Any:
+        obs, state, reward, done, info = jax.vmap(env.step, (0, 0, 0, None))(given[0], state, given[1], params)
+        return state, (given[1], state, obs, reward, done, info)
+
+    keys = jax.random.split(jax.random.key(1), (steps, num_envs))
+    actions = np.random.default_rng(0).uniform(-1, 1, (steps, num_envs, env.num_joints)).astype(np.float32)
+    _, state = jax.vmap(env.reset, (0, None))(keys[0], params)
+    return jax.tree.map(
+        np.asarray, (state, jax.jit(lambda *given: jax.lax.scan(body, *given)[1])(state, (keys, actions)))
+    )
+
+
+def fields(state: Any) -> list[Any]:
+    return [np.asarray(x, np.float64) for x in (state.angles, state.angle_vels, state.goal_xy)]
+
+
+@pytest.mark.parametrize("num_joints", [1, 2, 5])
+def test_episodes_are_the_originals(num_joints: int) -> None:
+    start, (actions, states, obs, reward, done, info) = play(Reacher(num_joints), 16, 230)
+    angles, velocities, goal = fields(start)
+    for t in range(230):
+        angles, velocities, expected = original_step(angles, velocities, goal, actions[t].astype(np.float64))
+        seen = original_observation(angles, velocities, goal)
+        np.testing.assert_allclose(reward[t], expected, atol=ATOL)
+        np.testing.assert_allclose(info["final_obs"][t], seen, atol=ATOL)
+        assert (done[t] == (t % 100 == 99)).all()
+        if done[t].all():
+            angles, velocities, goal = fields(jax.tree.map(lambda x, t=t: x[t], states))
+            seen = original_observation(angles, velocities, goal)
+        np.testing.assert_allclose(obs[t], seen, atol=ATOL)
+    assert not info["terminated"].any()
+    assert (np.unique(states.goal_xy[:, 0, 0]).size, states.goal_xy.shape) == (3, (230, 16, 2))
+
+
+def test_params_are_those_of_the_formulas() -> None:
+    env, lengths = Reacher(3), np.array([0.5, 1.5, 0.25], np.float32)
+    params = env.default_params.replace(
+        torque_scale=3.0, dt=0.1, link_lengths=lengths, max_steps_in_episode=NO_TIME_LIMIT
+    )
+    start, (actions, _, _, reward, done, _) = play(env, 16, 120, params)
+    angles, velocities, goal = fields(start)
+    for t in range(120):
+        numbers = {"torque_scale": 3.0, "dt": 0.1, "lengths": lengths}
+        angles, velocities, expected = original_step(angles, velocities, goal, actions[t], numbers)
+        np.testing.assert_allclose(reward[t], expected, atol=ATOL)
+    assert not done.any()
+
+
+def test_forced_draws() -> None:
+    env = Reacher(2)
+    draws = ReacherDraws(jnp.array([0.0, 0.75]), jnp.array([0.5, 0.0]), jnp.array([0.0, 0.25]))
+    params = jax.tree.map(jnp.asarray, env.default_params)
+    state = env.place(draws, params)
+    np.testing.assert_allclose(state.angles, [-np.pi, np.pi / 2], rtol=1e-6)
+    np.testing.assert_array_equal(state.angle_vels, [0, -1])
+    np.testing.assert_array_equal(state.goal_xy, [-2, -1])
+    state = env.place(draws, params.replace(goal_low=jnp.array([3.0, 1.0]), goal_high=jnp.array([5.0, 2.0])))
+    np.testing.assert_array_equal(state.goal_xy, [3, 1.25])
+
+
+def test_starts_are_uniform_and_independent() -> None:
+    env = Reacher(3)
+    state = jax.vmap(env.reset)(jax.random.split(jax.random.key(0), 4096))[1]
+    bounds = np.repeat([np.pi, 1, 3], [3, 3, 2])
+    scaled = np.concatenate(fields(state), -1) / bounds
+    assert (np.abs(scaled) <= 1 + 1e-6).all()
+    for column in scaled.T:
+        quantiles = np.quantile(column, [0.005, 0.25, 0.5, 0.75, 0.995])
+        np.testing.assert_allclose(quantiles, [-0.99, -0.5, 0, 0.5, 0.99], atol=0.06)
+    correlations = np.corrcoef(scaled.T) - np.eye(8)
+    assert np.abs(correlations).max() < 5 / 64  # five standard deviations
+
+
+@pytest.mark.parametrize(
+    ("angles", "lengths", "goal", "reward"),
+    [
+        ([0.0, 0.0], [1.0, 1.0], [2.0, 0.0], 1.0),
+        ([np.pi / 2, np.pi / 2], [1.0, 1.0], [0.0, 2.0], 1.0),  # absolute angles: a straight arm
+        ([0.0, np.pi], [1.0, 1.0], [0.0, 1.0], np.exp(-1)),
+        ([0.0, np.pi / 2], [2.0, 0.5], [1.0, 1.5], np.exp(-2)),
+    ],
+)
+def test_reward_at_hand_made_places(angles: Any, lengths: Any, goal: Any, reward: float) -> None:
+    env = Reacher(2)
+    params = env.default_params.replace(link_lengths=np.array(lengths, np.float32))
+    state = ReacherState(
+        angles=np.array(angles, np.float32), angle_vels=np.zeros(2, np.float32), goal_xy=np.array(goal, np.float32)
+    )
+    after = env.step(jax.random.key(0), state, np.zeros(2, np.float32), params)
+    np.testing.assert_allclose(after[2], reward, rtol=1e-5)
+
+
+def test_a_batch_of_tasks_in_one_call() -> None:
+    env, num_tasks = Reacher(2), 5
+    default = env.default_params
+    goals = np.linspace(-2, 2, 2 * num_tasks, dtype=np.float32).reshape(num_tasks, 2)
+    lengths = np.linspace(0.5, 1.5, 2 * num_tasks, dtype=np.float32).reshape(num_tasks, 2)
+    tasks = default.replace(goal_low=goals, goal_high=goals, link_lengths=lengths)
+    axes = ReacherParams(torque_scale=None, dt=None, link_lengths=0, goal_low=0, goal_high=0, max_steps_in_episode=None)
+
+    def evaluate(key: jax.Array, params: ReacherParams) -> tuple[jax.Array, jax.Array]:
+        state = env.reset(key, params)[1]
+
+        def body(state: Any, key: jax.Array) -> Any:
+            _, state, reward, _, _ = env.step(key, state, jnp.array([1.0, -0.5]), params)
+            return state, (reward, state.goal_xy)
+
+        rewards, seen = jax.lax.scan(body, state, jax.random.split(key, 150))[1]
+        return rewards.sum(), seen
+
+    returns, seen = jax.jit(jax.vmap(evaluate, (None, axes)))(jax.random.key(3), tasks)
+    np.testing.assert_array_equal(seen, np.broadcast_to(goals[:, None], (num_tasks, 150, 2)))
+    alone = jax.jit(evaluate)
+    for i in range(num_tasks):
+        task = default.replace(goal_low=goals[i], goal_high=goals[i], link_lengths=lengths[i])
+        np.testing.assert_allclose(alone(jax.random.key(3), task)[0], returns[i], rtol=1e-5)
+    drawn, seen = jax.jit(jax.vmap(evaluate, (0, None)))(jax.random.split(jax.random.key(0), 64), default)
+    assert len(np.unique(drawn)) == 64
+    assert len(np.unique(seen[:, 0, 0])) == 64
+
+
+def test_gradients_are_finite_differences() -> None:
+    env = Reacher(2)
+    rng = np.random.default_rng(0)
+    inputs: dict[str, Any] = {
+        "angles": rng.uniform(-3, 3, 2),
+        "velocities": rng.uniform(-1, 1, 2),
+        "goal": np.array([0.5, -0.3]),
+        "action": rng.uniform(-1, 1, 2),
+        "torque_scale": np.array(1.5),
+        "dt": np.array(0.3),
+        "lengths": np.array([0.7, 1.2]),
+    }
+
+    def total(x: dict[str, Any]) -> jax.Array:
+        state = ReacherState(angles=x["angles"], angle_vels=x["velocities"], goal_xy=x["goal"], time=jnp.int32(0))
+        params = env.default_params.replace(torque_scale=x["torque_scale"], dt=x["dt"], link_lengths=x["lengths"])
+        obs, _, reward, _, _ = env.step(jax.random.key(0), state, x["action"], params)
+        return 3 * reward + obs @ jnp.arange(1.0, 9.0)
+
+    def expected(x: dict[str, Any]) -> Any:
+        angles, velocities, reward = original_step(x["angles"], x["velocities"], x["goal"], x["action"], x)
+        return 3 * reward + original_observation(angles, velocities, x["goal"]) @ np.arange(1.0, 9.0)
+
+    gradients = jax.jit(jax.grad(total))({name: jnp.asarray(x, jnp.float32) for name, x in inputs.items()})
+    for name, value in inputs.items():
+        for index in np.ndindex(value.shape):
+            ends = []
+            for sign in (1, -1):
+                moved = value.copy()
+                moved[index] += sign * 1e-6
+                ends.append(expected({**inputs, name: moved}))
+            np.testing.assert_allclose(gradients[name][index], (ends[0] - ends[1]) / 2e-6, rtol=1e-4, atol=1e-5)
+
+
+def test_gradient_through_an_episode_moves_the_arm_to_the_goal() -> None:
+    env = Reacher(2)
+    _, state = env.reset(jax.random.key(2))
+
+    def ret(actions: jax.Array) -> jax.Array:
+        def body(state: Any, action: jax.Array) -> Any:
+            _, state, reward, _, _ = env.step(jax.random.key(0), state, action)
+            return state, reward
+
+        return jax.lax.scan(body, state, actions)[1].sum()
+
+    actions = jnp.zeros((60, 2))
+    before, gradient = jax.jit(jax.value_and_grad(ret))(actions)
+    assert np.isfinite(gradient).all()
+    assert ret(actions + 0.1 * gradient / jnp.abs(gradient).max()) > before
+
+
+def test_observations_are_inside_their_space() -> None:
+    env = Reacher(3)
+    params = env.default_params.replace(goal_low=np.array([-5, 1], np.float32), goal_high=np.array([-4, 1], np.float32))
+    space = env.observation_space(params)
+    assert (space.low[-2:] == [-5, 1]).all()
+    assert (space.high[-2:] == [-4, 1]).all()
+    _, (_, states, obs, *_) = play(env, 4, 120, params)
+    assert jax.vmap(jax.vmap(space.contains))(obs).all()
+    assert (states.goal_xy[..., 1] == 1).all()
+    assert ((states.goal_xy[..., 0] >= -5) & (states.goal_xy[..., 0] <= -4)).all()
+    assert env.observation_space().high[:9].tolist() == [1] * 6 + [np.inf] * 3
+
+
+def test_no_joint_is_an_error() -> None:
+    with pytest.raises(ValueError, match="num_joints must be at least 1, got 0"):
+        Reacher(num_joints=0)
+
+
+@pytest.mark.slow
+def test_conforms() -> None:
+    check_env(Reacher())

@@ -1,0 +1,217 @@
+"""Swimmer against the original's formulas in float64, and what only we have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.environment import NO_TIME_LIMIT
+from envcore.testing import check_env
+from envcore_misc.swimmer import Swimmer, SwimmerDraws, SwimmerParams, SwimmerState
+
+# What float32 leaves: 500 roundings of a position whose last bit is 5e-7 far out, and of a steep reward near urchins.
+ATOL = 5e-5
+
+
+def original_step(place: Any, velocity: Any, action: Any, goal: Any, urchins: Any, dt: float = 0.05) -> Any:
+    """The original's step, over batches: place, velocity, reward."""
+    velocity = velocity + dt * action
+    place = place + dt * velocity
+    safety = (1 - np.exp(-30 * ((place[..., None, :] - urchins) ** 2).sum(-1))).prod(-1)
+    return place, velocity, np.exp(-0.5 * ((place - goal) ** 2).sum(-1)) * safety
+
+
+def original_observation(place: Any, velocity: Any, goal: Any, urchins: Any) -> Any:
+    return np.concatenate([urchins.reshape(*urchins.shape[:-2], -1), place, velocity, goal], -1)
+
+
+def play(env: Swimmer, num_envs: int, steps: int, params: SwimmerParams | None = None) -> Any:
+    """The first states, and action, state after, obs, reward, done, info of each step; axes (step, environment)."""
+
+    def body(state: Any, given: Any) -> Any:
+        obs, state, reward, done, info = jax.vmap(env.step, (0, 0, 0, None))(given[0], state, given[1], params)
+        return state, (given[1], state, obs, reward, done, info)
+
+    keys = jax.random.split(jax.random.key(1), (steps, num_envs))
+    actions = np.random.default_rng(0).uniform(-1, 1, (steps, num_envs, 2)).astype(np.float32)
+    _, state = jax.vmap(env.reset, (0, None))(keys[0], params)
+    return jax.tree.map(
+        np.asarray, (state, jax.jit(lambda *given: jax.lax.scan(body, *given)[1])(state, (keys, actions)))
+    )
+
+
+def fields(state: Any) -> list[Any]:
+    return [np.asarray(x, np.float64) for x in (state.xy, state.xy_vel, state.goal_xy, state.urchin_xys)]
+
+
+@pytest.mark.parametrize(("num_urchins", "dt", "limit"), [(0, 0.05, 500), (5, 0.05, 500), (2, 0.1, NO_TIME_LIMIT)])
+def test_episodes_are_the_originals(num_urchins: int, dt: float, limit: int) -> None:
+    env, steps = Swimmer(num_urchins), 1050
+    assert env.default_params.max_steps_in_episode == 500
+    params = env.default_params.replace(dt=dt, max_steps_in_episode=limit)
+    start, (actions, states, obs, reward, done, info) = play(env, 8, steps, params)
+    place, velocity, goal, urchins = fields(start)
+    assert (velocity == 0).all()
+    for t in range(steps):
+        place, velocity, expected = original_step(place, velocity, actions[t].astype(np.float64), goal, urchins, dt)
+        seen = original_observation(place, velocity, goal, urchins)
+        scale = np.maximum(1, np.abs(place).max())
+        np.testing.assert_allclose(reward[t], expected, atol=ATOL)
+        np.testing.assert_allclose(info["final_obs"][t], seen, atol=ATOL * scale)
+        assert (done[t] == (t % limit == limit - 1)).all()
+        if done[t].all():
+            place, velocity, goal, urchins = fields(jax.tree.map(lambda x, t=t: x[t], states))
+            seen = original_observation(place, velocity, goal, urchins)
+        np.testing.assert_allclose(obs[t], seen, atol=ATOL * scale)
+    assert not info["terminated"].any()
+    assert np.unique(states.goal_xy[:, 0, 0]).size == 1 + steps // limit
+
+
+def test_forced_draws() -> None:
+    env = Swimmer(2)
+    draws = SwimmerDraws(jnp.array([[0.0, 0.25], [0.5, 0.75]]), jnp.array([0.0, 0.75]), jnp.array([0.5, 0.25]))
+    params = jax.tree.map(jnp.asarray, env.default_params)
+    state = env.place(draws, params)
+    np.testing.assert_array_equal(state.urchin_xys, [[-1, -0.5], [0, 0.5]])
+    np.testing.assert_array_equal(state.xy, [-1, 0.5])
+    np.testing.assert_array_equal(state.xy_vel, [0, 0])
+    np.testing.assert_array_equal(state.goal_xy, [0, -0.5])
+    bounds = {"goal_low": [3.0, 1.0], "goal_high": [5.0, 2.0], "urchin_low": [[0, 0], [1, 1]]}
+    state = env.place(draws, params.replace(**{name: jnp.asarray(x, jnp.float32) for name, x in bounds.items()}))
+    np.testing.assert_array_equal(state.goal_xy, [4, 1.25])
+    np.testing.assert_array_equal(state.urchin_xys, [[0, 0.25], [1, 1]])
+
+
+def test_starts_are_uniform_and_independent() -> None:
+    env = Swimmer(3)
+    state = jax.vmap(env.reset)(jax.random.split(jax.random.key(0), 4096))[1]
+    place, _, goal, urchins = fields(state)
+    drawn = np.concatenate([place, goal, urchins.reshape(-1, 6)], -1)
+    assert (np.abs(drawn) <= 1).all()
+    for column in drawn.T:
+        quantiles = np.quantile(column, [0.005, 0.25, 0.5, 0.75, 0.995])
+        np.testing.assert_allclose(quantiles, [-0.99, -0.5, 0, 0.5, 0.99], atol=0.06)
+    correlations = np.corrcoef(drawn.T) - np.eye(10)
+    assert np.abs(correlations).max() < 5 / 64  # five standard deviations
+
+
+@pytest.mark.parametrize(
+    ("place", "urchins", "reward"),
+    [
+        ([1.0, 0.5], [[5.0, 5.0]], 1.0),
+        ([0.0, 0.5], [[5.0, 5.0]], np.exp(-0.5)),
+        ([1.0, 0.5], [[1.0, 0.5]], 0.0),
+        ([1.0, 0.5], [[1.1, 0.5], [1.0, 0.3]], (1 - np.exp(-0.3)) * (1 - np.exp(-1.2))),
+    ],
+)
+def test_reward_at_hand_made_places(place: Any, urchins: Any, reward: float) -> None:
+    state = SwimmerState(
+        urchin_xys=np.array(urchins, np.float32),
+        xy=np.array(place, np.float32),
+        xy_vel=np.zeros(2, np.float32),
+        goal_xy=np.array([1.0, 0.5], np.float32),
+    )
+    after = Swimmer(len(urchins)).step(jax.random.key(0), state, np.zeros(2, np.float32))
+    np.testing.assert_allclose(after[2], reward, rtol=1e-5)
+
+
+def test_a_batch_of_tasks_in_one_call() -> None:
+    env, num_tasks = Swimmer(2), 5
+    default = env.default_params
+    goals = np.linspace(-2, 2, 2 * num_tasks, dtype=np.float32).reshape(num_tasks, 2)
+    urchins = np.linspace(-1, 1, 4 * num_tasks, dtype=np.float32).reshape(num_tasks, 2, 2)
+    tasks = default.replace(goal_low=goals, goal_high=goals, urchin_low=urchins, urchin_high=urchins)
+    axes = SwimmerParams(dt=None, goal_low=0, goal_high=0, urchin_low=0, urchin_high=0, max_steps_in_episode=None)
+
+    def evaluate(key: jax.Array, params: SwimmerParams) -> tuple[jax.Array, jax.Array]:
+        state = env.reset(key, params)[1]
+
+        def body(state: Any, key: jax.Array) -> Any:
+            _, state, reward, _, _ = env.step(key, state, jnp.array([0.2, -0.1]), params)
+            return state, (reward, jnp.concatenate([state.goal_xy, state.urchin_xys.reshape(-1)]))
+
+        rewards, seen = jax.lax.scan(body, state, jax.random.split(key, 600))[1]
+        return rewards.sum(), seen
+
+    returns, seen = jax.jit(jax.vmap(evaluate, (None, axes)))(jax.random.key(3), tasks)
+    given = np.concatenate([goals, urchins.reshape(num_tasks, -1)], -1)
+    np.testing.assert_array_equal(seen, np.broadcast_to(given[:, None], (num_tasks, 600, 6)))
+    alone = jax.jit(evaluate)
+    for i in range(num_tasks):
+        task = jax.tree.map(lambda x, axis, i=i: x if axis is None else x[i], tasks, axes, is_leaf=lambda x: x is None)
+        np.testing.assert_allclose(alone(jax.random.key(3), task)[0], returns[i], rtol=1e-5)
+    drawn, seen = jax.jit(jax.vmap(evaluate, (0, None)))(jax.random.split(jax.random.key(0), 64), default)
+    assert len(np.unique(drawn)) == 64
+    assert len(np.unique(seen[:, 0, 0])) == 64
+
+
+def test_gradients_are_finite_differences() -> None:
+    env = Swimmer(2)
+    inputs: dict[str, Any] = {
+        "place": np.array([0.3, -0.2]),
+        "velocity": np.array([0.4, 0.1]),
+        "action": np.array([-0.7, 0.9]),
+        "goal": np.array([0.5, -0.3]),
+        "urchins": np.array([[0.2, -0.2], [0.6, 0.1]]),
+        "dt": np.array(0.2),
+    }
+
+    def total(x: dict[str, Any]) -> jax.Array:
+        state = SwimmerState(
+            urchin_xys=x["urchins"], xy=x["place"], xy_vel=x["velocity"], goal_xy=x["goal"], time=jnp.int32(0)
+        )
+        obs, _, reward, _, _ = env.step(jax.random.key(0), state, x["action"], env.default_params.replace(dt=x["dt"]))
+        return 3 * reward + obs @ jnp.arange(1.0, 11.0)
+
+    def expected(x: dict[str, Any]) -> Any:
+        place, velocity, reward = original_step(
+            x["place"], x["velocity"], x["action"], x["goal"], x["urchins"], x["dt"]
+        )
+        return 3 * reward + original_observation(place, velocity, x["goal"], x["urchins"]) @ np.arange(1.0, 11.0)
+
+    gradients = jax.jit(jax.grad(total))({name: jnp.asarray(x, jnp.float32) for name, x in inputs.items()})
+    for name, value in inputs.items():
+        for index in np.ndindex(value.shape):
+            ends = []
+            for sign in (1, -1):
+                moved = value.copy()
+                moved[index] += sign * 1e-6
+                ends.append(expected({**inputs, name: moved}))
+            np.testing.assert_allclose(gradients[name][index], (ends[0] - ends[1]) / 2e-6, rtol=1e-4, atol=1e-5)
+
+
+def test_gradients_are_finite_on_an_urchin_and_far_away() -> None:
+    env = Swimmer(2)
+
+    def reward(place: jax.Array) -> jax.Array:
+        zero = jnp.zeros(2)
+        state = SwimmerState(urchin_xys=jnp.zeros((2, 2)), xy=place, xy_vel=zero, goal_xy=zero, time=jnp.int32(0))
+        return env.step(jax.random.key(0), state, zero)[2]
+
+    places = jnp.array([[0.0, 0.0], [1e3, -1e3], [1e9, 0.0]])
+    gradients = jax.jit(jax.vmap(jax.grad(reward)))(places)
+    np.testing.assert_array_equal(gradients, np.zeros((3, 2)))
+
+
+def test_observations_are_inside_their_space() -> None:
+    env = Swimmer(2)
+    urchins = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    params = env.default_params.replace(urchin_low=urchins, urchin_high=urchins + 1)
+    space = env.observation_space(params)
+    np.testing.assert_array_equal(space.low, [1, 2, 3, 4, *[-np.inf] * 4, -1, -1])
+    np.testing.assert_array_equal(space.high, [2, 3, 4, 5, *[np.inf] * 4, 1, 1])
+    _, (_, _, obs, *_) = play(env, 4, 520, params)
+    assert jax.vmap(jax.vmap(space.contains))(obs).all()
+
+
+def test_a_negative_number_of_urchins_is_an_error() -> None:
+    with pytest.raises(ValueError, match="num_urchins must be at least 0, got -1"):
+        Swimmer(num_urchins=-1)
+
+
+@pytest.mark.slow
+def test_conforms() -> None:
+    check_env(Swimmer())
