@@ -26,6 +26,17 @@ SUITES = {
         "SimpleBandit-bsuite",
         "UmbrellaChain-bsuite",
     ),
+    "misc": (
+        "BernoulliBandit-misc",
+        "FourRooms-misc",
+        "FrozenLake-misc",
+        "GaussianBandit-misc",
+        "MetaMaze-misc",
+        "PointRobot-misc",
+        "Pong-misc",
+        "Reacher-misc",
+        "Swimmer-misc",
+    ),
     "minatar": ("Asterix-MinAtar", "Breakout-MinAtar", "Freeway-MinAtar", "Seaquest-MinAtar", "SpaceInvaders-MinAtar"),
 }
 """Environments that gymnax has too, by suite; without MNISTBandit-bsuite, for which both would download images."""
