@@ -72,6 +72,15 @@ def test_info(run: Run) -> None:
         assert part in out
 
 
+def test_info_of_a_wrapped_environment_has_the_rules_inside(run: Run) -> None:
+    registry.register(EnvSpec("Gain-v0", "test_params_wrapper:make_gain"))
+    code, out, _ = run("info", "Gain-v0")
+    assert code == 0
+    assert "gain=3.0, max_steps_in_episode=10, bonus=0.5" in out
+    assert "Toy environments for core's own tests" in out
+    assert "Wrappers with params of their own." in out
+
+
 def test_rollout_reports(run: Run) -> None:
     code, out, _ = run("rollout", "Counter-v0", "--num-envs", "7", "--steps", "43")
     assert code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
+from collections.abc import Iterable
 
 import numpy as np
 from rich.console import Console
@@ -12,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from envcore import registry
+from envcore.arguments import param_names
 
 
 def show_environment(env_id: str) -> None:
@@ -27,19 +29,17 @@ def show_environment(env_id: str) -> None:
         "source": found.spec.source,
         "observation": repr(env.observation_space(params)),
         "action": repr(env.action_space(params)),
-        "options": _fields(env) or "none",
-        "params": _fields(params),
+        "options": _values(env, [field.name for field in dataclasses.fields(env)]) or "none",
+        "params": _values(params, param_names(params)),
     }
     for name, text in facts.items():
         table.add_row(name, Text(text))  # `Text`, because brackets are no markup here
     console.print(table)
     console.print()
-    console.print(
-        inspect.getdoc(sys.modules[type(env).__module__]) or "", markup=False, highlight=False, soft_wrap=True
-    )
+    for module in dict.fromkeys(type(each).__module__ for each in (env.unwrapped, env)):
+        console.print(inspect.getdoc(sys.modules[module]) or "", markup=False, highlight=False, soft_wrap=True)
 
 
-def _fields(instance: object) -> str:
-    assert dataclasses.is_dataclass(instance)
-    pairs = [(field.name, getattr(instance, field.name)) for field in dataclasses.fields(instance)]
+def _values(instance: object, names: Iterable[str]) -> str:
+    pairs = [(name, getattr(instance, name)) for name in names]
     return ", ".join(f"{name}={value.tolist() if isinstance(value, np.ndarray) else value!r}" for name, value in pairs)
