@@ -62,8 +62,7 @@ def default_params(env: Environment[Any, Any]) -> Any:
 
     def leaf(x: Any) -> Any:
         x = x if isinstance(x, jax.Array) else np.asarray(x)
-        narrow = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32}.get(x.dtype.name)
-        return x if narrow is None else x.astype(narrow)
+        return x.astype(trees.NARROW[x.dtype.name]) if x.dtype.name in trees.NARROW else x
 
     _check_fields(env)
     params: Any = env.default_params

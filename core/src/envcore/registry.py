@@ -105,15 +105,14 @@ class Registry:
 
     def registrations(self, family: str = "") -> tuple[Registration, ...]:
         """The environments that belong to no family, or those of one family; see `list_envs`."""
-        rows = list(self._rows())
-        if family and all(spec.family != family for _, spec in rows):
-            known = ", ".join(sorted({spec.family for _, spec in rows if spec.family})) or "none"
+        if family and family not in (families := self.families()):
+            known = ", ".join(families) or "none"
             raise UnknownEnvironmentError(f"no family of environments is called {family!r}; there are: {known}.")
-        return _in_order(Registration(distribution, spec) for distribution, spec in rows if spec.family == family)
+        return _in_order(each for each in self._everything() if each.spec.family == family)
 
     def families(self) -> tuple[str, ...]:
         """The families of environments, in alphabetical order."""
-        return tuple(sorted({spec.family for _, spec in self._rows() if spec.family}))
+        return tuple(sorted({each.spec.family for each in self._everything() if each.spec.family}))
 
     def find(self, env_id: str) -> Registration:
         """Looks up `"id"` or `"distribution:id"`.
@@ -127,9 +126,9 @@ class Registry:
             raise UnknownEnvironmentError(f"an environment's id is a string such as 'CartPole-v1', got {env_id!r}")
         qualifier, colon, name = env_id.rpartition(":")
         found = _in_order(
-            Registration(distribution, spec)
-            for distribution, spec in self._rows()
-            if spec.id == name and (not colon or distribution == canonicalize_name(qualifier))
+            each
+            for each in self._everything()
+            if each.spec.id == name and (not colon or each.distribution == canonicalize_name(qualifier))
         )
         if not found:
             raise UnknownEnvironmentError(self._unknown(env_id))
@@ -153,13 +152,13 @@ class Registry:
         finally:
             self._discovering = False
 
-    def _rows(self) -> Iterator[tuple[str, EnvSpec]]:
+    def _everything(self) -> Iterator[Registration]:
         for plugin in self.plugins():
-            yield from ((plugin.distribution, spec) for spec in plugin.specs)
-        yield from ((LOCAL, spec) for spec in self._local.values())
+            yield from (Registration(plugin.distribution, spec) for spec in plugin.specs)
+        yield from (Registration(LOCAL, spec) for spec in self._local.values())
 
     def _unknown(self, env_id: str) -> str:
-        everything = _in_order(Registration(distribution, spec) for distribution, spec in self._rows())
+        everything = _in_order(self._everything())
         qualifier, _, name = env_id.rpartition(":")
         parts = [f"no installed environment is called {env_id!r}."]
         ids = {each.spec.id.lower(): each.spec.id for each in everything}

@@ -13,7 +13,8 @@ from jax.tree_util import keystr, tree_leaves_with_path
 
 T = TypeVar("T")
 
-_NARROW: dict[str, Any] = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
+NARROW: dict[str, Any] = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
+"""The 32-bit dtype in place of a 64-bit one, by its name."""
 
 
 def narrow(tree: T) -> T:
@@ -23,7 +24,7 @@ def narrow(tree: T) -> T:
         if _is_key(x):
             return x
         x = jnp.asarray(x)
-        return lax.convert_element_type(x, _NARROW.get(x.dtype.name, x.dtype))
+        return lax.convert_element_type(x, NARROW.get(x.dtype.name, x.dtype))
 
     return jax.tree.map(leaf, tree)
 

@@ -70,8 +70,7 @@ class Progress:
       env_state, agent_state: of environment and agent.
       steps, episode: taken and ended so far, int32.
       total_return, total_excess: compensated sum of all rewards, float32; see `sums.add`.
-      episode_len: steps of the running episode, int32.
-      episode_return, episode_excess: its compensated return, float32.
+      episode_return, episode_excess: compensated return of the running episode, float32.
     """
 
     key: Any
@@ -81,7 +80,6 @@ class Progress:
     episode: Any
     total_return: Any
     total_excess: Any
-    episode_len: Any
     episode_return: Any
     episode_excess: Any
 
@@ -172,7 +170,7 @@ class Program:
         _, env_state = self.group.env.reset(key_env, params)
         agent_state = trees.narrow(self._agent.init(key_agent))
         zero, none = jnp.int32(0), jnp.float32(0)
-        return Progress(key, env_state, agent_state, zero, zero, none, none, zero, none, none)
+        return Progress(key, env_state, agent_state, zero, zero, none, none, none, none)
 
     def _advance_lanes(
         self, progress: Progress, params: Any, awaited: jax.Array, max_steps: jax.Array
@@ -204,8 +202,7 @@ class Program:
         )
         total_return, total_excess = sums.add(progress.total_return, progress.total_excess, reward)
         episode_return, episode_excess = sums.add(progress.episode_return, progress.episode_excess, reward)
-        episode_len = progress.episode_len + jnp.int32(1)
-        ended = Ended(done, episode_len, episode_return, episode_excess, bsuite_info)
+        ended = Ended(done, state.time + jnp.int32(1), episode_return, episode_excess, bsuite_info)
         return Progress(
             key=key,
             env_state=env_state,
@@ -214,7 +211,6 @@ class Program:
             episode=progress.episode + done.astype(jnp.int32),
             total_return=total_return,
             total_excess=total_excess,
-            episode_len=jnp.where(done, jnp.int32(0), episode_len),
             episode_return=jnp.where(done, jnp.float32(0), episode_return),
             episode_excess=jnp.where(done, jnp.float32(0), episode_excess),
         ), ended
