@@ -7,8 +7,9 @@ from back to front:
     window = draw.Window.around(x=(-1.0, 1.0), y=(-1.0, 1.0))
     pixels = draw.paint(height, window, (draw.circle((0.0, 0.0), 0.5), draw.RED))
 
-Each pixel is computed by itself, without loops or gathers, so XLA paints a picture, or a batch of them, in one
-vectorised pass. Only the height and the aspect ratio are static; every other number may be traced.
+Each pixel is computed by itself, without loops, so XLA paints a picture, or a batch of them, in one vectorised pass.
+Only the height and the aspect ratio are static; every other number may be traced. `envcore.figures` has what several
+suites draw alike: grids, carts, gauges.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ Point = tuple[Any, Any]
 
 Colour = tuple[Any, Any, Any]
 """Red, green and blue, scalars from 0 to 255."""
+
+Paint = Callable[[jax.Array, jax.Array], Colour]
+"""A colour that depends on the place: from x and y as a shape gets them to levels that broadcast with them."""
 
 # The palette that all suites share.
 PAPER: Colour = (246, 244, 239)  # the background
@@ -83,7 +87,7 @@ def picture(draw: Callable[[Any, Any, int], jax.Array]) -> Callable[[Any, Any, i
     return compiled
 
 
-def paint(height: int, window: Window, *layers: tuple[Shape, Colour], background: Colour = PAPER) -> jax.Array:
+def paint(height: int, window: Window, *layers: tuple[Shape, Colour | Paint], background: Colour = PAPER) -> jax.Array:
     """Paints shapes over each other, the first at the back.
 
     Args:
@@ -105,7 +109,8 @@ def paint(height: int, window: Window, *layers: tuple[Shape, Colour], background
     for shape, colour in layers:
         inside = np.float32(0.5) - shape(x, y) * sharpness
         coverage = jnp.where(inside > 0, jnp.minimum(inside, 1), 0)
-        planes = tuple(plane + coverage * (_scalar(level) - plane) for plane, level in zip(planes, colour, strict=True))
+        levels = colour(x, y) if callable(colour) else map(_scalar, colour)
+        planes = tuple(plane + coverage * (level - plane) for plane, level in zip(planes, levels, strict=True))
     # The words are stored before the bytes are taken out of them, or XLA would paint each pixel once for each byte.
     return compute_once(_bytes, _words(planes))
 
@@ -220,7 +225,40 @@ def shown(shape: Shape, condition: Any) -> Shape:
     return lambda x, y: jnp.where(condition, shape(x, y), np.float32(np.inf))
 
 
+def repeated(shape: Shape, where: Any) -> Shape:
+    """A copy of the shape, drawn about (0, 0), in every cell of a grid where `where`, bool (rows, columns), holds.
+
+    Cells are unit squares and row 0 is the uppermost: the middle of `where[row, column]` is at
+    `(column + 0.5, rows - row - 0.5)`. A copy ends where its cell ends.
+    """
+
+    def distance(x: jax.Array, y: jax.Array) -> jax.Array:
+        copy = shape(x - jnp.floor(x) - np.float32(0.5), y - jnp.floor(y) - np.float32(0.5))
+        return jnp.where(_in_cell(jnp.asarray(where, jnp.bool_), x, y, outside=False), copy, np.float32(np.inf))
+
+    return distance
+
+
+def shades(values: Any, low: Colour = PAPER, high: Colour = INK) -> Paint:
+    """The paint of a grid's cells, `low` where `values`, float (rows, columns), is 0 and `high` where it is 1."""
+
+    def levels(x: jax.Array, y: jax.Array) -> Colour:
+        share = _in_cell(jnp.asarray(values, jnp.float32), x, y, outside=0)
+        red, green, blue = (_scalar(a) + share * (_scalar(b) - _scalar(a)) for a, b in zip(low, high, strict=True))
+        return red, green, blue
+
+    return levels
+
+
 # Helpers.
+
+
+def _in_cell(values: jax.Array, x: jax.Array, y: jax.Array, outside: Any) -> jax.Array:
+    """The value of the cell that each point lies in."""
+    rows, columns = values.shape
+    row, column = rows - 1 - jnp.floor(y).astype(jnp.int32), jnp.floor(x).astype(jnp.int32)
+    is_inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
+    return jnp.where(is_inside, values[jnp.clip(row, 0, rows - 1), jnp.clip(column, 0, columns - 1)], outside)
 
 
 def _checked_height(height: Any) -> int:

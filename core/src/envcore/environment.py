@@ -96,11 +96,16 @@ class Environment(Generic[StateT, ParamsT]):
       differentiable: gradients of `step` with respect to state, action and params are finite and useful.
       expensive_reset: `init_state` costs much more than a step; under `vmap` only finished environments reset.
       time_limit_terminates: the original calls its time limit a termination, not a truncation.
+      action_names: what each action of a `Discrete` space does, a word each such as "left", "stay" or "fire", for
+        people who watch and play; empty where there is no more to say than its number.
+      render_fps: steps a second at which a person can follow the pictures.
     """
 
     differentiable: ClassVar[bool] = False
     expensive_reset: ClassVar[bool] = False
     time_limit_terminates: ClassVar[bool] = False
+    action_names: ClassVar[tuple[str, ...]] = ()
+    render_fps: ClassVar[float] = 10
 
     # What an author writes.
 

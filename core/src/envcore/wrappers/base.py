@@ -53,6 +53,16 @@ class Wrapper(Environment[Any, Any]):
         return self.env.differentiable
 
     @property
+    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What the environment inside says."""
+        return self.env.action_names
+
+    @property
+    def render_fps(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What the environment inside says."""
+        return self.env.render_fps
+
+    @property
     def default_params(self) -> Any:
         return self.env.default_params
 

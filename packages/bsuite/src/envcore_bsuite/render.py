@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 import jax
-from envcore import draw
+from envcore import draw, figures
 
 if TYPE_CHECKING:
     from envcore_bsuite.catch import CatchState
@@ -15,15 +15,7 @@ if TYPE_CHECKING:
 @functools.partial(jax.jit, static_argnums=(1, 2, 3), inline=True)
 def draw_catch(state: CatchState, rows: int, columns: int, height: int) -> jax.Array:
     """The board, the ball and the paddle, one unit a cell."""
-    window = draw.Window.around(x=(-0.5, columns + 0.5), y=(-0.5, rows + 0.5), aspect=(columns + 1) / (rows + 1))
-
-    def centre(column: jax.Array, row: jax.Array) -> draw.Point:
-        return column + 0.5, rows - 0.5 - row
-
-    return draw.paint(
-        height,
-        window,
-        (draw.box((columns / 2, rows / 2), (columns + 0.2, rows + 0.2), corner=0.15), draw.SHADE),
-        (draw.box(centre(state.paddle_x, state.paddle_y), (0.94, 0.4), corner=0.15), draw.BLUE),
-        (draw.circle(centre(state.ball_x, state.ball_y), 0.36), draw.ORANGE),
-    )
+    window, board = figures.board(rows, columns)
+    paddle = draw.box(figures.cell(state.paddle_y, state.paddle_x, rows), (0.94, 0.4), corner=0.15)
+    ball = draw.circle(figures.cell(state.ball_y, state.ball_x, rows), 0.36)
+    return draw.paint(height, window, board, (paddle, draw.BLUE), (ball, draw.ORANGE))

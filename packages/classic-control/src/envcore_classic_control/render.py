@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import draw, trig
+from envcore import draw, figures, trig
 
 if TYPE_CHECKING:
     from envcore_classic_control.acrobot import AcrobotParams, AcrobotState
@@ -23,20 +23,8 @@ def draw_cartpole(state: CartPoleState, params: CartPoleParams, height: int) -> 
     end = params.x_threshold
     pole = 2 * params.length
     window = draw.Window.around(x=(-end - 0.5, end + 0.5), y=(-0.55, jnp.maximum(pole, 1.0) + 0.8), aspect=2.0)
-    hinge = (state.x, 0.2)
-    tip = (state.x + pole * trig.sin(state.theta), 0.2 + pole * trig.cos(state.theta))
-    stops = [draw.box((x, -0.1), (0.08, 0.3), corner=0.03) for x in (-end - 0.37, end + 0.37)]
-    wheels = [draw.circle((state.x + side, -0.1), 0.09) for side in (-0.17, 0.17)]
-    return draw.paint(
-        height,
-        window,
-        (draw.below(-0.19), draw.SHADE),
-        (draw.union(draw.box((0.0, -0.22), (2 * end + 0.92, 0.06), corner=0.03), *stops), draw.STONE),
-        (draw.union(*wheels), draw.INK),
-        (draw.box((state.x, 0.08), (0.64, 0.3), corner=0.06), draw.BLUE),
-        (draw.segment(hinge, tip, 0.065), draw.ORANGE),
-        (draw.circle(hinge, 0.035), draw.INK),
-    )
+    cart = figures.cart_and_pole(state.x, state.theta, pole, rail_end=end)
+    return draw.paint(height, window, (draw.below(-0.19), draw.SHADE), *cart)
 
 
 @draw.picture
@@ -94,27 +82,4 @@ def draw_mountain_car(
     """The hill, a wall at its left end, the car and a flag at `goal_position`; width is 3/2 of the height."""
     low, high = params.min_position, params.max_position
     window = draw.Window.around(x=(low - 0.2, high + 0.15), y=(-0.05, 1.35), aspect=1.5)
-    wall = draw.box((low - 0.14, _hill(low) + 0.1), (0.05, 0.5), corner=0.02)
-    foot = (params.goal_position, _hill(params.goal_position))
-    x, top = foot[0], foot[1] + 0.28
-    flag = draw.polygon((x, top), (x, top - 0.12), (x + 0.15, top - 0.06))
-    bodywork = draw.union(
-        draw.box((0.0, 0.075), (0.25, 0.065), corner=0.025), draw.box((-0.015, 0.115), (0.13, 0.08), corner=0.03)
-    )
-    wheels = draw.union(draw.circle((-0.075, 0.037), 0.037), draw.circle((0.075, 0.037), 0.037))
-    place = (state.position, _hill(state.position))
-    slope = jnp.arctan(3 * 0.45 * trig.cos(3 * state.position))
-    return draw.paint(
-        height,
-        window,
-        (wall, draw.STONE),
-        (draw.segment(foot, (x, top), 0.012), draw.INK),
-        (flag, draw.RED),
-        (draw.under(_hill), draw.GREEN),
-        (draw.placed(bodywork, place, slope), draw.BLUE),
-        (draw.placed(wheels, place, slope), draw.INK),
-    )
-
-
-def _hill(position: jax.Array) -> jax.Array:
-    return 0.55 + 0.45 * trig.sin(3 * position)
+    return draw.paint(height, window, *figures.car_on_hill(state.position, params.goal_position, low))

@@ -1,0 +1,106 @@
+"""What several suites draw alike, each as layers for `envcore.draw.paint`: `draw.paint(height, window, *figure)`.
+
+The style that all pictures share: what the agent moves is blue where it is a machine and orange where it walks on a
+grid; goals and whatever is good are green, dangers red, walls and other fixed parts grey, boards and guides pale.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore import draw, trig
+
+Layer = tuple[draw.Shape, draw.Colour | draw.Paint]
+
+
+def cart_and_pole(x: Any, theta: Any, length: Any, rail_end: Any) -> list[Layer]:
+    """A cart at `x` on a rail from `-rail_end` to `rail_end`, and its pole, `theta` rad clockwise from upright."""
+    hinge = (x, 0.2)
+    tip = (x + length * trig.sin(theta), 0.2 + length * trig.cos(theta))
+    stops = [draw.box((end, -0.1), (0.08, 0.3), corner=0.03) for end in (-rail_end - 0.37, rail_end + 0.37)]
+    wheels = [draw.circle((x + side, -0.1), 0.09) for side in (-0.17, 0.17)]
+    return [
+        (draw.union(draw.box((0.0, -0.22), (2 * rail_end + 0.92, 0.06), corner=0.03), *stops), draw.STONE),
+        (draw.union(*wheels), draw.INK),
+        (draw.box((x, 0.08), (0.64, 0.3), corner=0.06), draw.BLUE),
+        (draw.segment(hinge, tip, 0.065), draw.ORANGE),
+        (draw.circle(hinge, 0.035), draw.INK),
+    ]
+
+
+def car_on_hill(position: Any, goal: Any, low: Any) -> list[Layer]:
+    """Mountain car's hill, a wall at its left end `low`, the car at `position`, and a flag at `goal`."""
+    wall = draw.box((low - 0.14, hill(low) + 0.1), (0.05, 0.5), corner=0.02)
+    foot = (goal, hill(goal))
+    x, top = foot[0], foot[1] + 0.28
+    flag = draw.polygon((x, top), (x, top - 0.12), (x + 0.15, top - 0.06))
+    bodywork = draw.union(
+        draw.box((0.0, 0.075), (0.25, 0.065), corner=0.025), draw.box((-0.015, 0.115), (0.13, 0.08), corner=0.03)
+    )
+    wheels = draw.union(draw.circle((-0.075, 0.037), 0.037), draw.circle((0.075, 0.037), 0.037))
+    place = (position, hill(position))
+    slope = jnp.arctan(3 * 0.45 * trig.cos(3 * position))
+    return [
+        (wall, draw.STONE),
+        (draw.segment(foot, (x, top), 0.012), draw.INK),
+        (flag, draw.RED),
+        (draw.under(hill), draw.GREEN),
+        (draw.placed(bodywork, place, slope), draw.BLUE),
+        (draw.placed(wheels, place, slope), draw.INK),
+    ]
+
+
+def hill(position: Any) -> jax.Array:
+    """Height of mountain car's hill."""
+    return 0.55 + 0.45 * trig.sin(3 * position)
+
+
+def board(rows: int, columns: int) -> tuple[draw.Window, Layer]:
+    """A pale board of unit cells and the window round it; a cell's middle is `cell(row, column, rows)`."""
+    window = draw.Window.around(x=(-0.5, columns + 0.5), y=(-0.5, rows + 0.5), aspect=(columns + 1) / (rows + 1))
+    return window, (draw.box((columns / 2, rows / 2), (columns + 0.2, rows + 0.2), corner=0.15), draw.SHADE)
+
+
+def cell(row: Any, column: Any, rows: int) -> draw.Point:
+    """The middle of a cell of a grid whose row 0 is the uppermost."""
+    return column + 0.5, rows - 0.5 - row
+
+
+def walker(at: draw.Point) -> Layer:
+    """The agent on a grid."""
+    return draw.circle(at, 0.3), draw.ORANGE
+
+
+def flag(at: draw.Point) -> Layer:
+    """The goal on a grid."""
+    shape = draw.union(draw.box((-0.12, 0.0), (0.06, 0.7)), draw.polygon((-0.12, 0.05), (0.28, 0.2), (-0.12, 0.35)))
+    return draw.placed(shape, at, 0.0), draw.GREEN
+
+
+def gauge(left: draw.Point, length: Any, share: Any, colour: draw.Colour = draw.INK, width: Any = 0.12) -> list[Layer]:
+    """A bar to the right of `left` that is filled to a share of its length, for time, regret and the like.
+
+    It shows nothing of what lies outside [0, 1].
+    """
+    radius = width / 2
+    share = jnp.clip(share, 0.0, 1.0)
+    track = draw.segment(left, (left[0] + length, left[1]), radius)
+    fill = draw.segment(left, (left[0] + length * share, left[1]), radius)
+    return [(track, draw.SHADE), (draw.shown(fill, share > 0), colour)]
+
+
+def bars(values: Any, width: float = 0.7) -> draw.Shape:
+    """Columns from y = 0 up or down to `values`, float32 (n,); that of `values[i]` is about x = i + 0.5."""
+    values = jnp.asarray(values, jnp.float32)
+
+    def distance(x: jax.Array, y: jax.Array) -> jax.Array:
+        value = values[jnp.clip(jnp.floor(x).astype(jnp.int32), 0, len(values) - 1)]
+        across = jnp.abs(x - jnp.clip(jnp.floor(x), 0, len(values) - 1) - np.float32(0.5)) - np.float32(width / 2)
+        along = jnp.abs(y - value / 2) - jnp.abs(value) / 2
+        return jnp.maximum(across, along)
+
+    return distance
