@@ -43,6 +43,7 @@ ALL = {
     "FrameStack": wrappers.FrameStack,
     "NormalizeObservation": wrappers.NormalizeObservation,
     "NormalizeReward": wrappers.NormalizeReward,
+    "PixelObservation": lambda env: wrappers.PixelObservation(env, (6, 9)),
     "Batched": lambda env: wrappers.Batched(env, 3),
 }
 
@@ -173,6 +174,28 @@ def test_frame_stack_holds_the_last_observations() -> None:
         np.testing.assert_array_equal(stacked, jnp.stack(history))
         ends += bool(done)
     assert ends
+
+
+def test_frame_stack_observes_once_a_step_where_final_obs_is_not_read() -> None:
+    looks = []
+
+    class Watched(Spring):
+        def observe(self, state: Any, params: Any) -> jax.Array:
+            def look(obs: Any) -> Any:
+                looks.append(obs)
+                return obs
+
+            obs = super().observe(state, params)
+            return jax.pure_callback(look, jax.ShapeDtypeStruct(obs.shape, obs.dtype), obs)
+
+    env = wrappers.FrameStack(Watched(), 3)
+    state = env.reset(KEY)[1]
+    step = jax.jit(lambda *args: env.step(*args)[:4])
+    for last in range(2):
+        looks.clear()
+        obs, state, *_ = jax.block_until_ready(step(KEY, state, jnp.zeros(1)))
+        assert len(looks) == 1, last
+        np.testing.assert_array_equal(obs[-1], looks[0])
 
 
 def test_flatten_observation_joins_parts_in_the_order_of_names() -> None:

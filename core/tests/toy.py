@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import draw, random, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
@@ -132,6 +132,12 @@ class Spring(Environment[SpringState, SpringParams]):
 
     def observe(self, state: SpringState, params: SpringParams) -> jax.Array:
         return jnp.stack([state.position, state.velocity])
+
+    def render(self, state: SpringState, params: SpringParams | None = None, *, height: int = 256) -> jax.Array:
+        """The mass, and a floor below it, in a picture twice as wide as high."""
+        window = draw.Window((0.0, 0.0), 2.0, 2.0)
+        mass = draw.circle((state.position, 0.0), 0.5)
+        return draw.paint(height, window, (mass, draw.BLUE), (draw.below(-0.5), draw.STONE))
 
 
 @struct.dataclass

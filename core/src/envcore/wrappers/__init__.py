@@ -14,6 +14,7 @@ from envcore.wrappers.log_wrapper import LogWrapper
 from envcore.wrappers.no_auto_reset import NoAutoReset
 from envcore.wrappers.normalize import NormalizeObservation, NormalizeReward
 from envcore.wrappers.params import ParamsWrapper, WrapperParams
+from envcore.wrappers.pixel_observation import PixelObservation
 
 __all__ = [
     "Batched",
@@ -25,6 +26,7 @@ __all__ = [
     "NormalizeObservation",
     "NormalizeReward",
     "ParamsWrapper",
+    "PixelObservation",
     "RescaleAction",
     "StickyAction",
     "Wrapper",

@@ -1,0 +1,94 @@
+"""`PixelObservation`: pictures as observations."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore import arguments, spaces
+from envcore.environment import Environment
+from envcore.errors import PictureError
+from envcore.wrappers.base import Wrapper
+
+# Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorise in 16 bits.
+_LUMA = (77, 150, 29)
+
+
+@dataclasses.dataclass(frozen=True)
+class PixelObservation(Wrapper):
+    """Observes the environment's picture: uint8 (height, width, 3), or (height, width) in grey.
+
+    The picture is drawn as large as fits into `size` with its own aspect ratio, in the middle; the pixels at its edge
+    go on to the border. It shows what `render` shows, which may be more than the environment's own observation does,
+    such as a hidden goal, or less, such as velocities: for those, stack the last pictures,
+    `FrameStack(PixelObservation(env, grayscale=True), 4)`, uint8 (4, height, width).
+
+    Attributes:
+      size: height and width in pixels.
+      grayscale: brightness instead of colours.
+
+    Raises:
+      NoPictureError: the environment has no picture.
+      PictureError: size is no pair of positive integers, or the picture cannot be made to fit into it.
+    """
+
+    env: Environment[Any, Any]
+    size: tuple[int, int] = (84, 84)
+    grayscale: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "size", _checked_size(self.size))
+        _fitting_height(self.env, self.size)
+
+    def observation_space(self, params: Any = None) -> spaces.Space:
+        return self.batch_space(spaces.Box(0, 255, self.size if self.grayscale else (*self.size, 3), np.uint8))
+
+    def observe(self, state: Any, params: Any) -> jax.Array:
+        picture = self.env.render(state, params, height=_fitting_height(self.env, self.size))
+        return self.over_batch(self._framed)(picture)
+
+    def _framed(self, picture: jax.Array) -> jax.Array:
+        if self.grayscale:
+            levels = picture.astype(jnp.uint16)
+            red, green, blue = (levels[..., i] * np.uint16(weight) for i, weight in enumerate(_LUMA))
+            picture = ((red + green + blue + np.uint16(128)) >> np.uint16(8)).astype(jnp.uint8)
+        margins = [(size - drawn) for size, drawn in zip(self.size, picture.shape, strict=False)]
+        widths = [(margin // 2, margin - margin // 2) for margin in margins]
+        return jnp.pad(picture, widths + [(0, 0)] * (picture.ndim - 2), mode="edge")
+
+
+def _checked_size(size: Any) -> tuple[int, int]:
+    try:
+        height, width = map(operator.index, size)
+    except (TypeError, ValueError):
+        height = width = 0
+    if height < 1 or width < 1:
+        raise PictureError(f"size must be a height and a width in pixels, for example (84, 84), got {size!r}.")
+    return height, width
+
+
+@functools.lru_cache
+def _fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
+    """The largest height at which the environment's picture is within `size`."""
+    state = arguments.state_struct(env)
+
+    def drawn(height: int) -> tuple[int, int]:
+        picture = jax.eval_shape(functools.partial(env.render, height=height), state)
+        return picture.shape[-3], picture.shape[-2]
+
+    height, width = drawn(size[0])
+    start = min(size[0], size[0] * size[1] // width + 1)  # a width is rounded, so the next height may fit as well
+    for height in range(start, 0, -1):
+        if (found := drawn(height))[0] <= size[0] and found[1] <= size[1]:
+            return height
+    raise PictureError(
+        f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: at a height of {size[0]} it is {width} "
+        "wide; ask for a larger size."
+    )

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import draw, spaces
+from envcore.errors import NoPictureError, PictureError
+from envcore.wrappers import Batched, FrameStack, LogWrapper, PixelObservation
+from toy import Counter, Deck, Spring
+
+KEY = jax.random.key(0)
+STATE = Spring().reset(KEY)[1].replace(position=0.3)
+
+
+def seen(env, state=STATE):
+    return np.asarray(env.get_obs(state))
+
+
+def test_a_picture_of_the_right_shape_is_the_observation() -> None:
+    np.testing.assert_array_equal(seen(PixelObservation(Spring(), (16, 32))), Spring().render(STATE, height=16))
+
+
+@pytest.mark.parametrize(
+    ("size", "drawn"),  # the spring's picture is twice as wide as high
+    [
+        ((16, 16), (8, 16)),
+        ((16, 40), (16, 32)),
+        ((9, 9), (4, 8)),
+        ((10, 11), (5, 10)),
+        ((5, 1), None),
+        ((1, 2), (1, 2)),
+    ],
+)
+def test_the_picture_is_drawn_as_large_as_fits_and_its_edges_go_on(size, drawn) -> None:
+    if drawn is None:
+        with pytest.raises(PictureError, match=r"Spring's picture does not fit into 5 x 1 pixels: .* it is 10 wide"):
+            PixelObservation(Spring(), size)
+        return
+    picture = np.asarray(Spring().render(STATE, height=drawn[0]))
+    assert picture.shape[:2] == drawn
+    top, left = (size[0] - drawn[0]) // 2, (size[1] - drawn[1]) // 2
+    rows = np.clip(np.arange(size[0]) - top, 0, drawn[0] - 1)
+    columns = np.clip(np.arange(size[1]) - left, 0, drawn[1] - 1)
+    np.testing.assert_array_equal(seen(PixelObservation(Spring(), size)), picture[rows][:, columns])
+
+
+def test_grey_is_the_brightness_of_the_colours() -> None:
+    colours = seen(PixelObservation(Spring(), (8, 16))).astype(float)
+    grey = seen(PixelObservation(Spring(), (8, 16), grayscale=True))
+    assert grey.shape == (8, 16)
+    np.testing.assert_allclose(grey, colours @ [0.299, 0.587, 0.114], atol=1.0)
+    assert len(np.unique(grey)) > 3
+
+
+@pytest.mark.parametrize("level", [0, 1, 128, 255])
+def test_a_grey_picture_stays_as_it_is(level) -> None:
+    class Flat(Counter):
+        def render(self, state, params=None, *, height=256):
+            return jnp.full((height, height, 3), level, jnp.uint8)
+
+    assert (seen(PixelObservation(Flat(), (4, 4), grayscale=True), Flat().reset(KEY)[1]) == level).all()
+
+
+def test_pictures_stack_and_batch_in_any_order() -> None:
+    plain = PixelObservation(Spring(), (6, 12), grayscale=True)
+    for env in (
+        FrameStack(PixelObservation(Batched(Spring(), 3), (6, 12), grayscale=True), 4),
+        Batched(FrameStack(plain, 4), 3),
+        LogWrapper(FrameStack(Batched(plain, 3), 4)),
+    ):
+        obs, state = env.reset(KEY)
+        assert env.observation_space() == spaces.Box(0, 255, (3, 4, 6, 12), np.uint8)
+        assert obs.dtype == jnp.uint8
+        assert obs.shape == (3, 4, 6, 12)
+        for seed in range(4):
+            obs, state, *_ = env.step(jax.random.key(seed), state, jnp.ones((3, 1)))
+        newest, oldest = np.asarray(obs)[:, -1], np.asarray(obs)[:, 0]
+        assert (newest != oldest).any()
+
+
+def test_params_reach_the_picture() -> None:
+    class Scaled(Spring):
+        def render(self, state, params=None, *, height=256):
+            params = self.default_params if params is None else params
+            return draw.paint(height, draw.Window((0.0, 0.0), 2.0, 1.0), (draw.circle((0, 0), params.bound), draw.RED))
+
+    env = PixelObservation(Scaled(), (8, 8))
+    small = env.get_obs(STATE, Scaled().default_params.replace(bound=0.1))
+    assert (env.get_obs(STATE) != small).any()
+
+
+def test_two_equal_ones_are_one_program_whatever_the_size_was_given_as() -> None:
+    assert PixelObservation(Spring(), [np.int64(6), 12]) == PixelObservation(Spring(), (6, 12))  # pyright: ignore[reportArgumentType]
+    hash(PixelObservation(Spring(), [6, 12]))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("size", [84, (84,), (84, 84, 3), (0, 84), (84, -1), (84.0, 84.0), "ab", None])
+def test_a_bad_size_is_an_error(size) -> None:
+    with pytest.raises(PictureError, match=r"size must be a height and a width in pixels, .*, got "):
+        PixelObservation(Spring(), size)
+
+
+def test_an_environment_without_a_picture_is_an_error_at_once() -> None:
+    with pytest.raises(NoPictureError, match=r"Deck cannot be drawn: .* has to implement"):
+        PixelObservation(Deck())
