@@ -36,6 +36,18 @@ class JaxDefaultParams(Counter):
         return CounterParams(bonus=jnp.float32(0.5))
 
 
+class OneNameTooFew(Counter):
+    action_names: ClassVar[tuple[str, ...]] = ("wait",)
+
+
+class NoPace(Counter):
+    render_fps: ClassVar[float] = 0
+
+
+class NamesForForces(Spring):
+    action_names: ClassVar[tuple[str, ...]] = ("push",)
+
+
 class VectorReward(Counter):
     def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
         state, reward, *rest = super().transition(key, state, action, params)
@@ -267,11 +279,25 @@ class SamePicture(Counter):
         return jnp.zeros((height, height, 3), jnp.uint8)
 
 
+class PictureOfTheBatch(Counter):
+    def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
+        @custom_vmap
+        def mean(count: jax.Array) -> jax.Array:
+            return count
+
+        @mean.def_vmap
+        def _(size: int, batched: Any, count: jax.Array) -> Any:  # pyright: ignore[reportUnusedFunction]
+            return jnp.broadcast_to(count.max(), (size,)), True
+
+        return super().render(state.replace(count=mean(state.count)), params, height=height)
+
+
 BROKEN = {
     "equality_and_hash": UnhashableField(),
     "readable_repr": AddressInRepr(),
     "copy_and_pickle": ForgetfulPickle(),
     "plain_default_params": JaxDefaultParams(),
+    "names_and_pace": OneNameTooFew(),
     "reset_and_step_run": VectorReward(),
     "constant_types": WeakReset(),
     "reward_and_flag_types": HalfReward(),
@@ -303,9 +329,12 @@ BROKEN = {
     "finite_gradients": InfiniteGradient(),
     "pictures": FloatPicture(),
     "changing_pictures": SamePicture(),
+    "pictures_under_vmap": PictureOfTheBatch(),
 }
 
 ALSO_BROKEN = [
+    ("names_and_pace", NoPace()),
+    ("names_and_pace", NamesForForces()),
     ("new_episode", NeverResets()),
     ("new_episode", CarriesTimeOver()),
     ("finite_gradients", NothingToDifferentiate()),

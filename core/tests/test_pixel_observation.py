@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +15,7 @@ KEY = jax.random.key(0)
 STATE = Spring().reset(KEY)[1].replace(position=0.3)
 
 
-def seen(env, state=STATE):
+def seen(env: Any, state: Any = STATE):
     return np.asarray(env.get_obs(state))
 
 

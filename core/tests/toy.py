@@ -28,6 +28,8 @@ class CounterParams(EnvParams):
 class Counter(Environment[CounterState, CounterParams]):
     """Action 1 counts, action 0 waits; the episode ends at `goal`. Draws nothing."""
 
+    action_names: ClassVar[tuple[str, ...]] = ("wait", "count")
+
     goal: int = 3
 
     @property

@@ -63,6 +63,7 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_definition.readable_repr),
     Rule(rules_definition.copy_and_pickle),
     Rule(rules_definition.plain_default_params),
+    Rule(rules_definition.names_and_pace),
     # Types.
     Rule(rules_types.reset_and_step_run, is_basic=True),
     Rule(rules_types.constant_types),
@@ -98,6 +99,7 @@ RULES: tuple[Rule, ...] = (
     # Pictures.
     Rule(rules_pictures.pictures, unless=rules_pictures.cannot_draw),
     Rule(rules_pictures.changing_pictures, unless=rules_pictures.cannot_draw),
+    Rule(rules_pictures.pictures_under_vmap, unless=rules_pictures.cannot_draw),
 )
 """Every rule, in the order in which they are checked: what others rest on comes first."""
 

@@ -58,6 +58,19 @@ def plain_default_params(subject: Subject) -> None:
         raise ConformanceError("default_params compute with jax.numpy, which starts a backend: use numpy.")
 
 
+def names_and_pace(subject: Subject) -> None:
+    """`action_names` are one for each action of a `Discrete` space, or none; `render_fps` is a positive number."""
+    env = subject.env
+    names, space, fps = env.action_names, env.action_space(subject.params), env.render_fps
+    for _ in env.batch_shape:
+        space = spaces.unbatch_space(space)
+    count = space.n if isinstance(space, spaces.Discrete) else 0
+    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names) or len(names) not in (0, count):
+        raise ConformanceError(f"action_names are {names!r}: give a tuple of {count} names for {space!r}, or ().")
+    if not isinstance(fps, int | float) or not 0 < fps < np.inf:
+        raise ConformanceError(f"render_fps is {fps!r}: give a positive number of steps per second.")
+
+
 def pytrees(subject: Subject) -> None:
     """State and params are pytrees that keep every leaf through flatten and unflatten."""
     for what, tree in (("params", subject.params), ("the state", subject.types.reset[1])):

@@ -45,13 +45,13 @@ class PixelObservation(Wrapper):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "size", _checked_size(self.size))
-        _fitting_height(self.env, self.size)
+        fitting_height(self.env, self.size)
 
     def observation_space(self, params: Any = None) -> spaces.Space:
         return self.batch_space(spaces.Box(0, 255, self.size if self.grayscale else (*self.size, 3), np.uint8))
 
     def observe(self, state: Any, params: Any) -> jax.Array:
-        picture = self.env.render(state, params, height=_fitting_height(self.env, self.size))
+        picture = self.env.render(state, params, height=fitting_height(self.env, self.size))
         return self.over_batch(self._framed)(picture)
 
     def _framed(self, picture: jax.Array) -> jax.Array:
@@ -75,7 +75,7 @@ def _checked_size(size: Any) -> tuple[int, int]:
 
 
 @functools.lru_cache
-def _fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
+def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
     """The largest height at which the environment's picture is within `size`."""
     state = arguments.state_struct(env)
 
