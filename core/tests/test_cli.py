@@ -126,3 +126,21 @@ def test_errors_are_one_line(run: Run, tmp_path: Path, args: tuple[str, ...], me
     assert err.count("\n") == 1
     assert message in err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("Nowhere-v0",), "no installed environment is called 'Nowhere-v0'"),
+        (("Deck-v0",), "Deck cannot be drawn: its class Deck has to implement render"),
+        (("Counter-v0",), "envcore play needs a keyboard: run it in a POSIX terminal"),
+        (("Counter-v0", "--fps", "0"), "--fps must be more than 0 and at most 1000, got 0.0"),
+        (("Counter-v0", "--seed", "-1"), r"--seed must be from 0 to 2**63 - 1, got -1"),
+    ],
+)
+def test_play_says_in_one_line_what_is_wrong(run: Run, args: tuple[str, ...], message: str) -> None:
+    code, out, err = run("play", *args)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1

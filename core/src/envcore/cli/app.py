@@ -65,3 +65,19 @@ def check(env_id: EnvId, seed: Seed = 0) -> None:
     from envcore.cli.conformance import check_environment
 
     check_environment(env_id, seed)
+
+
+@app.command()
+def play(
+    env_id: EnvId,
+    fps: Annotated[float | None, typer.Option(help="Steps per second; by default the environment's own pace.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Play an environment in the terminal, with the keyboard.
+
+    Where every action does something, the game waits for a key at each step; with --fps it goes on by itself and
+    repeats the last action.
+    """
+    from envcore.cli.play import play as play_environment
+
+    play_environment(env_id, fps, seed)

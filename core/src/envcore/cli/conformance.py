@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import jax
 from rich.console import Console
 
 from envcore import registry, testing
+from envcore.cli.options import key_of
 from envcore.errors import ConformanceError
 
 
@@ -15,10 +15,10 @@ def check_environment(env_id: str, seed: int) -> None:
     Raises:
       ConformanceError: the environment breaks a rule.
     """
-    console = Console()
+    console, key = Console(), key_of(seed)
     env, params = registry.make(env_id)
     broken: list[str] = []
-    for result in testing.check_rules(env, params, key=jax.random.key(seed)):
+    for result in testing.check_rules(env, params, key=key):
         if result.error is not None:
             mark, text = "[red]broken[/]", str(result.error)
             broken.append(result.rule)

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from envcore import animation, registry
 from envcore.arguments import state_struct
+from envcore.cli.options import key_of
 from envcore.episode_statistics import LOGGED, EpisodeStatistics, summarize
 from envcore.errors import RolloutError
 from envcore.rollout import RolloutState, Transition, begin, random_policy, unroll
@@ -31,8 +32,7 @@ def roll_out(env_id: str, num_envs: int, steps: int, gif: Path | None, seed: int
     """
     if num_envs < 1 or steps < 1:
         raise RolloutError(f"--num-envs and --steps must be at least 1, got {num_envs} and {steps}.")
-    if not 0 <= seed < 2**63:
-        raise RolloutError(f"--seed must be from 0 to 2**63 - 1, got {seed}.")
+    key = key_of(seed)
     if gif is not None:
         animation.check_writable(gif)
     env, params = registry.make(env_id)
@@ -53,7 +53,7 @@ def roll_out(env_id: str, num_envs: int, steps: int, gif: Path | None, seed: int
         return end, (summarize(logs), first)
 
     started = time.perf_counter()
-    at = jax.jit(lambda key: begin(batch, key, params))(jax.random.key(seed))
+    at = jax.jit(lambda key: begin(batch, key, params))(key)
     programs = {size: jax.jit(run, static_argnums=1).lower(at, size).compile() for size in dict.fromkeys(sizes)}
     jax.block_until_ready(at)
     compiled = time.perf_counter()

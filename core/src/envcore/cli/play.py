@@ -1,0 +1,150 @@
+"""`envcore play`."""
+
+from __future__ import annotations
+
+import functools
+import time
+from contextlib import suppress
+from typing import Any
+
+import jax
+import numpy as np
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from envcore import random, registry
+from envcore.arguments import state_struct
+from envcore.cli.controls import RESERVED, Controls
+from envcore.cli.half_blocks import HalfBlocks
+from envcore.cli.keyboard import Keyboard
+from envcore.cli.options import key_of
+from envcore.errors import PlayError
+from envcore.wrappers.pixel_observation import fitting_height
+
+_LINES_BELOW = 3
+_QUIT = {"q", "escape"}
+_PATIENCE = 0.5  # seconds between looks at the size of the terminal while the game waits for a key
+
+
+def play(env_id: str, fps: float | None, seed: int) -> None:
+    """Lets a person play in the terminal until they quit, then prints how it went.
+
+    Args:
+      env_id: what to play.
+      fps: steps per second; None for the environment's own pace, or a step for each key where every action does
+        something.
+      seed: of the random key.
+
+    Raises:
+      EnvcoreError: there is no terminal, or the environment has no picture or no actions that keys can stand for.
+    """
+    if fps is not None and not 0 < fps <= 1000:
+        raise PlayError(f"--fps must be more than 0 and at most 1000, got {fps}.")
+    key = key_of(seed)
+    env, params = registry.make(env_id)
+    jax.eval_shape(env.render, state_struct(env), params)  # it may have no picture: say so before anything else
+    controls, keyboard, console = Controls(env, params), Keyboard(), Console()
+    if not console.is_terminal:
+        raise PlayError("envcore play needs a terminal to draw in: do not redirect its output.")
+    game = Game(env, params, key)
+    if fps is None and controls.idle is not None:
+        fps = env.render_fps
+    with suppress(KeyboardInterrupt), keyboard, Live(console=console, screen=True, auto_refresh=False) as live:
+        _run(game, controls, keyboard, live, fps)
+    if not game.finished:
+        console.print(f"No episode of {env_id} was played to its end.", markup=False, highlight=False)
+    for number, (steps, total) in enumerate(game.finished, 1):
+        console.print(f"episode {number}: {steps} steps, return {total:g}", markup=False, highlight=False)
+
+
+class Game:
+    """An environment, where it stands, and what has been scored."""
+
+    def __init__(self, env: Any, params: Any, key: jax.Array):
+        self.env, self.params = env, params
+        self.finished: list[tuple[int, float]] = []
+        self._key = key
+        self.reset()
+
+    def reset(self) -> None:
+        """Starts a new episode."""
+        self._key, key = random.split(self._key)
+        _, self.state = self.env.reset(key, self.params)
+        self.steps, self.total, self.reward, self.is_over, self.played = 0, 0.0, 0.0, False, ""
+
+    def step(self, action: Any) -> None:
+        """Takes one step, without a reset at the end."""
+        self._key, key = random.split(self._key)
+        _, self.state, reward, terminated, info = self.env.step_env(key, self.state, action, self.params)
+        self.reward, self.played = float(reward), self._name(action)
+        self.total += self.reward
+        self.steps += 1
+        self.is_over = bool(terminated | info["truncated"])
+        if self.is_over:
+            self.finished.append((self.steps, self.total))
+
+    def picture(self, rows: int, columns: int) -> np.ndarray:
+        """The state in at most so many pixels."""
+        height = fitting_height(self.env, (rows, columns))
+        return np.asarray(_draw(self.env, height, self.state, self.params))
+
+    def _name(self, action: Any) -> str:
+        if self.env.action_names:
+            return self.env.action_names[int(action)]
+        return np.array2string(np.asarray(action), precision=2)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _draw(env: Any, height: int, state: Any, params: Any) -> jax.Array:
+    return env.render(state, params, height=height)
+
+
+def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: float | None) -> None:
+    """Plays until the player quits. Without an idle action, the last one is repeated, and the first key starts."""
+    is_paused, habit, due = False, controls.idle, time.monotonic()
+    while True:
+        live.update(_screen(game, controls, live.console, is_paused), refresh=True)
+        if fps is None or is_paused or game.is_over:
+            keys, due = keyboard.read(_PATIENCE), time.monotonic()
+        else:
+            due = max(due + 1 / fps, time.monotonic())
+            keys = _keys_until(due, keyboard)
+        if _QUIT & set(keys):
+            return
+        if "p" in keys:
+            is_paused = not is_paused and fps is not None
+        if "r" in keys or (game.is_over and keys):
+            game.reset()
+            habit = controls.idle
+        elif not game.is_over and not is_paused:
+            action = controls.action(keys)
+            if action is None and fps is not None:
+                action = habit
+            elif controls.idle is None:
+                habit = action
+            if action is not None:
+                game.step(action)
+
+
+def _keys_until(due: float, keyboard: Keyboard) -> list[str]:
+    """The keys pressed until then, or until one that is not an action's."""
+    keys: list[str] = []
+    while (left := due - time.monotonic()) > 0 and not {*_QUIT, *RESERVED} & set(keys):
+        keys += keyboard.read(left)
+    return keys
+
+
+def _screen(game: Game, controls: Controls, console: Console, is_paused: bool) -> Group:
+    width, height = console.size
+    facts = [f"step {game.steps}", game.played, f"reward {game.reward:g}", f"return {game.total:g}"]
+    if game.is_over or is_paused:
+        facts.insert(0, "over: press any key" if game.is_over else "paused: press p")
+    keys = [*controls.help, *((key, what) for key, what in RESERVED.items())]
+    lines = (
+        Text("  ".join(filter(None, facts)), "bold"),
+        Text("  ".join(f"{key} {what}" for key, what in keys), "dim"),
+    )
+    for line in lines:
+        line.no_wrap, line.overflow = True, "ellipsis"
+    return Group(HalfBlocks(game.picture(2 * max(1, height - _LINES_BELOW), width)), *lines)
