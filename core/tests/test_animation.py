@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import re
+import stat
 import subprocess
 import sys
 import tempfile
@@ -8,11 +10,16 @@ import tempfile
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.animation import check_writable, save_animation
-from envcore.errors import AnimationError, EnvcoreError
+from envcore import draw
+from envcore.animation import caption, check_writable, mosaic, save_animation
+from envcore.animation.compose import _columns
+from envcore.errors import AnimationError, EnvcoreError, MissingExtraError
 from PIL import Image, ImageSequence
 
 COLOURS = np.array([[246, 244, 239], [208, 66, 61], [0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
+
+EXACT = ["webp", "apng", "png"]
+NOISE = np.random.default_rng(0).integers(0, 256, (3, 200, 200, 3)).astype(np.uint8)
 
 
 def confetti(count, height=12, width=20):
@@ -73,10 +80,9 @@ def test_pixels_that_stand_still_do_not_flicker(tmp_path):
 
 
 def test_all_kinds_of_frames_are_possible(tmp_path):
-    noise = np.random.default_rng(0).integers(0, 256, (3, 200, 200, 3)).astype(np.uint8)
-    save_animation(tmp_path / "a.gif", noise)
+    save_animation(tmp_path / "a.gif", NOISE)
     frames, _ = read(tmp_path / "a.gif")
-    assert np.abs(frames.astype(int) - noise).mean() < 12
+    assert np.abs(frames.astype(int) - NOISE).mean() < 12
 
 
 def stored_images(gif):
@@ -182,7 +188,7 @@ def test_an_attempt_that_fails_leaves_the_older_file(tmp_path, monkeypatch, erro
 BAD_PATHS = {
     "": r"\. is a folder: name a file in it, for example animation\.gif",
     "animation": r"cannot write .*animation: the name must end in \.gif",
-    "a.png": r"cannot write .*a\.png: the name must end in \.gif",
+    "a.txt": r"cannot write .*a\.txt: the name must end in \.gif, \.webp, \.apng, \.png or \.mp4",
     "missing/a.gif": "the folder .*missing does not exist; create it first",
     "folder.gif": r"folder\.gif is a folder: name a file in it, for example .*animation\.gif",
     "file/a.gif": "the folder .*file does not exist",
@@ -228,11 +234,314 @@ def test_bad_frames(tmp_path, frames, message):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("fps", [0, -1, 51, 0.001, np.nan, np.inf])
-def test_bad_frame_rates(tmp_path, fps):
-    with pytest.raises(AnimationError, match=f"from 0.01 to 50 frames per second, got {fps}"):
-        save_animation(tmp_path / "a.gif", confetti(2), fps)
+@pytest.mark.parametrize("attempt", [check_writable, lambda path, fps: save_animation(path, confetti(2), fps)])
+@pytest.mark.parametrize("fps", [0, -1, 51, 0.001, np.nan, np.inf, True, "30", None])
+def test_bad_frame_rates(tmp_path, attempt, fps):
+    with pytest.raises(AnimationError, match=f"a GIF plays from 0.01 to 50 frames per second, got {fps}: choose"):
+        attempt(tmp_path / "a.gif", fps)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("suffix", "name"), [("webp", "a WebP"), ("apng", "an animated PNG"), ("png", "an animated")])
+def test_browsers_slow_down_more_than_90_frames_per_second(tmp_path, suffix, name):
+    with pytest.raises(AnimationError, match=f"{name}.* from 0.01 to 90 frames per second, got 91"):
+        check_writable(tmp_path / f"a.{suffix}", 91)
+
+
+@pytest.mark.parametrize(("suffix", "side"), [("webp", 16383), ("gif", 65535)])
+def test_a_picture_that_is_too_large_for_its_format(tmp_path, suffix, side):
+    frames = np.zeros((2, 1, side + 1, 3), np.uint8)
+    with pytest.raises(AnimationError, match=f"at most {side} pixels wide and high, the frames are {side + 1} by 1:"):
+        save_animation(tmp_path / f"a.{suffix}", frames)
+    assert not list(tmp_path.iterdir())
+    save_animation(tmp_path / f"a.{suffix}", frames[:, :, 1:])
+
+
+@pytest.mark.parametrize("suffix", EXACT)
+@pytest.mark.parametrize("frames", [confetti(5), ball(9, size=31), NOISE, np.zeros((1, 1, 1, 3), np.uint8)], ids=len)
+def test_exact_formats(tmp_path, suffix, frames):
+    save_animation(tmp_path / f"a.{suffix}", frames, fps=20)
+    back, durations = read(tmp_path / f"a.{suffix}")
+    np.testing.assert_array_equal(back, frames)
+    if len(frames) > 1:
+        assert durations == [50] * len(frames)
+
+
+@pytest.mark.parametrize("suffix", EXACT)
+@pytest.mark.parametrize(("fps", "count"), [(30, 30), (90, 7), (7.5, 9), (24, 48), (0.01, 2), (np.float32(0.3), 4)])
+def test_exact_formats_last_as_long_as_they_should(tmp_path, suffix, fps, count):
+    save_animation(tmp_path / f"a.{suffix}", confetti(count), fps)
+    frames, durations = read(tmp_path / f"a.{suffix}")
+    assert len(frames) == count
+    assert sum(durations) == pytest.approx(1000 * count / fps, abs=0.6)
+    assert min(durations) > 10
+
+
+@pytest.mark.parametrize("suffix", ["gif", *EXACT])
+def test_what_stands_still_for_hours(tmp_path, suffix):
+    frames = np.concatenate([np.repeat(confetti(1), 100, axis=0), confetti(2)[1:]])
+    save_animation(tmp_path / f"a.{suffix}", frames, fps=0.01)
+    back, durations = read(tmp_path / f"a.{suffix}")
+    ends = np.cumsum(durations)
+    assert ends[-1] == 1000 * 100 * 101
+    for time in (0, 1, 50, 99, 100):
+        np.testing.assert_array_equal(back[np.searchsorted(ends, 100_000 * time, side="right")], frames[time])
+
+
+@pytest.mark.parametrize("suffix", EXACT)
+def test_what_stands_still_is_stored_once(tmp_path, suffix):
+    frames = np.repeat(NOISE[:1, :64, :64], 8, axis=0)
+    for time in range(1, 6):  # and then it stands still
+        frames[time:, 60 - 9 * time : 64 - 9 * time, 9 * time : 9 * time + 4] = 0
+    sizes = []
+    for count in (1, 8):
+        save_animation(tmp_path / f"{count}.{suffix}", frames[:count])
+        sizes.append((tmp_path / f"{count}.{suffix}").stat().st_size)
+    assert 10_000 < sizes[0] < sizes[1] < 1.1 * sizes[0]
+    back, _ = read(tmp_path / f"8.{suffix}")
+    np.testing.assert_array_equal(back[:6], frames[:6])
+    assert (back[5:] == frames[-1]).all()
+
+
+@pytest.mark.parametrize("suffix", EXACT)
+def test_exact_formats_loop_for_ever(tmp_path, suffix):
+    path = tmp_path / f"a.{suffix.upper()}"
+    save_animation(path, confetti(3))
+    with Image.open(path) as image:
+        assert image.info["loop"] == 0
+        assert getattr(image, "n_frames") == 3  # noqa: B009
+
+
+def test_what_knows_no_animated_png_shows_its_first_frame(tmp_path):
+    save_animation(tmp_path / "a.png", confetti(3))
+    data = (tmp_path / "a.png").read_bytes()
+    assert data.index(b"IHDR") < data.index(b"acTL") < data.index(b"IDAT") < data.index(b"fdAT")
+    with Image.open(tmp_path / "a.png") as image:
+        np.testing.assert_array_equal(np.asarray(image), confetti(3)[0])
+
+
+# MP4, where its extra is installed.
+
+
+def decode(path, height, width):
+    """The frames, the duration in seconds, and what ffmpeg says of the video."""
+    program = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
+    command = [program, "-i", path, "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    done = subprocess.run(command, check=True, capture_output=True)
+    ((hours, minutes, seconds),) = re.findall(r"Duration: (\d+):(\d+):([\d.]+),", done.stderr.decode())
+    (about,) = re.findall(r"Stream #0.*Video: (h264.*)", done.stderr.decode())
+    frames = np.frombuffer(done.stdout, np.uint8).reshape(-1, height, width, 3)
+    return frames, int(hours) * 3600 + int(minutes) * 60 + float(seconds), about
+
+
+@pytest.mark.parametrize(("fps", "count"), [(30, 30), (7.5, 9), (120, 5), (0.01, 2), (24000 / 1001, 12), (10, 1)])
+def test_mp4_lasts_as_long_as_it_should(tmp_path, fps, count):
+    pytest.importorskip("imageio_ffmpeg")
+    save_animation(tmp_path / "a.mp4", ball(count), fps)
+    frames, seconds, about = decode(tmp_path / "a.mp4", 64, 64)
+    assert len(frames) == count
+    assert seconds == pytest.approx(count / fps, abs=0.011)
+    assert "yuv420p(tv, bt709, progressive)" in about
+    data = (tmp_path / "a.mp4").read_bytes()
+    assert data.index(b"moov") < data.index(b"mdat")  # it plays while it loads
+
+
+@pytest.mark.parametrize(("height", "width"), [(64, 48), (63, 48), (64, 47), (63, 47), (1, 1)])
+def test_mp4_is_near_the_frames_and_repeats_the_edge_of_odd_sizes(tmp_path, height, width):
+    pytest.importorskip("imageio_ffmpeg")
+    frames = ball(6)[:, :height, :width]
+    save_animation(tmp_path / "a.mp4", frames)
+    back = decode(tmp_path / "a.mp4", height + height % 2, width + width % 2)[0].astype(int)
+    padding = ((0, 0), (0, height % 2), (0, width % 2), (0, 0))
+    expected = np.pad(frames, padding, "edge").astype(int)
+    assert back.shape == expected.shape
+    assert np.abs(back - expected).mean() < 3
+    for colour in COLOURS[:3]:
+        inside = (expected == colour).all(-1)
+        inside &= np.roll(inside, 3, 1) & np.roll(inside, -3, 1) & np.roll(inside, 3, 2) & np.roll(inside, -3, 2)
+        errors = np.abs(back - colour)[inside]
+        assert errors.max(initial=0) <= 16
+        assert errors.sum() <= 2 * max(1, errors.size)  # as of two standards for colours they are not
+
+
+def test_mp4_replaces_an_older_file_and_nothing_else_appears(tmp_path):
+    pytest.importorskip("imageio_ffmpeg")
+    path = tmp_path / "a.mp4"
+    path.write_bytes(b"old")
+    save_animation(path, jnp.asarray(confetti(2)[:, ::-1]))
+    assert path.read_bytes()[4:8] == b"ftyp"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a program without a compiler")
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [("exit 3", "exit status 3"), ("echo first >&2; echo no space >&2; exit 1", "no space"), ("cat | exit 1", "")],
+)
+def test_ffmpeg_fails(tmp_path, monkeypatch, script, reason):
+    pytest.importorskip("imageio_ffmpeg")
+    program = tmp_path / "ffmpeg"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(stat.S_IRWXU)
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.mp4").write_bytes(b"old")
+    with pytest.raises(AnimationError, match=rf"cannot write .*a\.mp4: ffmpeg says {reason}.*; choose") as caught:
+        save_animation(folder / "a.mp4", confetti(200, height=100))
+    assert "\n" not in str(caught.value)
+    assert list(folder.iterdir()) == [folder / "a.mp4"]
+    assert (folder / "a.mp4").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
+def test_mp4_without_its_extra(tmp_path, monkeypatch, attempt):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(MissingExtraError, match=r"to write an MP4, install 'envcore\[video\]'"):
+        attempt(tmp_path / "a.mp4")
+    assert not list(tmp_path.iterdir())
+    assert issubclass(MissingExtraError, AnimationError)
+    assert issubclass(MissingExtraError, ImportError)
+
+
+# Captions.
+
+TEXT = "step 12  left  reward 1.00  return 12.00"
+
+
+def ink(frames, height):
+    """Where there is text in the strips under pictures of a height: bool (time, strip, width)."""
+    return (np.abs(frames[:, height + 1 :].astype(int) - draw.PAPER) > 60).any(-1)
+
+
+def test_a_caption_is_under_the_picture():
+    frames = confetti(3, height=60, width=200)
+    out = caption(jnp.asarray(frames), [TEXT] * 3)
+    assert out.dtype == np.uint8
+    assert out.shape[0] == 3
+    assert 60 + 10 < out.shape[1] < 60 + 45
+    assert out.shape[2:] == (200, 3)
+    np.testing.assert_array_equal(out[:, :60], frames)
+    np.testing.assert_array_equal(out[:, 60], np.broadcast_to(draw.SHADE, (3, 200, 3)))
+    assert (out[:, 61:] == draw.PAPER).all(-1).mean() > 0.5
+    assert np.abs(out[:, 61:].astype(int) - draw.INK).sum(-1).min() < 60
+    assert ink(out, 60).any((1, 2)).all()
+
+
+def test_a_caption_grows_with_the_picture_and_takes_lines_where_it_is_narrow():
+    strips = {}
+    for size in (64, 128, 400):
+        frames = np.zeros((1, size, size, 3), np.uint8)
+        strips[size] = [caption(frames, [text]).shape[1] - size for text in ("step", TEXT)]
+    assert strips[64][0] == strips[128][0] >= 12  # smaller, it could not be read
+    assert 1.6 < strips[400][0] / strips[128][0] < 2.6
+    heights = [several / one for one, several in strips.values()]
+    assert heights[0] > heights[1] > heights[2] == 1
+
+
+def test_no_letter_is_cut():
+    long = "step 1234  supercalifragilisticexpialidocious  action -0.12 0.33 0.71  return -1234.56"
+    out = caption(np.zeros((1, 64, 64, 3), np.uint8), [long])
+    dark = ink(out, 64)[0]
+    assert not dark[:, [0, 1, -1]].any()
+    assert not dark[[0, -1]].any()
+    letters = caption(np.zeros((1, 64, 4000, 3), np.uint8), [long])
+    assert dark.sum() == pytest.approx(ink(letters, 64).sum() * (10 / 25) ** 2, rel=0.35)
+
+
+def test_a_wide_part_is_divided_between_words_first():
+    texts = ["step 7  return -12.00", "step 12  uncommonly good  and so on"]
+    columns = list(_columns(texts, 8, len, ("  ", " ")))
+    assert columns[:4] == [("step 7", "step 12"), ("return", "uncommon"), ("", "ly"), ("-12.00", "good")]
+    assert columns[4:] == [("", "and"), ("", "so"), ("", "on")]
+
+
+def test_only_what_changes_moves():
+    texts = [f"step {i}  {'left' if i % 2 else 'right'}  reward {'-' * (i == 2)}1.00  return 3.00" for i in range(12)]
+    dark = ink(caption(np.zeros((12, 100, 400, 3), np.uint8), texts), 100)
+    assert dark[0, :, 140:].sum() > 50  # the return
+    assert (dark[:, :, 140:] == dark[0, :, 140:]).all()
+    changes = (dark[1] != dark[3]).any(0)
+    assert changes.any()
+    assert not changes[50:].any()  # behind the step
+    np.testing.assert_array_equal(dark[0, :, :20], dark[11, :, :20])
+
+
+def test_the_strip_is_as_high_on_every_frame():
+    texts = ["step 1  reward 1.00", "step 1  reward -10000.00"]
+    heights = [caption(confetti(2, 64, 100), [text] * 2).shape[1] for text in texts]
+    assert heights[0] < heights[1] == caption(confetti(2, 64, 100), texts).shape[1]
+
+
+@pytest.mark.parametrize("texts", [["", ""], ["a", ""], ["one\ntwo", "three"], ["  ", "é ü 漢"]])
+def test_any_text_is_a_caption(texts):
+    out = caption(confetti(2, height=64, width=64), texts)
+    assert out.shape[1] - 64 in (caption(confetti(1, height=64, width=64), ["x"]).shape[1] - 64,)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_each_frame_needs_a_caption(count):
+    with pytest.raises(AnimationError, match=f"each frame needs a caption: got 2 frames and {count} captions"):
+        caption(confetti(2), ["x"] * count)
+
+
+# Mosaics.
+
+
+def test_a_mosaic_has_each_animation_in_its_cell():
+    videos = [np.full((3, 4, 6, 3), level, np.uint8) for level in range(5)]
+    out = mosaic(videos, gap=2)
+    assert out.dtype == np.uint8
+    expected = np.empty((3, 10, 22, 3), np.uint8)
+    expected[:] = draw.PAPER
+    for level in range(5):
+        row, column = divmod(level, 3)
+        expected[:, 6 * row : 6 * row + 4, 8 * column : 8 * column + 6] = level
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_sizes_and_lengths_may_differ():
+    small, large = confetti(2, height=2, width=3), jnp.asarray(confetti(4, height=6, width=5))
+    out = mosaic([small, large], columns=1, gap=0)
+    assert out.shape == (4, 12, 5, 3)
+    np.testing.assert_array_equal(out[:, 2:4, 1:4], small[[0, 1, 1, 1]])
+    np.testing.assert_array_equal(out[:, 6:], large)
+    rest = np.ones(out.shape[1:3], bool)
+    rest[2:4, 1:4] = rest[6:] = False
+    assert (out[:, rest] == draw.PAPER).all()
+
+
+@pytest.mark.parametrize(
+    ("count", "columns", "cells"),
+    [
+        (1, None, (1, 1)),
+        (2, None, (1, 2)),
+        (4, None, (2, 2)),
+        (7, None, (3, 3)),
+        (7, 2, (4, 2)),
+        (3, 9, (1, 3)),
+        (3, 1, (3, 1)),
+    ],
+)
+def test_the_cells_of_a_mosaic(count, columns, cells):
+    out = mosaic([confetti(1, height=8, width=8)] * count, columns, gap=1)
+    assert out.shape[1:3] == (9 * cells[0] - 1, 9 * cells[1] - 1)
+
+
+@pytest.mark.parametrize(
+    ("videos", "options", "message"),
+    [
+        ([], {}, "no animations to show together"),
+        ([confetti(1)], {"columns": 0}, "at least one column and no negative gap, got 0 and 8"),
+        ([confetti(1)], {"columns": 1.5}, "got 1.5 and 8"),
+        ([confetti(1)], {"gap": -1}, "got 1 and -1"),
+        ([confetti(1), confetti(2)[0]], {}, r"must have shape \(time, height, width, 3\)"),
+        ([confetti(0)], {}, "no frames"),
+    ],
+)
+def test_bad_mosaics(videos, options, message):
+    with pytest.raises(AnimationError, match=message):
+        mosaic(videos, **options)
 
 
 def test_its_errors_are_of_the_library():

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from envcore import rollout as rollout
     from envcore import spaces as spaces
     from envcore import testing as testing
+    from envcore import visualize as visualize
     from envcore import wrappers as wrappers
     from envcore.environment import NO_TIME_LIMIT as NO_TIME_LIMIT
     from envcore.environment import Environment as Environment
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
     from envcore.registry import register as register
     from envcore.rollout import RolloutWrapper as RolloutWrapper
     from envcore.specs import EnvSpec as EnvSpec
+    from envcore.visualize import Visualizer as Visualizer
 
-_MODULES = ("animation", "draw", "errors", "plugins", "random", "rollout", "spaces", "testing", "wrappers")
+_MODULES = ("animation", "draw", "errors", "plugins", "random", "rollout", "spaces", "testing", "visualize", "wrappers")
 _HOME = {
     "NO_TIME_LIMIT": "environment",
     "Environment": "environment",
@@ -55,6 +57,7 @@ _HOME = {
     "register": "registry",
     "RolloutWrapper": "rollout",
     "EnvSpec": "specs",
+    "Visualizer": "visualize",
 }
 
 __all__ = [*_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -104,3 +104,12 @@ def bars(values: Any, width: float = 0.7) -> draw.Shape:
         return jnp.maximum(across, along)
 
     return distance
+
+
+def either(condition: Any, on_true: draw.Colour, on_false: draw.Colour) -> draw.Colour:
+    """One colour where `condition` holds, else the other: a bool scalar, or in a paint bools that broadcast."""
+    red, green, blue = (
+        jnp.where(condition, jnp.asarray(a, jnp.float32), jnp.asarray(b, jnp.float32))
+        for a, b in zip(on_true, on_false, strict=True)
+    )
+    return red, green, blue

@@ -37,6 +37,7 @@ class TestConstruction:
             (Box(0, 1), "Box(0, 1, (), float32)"),
             (Box(-np.inf, 0.5, (2, 3)), "Box(-inf, 0.5, (2, 3), float32)"),
             (Box([0, 1], 2, dtype=np.int8), "Box([0, 1], 2, (2,), int8)"),
+            (Box([0.1, -np.inf], [4.8, 1e10]), "Box([0.1, -inf], [4.8, 10000000000.0], (2,), float32)"),
             (Box(np.arange(9), 9), "Box(..., 9, (9,), float32)"),
             (Box(False, True, dtype=bool), "Box(False, True, (), bool)"),
         ],

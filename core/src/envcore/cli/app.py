@@ -60,6 +60,41 @@ def rollout(
 
 
 @app.command()
+def render(
+    env_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="An environment's id, or several.")],
+    out: Annotated[Path, typer.Option(help="The file: .gif, .webp, .png or .mp4.")],
+    policy: Annotated[str, typer.Option(help="Who plays: random, or your MODULE:FUNCTION.")] = "random",
+    steps: Annotated[int | None, typer.Option(help="Frames; by default eight seconds of them.")] = None,
+    num_envs: Annotated[int, typer.Option(help="Copies of each environment, side by side.")] = 1,
+    height: Annotated[int, typer.Option(help="Of one environment's picture, in pixels.")] = 256,
+    fps: Annotated[float | None, typer.Option(help="Frames per second; by default the environment's pace.")] = None,
+    overlay: Annotated[bool, typer.Option("--overlay", help="Write step, action, reward and return below.")] = False,
+    columns: Annotated[int | None, typer.Option(help="Of several environments, how many in a row.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Write a moving picture of environments at work.
+
+    FUNCTION(policy_params, obs, key) returns an action; policy_params is None, and jit has to be able to compile it.
+    """
+    from envcore.cli.render import render as render_environments
+
+    render_environments(env_ids, out, policy, steps, num_envs, fps, columns, seed, height=height, overlay=overlay)
+
+
+@app.command()
+def gallery(
+    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    env_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID...]", help="Which; by default all.")] = None,
+    height: Annotated[int, typer.Option(help="Of a picture, in pixels.")] = 200,
+    seed: Seed = 0,
+) -> None:
+    """Write a page that shows all installed environments at work."""
+    from envcore.cli.gallery import gallery as write_gallery
+
+    write_gallery(env_ids or [], out, height, seed)
+
+
+@app.command()
 def check(env_id: EnvId, seed: Seed = 0) -> None:
     """Check an environment against every rule of the contract."""
     from envcore.cli.conformance import check_environment

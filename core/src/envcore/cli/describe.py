@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from envcore import registry
 from envcore.arguments import param_names
+from envcore.environment import Environment
 
 
 def show_environment(env_id: str) -> None:
@@ -27,10 +29,7 @@ def show_environment(env_id: str) -> None:
         "distribution": found.distribution,
         "class": found.spec.entry_point,
         "source": found.spec.source,
-        "observation": repr(env.observation_space(params)),
-        "action": repr(env.action_space(params)),
-        "options": _values(env, [field.name for field in dataclasses.fields(env)]) or "none",
-        "params": _values(params, param_names(params)),
+        **describe(env, params),
     }
     for name, text in facts.items():
         table.add_row(name, Text(text))  # `Text`, because brackets are no markup here
@@ -38,6 +37,17 @@ def show_environment(env_id: str) -> None:
     console.print()
     for module in dict.fromkeys(type(each).__module__ for each in (env.unwrapped, env)):
         console.print(inspect.getdoc(sys.modules[module]) or "", markup=False, highlight=False, soft_wrap=True)
+
+
+def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:
+    """An environment's spaces, options and params in words."""
+    names = ", ".join(f"{i} {name}" for i, name in enumerate(env.action_names))
+    return {
+        "observation": repr(env.observation_space(params)),
+        "action": repr(env.action_space(params)) + (f": {names}" if names else ""),
+        "options": _values(env, [field.name for field in dataclasses.fields(env)]) or "none",
+        "params": _values(params, param_names(params)),
+    }
 
 
 def _values(instance: object, names: Iterable[str]) -> str:

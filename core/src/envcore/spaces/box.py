@@ -142,4 +142,8 @@ def _shape(bound: Any) -> tuple[int, ...]:
 def _short(bound: Any) -> str:
     if isinstance(bound, np.ndarray) and bound.size and (bound == bound.flat[0]).all():
         return f"{bound.flat[0]:g}" if bound.dtype.kind == "f" else str(bound.flat[0])
-    return str(bound.tolist()) if isinstance(bound, np.ndarray) and bound.size <= 8 else "..."
+    if not isinstance(bound, np.ndarray) or bound.size > 8:
+        return "..."
+    if bound.dtype.kind == "f":
+        bound = np.array([float(f"{x:g}") for x in bound.flat]).reshape(bound.shape)
+    return str(bound.tolist())

@@ -30,6 +30,7 @@ from flax import struct
 
 from envcore_bsuite import sums
 from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.render.bandits import draw_bandit
 
 OPTIMAL_RETURN = 1.0
 
@@ -64,6 +65,7 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_regret", "excess")
     settings: ClassVar[tuple[str, ...]] = ("mapping_seed",)
+    render_fps: ClassVar[float] = 2
 
     mapping_seed: int = 0
     num_actions: int = 11
@@ -100,6 +102,11 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
 
     def bsuite_info(self, state: SimpleBanditState, params: SimpleBanditParams | None = None) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
+
+    def render(
+        self, state: SimpleBanditState, params: SimpleBanditParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_bandit(state, self.default_params if params is None else params, height)
 
 
 def check_mapping_seed(seed: object) -> None:

@@ -32,6 +32,7 @@ from envcore.environment import EnvParams, EnvState
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.render.control import draw_cartpole
 
 _TURN = np.float32(2 * np.pi)
 
@@ -70,6 +71,8 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     """CartPole-bsuite; see the module for its rules."""
 
     lifetime: ClassVar[tuple[str, ...]] = ("raw_return", "best_episode")
+    action_names: ClassVar[tuple[str, ...]] = ("left", "stay", "right")
+    render_fps: ClassVar[float] = 50
 
     @property
     def default_params(self) -> CartPoleParams:
@@ -114,6 +117,9 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
 
     def bsuite_info(self, state: CartPoleState, params: CartPoleParams | None = None) -> dict[str, jax.Array]:
         return {"raw_return": state.raw_return, "best_episode": state.best_episode}
+
+    def render(self, state: CartPoleState, params: CartPoleParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_cartpole(state, self.default_params if params is None else params, height)
 
 
 # Shared with CartPoleSwingup, whose states and params have the same names.

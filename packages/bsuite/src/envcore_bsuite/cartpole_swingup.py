@@ -36,6 +36,7 @@ from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.cartpole import CartPoleParams, cart_and_pole, is_late, swing
+from envcore_bsuite.render.control import draw_cartpole_swingup
 
 
 @struct.dataclass
@@ -74,6 +75,8 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_upright", "total_moves", "best_episode")
     settings: ClassVar[tuple[str, ...]] = ("height_threshold", "x_reward_threshold")
+    action_names: ClassVar[tuple[str, ...]] = ("left", "stay", "right")
+    render_fps: ClassVar[float] = 50
 
     height_threshold: float = 0.5
     x_reward_threshold: float = 1.0
@@ -137,6 +140,11 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
             "total_upright": state.total_upright.astype(jnp.float32),
             "best_episode": state.best_episode,
         }
+
+    def render(
+        self, state: CartPoleSwingupState, params: CartPoleSwingupParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_cartpole_swingup(state, self.default_params if params is None else params, height)
 
 
 def _flags(state: CartPoleSwingupState, params: CartPoleSwingupParams) -> tuple[jax.Array, jax.Array]:

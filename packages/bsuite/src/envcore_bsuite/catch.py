@@ -30,7 +30,7 @@ from flax import struct
 
 from envcore_bsuite import boards
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render import draw_catch
+from envcore_bsuite.render.grids import draw_catch
 
 
 @struct.dataclass
@@ -62,6 +62,8 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_regret",)
+    action_names: ClassVar[tuple[str, ...]] = ("left", "stay", "right")
+    render_fps: ClassVar[float] = 5
 
     rows: int = 10
     columns: int = 5

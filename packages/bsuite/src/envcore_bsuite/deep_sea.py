@@ -37,6 +37,7 @@ from flax import struct
 from envcore_bsuite import boards
 from envcore_bsuite.bandit import check_mapping_seed
 from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.render.grids import draw_deep_sea
 
 
 @struct.dataclass
@@ -91,6 +92,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_bad_episodes", "denoised_return")
     settings: ClassVar[tuple[str, ...]] = ("mapping_seed", "randomize_actions")
+    render_fps: ClassVar[float] = 5
 
     size: int = 8
     deterministic: bool = True
@@ -168,3 +170,6 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
 
     def bsuite_info(self, state: DeepSeaState, params: DeepSeaParams | None = None) -> dict[str, jax.Array]:
         return {"total_bad_episodes": state.total_bad_episodes, "denoised_return": state.denoised_return}
+
+    def render(self, state: DeepSeaState, params: DeepSeaParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_deep_sea(state, self.default_params if params is None else params, height)

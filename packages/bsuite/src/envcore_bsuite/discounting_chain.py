@@ -30,6 +30,7 @@ from flax import struct
 
 from envcore_bsuite.bandit import check_mapping_seed
 from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.render.chains import draw_discounting_chain
 
 _REWARD_TIMESTEPS = (1, 3, 10, 30, 100)
 _BONUS = 0.1
@@ -64,6 +65,7 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
 
     time_limit_terminates: ClassVar[bool] = True
     settings: ClassVar[tuple[str, ...]] = ("mapping_seed",)
+    render_fps: ClassVar[float] = 10
 
     mapping_seed: int = 0
 
@@ -107,3 +109,8 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         self, state: DiscountingChainState, params: DiscountingChainParams | None = None
     ) -> dict[str, jax.Array]:
         return {}
+
+    def render(
+        self, state: DiscountingChainState, params: DiscountingChainParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_discounting_chain(state, self.default_params if params is None else params, height)

@@ -35,6 +35,7 @@ from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.bits import num_words, unpack
+from envcore_bsuite.render.chains import draw_memory_chain
 
 
 @struct.dataclass
@@ -68,6 +69,7 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_perfect", "total_regret")
     settings: ClassVar[tuple[str, ...]] = ("memory_length",)
+    render_fps: ClassVar[float] = 4
 
     num_bits: int = 1
     memory_length: int = 5
@@ -130,3 +132,8 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
 
     def bsuite_info(self, state: MemoryChainState, params: MemoryChainParams | None = None) -> dict[str, jax.Array]:
         return {"total_perfect": state.total_perfect, "total_regret": state.total_regret}
+
+    def render(
+        self, state: MemoryChainState, params: MemoryChainParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_memory_chain(state, self.default_params if params is None else params, height)

@@ -35,6 +35,7 @@ from flax import struct
 from envcore_bsuite import mnist_data
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.mnist_data import CLASSES, SIDE
+from envcore_bsuite.render.bandits import draw_mnist
 
 _MOST = 2**16  # of `random.below`
 # Together 1 / 255, and pixel * _NEARLY is exact. Where a program divides by 255, XLA multiplies by 1 / 255 in float32,
@@ -74,6 +75,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_regret",)
+    render_fps: ClassVar[float] = 2
 
     fraction: float = 1.0
     signed_pixels: bool = False
@@ -135,6 +137,11 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
 
     def bsuite_info(self, state: MNISTBanditState, params: MNISTBanditParams | None = None) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
+
+    def render(
+        self, state: MNISTBanditState, params: MNISTBanditParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_mnist(state, self.default_params if params is None else params, height)
 
 
 def _picture(images: jax.Array, index: jax.Array, is_shown: jax.Array) -> jax.Array:

@@ -30,6 +30,7 @@ from envcore.environment import EnvParams, EnvState
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.render.control import draw_mountain_car
 
 
 @struct.dataclass
@@ -62,6 +63,8 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
 
     time_limit_terminates: ClassVar[bool] = True
     lifetime: ClassVar[tuple[str, ...]] = ("raw_return",)
+    action_names: ClassVar[tuple[str, ...]] = ("left", "stay", "right")
+    render_fps: ClassVar[float] = 30
 
     @property
     def default_params(self) -> MountainCarParams:
@@ -97,3 +100,8 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
 
     def bsuite_info(self, state: MountainCarState, params: MountainCarParams | None = None) -> dict[str, jax.Array]:
         return {"raw_return": state.raw_return}
+
+    def render(
+        self, state: MountainCarState, params: MountainCarParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_mountain_car(state, self.default_params if params is None else params, height)

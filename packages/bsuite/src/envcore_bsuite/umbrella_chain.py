@@ -32,6 +32,7 @@ from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.bits import bit, keep, num_words, unpack
+from envcore_bsuite.render.chains import draw_umbrella_chain
 
 
 @struct.dataclass
@@ -77,6 +78,8 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_regret",)
     settings: ClassVar[tuple[str, ...]] = ("chain_length",)
+    action_names: ClassVar[tuple[str, ...]] = ("leave", "take")
+    render_fps: ClassVar[float] = 4
 
     n_distractor: int = 0
     chain_length: int = 10
@@ -150,6 +153,11 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
 
     def bsuite_info(self, state: UmbrellaChainState, params: UmbrellaChainParams | None = None) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
+
+    def render(
+        self, state: UmbrellaChainState, params: UmbrellaChainParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_umbrella_chain(state, self.default_params if params is None else params, self.n_distractor, height)
 
     def _words(self, key: jax.Array) -> jax.Array:
         """Words for the distractors and two bits more."""

@@ -76,6 +76,9 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
       ValueError: `book_or_nips` is neither of the two.
     """
 
+    action_names = ("left", "stay", "right")
+    render_fps = 15
+
     book_or_nips: Literal["book", "nips"] = "book"
 
     def __post_init__(self) -> None:

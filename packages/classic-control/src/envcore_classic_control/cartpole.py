@@ -81,6 +81,9 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
       ValueError: the integrator is neither of the two.
     """
 
+    action_names = ("left", "right")
+    render_fps = 50
+
     sutton_barto_reward: bool = False
     kinematics_integrator: Literal["euler", "semi-implicit euler"] = "euler"
 

@@ -56,6 +56,9 @@ class MountainCarParams(EnvParams):
 class MountainCar(Environment[MountainCarState, MountainCarParams]):
     """MountainCar-v0; see the module for its rules."""
 
+    action_names = ("left", "stay", "right")
+    render_fps = 30
+
     @property
     def default_params(self) -> MountainCarParams:
         return MountainCarParams()

@@ -52,6 +52,7 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
     """MountainCarContinuous-v0; see the module for its rules."""
 
     differentiable: ClassVar[bool] = True
+    render_fps: ClassVar[float] = 30
 
     @property
     def default_params(self) -> MountainCarContinuousParams:

@@ -55,6 +55,7 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
     """Pendulum-v1; see the module for its rules."""
 
     differentiable: ClassVar[bool] = True
+    render_fps: ClassVar[float] = 20
 
     @property
     def default_params(self) -> PendulumParams:

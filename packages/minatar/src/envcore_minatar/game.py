@@ -23,6 +23,8 @@ from envcore_minatar.render import draw_grid
 NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 """The full action set."""
 
+_NAMES = ("stay", "left", "up", "right", "down", "fire")
+
 
 @struct.dataclass
 class MinAtarState(EnvState):
@@ -57,6 +59,8 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
       num_words: random words that a step of the game needs.
     """
 
+    render_fps = 12
+
     use_minimal_action_set: bool = True
     difficulty_ramping: bool = True
 
@@ -86,6 +90,10 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     @property
     def default_params(self) -> MinAtarParams:
         return MinAtarParams()
+
+    @property
+    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return tuple(_NAMES[action] for action in self.minimal_actions) if self.use_minimal_action_set else _NAMES
 
     def action_space(self, params: MinAtarParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(len(self.minimal_actions) if self.use_minimal_action_set else 6)

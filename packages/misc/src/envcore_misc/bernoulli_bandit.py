@@ -42,6 +42,7 @@ from envcore.fusion import compute_once
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
+from envcore_misc.render.bandits import draw_bernoulli_bandit
 
 Arms = Literal["dependent", "dependent-uniform", "independent", "given"]
 
@@ -90,6 +91,8 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
     Raises:
       ValueError: there is no such kind of arms, or not with that many.
     """
+
+    render_fps = 4
 
     arms: Arms = "dependent"
     num_arms: int = 2
@@ -158,6 +161,11 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         arm = (np.arange(self.num_arms, dtype=np.int32) == state.last_action).astype(jnp.float32)
         time = observed_time(state.time, params, params.min_lim, params.max_lim)
         return jnp.concatenate(self._in_order(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
+
+    def render(
+        self, state: BernoulliBanditState, params: BernoulliBanditParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_bernoulli_bandit(state, self.default_params if params is None else params, height)
 
     def _reward_probs(self, key: jax.Array, params: BernoulliBanditParams) -> jax.Array:
         if self.arms == "given":

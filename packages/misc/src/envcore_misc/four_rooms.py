@@ -44,6 +44,8 @@ from envcore.fusion import compute_once
 from flax import struct
 from jax import lax
 
+from envcore_misc.render.grids import draw_four_rooms
+
 MAP = (
     "xxxxxxxxxxxxx",
     "x     x     x",
@@ -125,6 +127,9 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
     Raises:
       ValueError: a place is no free cell, or there are no such rules.
     """
+
+    action_names = ("up", "right", "down", "left")
+    render_fps = 8
 
     use_visual_obs: bool = False
     goal_fixed: tuple[int, int] = (8, 9)
@@ -223,6 +228,9 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         walls = np.stack([~_IS_FREE, *[np.zeros_like(_IS_FREE)] * 2], axis=-1).ravel()
         picture = walls | (codes == _cell(state.pos)) | (codes == (_cell(state.goal) | 256))
         return picture.reshape(_SIDE, _SIDE, 3)
+
+    def render(self, state: FourRoomsState, params: FourRoomsParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_four_rooms(state, self.default_params if params is None else params, height, (MAP,))
 
 
 def _cell(place: jax.Array) -> jax.Array:

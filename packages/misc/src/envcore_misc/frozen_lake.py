@@ -28,7 +28,7 @@ from envcore import random, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
-from envcore_misc.render import draw_frozen_lake
+from envcore_misc.render.grids import draw_frozen_lake
 
 MAPS = {
     "4x4": ("SFFF", "FHFH", "FFFH", "HFFG"),
@@ -77,6 +77,9 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
       ValueError: there is no such map, or the lake is no rectangle of S, F, H and G with a start, or the success
         rate is no probability.
     """
+
+    action_names = ("left", "down", "right", "up")
+    render_fps = 4
 
     desc: tuple[str, ...] | None = None
     map_name: str = "4x4"
@@ -133,7 +136,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return state.position
 
     def render(self, state: FrozenLakeState, params: FrozenLakeParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_frozen_lake(state, self.lake, height)
+        return draw_frozen_lake(state, self.default_params if params is None else params, height, (self.lake,))
 
     @property
     def _tiles(self) -> np.ndarray:

@@ -32,6 +32,7 @@ from envcore.fusion import compute_once
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
+from envcore_misc.render.bandits import draw_gaussian_bandit
 
 NUM_ARMS = 2
 
@@ -69,6 +70,9 @@ class GaussianBanditDraws(NamedTuple):
 @dataclasses.dataclass(frozen=True)
 class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
     """GaussianBandit-misc; see the module for its rules."""
+
+    action_names = ("safe", "risky")
+    render_fps = 4
 
     @property
     def default_params(self) -> GaussianBanditParams:
@@ -114,3 +118,8 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
     def observe(self, state: GaussianBanditState, params: GaussianBanditParams) -> jax.Array:
         arms = [(state.last_action == arm).astype(jnp.float32) for arm in range(NUM_ARMS)]
         return jnp.stack([state.last_reward, *arms, observed_time(state.time, params)])
+
+    def render(
+        self, state: GaussianBanditState, params: GaussianBanditParams | None = None, *, height: int = 256
+    ) -> jax.Array:
+        return draw_gaussian_bandit(state, self.default_params if params is None else params, height)

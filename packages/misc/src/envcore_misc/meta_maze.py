@@ -46,9 +46,12 @@ from envcore.fusion import compute_once
 from flax import struct
 from jax import lax
 
+from envcore_misc.render.grids import draw_meta_maze
+
 # A cell is one number, 256 * row + column: XLA's CPU backend computes a stored array anew for each of its elements.
 _ROW = 256
 _STEPS = {"gymnax": (-_ROW, 1, _ROW, -1), "original": (-_ROW, _ROW, -1, 1)}
+_NAMES = {"gymnax": ("up", "right", "down", "left"), "original": ("up", "down", "left", "right")}
 _MAX_SIZE = 253
 _BUMP, _GOAL = np.int32(1 << 16), np.int32(1 << 17)
 
@@ -99,6 +102,8 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
       ValueError: a size is even or out of its range, the goal is no free cell, or there are no such rules.
     """
 
+    render_fps = 8
+
     maze_size: int = 9
     rf_size: int = 3
     goal_fixed: tuple[int, int] | None = None
@@ -128,6 +133,10 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         if self.goal_fixed is None:
             return MetaMazeParams()
         return MetaMazeParams(resample_goal_pos=False, goal_fixed=np.array(self.goal_fixed))
+
+    @property
+    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return _NAMES[self.rules]
 
     def action_space(self, params: MetaMazeParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(4)
@@ -215,6 +224,9 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             return jnp.concatenate([walls, numbers, action])
         time = jnp.where(params.normalize_time, time / 50 - 1, time)
         return jnp.concatenate([walls, action, jnp.stack([state.last_reward, time])])
+
+    def render(self, state: MetaMazeState, params: MetaMazeParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_meta_maze(state, self.default_params if params is None else params, height, (self,))
 
     @property
     def _num_free(self) -> int:

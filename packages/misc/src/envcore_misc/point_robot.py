@@ -46,6 +46,7 @@ from envcore.fusion import compute_once
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
+from envcore_misc.render.plane import draw_point_robot
 
 Rules = Literal["gymnax", "original"]
 
@@ -101,6 +102,7 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
     """
 
     differentiable: ClassVar[bool] = True
+    render_fps: ClassVar[float] = 15
 
     rules: Rules = "gymnax"
     fixed_goal: bool = False
@@ -179,6 +181,9 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
             return state.pos
         time = observed_time(state.time, params)
         return jnp.concatenate([state.pos, state.last_reward[None], state.last_action, time[None]])
+
+    def render(self, state: PointRobotState, params: PointRobotParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_point_robot(state, self.default_params if params is None else params, height)
 
     def _start(self, units: list[jax.Array]) -> PointRobotDraws:
         """A start from two numbers uniform on [0, 1)."""

@@ -42,6 +42,8 @@ from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
 
+from envcore_misc.render.arcade import draw_pong
+
 
 @struct.dataclass
 class PongState(EnvState):
@@ -90,6 +92,8 @@ class Pong(Environment[PongState, PongParams]):
       ValueError: an option is out of its range.
     """
 
+    render_fps = 20
+
     width: int = 40
     height: int = 30
     paddle_half_height: int = 2
@@ -109,6 +113,10 @@ class Pong(Environment[PongState, PongParams]):
         if self.rules == "original":
             return PongParams(paddle_y_speed=2.0, max_steps_in_episode=NO_TIME_LIMIT)
         return PongParams()
+
+    @property
+    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return ("stay", "up", "down") if self.rules == "gymnax" else ()  # a pair of these
 
     def action_space(self, params: PongParams | None = None) -> spaces.Discrete | spaces.MultiDiscrete:
         return spaces.Discrete(3) if self.rules == "gymnax" else spaces.MultiDiscrete([3, 3])
@@ -170,6 +178,9 @@ class Pong(Environment[PongState, PongParams]):
         if self.rules == "original":
             return compute_once(_show_board, rows, columns)[None]
         return compute_once(_show_frames, rows, columns).reshape(self.height, self.width, 3)
+
+    def render(self, state: PongState, params: PongParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_pong(state, self.default_params if params is None else params, height, (self,))
 
     @property
     def _paddle_range(self) -> tuple[int, int]:

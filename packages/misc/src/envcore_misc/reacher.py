@@ -37,6 +37,8 @@ from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
 
+from envcore_misc.render.plane import draw_reacher
+
 
 @struct.dataclass
 class ReacherState(EnvState):
@@ -79,6 +81,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     """
 
     differentiable: ClassVar[bool] = True
+    render_fps: ClassVar[float] = 20
 
     num_joints: int = 2
 
@@ -138,6 +141,9 @@ class Reacher(Environment[ReacherState, ReacherParams]):
 
     def observe(self, state: ReacherState, params: ReacherParams) -> jax.Array:
         return jnp.concatenate([trig.cos(state.angles), trig.sin(state.angles), state.angle_vels, state.goal_xy])
+
+    def render(self, state: ReacherState, params: ReacherParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_reacher(state, self.default_params if params is None else params, height)
 
 
 def _proximity(angles: jax.Array, link_lengths: jax.Array, goal_xy: jax.Array) -> jax.Array:

@@ -33,6 +33,8 @@ from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
 
+from envcore_misc.render.plane import draw_swimmer
+
 
 @struct.dataclass
 class SwimmerState(EnvState):
@@ -76,6 +78,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     """
 
     differentiable: ClassVar[bool] = True
+    render_fps: ClassVar[float] = 20
 
     num_urchins: int = 5
 
@@ -137,6 +140,9 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
 
     def observe(self, state: SwimmerState, params: SwimmerParams) -> jax.Array:
         return jnp.concatenate([state.urchin_xys.reshape(-1), state.xy, state.xy_vel, state.goal_xy])
+
+    def render(self, state: SwimmerState, params: SwimmerParams | None = None, *, height: int = 256) -> jax.Array:
+        return draw_swimmer(state, self.default_params if params is None else params, height)
 
 
 def _proximity(xy: jax.Array, goal_xy: jax.Array, urchin_xys: jax.Array) -> jax.Array:

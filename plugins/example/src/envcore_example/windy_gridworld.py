@@ -30,6 +30,7 @@ from flax import struct
 from envcore_example.render import draw_windy_gridworld
 
 _MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1), (-1, 1), (1, 1), (1, -1), (-1, -1)], np.int32)
+_NAMES = ("up", "right", "down", "left", "up-right", "down-right", "down-left", "up-left")
 
 
 @struct.dataclass
@@ -72,6 +73,8 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
       ValueError: the grid has no cells, or the wind is not a tuple of integers.
     """
 
+    render_fps = 6
+
     rows: int = 7
     wind: tuple[int, ...] = (0, 0, 0, 1, 1, 1, 2, 2, 1, 0)
     king_moves: bool = False
@@ -85,6 +88,10 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     @property
     def default_params(self) -> WindyGridworldParams:
         return WindyGridworldParams()
+
+    @property
+    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return _NAMES if self.king_moves else _NAMES[:4]
 
     def action_space(self, params: WindyGridworldParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(8 if self.king_moves else 4)

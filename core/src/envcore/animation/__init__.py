@@ -1,0 +1,13 @@
+"""Moving pictures: saving frames, writing captions under them, and showing several side by side.
+
+Frames are uint8 (time, height, width, 3). Imports no JAX, and Pillow only when it is needed.
+"""
+
+from __future__ import annotations
+
+from envcore.animation.compose import caption as caption
+from envcore.animation.compose import mosaic as mosaic
+from envcore.animation.files import check_writable as check_writable
+from envcore.animation.files import save_animation as save_animation
+
+__all__ = ["caption", "check_writable", "mosaic", "save_animation"]

@@ -1,0 +1,86 @@
+"""GIF: at most 255 colours for all frames, and hundredths of a second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from envcore.animation.timing import durations
+
+FPS = (0.01, 50)  # viewers slow down a frame that lasts only one hundredth
+SIDE = 65535
+_LONGEST = 600  # seconds that an image may last: they are counted in 16 bits
+
+
+def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
+    """One palette serves all frames, without dithering, and what stands still is not stored again: no flicker."""
+    colours, index = _palette(frames)
+    unchanged = len(colours)  # the index of a pixel that keeps its colour; the palette needs an entry for it
+    palette = _bytes(np.append(colours, 0)).tobytes()
+    first, *others = _images(index, frames, unchanged, palette, int(_LONGEST * fps))
+    first.save(
+        file,
+        format="GIF",
+        save_all=True,
+        append_images=others,
+        palette=palette,
+        transparency=unchanged,
+        duration=(10 * durations(len(frames), fps, 100)).tolist(),
+        disposal=1,
+        loop=0,
+    )
+
+
+def _palette(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """At most 255 colours for all frames, and the index of a near one of them for every colour that occurs."""
+    from PIL import Image
+
+    occurs = np.zeros(1 << 24, np.bool_)
+    for frame in frames:
+        occurs[_words(frame)] = True
+    present = chosen = np.flatnonzero(occurs)
+    index = np.zeros(1 << 24, np.uint8)
+    if len(present) > 255:
+        colours, counts = np.unique(_words(frames[:: len(frames) // 8 + 1]), return_counts=True)
+        frequent = colours[np.argsort(counts)[-16:]]  # large areas keep their exact colours
+        sample = Image.fromarray(_bytes(present[None, :: len(present) // 32768 + 1]))
+        blends = sample.quantize(239, Image.Quantize.MAXCOVERAGE)
+        chosen = np.union1d(frequent, _words(np.asarray(blends.convert("RGB"))))
+        palette = Image.new("P", (1, 1))
+        palette.putpalette(_bytes(chosen).tobytes())
+        nearest = Image.fromarray(_bytes(present[None])).quantize(palette=palette, dither=Image.Dither.NONE)
+        index[present] = np.asarray(nearest)[0]
+    index[chosen] = np.arange(len(chosen))
+    return chosen, index
+
+
+def _images(index: np.ndarray, frames: np.ndarray, unchanged: int, palette: bytes, every: int) -> Iterator[Any]:
+    """The frames as images with a palette, in which `unchanged` stands for what is as it was in the frame before.
+
+    Pillow joins images that are equal; one pixel is stored again in one of `every` of them, which ends the run.
+    """
+    from PIL import Image
+
+    before = None
+    for time, frame in enumerate(frames):
+        now = index[_words(frame)]
+        stored = now if before is None else np.where(now == before, np.uint8(unchanged), now)
+        if time % every == 0:
+            stored[0, 0] = now[0, 0]
+        image = Image.fromarray(stored)
+        image.putpalette(palette)
+        yield image
+        before = now
+
+
+def _words(pixels: np.ndarray) -> np.ndarray:
+    """Red, green and blue in one integer: from uint8 (..., 3) to int32 (...)."""
+    red, green, blue = (pixels[..., i].astype(np.int32) for i in range(3))
+    return (red << 16) | (green << 8) | blue
+
+
+def _bytes(words: np.ndarray) -> np.ndarray:
+    """The inverse of `_words`."""
+    return (words[..., None] >> np.array([16, 8, 0]) & 255).astype(np.uint8)

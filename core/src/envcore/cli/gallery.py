@@ -1,0 +1,182 @@
+"""`envcore gallery`."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import jax
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from envcore import random, registry
+from envcore.animation import save_animation
+from envcore.cli.describe import describe
+from envcore.cli.options import key_of
+from envcore.cli.recording import at_pace, visualizer
+from envcore.errors import EnvcoreError, GalleryError
+from envcore.registry import Registration
+
+_SECONDS = 6
+_FASTEST = 25  # frames per second in the files
+_PAGE, _PICTURES = "index.html", "pictures"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Card:
+    """What the page says of an environment, or of a family by its first member."""
+
+    title: str
+    found: Registration
+    facts: dict[str, str]
+    picture: str  # its path in the folder; empty where there is none
+    problem: str  # why there is no picture, or no environment
+
+
+def gallery(env_ids: Iterable[str], out: Path, height: int, seed: int) -> None:
+    """Writes a folder with one page that shows environments at work, with what they observe and take.
+
+    Args:
+      env_ids: those to show; all installed ones and the first of each family if there are none.
+      out: the folder; it is made, and files that are in it already are replaced.
+      height: of a picture, in pixels.
+      seed: of the random key.
+
+    Raises:
+      EnvcoreError: an id is unknown, the folder cannot be written, or the height or seed makes no sense.
+    """
+    key, console = key_of(seed), Console()
+    if height < 1:
+        raise GalleryError(f"--height must be at least 1, got {height}.")
+    chosen = [(env_id, registry.find(env_id)) for env_id in env_ids] or _installed()
+    if not chosen:
+        raise GalleryError("no environments are installed: pip install 'envcore[all]'.")
+    try:
+        (out / _PICTURES).mkdir(parents=True, exist_ok=True)
+        cards = []
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, console=console) as progress:
+            task = progress.add_task("", total=len(chosen))
+            for title, found in chosen:
+                progress.update(task, description=title)
+                key, key_play = random.split(key)
+                cards.append(_card(title, found, out, height, key_play))
+                progress.advance(task)
+        (out / _PAGE).write_text(_page(cards), encoding="utf-8")
+    except OSError as error:
+        raise GalleryError(f"cannot write into {out}: {error.strerror or error}; choose another folder.") from error
+    for card in cards:
+        if card.problem:
+            console.print(f"{card.title}: {card.problem}", markup=False, highlight=False, style="yellow")
+    console.print(f"{out / _PAGE} shows {len(cards)} environments.", markup=False, highlight=False, soft_wrap=True)
+
+
+def _installed() -> list[tuple[str, Registration]]:
+    alone = [(found.qualified_id if _is_clash(found) else found.spec.id, found) for found in registry.list_envs()]
+    families = [registry.list_envs(family) for family in registry.list_families()]
+    return alone + [(f"{members[0].spec.family}/... ({len(members)})", members[0]) for members in families]
+
+
+def _is_clash(found: Registration) -> bool:
+    return sum(other.spec.id == found.spec.id for other in registry.list_envs()) > 1
+
+
+def _card(title: str, found: Registration, out: Path, height: int, key: jax.Array) -> _Card:
+    """Makes the environment and its picture; whatever goes wrong stands on its card, beside those of the others."""
+    picture = f"{_PICTURES}/{re.sub(r'[^A-Za-z0-9.-]+', '_', found.qualified_id)}.webp"
+    facts: dict[str, str] = {}
+    try:
+        env, params = registry.make(found.qualified_id)
+        facts = describe(env, params)
+        num_steps = max(1, round(_SECONDS * env.render_fps))
+        frames = visualizer(env, params, "random", key, num_steps=num_steps, height=height).frames
+    except Exception as error:  # whatever a plugin does
+        problem = str(error) if isinstance(error, EnvcoreError) else f"{type(error).__name__}: {error}"
+        return _Card(title, found, facts, "", problem)
+    fps = min(env.render_fps, _FASTEST)
+    save_animation(out / picture, at_pace(frames, env.render_fps, fps), fps)
+    return _Card(title, found, facts, picture, "")
+
+
+# The page.
+
+_STYLE = """
+:root { color-scheme: light; --ink: #262d3a; --paper: #f6f4ef; --shade: #e2dfd6; --blue: #3168b2; }
+* { box-sizing: border-box; }
+body { margin: 0; background: white; color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+header, main { max-width: 1280px; margin: auto; padding: 24px; }
+h1 { font-size: 28px; margin: 0; } h2 { font-size: 20px; margin: 32px 0 12px; }
+nav a { margin-right: 16px; color: var(--blue); }
+section { display: grid; gap: 20px; align-items: start; grid-template-columns: repeat(auto-fill, minmax(280px, 1fr)); }
+article { border: 1px solid var(--shade); border-radius: 8px; overflow: hidden; }
+figure { margin: 0; height: 200px; background: var(--paper); display: grid; place-items: center; }
+figure img { max-width: 100%; max-height: 200px; display: block; }
+figure p { margin: 16px; color: #8a3431; font-size: 13px; overflow-wrap: anywhere; }
+.text { padding: 12px 16px 16px; }
+h3 { margin: 0; font-size: 16px; overflow-wrap: anywhere; } .text > p { margin: 4px 0 8px; }
+dl { margin: 0; display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; font-size: 13px; }
+details { margin-top: 8px; } summary { color: #6b7280; font-size: 13px; cursor: pointer; }
+dt { color: #6b7280; } dd { margin: 0; font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
+"""
+
+
+def _page(cards: list[_Card]) -> str:
+    names = list(dict.fromkeys(card.found.distribution for card in cards))
+    links = "\n".join(f'<a href="#{html.escape(name)}">{html.escape(name)}</a>' for name in names)
+    suites = "\n".join(
+        f'<h2 id="{html.escape(name)}">{html.escape(name)}</h2>\n<section>\n'
+        + "\n".join(_article(card) for card in cards if card.found.distribution == name)
+        + "\n</section>"
+        for name in names
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>envcore gallery</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<header>
+<h1>envcore gallery</h1>
+<p>{len(cards)} environments, played at random.</p>
+<nav>
+{links}
+</nav>
+</header>
+<main>
+{suites}
+</main>
+</body>
+</html>
+"""
+
+
+def _article(card: _Card) -> str:
+    title, summary = html.escape(card.title), html.escape(card.found.spec.summary)
+    spaces, rest = (_list(card.facts, names) for names in (("observation", "action"), ("options", "params")))
+    picture = (
+        f'<img src="{html.escape(card.picture)}" alt="{title}: {summary}" loading="lazy">'
+        if card.picture
+        else f"<p>{html.escape(card.problem)}</p>"
+    )
+    return f"""<article id="{html.escape(card.found.qualified_id)}">
+<figure>{picture}</figure>
+<div class="text">
+<h3>{title}</h3>
+<p>{summary}</p>
+{spaces}
+<details><summary>options and params</summary>
+{rest}
+</details>
+</div>
+</article>"""
+
+
+def _list(facts: dict[str, str], names: Iterable[str]) -> str:
+    items = (f"<dt>{name}</dt><dd>{html.escape(facts[name])}</dd>" for name in names if name in facts)
+    return "<dl>\n" + "\n".join(items) + "\n</dl>"

@@ -1,0 +1,123 @@
+"""Episodes to look at: what `envcore render` and `envcore gallery` show."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore import random
+from envcore.environment import Environment
+from envcore.errors import RolloutError
+from envcore.rollout import Policy, random_policy
+from envcore.visualize import Visualizer
+
+SECONDS = 8
+"""How long a recording plays where nothing else is said."""
+
+
+class Recording(NamedTuple):
+    """Episodes one after another, with the state that each ends in; every leaf has the leading axes (time, num_envs).
+
+    Attributes:
+      state: what there is to see.
+      action: what was done in it; where an episode is over, once more what was done last.
+      reward: for it, float32; 0 where an episode is over.
+    """
+
+    state: Any
+    action: Any
+    reward: jax.Array
+
+
+@functools.partial(jax.jit, static_argnums=(0, 2, 4, 5))
+def record(
+    env: Environment[Any, Any], params: Any, policy: Policy, key: jax.Array, num_steps: int, num_envs: int
+) -> Recording:
+    """Plays `num_envs` copies side by side for `num_steps` frames."""
+
+    def one(key: jax.Array) -> Recording:
+        key, key_reset = random.split(key)
+        obs, state = env.reset(key_reset, params)
+        idle = jax.tree.map(jnp.zeros_like, policy(None, obs, key))
+        carry = key, state, idle, jnp.bool_(False)
+        return jax.lax.scan(body, carry, None, num_steps)[1]
+
+    def body(carry: Any, _: None) -> Any:
+        key, state, last, is_over = carry
+        key, key_act, key_step, key_reset = random.split(key, 4)
+        action = policy(None, env.get_obs(state, params), key_act)
+        _, after, reward, terminated, info = env.step_env(key_step, state, action, params)
+        fresh = env.reset(key_reset, params)[1]
+        action, following = (
+            jax.tree.map(functools.partial(jnp.where, is_over), on_true, on_false)
+            for on_true, on_false in ((last, action), (fresh, after))
+        )
+        shown = Recording(state, action, jnp.where(is_over, 0, reward))
+        return (key, following, action, ~is_over & (terminated | info["truncated"])), shown
+
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, 1), jax.vmap(one)(random.split(key, num_envs)))
+
+
+def visualizer(
+    env: Environment[Any, Any],
+    params: Any,
+    policy: str,
+    key: jax.Array,
+    *,
+    num_steps: int,
+    num_envs: int = 1,
+    **options: Any,
+) -> Visualizer:
+    """Records an environment and shows it, with actions, rewards and returns.
+
+    Args:
+      env: the environment.
+      params: its params.
+      policy: as for `find_policy`.
+      key: a random key.
+      num_steps: frames.
+      num_envs: how many copies to show together.
+      **options: as for `Visualizer`.
+    """
+    played = record(env, params, find_policy(policy, env, params), key, num_steps, num_envs)
+    if num_envs == 1:
+        played = jax.tree.map(lambda x: x[:, 0], played)
+    rewards = np.cumsum(np.asarray(played.reward, np.float64), axis=0)
+    return Visualizer(env, params, played.state, rewards, played.action, **options)
+
+
+def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
+    """The policy called `random`, or the function that `module:function` names, `(policy_params, obs, key) -> action`.
+
+    `policy_params` is None. The module is looked for in the working directory too.
+
+    Raises:
+      RolloutError: the name is neither, or there is no such function.
+    """
+    if name == "random":
+        return random_policy(env, params)
+    module, _, function = name.partition(":")
+    if not module or not function:
+        raise RolloutError(f"--policy must be random or MODULE:FUNCTION, got {name!r}.")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        policy = getattr(importlib.import_module(module), function)
+    except Exception as error:
+        raise RolloutError(f"--policy {name}: {type(error).__name__}: {error}.") from error
+    if not callable(policy):
+        raise RolloutError(f"--policy {name} is no function, but {policy!r}.")
+    return policy
+
+
+def at_pace(frames: np.ndarray, pace: float, fps: float) -> np.ndarray:
+    """What is seen at `fps` of frames that are shown at `pace`: some of them again, or some not."""
+    count = max(1, round(len(frames) * fps / pace))
+    return frames[np.minimum((np.arange(count) * (pace / fps)).astype(int), len(frames) - 1)]

@@ -1,0 +1,203 @@
+"""`Visualizer`: an episode as a moving picture, in a file or a notebook."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import html
+import io
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from envcore import arguments
+from envcore.animation import caption, check_writable, files, mosaic, save_animation
+from envcore.animation.timing import rate
+from envcore.environment import Environment
+from envcore.errors import VisualizerError
+from envcore.frames import checked_states, picture_shape, render_frames, stacked
+
+_INLINE_FRAMES = 500
+_INLINE_BYTES = 2**28  # of frames before they are compressed
+
+
+class Visualizer:
+    """Shows a sequence of states, as gymnax's class of this name does.
+
+        vis = Visualizer(env, env_params, state_seq, cum_rewards)
+        vis.animate("episode.gif")
+
+    In a notebook, a `Visualizer` at the end of a cell shows itself, of a long sequence the first 500 frames.
+
+    Args:
+      env: the environment, in its wrappers if the states are theirs. A `Batched` one is shown as a mosaic.
+      env_params: its params, or None for its defaults.
+      state_seq: a list of states, or states with a first axis for time as `unroll` collects them. With an axis more,
+        (time, num_envs), they are shown as a mosaic.
+      cum_rewards: the running sum of rewards, float (time,) or (time, num_envs): number i counts the reward of the
+        step that was taken from state i.
+      action_seq: a list of actions, or actions with the states' leading axes: number i was taken in state i.
+      height: of one environment's picture, in pixels.
+      fps: frames per second; by default `env.render_fps`.
+      overlay: whether to write the step, the action, the reward and the return under the pictures, as far as they
+        are known.
+
+    Raises:
+      VisualizerError: `env` is no environment, there are no states, cum_rewards or action_seq have not one entry for
+        each state, or `fps` is no positive number.
+      InvalidStateError: the states belong to another environment, or are not all of the same shapes.
+      InvalidParamsError: the params belong to another environment.
+      NoPictureError: the environment does not implement `render`.
+      PictureError: the height is no positive integer.
+    """
+
+    def __init__(
+        self,
+        env: Environment[Any, Any],
+        env_params: Any,
+        state_seq: Any,
+        cum_rewards: Any = None,
+        action_seq: Any = None,
+        *,
+        height: int = 256,
+        fps: float | None = None,
+        overlay: bool = False,
+    ):
+        if not isinstance(env, Environment):
+            hint = "; make returns a pair: env, params = envcore.make(...)" if isinstance(env, tuple) else ""
+            raise VisualizerError(f"a Visualizer shows an Environment, got {env!r}{hint}.")
+        self.env, self.height, self.overlay = env, height, overlay
+        self.env_params = arguments.checked_params(env, env_params)
+        self.fps = _checked_fps(env.render_fps if fps is None else fps)
+        self._states, self._lead = checked_states(env, state_seq)
+        self._picture_shape = picture_shape(env, self._states, self.env_params, height)
+        self._rewards = None if cum_rewards is None else self._checked_rewards(cum_rewards)
+        self._actions = None if action_seq is None else self._checked_actions(action_seq)
+
+    @functools.cached_property
+    def frames(self) -> np.ndarray:
+        """The pictures, uint8 (time, height, width, 3), drawn when they are first asked for."""
+        return self._drawn(self._lead[0])
+
+    def animate(self, path: str | os.PathLike[str], fps: float | None = None) -> Path:
+        """Writes the frames to a GIF, WebP, animated PNG or MP4: the path's suffix decides.
+
+        Args:
+          path: the file.
+          fps: frames per second; by default the Visualizer's.
+
+        Returns:
+          The path.
+
+        Raises:
+          AnimationError: the path cannot be written to, or its format does not play so many frames per second.
+          MissingExtraError: the format needs an extra that is not installed.
+        """
+        fps = self.fps if fps is None else fps
+        check_writable(path, fps)
+        save_animation(path, self.frames, fps)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        height, width = self._picture_shape
+        total, *batch = self._lead
+        many = f"{math.prod(batch)} environments, each " if batch else ""
+        return f"<Visualizer of {self.env.name}: {total} frames, {many}{width} by {height} pixels>"
+
+    def _repr_html_(self) -> str:
+        """A picture that plays in the notebook, with the data in it."""
+        per_frame = 3 * math.prod(self._picture_shape) * math.prod(self._lead[1:])
+        total = self._lead[0]
+        stop = min(total, max(1, min(_INLINE_FRAMES, _INLINE_BYTES // per_frame)))
+        frames = self.frames[:stop] if stop == total or "frames" in self.__dict__ else self._drawn(stop)
+        file = io.BytesIO()
+        files.write(file, ".webp", frames, min(self.fps, files.fastest(".webp")))
+        data = base64.b64encode(file.getbuffer()).decode()
+        image = f'<img src="data:image/webp;base64,{data}" alt="{html.escape(repr(self))}" style="max-width: 100%">'
+        note = f"<p>The first {stop} of {total} frames; <code>animate(path)</code> writes them all.</p>"
+        return image + note if stop < total else image
+
+    def _drawn(self, stop: int) -> np.ndarray:
+        """The frames before `stop`."""
+        states = jax.tree.map(lambda x: x[:stop], self._states)
+        pictures = render_frames(self.env, states, self.env_params, height=self.height)
+        count, size = math.prod(self._lead[1:]), pictures.shape[-3:]
+        pictures = pictures.reshape(-1, *size)
+        if self.overlay:
+            pictures = caption(pictures, self._texts(stop))
+        pictures = pictures.reshape(stop, count, *pictures.shape[1:])
+        return mosaic(pictures.swapaxes(0, 1)) if len(self._lead) > 1 else pictures[:, 0]
+
+    def _texts(self, stop: int) -> list[str]:
+        """One caption for each state before `stop`, those of an instant one after another."""
+        parts = [[f"step {step}" for step in np.asarray(self._states.time)[:stop].ravel()]]
+        if self._actions is not None:
+            flat = [x[:stop].reshape(-1, *x.shape[len(self._lead) :]) for x in self._actions]
+            parts.append(_action_texts(flat, self.env.action_names))
+        if self._rewards is not None:
+            rewards = np.diff(self._rewards, axis=0, prepend=0)
+            digits = _digits(rewards)
+            parts.append([f"reward {_decimal(x, digits)}" for x in rewards[:stop].ravel()])
+            parts.append([f"return {_decimal(x, digits)}" for x in self._rewards[:stop].ravel()])
+        return ["  ".join(each) for each in zip(*parts, strict=True)]
+
+    def _checked_rewards(self, cum_rewards: Any) -> np.ndarray:
+        rewards = stacked(cum_rewards, "cum_rewards", VisualizerError)
+        if isinstance(rewards, np.ndarray) and rewards.shape == self._lead and rewards.dtype.kind in "biuf":
+            return rewards.astype(np.float64)
+        self._check_length(rewards, "cum_rewards")
+        raise VisualizerError(
+            f"cum_rewards must be numbers of shape {self._lead}, one for each state, got {_described(rewards)}."
+        )
+
+    def _checked_actions(self, action_seq: Any) -> list[np.ndarray]:
+        actions = jax.tree.leaves(stacked(action_seq, "action_seq", VisualizerError))
+        for leaf in actions:
+            self._check_length(leaf, "action_seq")
+            if leaf.shape[: len(self._lead)] != self._lead:
+                raise VisualizerError(
+                    f"action_seq must have the leading axes {self._lead}, one action for each state, "
+                    f"got shape {leaf.shape}."
+                )
+        return actions
+
+    def _check_length(self, values: Any, what: str) -> None:
+        length = len(values) if np.ndim(values) else 0
+        if length != self._lead[0]:
+            raise VisualizerError(
+                f"{what} must have one entry for each state: state_seq has {self._lead[0]}, {what} {length}."
+            )
+
+
+def _checked_fps(fps: Any) -> float:
+    if not 0 < rate(fps) < math.inf:
+        raise VisualizerError(f"fps must be a positive number of frames per second, got {fps!r}.")
+    return rate(fps)
+
+
+def _action_texts(leaves: list[np.ndarray], names: tuple[str, ...]) -> list[str]:
+    """What was done, in a word if it has one, else in numbers."""
+    if len(leaves) == 1 and leaves[0].ndim == 1 and leaves[0].dtype.kind in "iu":
+        return [names[x] if 0 <= x < len(names) else f"action {x}" for x in leaves[0]]
+    flat = np.concatenate([x.reshape(len(x), -1).astype(np.float64) for x in leaves], 1)
+    is_whole = all(x.dtype.kind in "biu" for x in leaves)
+    digits = 0 if is_whole else _digits(flat)
+    return ["action " + " ".join(_decimal(x, digits) for x in row) for row in flat]
+
+
+def _digits(values: np.ndarray) -> int:
+    """Digits after the point that show two of the largest value's, and not fewer than two."""
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0)
+    return 2 if not largest else max(2, 1 - math.floor(math.log10(largest)))
+
+
+def _decimal(value: float, digits: int) -> str:
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # 0 is never negative
+
+
+def _described(values: Any) -> str:
+    return f"{values.dtype}{list(values.shape)}" if isinstance(values, np.ndarray) else f"a {type(values).__name__}"

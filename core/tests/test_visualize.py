@@ -1,0 +1,432 @@
+from __future__ import annotations
+
+import base64
+import dataclasses
+import io
+import re
+from typing import Any, ClassVar
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import frames, random, rollout, visualize
+from envcore.errors import (
+    AnimationError,
+    EnvcoreError,
+    EnvironmentDefinitionError,
+    InvalidParamsError,
+    InvalidStateError,
+    NoPictureError,
+    PictureError,
+    VisualizerError,
+)
+from envcore.frames import render_frames
+from envcore.visualize import Visualizer
+from envcore.wrappers import Batched, FrameStack, LogWrapper, NormalizeObservation
+from flax import struct
+from PIL import Image, ImageSequence
+from switches import switched
+from toy import Counter, CounterState, Deck, Spring
+
+KEY = jax.random.key(0)
+ENV = Counter()
+PARAMS = ENV.default_params
+COUNTS = [0, 1, 1, 2, 3]
+STATES = [CounterState(count=jnp.int32(count), time=jnp.int32(time)) for time, count in enumerate(COUNTS)]
+TOGETHER = jax.tree.map(lambda *x: jnp.stack(x), *STATES)
+
+
+def bar(count: int, height: int = 12) -> np.ndarray:
+    return np.asarray(ENV.render(STATES[0].replace(count=count), height=height))
+
+
+BARS = np.stack([bar(count) for count in COUNTS])
+
+
+def collected(env: Any, num_steps: int = 6) -> Any:
+    start = rollout.begin(env, KEY)
+    return rollout.unroll(env, rollout.random_policy(env), start, num_steps)[1]
+
+
+@pytest.mark.parametrize("states", [STATES, tuple(STATES), TOGETHER, jax.tree.map(np.asarray, TOGETHER)])
+def test_a_list_of_states_and_states_with_an_axis_for_time(states: Any) -> None:
+    vis = Visualizer(ENV, PARAMS, states, height=12)
+    assert isinstance(vis.frames, np.ndarray)
+    assert vis.frames.dtype == np.uint8
+    np.testing.assert_array_equal(vis.frames, BARS)
+    assert vis.frames is vis.frames
+
+
+def test_the_loop_of_gymnax_s_readme(tmp_path: Any) -> None:
+    rng, state_seq, reward_seq = KEY, [], []
+    _, env_state = ENV.reset(rng, PARAMS)
+    while True:
+        state_seq.append(env_state)
+        rng, rng_act, rng_step = jax.random.split(rng, 3)
+        action = ENV.action_space(PARAMS).sample(rng_act)
+        _, env_state, reward, done, _ = ENV.step(rng_step, env_state, action, PARAMS)
+        reward_seq.append(reward)
+        if done:
+            break
+    vis = envcore.Visualizer(ENV, PARAMS, state_seq, jnp.cumsum(jnp.array(reward_seq)))
+    assert vis.animate(f"{tmp_path}/anim.gif") == tmp_path / "anim.gif"
+    assert (tmp_path / "anim.gif").read_bytes().startswith(b"GIF89a")
+
+
+def test_params_and_height_reach_the_picture() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Lamp(Counter):
+        def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
+            level = (self.default_params if params is None else params).bonus * 100
+            return jnp.full((height, 2 * height, 3), level, jnp.float32).astype(jnp.uint8)
+
+    env = Lamp()
+    assert (Visualizer(env, PARAMS.replace(bonus=2.0), STATES, height=3).frames == 200).all()
+    assert (Visualizer(env, None, STATES).frames == 50).all()
+    assert Visualizer(env, None, STATES).frames.shape == (5, 256, 512, 3)
+
+
+def test_long_sequences_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "_CHUNK", 4)
+    counts = np.random.default_rng(0).integers(0, 4, 11).astype(np.int32)
+    states = CounterState(count=counts, time=np.arange(11, dtype=np.int32))
+    expected = np.stack([bar(count) for count in counts])
+    np.testing.assert_array_equal(render_frames(ENV, states, height=12), expected)
+    monkeypatch.setattr(frames, "_CHUNK_BYTES", 1)
+    np.testing.assert_array_equal(render_frames(ENV, states, PARAMS, height=12), expected)
+
+
+def test_one_program_draws_sequences_of_all_lengths() -> None:
+    traces = []
+
+    @dataclasses.dataclass(frozen=True)
+    class Traced(Counter):
+        def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
+            traces.append(height)
+            return super().render(state, params, height=height)
+
+    env = Traced()
+    for length in (5, 3, 1):
+        states = jax.tree.map(lambda x, length=length: x[:length], TOGETHER)
+        np.testing.assert_array_equal(render_frames(env, states, height=12), BARS[:length])
+    assert len(traces) == 3 + 1  # the shape, each time, and one program
+
+
+WRAPPED = {
+    "LogWrapper": LogWrapper(ENV),
+    "FrameStack": FrameStack(LogWrapper(ENV), 2),
+}
+
+
+@pytest.mark.parametrize("env", WRAPPED.values(), ids=WRAPPED)
+def test_through_wrappers(env: Any) -> None:
+    steps = collected(env)
+    inner = steps.state
+    while hasattr(inner, "env_state"):
+        inner = inner.env_state
+    np.testing.assert_array_equal(
+        Visualizer(env, None, steps.state, height=12).frames, Visualizer(ENV, None, inner, height=12).frames
+    )
+
+
+BATCHES = {
+    "Batched": Batched(ENV, 3),
+    "of wrappers": Batched(LogWrapper(ENV), 3),
+    "in wrappers": LogWrapper(Batched(ENV, 3)),
+    "shared statistics": NormalizeObservation(Batched(ENV, 3)),
+}
+
+
+@pytest.mark.parametrize("env", BATCHES.values(), ids=BATCHES)
+def test_a_batch_is_a_mosaic(env: Any) -> None:
+    steps = collected(env)
+    inner = steps.state
+    while hasattr(inner, "env_state"):
+        inner = inner.env_state
+    expected = envcore.animation.mosaic([[bar(count) for count in inner.count[:, i]] for i in range(3)])
+    vis = Visualizer(env, env.default_params, steps.state, height=12)
+    np.testing.assert_array_equal(vis.frames, expected)
+    assert expected.shape == (6, 12 + 8 + 12, 12 + 8 + 12, 3)
+    as_list = [jax.tree.map(lambda x, i=i: x[i], steps.state) for i in range(6)]
+    np.testing.assert_array_equal(Visualizer(env, None, as_list, height=12).frames, expected)
+    assert render_frames(env, steps.state, height=12).shape == (6, 3, 12, 12, 3)
+
+
+def test_a_second_axis_is_a_mosaic() -> None:
+    states = jax.tree.map(lambda x: jnp.stack([x, x[::-1]], 1), TOGETHER)
+    expected = envcore.animation.mosaic([BARS, BARS[::-1]])
+    np.testing.assert_array_equal(Visualizer(ENV, None, states, height=12).frames, expected)
+
+
+def test_x64_mode_changes_nothing() -> None:
+    with switched(jax_enable_x64=True):
+        states = jax.tree.map(lambda x: x.astype(jnp.int64), TOGETHER)
+        assert states.time.dtype == jnp.int64
+        for sequence in (states, [jax.tree.map(lambda x, i=i: x[i], states) for i in range(5)]):
+            np.testing.assert_array_equal(Visualizer(ENV, PARAMS, sequence, height=12).frames, BARS)
+
+
+# What is written under the pictures.
+
+
+@dataclasses.dataclass(frozen=True)
+class Nameless(Counter):
+    action_names: ClassVar[tuple[str, ...]] = ()
+
+
+def texts(*args: Any, env: Any = ENV, states: Any = STATES) -> list[str]:
+    return Visualizer(env, None, states, *args, height=12, overlay=True)._texts(5)
+
+
+def test_captions_say_what_is_known() -> None:
+    assert texts() == [f"step {time}" for time in range(5)]
+    assert texts([0.5, 1.0, 1.0, 0.75, 1.75])[2:4] == [
+        "step 2  reward 0.00  return 1.00",
+        "step 3  reward -0.25  return 0.75",
+    ]
+    assert texts(jnp.arange(5.0), jnp.array([0, 1, 1, 0, 1]))[:2] == [
+        "step 0  wait  reward 0.00  return 0.00",
+        "step 1  count  reward 1.00  return 1.00",
+    ]
+    assert texts(None, [0, 1, 1, 0, 1], env=Nameless())[4] == "step 4  action 1"
+    assert texts(None, [0, 1, 1, -1, 7])[3:] == ["step 3  action -1", "step 4  action 7"]
+
+
+def test_actions_in_several_numbers() -> None:
+    vectors = np.array([[0.5, -1.0]] * 4 + [[0.123, -0.001]], np.float32)
+    assert texts(None, vectors)[3:] == ["step 3  action 0.50 -1.00", "step 4  action 0.12 0.00"]
+    assert texts(None, list(vectors))[3] == "step 3  action 0.50 -1.00"
+    assert texts(None, np.array([[1, 2]] * 5))[0] == "step 0  action 1 2"
+    assert texts(None, {"a": np.arange(5), "b": np.ones((5, 2), np.float32)})[2] == "step 2  action 2.00 1.00 1.00"
+
+
+def test_small_rewards_are_not_zeros() -> None:
+    assert texts(np.cumsum([0.001, 0.0, -0.002, 0.0, 0.0]))[:3:2] == [
+        "step 0  reward 0.0010  return 0.0010",
+        "step 2  reward -0.0020  return -0.0010",
+    ]
+    assert texts([np.nan, 0.0, 1.0, np.inf, 2.0])[0] == "step 0  reward nan  return nan"
+
+
+def test_the_strip_is_under_each_picture() -> None:
+    plain = Visualizer(ENV, None, STATES, height=64).frames
+    vis = Visualizer(ENV, None, STATES, [0.0] * 5, height=64, overlay=True)
+    expected = envcore.animation.caption(plain, texts([0.0] * 5))
+    np.testing.assert_array_equal(vis.frames, expected)
+
+
+def test_each_environment_of_a_mosaic_has_its_own_strip() -> None:
+    states = jax.tree.map(lambda x: jnp.stack([x, x[::-1]], 1), TOGETHER)
+    rewards = np.arange(10.0).reshape(5, 2)
+    both = texts(rewards, rewards.astype(np.int32) % 2, states=states)
+    assert both[:4] == [
+        "step 0  wait  reward 0.00  return 0.00",
+        "step 4  count  reward 1.00  return 1.00",
+        "step 1  wait  reward 2.00  return 2.00",
+        "step 3  count  reward 2.00  return 3.00",
+    ]
+    videos = [render_frames(ENV, jax.tree.map(lambda x, i=i: x[:, i], states), height=64) for i in range(2)]
+    captioned = envcore.animation.caption(np.stack(videos, 1).reshape(10, 64, 64, 3), both)
+    expected = envcore.animation.mosaic([captioned[::2], captioned[1::2]])
+    vis = Visualizer(ENV, None, states, rewards, rewards.astype(np.int32) % 2, height=64, overlay=True)
+    np.testing.assert_array_equal(vis.frames, expected)
+
+
+# Files and notebooks.
+
+
+def read(file: Any) -> tuple[np.ndarray, list[int]]:
+    with Image.open(file) as image:
+        frames = [(np.asarray(each.convert("RGB")), each.info["duration"]) for each in ImageSequence.Iterator(image)]
+    return np.stack([pixels for pixels, _ in frames]), [duration for _, duration in frames]
+
+
+CHANGING = [STATES[i] for i in (0, 1, 3, 4)]
+
+
+@pytest.mark.parametrize(("fps", "at", "milliseconds"), [(None, None, 100), (5, None, 200), (5, 20, 50)])
+def test_the_pace(tmp_path: Any, fps: Any, at: Any, milliseconds: int) -> None:
+    vis = Visualizer(ENV, None, CHANGING, height=12, fps=fps)
+    vis.animate(tmp_path / "a.webp", at)
+    frames, durations = read(tmp_path / "a.webp")
+    np.testing.assert_array_equal(frames, vis.frames)
+    assert durations == [milliseconds] * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "fps", "message"),
+    [("a.txt", None, r"must end in \.gif"), ("no/a.gif", None, "does not exist"), ("a.gif", 60, "0.01 to 50")],
+)
+def test_no_picture_is_drawn_for_a_file_that_cannot_be_written(
+    tmp_path: Any, name: str, fps: Any, message: str
+) -> None:
+    vis = Visualizer(ENV, None, STATES, height=12)
+    with pytest.raises(AnimationError, match=message):
+        vis.animate(tmp_path / name, fps)
+    assert "frames" not in vars(vis)
+    assert not list(tmp_path.iterdir())
+
+
+def shown(vis: Visualizer) -> tuple[np.ndarray, list[int], str]:
+    page = vis._repr_html_()
+    match = re.match(r'<img src="data:image/webp;base64,([^"]*)" alt="([^"]*)" style="max-width: 100%">', page)
+    assert match
+    assert "&lt;Visualizer of Counter" in match[2]
+    return *read(io.BytesIO(base64.b64decode(match[1], validate=True))), page[match.end() :]
+
+
+def test_a_notebook_shows_it() -> None:
+    vis = Visualizer(ENV, None, CHANGING, height=12, fps=20)
+    pictures, durations, note = shown(vis)
+    np.testing.assert_array_equal(pictures, vis.frames)
+    assert durations == [50] * 4
+    assert not note
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+@pytest.mark.parametrize("limit", ["_INLINE_FRAMES", "_INLINE_BYTES"])
+def test_a_notebook_shows_the_beginning_of_a_long_sequence(
+    monkeypatch: pytest.MonkeyPatch, drawn: bool, limit: str
+) -> None:
+    monkeypatch.setattr(visualize, limit, 2 if limit == "_INLINE_FRAMES" else 3 * 12 * 12 * 3 - 1)
+    vis = Visualizer(ENV, None, CHANGING, height=12, fps=1000)
+    expected = Visualizer(ENV, None, CHANGING, height=12).frames
+    if drawn:
+        assert len(vis.frames) == 4
+        monkeypatch.setattr(vis, "_drawn", None)  # not drawn again
+    pictures, durations, note = shown(vis)
+    np.testing.assert_array_equal(pictures, expected[:2])
+    assert note == "<p>The first 2 of 4 frames; <code>animate(path)</code> writes them all.</p>"
+    assert sum(durations) == 22  # no browser plays faster
+    assert ("frames" in vars(vis)) == drawn
+
+
+def test_its_repr() -> None:
+    assert repr(Visualizer(ENV, None, STATES, height=12)) == "<Visualizer of Counter: 5 frames, 12 by 12 pixels>"
+    states = jax.tree.map(lambda x: jnp.stack([x, x, x], 1), TOGETHER)
+    assert "5 frames, 3 environments, each 12 by 12 pixels" in repr(Visualizer(ENV, None, states, height=12))
+
+
+# What it refuses.
+
+
+def at_length(count: int) -> Any:
+    return jax.tree.map(lambda x: x[:count], TOGETHER)
+
+
+@struct.dataclass
+class Twin(CounterState):
+    pass
+
+
+_FOREIGN = Spring().reset(KEY)[1]
+_LONG = STATES[0].replace(count=jnp.zeros(2, jnp.int32))
+BAD = {
+    "a pair": (((ENV, PARAMS), None, STATES), {}, VisualizerError, r"got \(Counter.*make returns a pair"),
+    "an id": (("CartPole-v1", None, STATES), {}, VisualizerError, "shows an Environment, got 'CartPole-v1'"),
+    "no states": ((ENV, None, []), {}, VisualizerError, "state_seq is empty"),
+    "a trace of none": ((ENV, None, at_length(0)), {}, VisualizerError, "state_seq is empty"),
+    "one state": ((ENV, None, STATES[0]), {}, InvalidStateError, r"time of shape \(\). Put a single state in a list"),
+    "too many axes": (
+        (ENV, None, jax.tree.map(lambda x: x[:, None, None], TOGETHER)),
+        {},
+        InvalidStateError,
+        r"at most one more for several environments: got time of shape \(5, 1, 1\)\.$",
+    ),
+    "foreign": ((ENV, None, [_FOREIGN]), {}, InvalidStateError, "must be CounterState, got SpringState"),
+    "not a batch's": (
+        (Batched(ENV, 2), None, STATES),
+        {},
+        InvalidStateError,
+        r"before the batch's \(2,\): got time of shape \(5,\)\.$",
+    ),
+    "one batch": (
+        (Batched(ENV, 5), None, TOGETHER),
+        {},
+        InvalidStateError,
+        r"shape \(5,\). Put a single state in a list",
+    ),
+    "of a wrapper": ((LogWrapper(ENV), None, STATES), {}, InvalidStateError, "must be LogState, got CounterState"),
+    "not states": ((ENV, None, np.zeros(5)), {}, InvalidStateError, "must be CounterState"),
+    "None": ((ENV, None, None), {}, InvalidStateError, "must be CounterState"),
+    "mixed": ((ENV, None, [STATES[0], _FOREIGN]), {}, InvalidStateError, "number 1 is not like number 0"),
+    "shapes": ((ENV, None, [*STATES, _LONG]), {}, InvalidStateError, r"number 5 has one of \(2,\) where number 0 has"),
+    "all of a shape": ((ENV, None, [_LONG]), {}, InvalidStateError, r"count must have shape \(1,\), got \(1, 2\)"),
+    "floats": ((ENV, None, [STATES[0].replace(count=0.5)]), {}, InvalidStateError, "count must be int32, got float"),
+    "params": ((ENV, Spring().default_params, STATES), {}, InvalidParamsError, "must be CounterParams"),
+    "rewards": ((ENV, None, STATES, [1.0, 2.0]), {}, VisualizerError, "state_seq has 5, cum_rewards 2"),
+    "no rewards": ((ENV, None, STATES, []), {}, VisualizerError, "state_seq has 5, cum_rewards 0"),
+    "a reward": ((ENV, None, STATES, 1.0), {}, VisualizerError, "state_seq has 5, cum_rewards 0"),
+    "rewards of two": (
+        (ENV, None, STATES, np.zeros((5, 2))),
+        {},
+        VisualizerError,
+        r"numbers of shape \(5,\), one for each state, got float64\[5, 2\]",
+    ),
+    "words": ((ENV, None, STATES, np.array(["a"] * 5)), {}, VisualizerError, "cum_rewards must be numbers"),
+    "actions": ((ENV, None, STATES, None, [0, 1]), {}, VisualizerError, "state_seq has 5, action_seq 2"),
+    "one action": ((ENV, None, STATES, None, 1), {}, VisualizerError, "state_seq has 5, action_seq 0"),
+    "uneven actions": (
+        (ENV, None, STATES, None, [0, [1]]),
+        {},
+        VisualizerError,
+        "action_seq must hold values of one kind: number 1",
+    ),
+    "actions of one": (
+        (ENV, None, jax.tree.map(lambda x: jnp.stack([x, x], 1), TOGETHER), None, np.zeros(5)),
+        {},
+        VisualizerError,
+        r"the leading axes \(5, 2\), one action for each state, got shape \(5,\)",
+    ),
+    "no picture": ((Deck(), None, [Deck().reset(KEY)[1]]), {}, NoPictureError, "Deck has to implement render"),
+    "height 0": ((ENV, None, STATES), {"height": 0}, PictureError, "at least 1 pixel, got 0"),
+    "height 1.5": ((ENV, None, STATES), {"height": 1.5}, PictureError, "at least 1 pixel, got 1.5"),
+    "fps 0": ((ENV, None, STATES), {"fps": 0}, VisualizerError, "fps must be a positive number .*, got 0"),
+    "fps nan": ((ENV, None, STATES), {"fps": np.nan}, VisualizerError, "got nan"),
+    "fps inf": ((ENV, None, STATES), {"fps": np.inf}, VisualizerError, "got inf"),
+    "fps True": ((ENV, None, STATES), {"fps": True}, VisualizerError, "got True"),
+    "fps text": ((ENV, None, STATES), {"fps": "10"}, VisualizerError, "got '10'"),
+}
+
+
+@pytest.mark.parametrize(("args", "options", "error", "message"), BAD.values(), ids=BAD)
+def test_bad_arguments(args: Any, options: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message) as caught:
+        Visualizer(*args, **options)
+    assert isinstance(caught.value, EnvcoreError)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_picture_that_is_none() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Pale(Counter):
+        def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
+            return jnp.zeros((height, height), jnp.float32)
+
+    with pytest.raises(EnvironmentDefinitionError, match=r"returns float32\[8, 8\]: it must return uint8 \[8, 'width'"):
+        Visualizer(Pale(), None, STATES, height=8)
+
+
+# States that hold keys.
+
+
+@struct.dataclass
+class DiceState(CounterState):
+    key: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Dice(Counter):
+    """A counter whose state holds a random key."""
+
+    def init_state(self, key: jax.Array, params: Any) -> DiceState:
+        return DiceState(count=0, key=random.split(key)[0])
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_states_that_hold_random_keys(as_list: bool) -> None:
+    states = [DiceState(count=s.count, time=s.time, key=jax.random.key(i)) for i, s in enumerate(STATES)]
+    sequence = states if as_list else jax.tree.map(lambda *x: jnp.stack(x), *states)
+    np.testing.assert_array_equal(Visualizer(Dice(), None, sequence, height=12).frames, BARS)

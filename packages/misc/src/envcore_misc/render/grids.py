@@ -1,0 +1,109 @@
+"""Pictures of grids and mazes: a tile a cell, goals green, walls grey, the walker orange."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import draw, figures
+
+from envcore_misc.render.picture import picture
+
+if TYPE_CHECKING:
+    from envcore_misc.four_rooms import FourRoomsParams, FourRoomsState
+    from envcore_misc.frozen_lake import FrozenLakeParams, FrozenLakeState
+    from envcore_misc.meta_maze import MetaMaze, MetaMazeParams, MetaMazeState
+
+_ICE: draw.Colour = (205, 226, 240)
+
+
+@picture
+def draw_frozen_lake(state: FrozenLakeState, params: FrozenLakeParams, height: int, lake: tuple[str, ...]) -> jax.Array:
+    """The ice with its holes, a flag on each goal, and the walker."""
+    tiles = np.array([list(line) for line in lake])
+    rows, columns = tiles.shape
+    window, _ = figures.board(rows, columns)
+    flag, _ = figures.flag((0.0, 0.0))
+    at = _cell(jnp.stack(jnp.divmod(state.position, np.int32(columns))), rows)
+    return draw.paint(
+        height,
+        window,
+        (_tiles(np.ones_like(tiles, np.bool_)), _ICE),
+        (draw.repeated(draw.circle((0.0, 0.0), 0.36), tiles == "H"), draw.INK),
+        (_tiles(tiles == "G"), draw.GREEN),
+        (draw.repeated(flag, tiles == "G"), draw.PAPER),
+        figures.walker(at),
+    )
+
+
+@picture
+def draw_four_rooms(state: FourRoomsState, params: FourRoomsParams, height: int, house: tuple[str, ...]) -> jax.Array:
+    """The house by its rows, in which walls are x, the goal and the walker; a square."""
+    walls = np.array([[mark == "x" for mark in row] for row in house])
+    window, board = figures.board(*walls.shape)
+    rows = len(walls)
+    return draw.paint(
+        height,
+        window,
+        board,
+        (_tiles(np.ones_like(walls)), draw.shades(walls, draw.PAPER, draw.STONE)),
+        _goal(_cell(state.goal, rows)),
+        _walker(_cell(state.pos, rows)),
+    )
+
+
+@picture
+def draw_meta_maze(state: MetaMazeState, params: MetaMazeParams, height: int, maze: MetaMaze) -> jax.Array:
+    """The maze, the hidden goal, a frame round what the walker sees, and below a lamp and the time.
+
+    The lamp is green after a reward and red after a punishment.
+    """
+    walls = maze.walls
+    side = len(walls)
+    _, board = figures.board(side, side)
+    foot = side / 11
+    window = draw.Window.around((-0.5, side + 0.5), (-1.5 * foot, side + 0.5), (side + 1) / (side + 0.5 + 1.5 * foot))
+    at = _cell(state.pos, side)
+    lamp = figures.either(state.last_reward < 0, draw.RED, draw.SHADE)
+    lamp = figures.either(state.last_reward > 0, draw.GREEN, lamp)
+    sight = draw.box(at, (maze.rf_size, maze.rf_size), corner=0.2)
+    return draw.paint(
+        height,
+        window,
+        board,
+        (_tiles(np.ones_like(walls)), draw.shades(walls, draw.PAPER, draw.STONE)),
+        (_outline(sight, 0.14), draw.YELLOW),
+        _goal(_cell(state.goal, side)),
+        _walker(at),
+        (draw.circle((0.5 * foot, -0.75 * foot), 0.4 * foot), lamp),
+        *figures.gauge(
+            (1.5 * foot, -0.75 * foot), side - 1.8 * foot, state.time / params.max_steps_in_episode, width=0.3 * foot
+        ),
+    )
+
+
+def _cell(place: jax.Array, rows: int) -> draw.Point:
+    """The middle of the cell in row `place[0]` and column `place[1]`."""
+    row, column = place.astype(jnp.float32)
+    return figures.cell(row, column, rows)
+
+
+def _tiles(where: Any) -> draw.Shape:
+    return draw.repeated(draw.box((0.0, 0.0), (0.94, 0.94), corner=0.08), where)
+
+
+def _goal(at: draw.Point) -> figures.Layer:
+    """A green tile, for mazes of many cells, where a flag would be too small."""
+    return draw.box(at, (0.94, 0.94), corner=0.08), draw.GREEN
+
+
+def _walker(at: draw.Point) -> figures.Layer:
+    """A walker that fills most of its cell, for the same reason."""
+    return draw.circle(at, 0.4), draw.ORANGE
+
+
+def _outline(shape: draw.Shape, width: float) -> draw.Shape:
+    """A line inside the shape's edge."""
+    return lambda x, y: jnp.abs(shape(x, y) + np.float32(width / 2)) - np.float32(width / 2)
