@@ -177,7 +177,8 @@ def test_x64_mode_changes_nothing():
 
 @struct.dataclass
 class Ball:
-    x: object
+    x: Any
+    time: Any = 0
 
 
 def test_picture_compiles_once_for_each_height():
@@ -194,6 +195,26 @@ def test_picture_compiles_once_for_each_height():
     assert [p.shape for p in pictures] == [(8, 8, 3)] * 2 + [(16, 16, 3)] * 2
     np.testing.assert_array_equal(pictures[0], pictures[1][:, ::-1])
     assert ball.__name__ == "ball"
+
+
+def test_a_picture_compiles_once_for_each_of_its_options():
+    traces = []
+
+    @draw.picture
+    def ball(state, params, height, radius, colour):
+        traces.append(radius)
+        return draw.paint(height, UNIT, (draw.circle((state.x, 0.5), radius), colour))
+
+    pictures = [ball(Ball(0.5), None, 8, radius, draw.RED) for radius in (0.1, 0.1, 0.4)]
+    assert traces == [0.1, 0.4]
+    np.testing.assert_array_equal(pictures[0], pictures[1])
+    assert (pictures[0] != pictures[2]).any()
+
+
+def test_a_picture_of_a_batch_of_states_is_refused_before_it_is_painted():
+    ball = draw.picture(lambda *_: pytest.fail("painted"))
+    with pytest.raises(PictureError, match=r"one state, got numbers of shape \(8,\): for a batch, use jax.vmap"):
+        ball(Ball(jnp.zeros(8), jnp.zeros(8)), None, 8)
 
 
 @pytest.mark.parametrize("height", [0, -3, 2.5, None, "64"])

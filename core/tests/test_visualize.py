@@ -210,6 +210,17 @@ def test_small_rewards_are_not_zeros() -> None:
     assert texts([np.nan, 0.0, 1.0, np.inf, 2.0])[0] == "step 0  reward nan  return nan"
 
 
+def test_step_and_return_are_the_episodes() -> None:
+    states = jax.tree.map(lambda x: jnp.concatenate([x[1:4], x[:2]]), TOGETHER)
+    assert texts([1.0, 3.0, 4.0, 4.5, 9.0], states=states) == [
+        "step 1  reward 1.00  return 1.00",
+        "step 2  reward 2.00  return 3.00",
+        "step 3  reward 1.00  return 4.00",
+        "step 0  reward 0.50  return 0.50",
+        "step 1  reward 4.50  return 5.00",
+    ]
+
+
 def test_the_strip_is_under_each_picture() -> None:
     plain = Visualizer(ENV, None, STATES, height=64).frames
     vis = Visualizer(ENV, None, STATES, [0.0] * 5, height=64, overlay=True)

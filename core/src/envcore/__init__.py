@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from envcore import animation as animation
     from envcore import draw as draw
     from envcore import errors as errors
+    from envcore import figures as figures
+    from envcore import frames as frames
     from envcore import plugins as plugins
     from envcore import random as random
     from envcore import rollout as rollout
@@ -42,7 +44,20 @@ if TYPE_CHECKING:
     from envcore.specs import EnvSpec as EnvSpec
     from envcore.visualize import Visualizer as Visualizer
 
-_MODULES = ("animation", "draw", "errors", "plugins", "random", "rollout", "spaces", "testing", "visualize", "wrappers")
+_MODULES = (
+    "animation",
+    "draw",
+    "errors",
+    "figures",
+    "frames",
+    "plugins",
+    "random",
+    "rollout",
+    "spaces",
+    "testing",
+    "visualize",
+    "wrappers",
+)
 _HOME = {
     "NO_TIME_LIMIT": "environment",
     "Environment": "environment",

@@ -72,19 +72,27 @@ class Window(NamedTuple):
         return cls(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2), height, aspect)
 
 
-def picture(draw: Callable[[Any, Any, int], jax.Array]) -> Callable[[Any, Any, int], jax.Array]:
-    """Decorates a function `draw(state, params, height)` that paints an environment's state.
+def picture(draw: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    """Decorates a function `draw(state, params, height, *options)` that paints an environment's state.
 
-    It is compiled once for each height, inlines under the caller's own `jit`, and sees every number as an array of
-    at most 32 bits, whatever the caller passed.
+    It is compiled once for each height and options, which must be hashable, inlines under the caller's own `jit`, and
+    sees every number as an array of at most 32 bits, whatever the caller passed.
+
+    Raises (the function that it returns):
+      PictureError: the state is a batch of states.
     """
 
-    @functools.partial(jax.jit, static_argnums=2, inline=True)
-    @functools.wraps(draw)
-    def compiled(state: Any, params: Any, height: int) -> jax.Array:
-        return draw(trees.narrow(state), trees.narrow(params), height)
+    @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
+    def compiled(state: Any, params: Any, height: int, options: tuple[Any, ...]) -> jax.Array:
+        return draw(trees.narrow(state), trees.narrow(params), height, *options)
 
-    return compiled
+    @functools.wraps(draw)
+    def checked(state: Any, params: Any, height: int, *options: Any) -> jax.Array:
+        if batch := jnp.shape(state.time):
+            raise PictureError(f"a picture shows one state, got numbers of shape {batch}: for a batch, use jax.vmap.")
+        return compiled(state, params, height, options)
+
+    return checked
 
 
 def paint(height: int, window: Window, *layers: tuple[Shape, Colour | Paint], background: Colour = PAPER) -> jax.Array:
@@ -218,6 +226,17 @@ def placed(shape: Shape, origin: Point, angle: Any) -> Shape:
         return shape(x * cosine + y * sine, y * cosine - x * sine)
 
     return distance
+
+
+def scaled(shape: Shape, origin: Point, scale: Any) -> Shape:
+    """The shape enlarged by a factor `scale` > 0 about (0, 0), which then moves to `origin`."""
+    x0, y0, scale = map(_scalar, (*origin, scale))
+    return lambda x, y: scale * shape((x - x0) / scale, (y - y0) / scale)
+
+
+def outline(shape: Shape, width: Any) -> Shape:
+    """A line along the shape's edge, `width` thick, half of it inside."""
+    return lambda x, y: jnp.abs(shape(x, y)) - _scalar(width) / 2
 
 
 def shown(shape: Shape, condition: Any) -> Shape:

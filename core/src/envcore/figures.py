@@ -67,12 +67,12 @@ def board(rows: int, columns: int) -> tuple[draw.Window, Layer]:
 
 def cell(row: Any, column: Any, rows: int) -> draw.Point:
     """The middle of a cell of a grid whose row 0 is the uppermost."""
-    return column + 0.5, rows - 0.5 - row
+    return jnp.asarray(column, jnp.float32) + 0.5, rows - 0.5 - jnp.asarray(row, jnp.float32)
 
 
-def walker(at: draw.Point) -> Layer:
+def walker(at: draw.Point, radius: Any = 0.3) -> Layer:
     """The agent on a grid."""
-    return draw.circle(at, 0.3), draw.ORANGE
+    return draw.circle(at, radius), draw.ORANGE
 
 
 def flag(at: draw.Point) -> Layer:
@@ -113,3 +113,14 @@ def either(condition: Any, on_true: draw.Colour, on_false: draw.Colour) -> draw.
         for a, b in zip(on_true, on_false, strict=True)
     )
     return red, green, blue
+
+
+def by_column(condition: Any, on_true: draw.Colour, on_false: draw.Colour) -> draw.Paint:
+    """The paint of columns one unit apart, as `bars` draws them: a colour by `condition`, bool (n,)."""
+    condition = jnp.asarray(condition, jnp.bool_)
+
+    def levels(x: jax.Array, y: jax.Array) -> draw.Colour:
+        del y
+        return either(condition[jnp.clip(jnp.floor(x).astype(jnp.int32), 0, len(condition) - 1)], on_true, on_false)
+
+    return levels

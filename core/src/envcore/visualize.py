@@ -39,12 +39,12 @@ class Visualizer:
       state_seq: a list of states, or states with a first axis for time as `unroll` collects them. With an axis more,
         (time, num_envs), they are shown as a mosaic.
       cum_rewards: the running sum of rewards, float (time,) or (time, num_envs): number i counts the reward of the
-        step that was taken from state i.
+        step that was taken from state i. It goes on through the ends of episodes.
       action_seq: a list of actions, or actions with the states' leading axes: number i was taken in state i.
       height: of one environment's picture, in pixels.
       fps: frames per second; by default `env.render_fps`.
       overlay: whether to write the step, the action, the reward and the return under the pictures, as far as they
-        are known.
+        are known. Step and return are those of the episode.
 
     Raises:
       VisualizerError: `env` is no environment, there are no states, cum_rewards or action_seq have not one entry for
@@ -139,10 +139,12 @@ class Visualizer:
             flat = [x[:stop].reshape(-1, *x.shape[len(self._lead) :]) for x in self._actions]
             parts.append(_action_texts(flat, self.env.action_names))
         if self._rewards is not None:
-            rewards = np.diff(self._rewards, axis=0, prepend=0)
+            with np.errstate(invalid="ignore"):  # rewards that are not finite are shown as they are
+                rewards = np.diff(self._rewards, axis=0, prepend=0)
+                returns = self._rewards - _before_episode(np.asarray(self._states.time), self._rewards - rewards)
             digits = _digits(rewards)
             parts.append([f"reward {_decimal(x, digits)}" for x in rewards[:stop].ravel()])
-            parts.append([f"return {_decimal(x, digits)}" for x in self._rewards[:stop].ravel()])
+            parts.append([f"return {_decimal(x, digits)}" for x in returns[:stop].ravel()])
         return ["  ".join(each) for each in zip(*parts, strict=True)]
 
     def _checked_rewards(self, cum_rewards: Any) -> np.ndarray:
@@ -187,6 +189,13 @@ def _action_texts(leaves: list[np.ndarray], names: tuple[str, ...]) -> list[str]
     is_whole = all(x.dtype.kind in "biu" for x in leaves)
     digits = 0 if is_whole else _digits(flat)
     return ["action " + " ".join(_decimal(x, digits) for x in row) for row in flat]
+
+
+def _before_episode(time: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """What was earned before each state's episode, from what was earned before each state."""
+    index = np.arange(len(time)).reshape(-1, *[1] * (time.ndim - 1))
+    start = np.maximum.accumulate(np.where(time == 0, index, 0), axis=0)
+    return np.take_along_axis(before, start, axis=0)
 
 
 def _digits(values: np.ndarray) -> int:

@@ -16,6 +16,7 @@ from envcore.arguments import state_struct
 from envcore.cli.options import key_of
 from envcore.episode_statistics import LOGGED, EpisodeStatistics, summarize
 from envcore.errors import RolloutError
+from envcore.frames import render_frames
 from envcore.rollout import RolloutState, Transition, begin, random_policy, unroll
 from envcore.wrappers import Batched, LogWrapper
 
@@ -93,6 +94,6 @@ def _print_table(
 
 def _write_picture(env: Any, params: Any, states: list[Any], gif: Path) -> None:
     joined = jax.tree.map(lambda *parts: jax.numpy.concatenate(parts)[:_MAX_FRAMES], *states)
-    frames = jax.jit(lambda states: jax.lax.map(lambda state: env.render(state, params), states))(joined)
+    frames = render_frames(env, joined, params)
     animation.save_animation(gif, frames)
     Console().print(f"{gif} shows the first environment's first {len(frames)} steps.", markup=False, highlight=False)

@@ -110,4 +110,4 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         return {"total_regret": state.total_regret}
 
     def render(self, state: CatchState, params: CatchParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_catch(state, self.rows, self.columns, height)
+        return draw_catch(state, self.default_params if params is None else params, height, self.rows, self.columns)

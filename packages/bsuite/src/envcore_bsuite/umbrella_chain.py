@@ -157,7 +157,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     def render(
         self, state: UmbrellaChainState, params: UmbrellaChainParams | None = None, *, height: int = 256
     ) -> jax.Array:
-        return draw_umbrella_chain(state, self.default_params if params is None else params, self.n_distractor, height)
+        return draw_umbrella_chain(state, self.default_params if params is None else params, height, self.n_distractor)
 
     def _words(self, key: jax.Array) -> jax.Array:
         """Words for the distractors and two bits more."""

@@ -230,7 +230,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return picture.reshape(_SIDE, _SIDE, 3)
 
     def render(self, state: FourRoomsState, params: FourRoomsParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_four_rooms(state, self.default_params if params is None else params, height, (MAP,))
+        return draw_four_rooms(state, self.default_params if params is None else params, height, MAP)
 
 
 def _cell(place: jax.Array) -> jax.Array:

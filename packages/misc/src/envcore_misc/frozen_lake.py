@@ -136,7 +136,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return state.position
 
     def render(self, state: FrozenLakeState, params: FrozenLakeParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_frozen_lake(state, self.default_params if params is None else params, height, (self.lake,))
+        return draw_frozen_lake(state, self.default_params if params is None else params, height, self.lake)
 
     @property
     def _tiles(self) -> np.ndarray:

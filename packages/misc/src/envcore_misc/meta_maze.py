@@ -226,7 +226,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return jnp.concatenate([walls, action, jnp.stack([state.last_reward, time])])
 
     def render(self, state: MetaMazeState, params: MetaMazeParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_meta_maze(state, self.default_params if params is None else params, height, (self,))
+        return draw_meta_maze(state, self.default_params if params is None else params, height, self)
 
     @property
     def _num_free(self) -> int:

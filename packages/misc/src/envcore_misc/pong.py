@@ -180,7 +180,7 @@ class Pong(Environment[PongState, PongParams]):
         return compute_once(_show_frames, rows, columns).reshape(self.height, self.width, 3)
 
     def render(self, state: PongState, params: PongParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_pong(state, self.default_params if params is None else params, height, (self,))
+        return draw_pong(state, self.default_params if params is None else params, height, self)
 
     @property
     def _paddle_range(self) -> tuple[int, int]:

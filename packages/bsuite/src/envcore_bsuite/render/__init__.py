@@ -1,1 +1,1 @@
-"""Pictures of bsuite's environments: `draw_*(state, ..., height) -> uint8 (height, width, 3)`, by kind."""
+"""Pictures of bsuite's environments: `draw_*(state, params, height, *options) -> uint8 (height, width, 3)`, by kind."""

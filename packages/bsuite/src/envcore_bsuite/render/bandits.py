@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import draw, figures
 
-from envcore_bsuite.render.parts import beads, check_single, regret, scaled
+from envcore_bsuite.render.parts import beads, regret
 
 if TYPE_CHECKING:
     from envcore_bsuite.bandit import SimpleBanditParams, SimpleBanditState
@@ -30,17 +30,13 @@ def draw_bandit(state: SimpleBanditState, params: SimpleBanditParams, height: in
     low, high = jnp.minimum(rewards.min(), 0.0), jnp.maximum(rewards.max(), 1.0)
     tall = 0.5 * arms
     scale = tall / (high - low)
-    is_best = rewards == rewards.max()
-
-    def colour(x: jax.Array, y: jax.Array) -> draw.Colour:
-        del y
-        return figures.either(is_best[jnp.clip(jnp.floor(x).astype(jnp.int32), 0, arms - 1)], draw.GREEN, draw.BLUE)
+    colour = figures.by_column(rewards == rewards.max(), draw.GREEN, draw.BLUE)
 
     return draw.paint(
         height,
         window,
         (figures.bars(np.full(arms, tall)), draw.SHADE),
-        (scaled(figures.bars(rewards * scale), (0.0, -low * scale), 1.0), colour),
+        (draw.scaled(figures.bars(rewards * scale), (0.0, -low * scale), 1.0), colour),
         *regret((0.05 * arms, -0.09 * arms), 0.9 * arms, state.total_regret, 0.05 * arms),
     )
 
@@ -51,7 +47,6 @@ def draw_mnist(state: MNISTBanditState, params: MNISTBanditParams, height: int) 
 
     One unit is a pixel of the image; the width is 7/8 of the height.
     """
-    check_single(state)
     side = params.images.shape[-1]
     image = params.images[state.index].astype(jnp.uint8).astype(jnp.float32)  # int8 pixels become what they were
     place = 1.4 + 2.8 * state.correct_label.astype(jnp.float32)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import draw, figures, trees
+from envcore import draw, figures
 
 from envcore_bsuite.bits import unpack
-from envcore_bsuite.render.parts import beads, cell, check_single, ring, scaled
+from envcore_bsuite.render.parts import beads
 
 if TYPE_CHECKING:
     from envcore_bsuite.discounting_chain import DiscountingChainParams, DiscountingChainState
@@ -33,7 +32,6 @@ def draw_discounting_chain(state: DiscountingChainState, params: DiscountingChai
     The coin at a chain's end is green where it is the largest, and grey once it has been paid. The chosen chain is
     dark, and the walker on it goes on to the end of the episode.
     """
-    check_single(state)
     chains = len(params.rewards)
     top = chains - 1  # chain k is at y = top - k
     fork, first, end = (0.7, top / 2), 1.9, 6.75
@@ -88,15 +86,14 @@ def draw_memory_chain(state: MemoryChainState, params: MemoryChainParams, height
 
     Lamps are large while the agent sees them. The bit that is asked for gets a ring when the agent is asked.
     """
-    check_single(state)
     steps = jnp.maximum(params.memory_length, 1) + 1
     seen = jnp.clip(state.time - 1, 0, params.memory_length)  # a step shows the time before it
     radius = jnp.where(seen == 0, np.float32(0.4), np.float32(0.17))
     grid = _Grid.of(len(state.context), (3.0, 2.45), (5.2, 2.5), most=1.6)
     panel = draw.box(grid.centre, (grid.columns * grid.side + 0.3, grid.rows * grid.side + 0.3), corner=0.2)
     lamps = grid.copies(draw.circle((0.0, 0.0), radius), state.context, draw.INK, draw.YELLOW)
-    asked = cell(state.query // grid.columns, state.query % grid.columns, grid.rows)
-    query = scaled(ring(asked, 0.43, 0.14), grid.corner, grid.side)
+    asked = figures.cell(state.query // grid.columns, state.query % grid.columns, grid.rows)
+    query = draw.scaled(draw.outline(draw.circle(asked, 0.43), 0.14), grid.corner, grid.side)
     return draw.paint(
         height,
         _WINDOW,
@@ -108,16 +105,14 @@ def draw_memory_chain(state: MemoryChainState, params: MemoryChainParams, height
     )
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
+@draw.picture
 def draw_umbrella_chain(
-    state: UmbrellaChainState, params: UmbrellaChainParams, n_distractor: int, height: int
+    state: UmbrellaChainState, params: UmbrellaChainParams, height: int, n_distractor: int
 ) -> jax.Array:
     """A person on the way to where it rains or the sun shines, with or without an umbrella, and below the distractors.
 
     Before the choice the umbrella, which is there at random, is grey.
     """
-    check_single(state)
-    state, params = trees.narrow((state, params))
     length = jnp.maximum(params.chain_length, 1)
     x = _place(state.time, length)
     rains, has_umbrella = state.need_umbrella == 1, state.has_umbrella == 1
@@ -126,7 +121,7 @@ def draw_umbrella_chain(
     )
     umbrella = draw.union(_dome((x, _GROUND + 1.3), 0.7), draw.box((x + 0.3, _GROUND + 0.98), (0.06, 1.1)))
     drop = draw.segment((-0.1, -0.3), (0.1, 0.3), 0.08)
-    rain = scaled(draw.repeated(drop, np.ones((5, 4), np.bool_)), (_RIGHT - 0.8, _GROUND + 0.05), 0.4)
+    rain = draw.scaled(draw.repeated(drop, np.ones((5, 4), np.bool_)), (_RIGHT - 0.8, _GROUND + 0.05), 0.4)
     return draw.paint(
         height,
         _WINDOW,
@@ -222,7 +217,7 @@ class _Grid(NamedTuple):
         (left, bottom), places = self.corner, self.rows * self.columns
         is_there = (np.arange(places) < len(bits)).reshape(self.rows, self.columns)
         colour = draw.shades(jnp.pad(bits, (0, places - len(bits))).reshape(is_there.shape), low, high)
-        copies = scaled(draw.repeated(shape, is_there), (left, bottom), self.side)
+        copies = draw.scaled(draw.repeated(shape, is_there), (left, bottom), self.side)
         return copies, lambda x, y: colour((x - left) / self.side, (y - bottom) / self.side)
 
 

@@ -10,10 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import draw, figures
 
-from envcore_bsuite.render.parts import cell, scaled
-
 if TYPE_CHECKING:
-    from envcore_bsuite.catch import CatchState
+    from envcore_bsuite.catch import CatchParams, CatchState
     from envcore_bsuite.deep_sea import DeepSeaParams, DeepSeaState
 
 _SURFACE: draw.Colour = (196, 222, 240)
@@ -21,12 +19,12 @@ _DEPTHS: draw.Colour = (52, 92, 146)
 _SAND: draw.Colour = (231, 214, 172)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3), inline=True)
-def draw_catch(state: CatchState, rows: int, columns: int, height: int) -> jax.Array:
+@draw.picture
+def draw_catch(state: CatchState, params: CatchParams, height: int, rows: int, columns: int) -> jax.Array:
     """The board, the ball and the paddle, one unit a cell."""
     window, board = figures.board(rows, columns)
-    paddle = draw.box(cell(state.paddle_y, state.paddle_x, rows), (0.94, 0.4), corner=0.15)
-    ball = draw.circle(cell(state.ball_y, state.ball_x, rows), 0.36)
+    paddle = draw.box(figures.cell(state.paddle_y, state.paddle_x, rows), (0.94, 0.4), corner=0.15)
+    ball = draw.circle(figures.cell(state.ball_y, state.ball_x, rows), 0.36)
     return draw.paint(height, window, board, (paddle, draw.BLUE), (ball, draw.ORANGE))
 
 
@@ -53,15 +51,15 @@ def draw_deep_sea(state: DeepSeaState, params: DeepSeaParams, height: int) -> ja
     line = draw.segment((0.5, size - 0.5), end, 0.04 * unit)
     chest = draw.box((0.0, 0.0), (0.84, 0.68), corner=0.14)
     fittings = draw.union(draw.box((0.0, 0.08), (0.84, 0.06)), draw.box((0.0, 0.06), (0.16, 0.22), corner=0.04))
-    diver = draw.circle(cell(jnp.minimum(state.row, size), state.column, size), 0.33 * unit)
+    diver = draw.circle(figures.cell(jnp.minimum(state.row, size), state.column, size), 0.33 * unit)
     return draw.paint(
         height,
         window,
         (draw.below(0.0), _SAND),
         (water, functools.partial(_depth, size)),
         (draw.shown(line, ~state.bad_episode), draw.PAPER),
-        (scaled(chest, end, unit), draw.YELLOW),
-        (scaled(fittings, end, unit), draw.INK),
+        (draw.scaled(chest, end, unit), draw.YELLOW),
+        (draw.scaled(fittings, end, unit), draw.INK),
         (diver, draw.ORANGE),
     )
 

@@ -9,15 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import draw, figures
 
-from envcore_misc.render.picture import picture
-
 if TYPE_CHECKING:
     from envcore_misc.pong import Pong, PongParams, PongState
 
 _LINE: draw.Colour = (84, 92, 107)
 
 
-@picture
+@draw.picture
 def draw_pong(state: PongState, params: PongParams, height: int, game: Pong) -> jax.Array:
     """The court, the paddles, orange where the agent moves them, and the ball with a trail from its last place."""
     rows, columns = game.height, game.width

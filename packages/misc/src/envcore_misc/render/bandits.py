@@ -9,8 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import draw, figures
 
-from envcore_misc.render.picture import picture
-
 if TYPE_CHECKING:
     from envcore_misc.bernoulli_bandit import BernoulliBanditParams, BernoulliBanditState
     from envcore_misc.gaussian_bandit import GaussianBanditParams, GaussianBanditState
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 _BELOW, _ABOVE = 0.9, 0.55  # from the lower edge to the columns, and from the columns to the upper edge
 
 
-@picture
+@draw.picture
 def draw_bernoulli_bandit(state: BernoulliBanditState, params: BernoulliBanditParams, height: int) -> jax.Array:
     """How often each arm pays, the best in green, and a coin above the arm that just paid.
 
@@ -31,13 +29,13 @@ def draw_bernoulli_bandit(state: BernoulliBanditState, params: BernoulliBanditPa
         height,
         window,
         (figures.bars(np.full(num_arms, full)), draw.SHADE),
-        (figures.bars(full * state.reward_probs), _by_arm(is_best, draw.GREEN, draw.BLUE)),
+        (figures.bars(full * state.reward_probs), figures.by_column(is_best, draw.GREEN, draw.BLUE)),
         *_pull(full + 0.3, state, state.last_reward > 0),
         *_time(num_arms, state, params),
     )
 
 
-@picture
+@draw.picture
 def draw_gaussian_bandit(state: GaussianBanditState, params: GaussianBanditParams, height: int) -> jax.Array:
     """The mean of the risky arm above or below the safe one's 0, and the last reward at its height.
 
@@ -84,13 +82,3 @@ def _pull(level: Any, state: Any, paid: Any) -> list[figures.Layer]:
 
 def _time(num_arms: int, state: Any, params: Any) -> list[figures.Layer]:
     return figures.gauge((0.15, -0.63), num_arms - 0.3, state.time / params.max_steps_in_episode)
-
-
-def _by_arm(condition: jax.Array, on_true: draw.Colour, on_false: draw.Colour) -> draw.Paint:
-    """A colour for each column."""
-
-    def levels(x: jax.Array, y: jax.Array) -> draw.Colour:
-        arm = jnp.clip(jnp.floor(x).astype(jnp.int32), 0, len(condition) - 1)
-        return figures.either(condition[arm], on_true, on_false)
-
-    return levels

@@ -9,8 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import draw, figures
 
-from envcore_misc.render.picture import picture
-
 if TYPE_CHECKING:
     from envcore_misc.four_rooms import FourRoomsParams, FourRoomsState
     from envcore_misc.frozen_lake import FrozenLakeParams, FrozenLakeState
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 _ICE: draw.Colour = (205, 226, 240)
 
 
-@picture
+@draw.picture
 def draw_frozen_lake(state: FrozenLakeState, params: FrozenLakeParams, height: int, lake: tuple[str, ...]) -> jax.Array:
     """The ice with its holes, a flag on each goal, and the walker."""
     tiles = np.array([list(line) for line in lake])
@@ -38,7 +36,7 @@ def draw_frozen_lake(state: FrozenLakeState, params: FrozenLakeParams, height: i
     )
 
 
-@picture
+@draw.picture
 def draw_four_rooms(state: FourRoomsState, params: FourRoomsParams, height: int, house: tuple[str, ...]) -> jax.Array:
     """The house by its rows, in which walls are x, the goal and the walker; a square."""
     walls = np.array([[mark == "x" for mark in row] for row in house])
@@ -50,11 +48,11 @@ def draw_four_rooms(state: FourRoomsState, params: FourRoomsParams, height: int,
         board,
         (_tiles(np.ones_like(walls)), draw.shades(walls, draw.PAPER, draw.STONE)),
         _goal(_cell(state.goal, rows)),
-        _walker(_cell(state.pos, rows)),
+        figures.walker(_cell(state.pos, rows), 0.4),
     )
 
 
-@picture
+@draw.picture
 def draw_meta_maze(state: MetaMazeState, params: MetaMazeParams, height: int, maze: MetaMaze) -> jax.Array:
     """The maze, the hidden goal, a frame round what the walker sees, and below a lamp and the time.
 
@@ -68,15 +66,15 @@ def draw_meta_maze(state: MetaMazeState, params: MetaMazeParams, height: int, ma
     at = _cell(state.pos, side)
     lamp = figures.either(state.last_reward < 0, draw.RED, draw.SHADE)
     lamp = figures.either(state.last_reward > 0, draw.GREEN, lamp)
-    sight = draw.box(at, (maze.rf_size, maze.rf_size), corner=0.2)
+    sight = draw.box(at, (maze.rf_size - 0.14, maze.rf_size - 0.14), corner=0.13)
     return draw.paint(
         height,
         window,
         board,
         (_tiles(np.ones_like(walls)), draw.shades(walls, draw.PAPER, draw.STONE)),
-        (_outline(sight, 0.14), draw.YELLOW),
+        (draw.outline(sight, 0.14), draw.YELLOW),
         _goal(_cell(state.goal, side)),
-        _walker(at),
+        figures.walker(at, 0.4),
         (draw.circle((0.5 * foot, -0.75 * foot), 0.4 * foot), lamp),
         *figures.gauge(
             (1.5 * foot, -0.75 * foot), side - 1.8 * foot, state.time / params.max_steps_in_episode, width=0.3 * foot
@@ -86,8 +84,7 @@ def draw_meta_maze(state: MetaMazeState, params: MetaMazeParams, height: int, ma
 
 def _cell(place: jax.Array, rows: int) -> draw.Point:
     """The middle of the cell in row `place[0]` and column `place[1]`."""
-    row, column = place.astype(jnp.float32)
-    return figures.cell(row, column, rows)
+    return figures.cell(place[0], place[1], rows)
 
 
 def _tiles(where: Any) -> draw.Shape:
@@ -97,13 +94,3 @@ def _tiles(where: Any) -> draw.Shape:
 def _goal(at: draw.Point) -> figures.Layer:
     """A green tile, for mazes of many cells, where a flag would be too small."""
     return draw.box(at, (0.94, 0.94), corner=0.08), draw.GREEN
-
-
-def _walker(at: draw.Point) -> figures.Layer:
-    """A walker that fills most of its cell, for the same reason."""
-    return draw.circle(at, 0.4), draw.ORANGE
-
-
-def _outline(shape: draw.Shape, width: float) -> draw.Shape:
-    """A line inside the shape's edge."""
-    return lambda x, y: jnp.abs(shape(x, y) + np.float32(width / 2)) - np.float32(width / 2)

@@ -12,8 +12,6 @@ import numpy as np
 from envcore import draw, trig
 from jax import lax
 
-from envcore_misc.render.picture import picture
-
 if TYPE_CHECKING:
     from envcore_misc.point_robot import PointRobotParams, PointRobotState
     from envcore_misc.reacher import ReacherParams, ReacherState
@@ -24,7 +22,7 @@ _PALE_GREEN: draw.Colour = (196, 217, 196)
 _PALE_BLUE: draw.Colour = (160, 184, 217)
 
 
-@picture
+@draw.picture
 def draw_point_robot(state: PointRobotState, params: PointRobotParams, height: int) -> jax.Array:
     """The half circle of goals, the goal with its radius, full green if just reached, the robot and its last move.
 
@@ -55,7 +53,7 @@ def draw_point_robot(state: PointRobotState, params: PointRobotParams, height: i
     )
 
 
-@picture
+@draw.picture
 def draw_reacher(state: ReacherState, params: ReacherParams, height: int) -> jax.Array:
     """The arm with its links in turn blue and orange, the circle that it can reach, and the goal; a square."""
     reach = jnp.abs(params.link_lengths).sum()
@@ -77,7 +75,7 @@ def draw_reacher(state: ReacherState, params: ReacherParams, height: int) -> jax
     )
 
 
-@picture
+@draw.picture
 def draw_swimmer(state: SwimmerState, params: SwimmerParams, height: int) -> jax.Array:
     """The swimmer, its head where it swims to, the goal, and the urchins where rewards are lost; a square."""
     x, y = state.xy[0], state.xy[1]
