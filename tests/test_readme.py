@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -13,6 +14,7 @@ from pathlib import Path
 import envcore
 import mnist_files
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -47,6 +49,21 @@ def test_python_blocks_of_a_distribution_run_in_order(
     run_python_blocks(ROOT / folder / "README.md", tmp_path, monkeypatch)
 
 
+def test_the_picture_at_the_top_is_what_the_command_beside_it_makes() -> None:
+    command = next(block for block in blocks("bash") if "envcore render" in block)
+    args = shlex.split(command)
+    options = dict(itertools.pairwise(args))
+    ids = [arg for arg in args[4:] if "-" in arg[1:] and not arg.startswith("--")]
+    assert set(ids) <= {found.spec.id for found in envcore.list_envs()}
+    height, columns = int(options["--height"]), int(options["--columns"])
+    path = ROOT / options["--out"]
+    assert f"]({options['--out']})" in README
+    assert f"![{len(ids)} environments" in README
+    with Image.open(path) as image:
+        assert image.size == (columns * (height + 8) - 8, -(-len(ids) // columns) * (height + 8) - 8)
+        assert getattr(image, "n_frames", 1) > 100
+
+
 def test_first_command_writes_a_picture(tmp_path: Path) -> None:
     command = next(line for line in blocks("bash") if "envcore rollout" in line)
     _, _, typed = command.partition("uv run ")
@@ -57,8 +74,6 @@ def test_first_command_writes_a_picture(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for part in ("episodes finished", "return", "length", "steps/s", "compile time"):
         assert part in done.stdout
-    from PIL import Image
-
     with Image.open(tmp_path / "cartpole.gif") as image:
         assert image.n_frames > 100  # pyright: ignore[reportAttributeAccessIssue]
 

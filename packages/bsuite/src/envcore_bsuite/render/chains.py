@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _WINDOW = draw.Window((3.0, 2.0), 4.0, 1.5)
 _LEFT, _RIGHT = 0.85, 5.15  # the ends of the way
 _GROUND = 1.0
-_WEATHER = (_RIGHT - 0.05, 3.45)
+_WEATHER = (_RIGHT - 0.05, 3.35)
 _RAIN: draw.Colour = (109, 146, 199)
 
 
