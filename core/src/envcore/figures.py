@@ -70,6 +70,16 @@ def cell(row: Any, column: Any, rows: int) -> draw.Point:
     return jnp.asarray(column, jnp.float32) + 0.5, rows - 0.5 - jnp.asarray(row, jnp.float32)
 
 
+def tiles(where: Any) -> draw.Shape:
+    """A tile in every cell of a grid where `where`, bool (rows, columns), holds."""
+    return draw.repeated(tile((0.0, 0.0)), where)
+
+
+def tile(at: draw.Point) -> draw.Shape:
+    """One tile, nearly as large as its cell."""
+    return draw.box(at, (0.94, 0.94), corner=0.08)
+
+
 def walker(at: draw.Point, radius: Any = 0.3) -> Layer:
     """The agent on a grid."""
     return draw.circle(at, radius), draw.ORANGE

@@ -131,9 +131,9 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
 def test_the_picture_shows_agent_and_goal() -> None:
     env = WindyGridworld()
     state = WindyGridworldState(position=jnp.array([3, 0]))
-    picture = np.asarray(env.render(state, height=70))
-    assert (picture.shape, picture.dtype) == ((70, 100, 3), np.uint8)
-    agent, goal, calm, stormy = picture[35, 5], picture[35, 75], picture[5, 5], picture[5, 65]
-    assert agent[2] > agent[0] + 50  # blue
+    picture = np.asarray(env.render(state, height=80)).astype(int)  # ten pixels a cell, and a margin of five
+    assert picture.shape == (80, 110, 3)
+    agent, goal, calm, stormy = picture[40, 10], picture[40, 80], picture[10, 10], picture[10, 70]
+    assert agent[0] > agent[2] + 50  # orange
     assert goal[1] > goal[0] + 30  # green
     assert calm.sum() > stormy.sum()

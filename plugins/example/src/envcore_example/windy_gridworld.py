@@ -116,8 +116,8 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     def render(
         self, state: WindyGridworldState, params: WindyGridworldParams | None = None, *, height: int = 256
     ) -> jax.Array:
-        goal = (self.default_params if params is None else params).goal
-        return draw_windy_gridworld(self.wind, self.rows, state.position, goal, height)
+        params = self.default_params if params is None else params
+        return draw_windy_gridworld(state, params, height, self.wind, self.rows)
 
     def move(
         self, state: WindyGridworldState, action: jax.Array, draws: Draws, params: WindyGridworldParams

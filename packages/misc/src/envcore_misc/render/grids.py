@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -28,9 +28,9 @@ def draw_frozen_lake(state: FrozenLakeState, params: FrozenLakeParams, height: i
     return draw.paint(
         height,
         window,
-        (_tiles(np.ones_like(tiles, np.bool_)), _ICE),
+        (figures.tiles(np.ones_like(tiles, np.bool_)), _ICE),
         (draw.repeated(draw.circle((0.0, 0.0), 0.36), tiles == "H"), draw.INK),
-        (_tiles(tiles == "G"), draw.GREEN),
+        (figures.tiles(tiles == "G"), draw.GREEN),
         (draw.repeated(flag, tiles == "G"), draw.PAPER),
         figures.walker(at),
     )
@@ -46,7 +46,7 @@ def draw_four_rooms(state: FourRoomsState, params: FourRoomsParams, height: int,
         height,
         window,
         board,
-        (_tiles(np.ones_like(walls)), draw.shades(walls, draw.PAPER, draw.STONE)),
+        (figures.tiles(np.ones_like(walls)), draw.shades(walls, draw.PAPER, draw.STONE)),
         _goal(_cell(state.goal, rows)),
         figures.walker(_cell(state.pos, rows), 0.4),
     )
@@ -71,7 +71,7 @@ def draw_meta_maze(state: MetaMazeState, params: MetaMazeParams, height: int, ma
         height,
         window,
         board,
-        (_tiles(np.ones_like(walls)), draw.shades(walls, draw.PAPER, draw.STONE)),
+        (figures.tiles(np.ones_like(walls)), draw.shades(walls, draw.PAPER, draw.STONE)),
         (draw.outline(sight, 0.14), draw.YELLOW),
         _goal(_cell(state.goal, side)),
         figures.walker(at, 0.4),
@@ -87,10 +87,6 @@ def _cell(place: jax.Array, rows: int) -> draw.Point:
     return figures.cell(place[0], place[1], rows)
 
 
-def _tiles(where: Any) -> draw.Shape:
-    return draw.repeated(draw.box((0.0, 0.0), (0.94, 0.94), corner=0.08), where)
-
-
 def _goal(at: draw.Point) -> figures.Layer:
     """A green tile, for mazes of many cells, where a flag would be too small."""
-    return draw.box(at, (0.94, 0.94), corner=0.08), draw.GREEN
+    return figures.tile(at), draw.GREEN
