@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import envcore as gymnax
@@ -10,7 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.rollout import EnvRollout, RolloutWrapper
+from envcore.visualize import Visualizer
 from flax import linen as nn
+from PIL import Image
 
 NUM_STEPS = 30
 
@@ -133,7 +136,7 @@ def test_collect_of_the_first_notebook(policy_params: Any) -> None:
     assert (returns < 0).all()
 
 
-def test_episode_loop_in_python() -> None:
+def test_episode_loop_in_python_and_its_animation(tmp_path: Path) -> None:
     env, env_params = gymnax.make("MountainCar-v0")
     key, rng_reset = jax.random.split(rng)
     _, env_state = env.reset(rng_reset, env_params)
@@ -148,7 +151,13 @@ def test_episode_loop_in_python() -> None:
             break
         env_state = next_env_state
     assert len(state_seq) == 200
-    assert jnp.cumsum(jnp.array(reward_seq))[-1] == -200
+    cum_rewards = jnp.cumsum(jnp.array(reward_seq))
+    assert cum_rewards[-1] == -200
+    vis = Visualizer(env, env_params, state_seq, cum_rewards)
+    vis.animate(f"{tmp_path}/anim.gif")
+    np.testing.assert_array_equal(vis.frames[7], env.render(state_seq[7], env_params))
+    with Image.open(tmp_path / "anim.gif") as image:
+        assert image.size == vis.frames.shape[2:0:-1]
 
 
 def test_two_link_pendula_of_different_lengths_in_one_call() -> None:
