@@ -11,8 +11,9 @@ import numpy as np
 from jax import lax
 
 from envcore import arguments, trees
+from envcore.draw import checked_height
 from envcore.environment import Environment
-from envcore.errors import EnvironmentDefinitionError, InvalidStateError, PictureError, VisualizerError
+from envcore.errors import EnvironmentDefinitionError, InvalidStateError, VisualizerError
 
 _CHUNK = 64  # frames drawn by one call, so that one program serves sequences of every length
 _CHUNK_BYTES = 2**25  # and at most so many of them
@@ -60,17 +61,16 @@ def _render(env: Environment[Any, Any], state: Any, params: Any, height: int) ->
 
 def picture_shape(env: Environment[Any, Any], states: Any, params: Any, height: Any) -> tuple[int, int]:
     """The height and width of one environment's picture, found without drawing one."""
-    if isinstance(height, bool) or not isinstance(height, int | np.integer) or height < 1:
-        raise PictureError(f"the height of a picture must be an integer of at least 1 pixel, got {height!r}.")
+    height = checked_height(height)
     first = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), states)
-    picture = jax.eval_shape(lambda state, params: _render(env, state, params, int(height)), first, params)
+    picture = jax.eval_shape(lambda state, params: _render(env, state, params, height), first, params)
     batch = first.time.shape
     if picture.dtype != jnp.uint8 or picture.shape != (*batch, height, *picture.shape[-2:-1], 3):
         raise EnvironmentDefinitionError(
             f"{env.name}.render(state, params, height={height}) returns {picture.dtype}{list(picture.shape)}: "
             f"it must return uint8 {[*batch, height, 'width', 3]}."
         )
-    return int(height), picture.shape[-2]
+    return height, picture.shape[-2]
 
 
 def checked_states(env: Environment[Any, Any], state_seq: Any) -> tuple[Any, tuple[int, ...]]:

@@ -12,11 +12,7 @@ import numpy as np
 
 from envcore.animation.files import checked_frames
 from envcore.errors import AnimationError
-
-# As in `envcore.draw`, which imports JAX.
-_PAPER = (246, 244, 239)
-_SHADE = (226, 223, 214)
-_INK = (38, 45, 58)
+from envcore.palette import INK, PAPER, SHADE
 
 
 def caption(frames: Any, texts: Iterable[str]) -> np.ndarray:
@@ -57,11 +53,11 @@ def caption(frames: Any, texts: Iterable[str]) -> np.ndarray:
     out = np.empty((len(frames), height + (line + 1) * spacing + 2 * margin, width, 3), np.uint8)
     out[:, :height] = frames
     for time in range(len(frames)):
-        strip = Image.new("RGB", (width, out.shape[1] - height), _PAPER)
+        strip = Image.new("RGB", (width, out.shape[1] - height), PAPER)
         canvas = ImageDraw.Draw(strip)
-        canvas.line([(0, 0), (width, 0)], _SHADE)
+        canvas.line([(0, 0), (width, 0)], SHADE)
         for column, (x, line) in zip(columns, places, strict=True):
-            canvas.text((x, margin + line * spacing), column[time], _INK, font)
+            canvas.text((x, margin + line * spacing), column[time], INK, font)
         out[time, height:] = np.asarray(strip)
     return out
 
@@ -95,7 +91,7 @@ def mosaic(videos: Iterable[Any], columns: int | None = None, gap: int = 8) -> n
     time, height, width = (max(video.shape[axis] for video in videos) for axis in range(3))
     whole = time, rows * (height + gap) - gap, columns * (width + gap) - gap, 3
     out = np.empty(whole, np.uint8)
-    out[:] = _PAPER
+    out[:] = PAPER
     for video, (row, column) in zip(videos, itertools.product(range(rows), range(columns)), strict=False):
         top = row * (height + gap) + (height - video.shape[1]) // 2
         left = column * (width + gap) + (width - video.shape[2]) // 2

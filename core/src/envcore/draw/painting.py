@@ -1,0 +1,139 @@
+"""From shapes and colours to pixels."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from envcore import trees
+from envcore.draw.shapes import Point, Shape, in_cell, scalar
+from envcore.errors import PictureError
+from envcore.fusion import compute_once
+from envcore.palette import INK, PAPER, Colour
+
+Paint = Callable[[jax.Array, jax.Array], Colour]
+"""A colour that depends on the place: from x and y as a shape gets them to levels that broadcast with them."""
+
+
+class Window(NamedTuple):
+    """The part of the scene that a picture shows.
+
+    Attributes:
+      centre: its middle.
+      height: from the lower edge to the upper one, float scalar > 0.
+      aspect: width divided by height, a Python float.
+    """
+
+    centre: Point
+    height: Any
+    aspect: float
+
+    @classmethod
+    def around(cls, x: tuple[Any, Any], y: tuple[Any, Any], aspect: float = 1.0) -> Window:
+        """The smallest window of an aspect ratio that shows `x[0] <= x <= x[1]` and `y[0] <= y <= y[1]`."""
+        height = jnp.maximum(scalar(y[1] - y[0]), scalar((x[1] - x[0]) / aspect))
+        return cls(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2), height, aspect)
+
+
+def picture(draw: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    """Decorates a function `draw(state, params, height, *options)` that paints an environment's state.
+
+    It is compiled once for each height and options, which must be hashable, inlines under the caller's own `jit`, and
+    sees every number as an array of at most 32 bits, whatever the caller passed.
+
+    Raises (the function that it returns):
+      PictureError: the state is a batch of states.
+    """
+
+    @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
+    def compiled(state: Any, params: Any, height: int, options: tuple[Any, ...]) -> jax.Array:
+        return draw(trees.narrow(state), trees.narrow(params), height, *options)
+
+    @functools.wraps(draw)
+    def checked(state: Any, params: Any, height: int, *options: Any) -> jax.Array:
+        if batch := jnp.shape(state.time):
+            raise PictureError(f"a picture shows one state, got numbers of shape {batch}: for a batch, use jax.vmap.")
+        return compiled(state, params, height, options)
+
+    return checked
+
+
+def paint(height: int, window: Window, *layers: tuple[Shape, Colour | Paint], background: Colour = PAPER) -> jax.Array:
+    """Paints shapes over each other, the first at the back.
+
+    Args:
+      height: of the picture in pixels; its width is `round(height * window.aspect)`.
+      window: what of the scene to show.
+      *layers: shapes and their colours. An edge blends over one pixel; where a distance is NaN, the shape is not.
+      background: the colour behind them.
+
+    Returns:
+      uint8 (height, width, 3).
+
+    Raises:
+      PictureError: the height is no positive integer, or a number that must be a scalar is a whole batch of them.
+    """
+    size = checked_height(height), max(1, round(height * window.aspect))
+    x, y, pixel = _pixel_centres(size, window)
+    sharpness = 1 / pixel
+    planes = tuple(jnp.full(size, scalar(level)) for level in background)
+    for shape, colour in layers:
+        inside = np.float32(0.5) - shape(x, y) * sharpness
+        coverage = jnp.where(inside > 0, jnp.minimum(inside, 1), 0)
+        levels = colour(x, y) if callable(colour) else map(scalar, colour)
+        planes = tuple(plane + coverage * (level - plane) for plane, level in zip(planes, levels, strict=True))
+    # The words are stored before the bytes are taken out of them, or XLA would paint each pixel once for each byte.
+    return compute_once(_bytes, _words(planes))
+
+
+def shades(values: Any, low: Colour = PAPER, high: Colour = INK) -> Paint:
+    """The paint of a grid's cells, `low` where `values`, float (rows, columns), is 0 and `high` where it is 1."""
+
+    def levels(x: jax.Array, y: jax.Array) -> Colour:
+        share = in_cell(jnp.asarray(values, jnp.float32), x, y, outside=0)
+        red, green, blue = (scalar(a) + share * (scalar(b) - scalar(a)) for a, b in zip(low, high, strict=True))
+        return red, green, blue
+
+    return levels
+
+
+def checked_height(height: Any) -> int:
+    """The height of a picture as a Python integer.
+
+    Raises:
+      PictureError: it is no positive integer.
+    """
+    try:
+        pixels = 0 if isinstance(height, bool) else operator.index(height)
+    except TypeError:
+        pixels = 0
+    if pixels < 1:
+        raise PictureError(f"the height of a picture must be an integer of at least 1 pixel, got {height!r}.")
+    return pixels
+
+
+def _pixel_centres(size: tuple[int, int], window: Window) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Returns x as (1, width), y as (height, 1), and the side of a pixel, in units of the scene."""
+    height, width = size
+    pixel = scalar(window.height) / height
+    column = np.arange(width, dtype=np.float32)[None, :] - np.float32(width / 2 - 0.5)
+    row = np.arange(height, dtype=np.float32)[:, None] - np.float32(height / 2 - 0.5)
+    return scalar(window.centre[0]) + column * pixel, scalar(window.centre[1]) - row * pixel, pixel
+
+
+def _words(planes: tuple[jax.Array, ...]) -> jax.Array:
+    """Packs red, green and blue in [0, 255], each float32 (height, width), into uint32 (height, width)."""
+    red, green, blue = ((plane + np.float32(0.5)).astype(jnp.int32) for plane in planes)
+    return (red | (green << 8) | (blue << 16)).astype(jnp.uint32)
+
+
+def _bytes(words: jax.Array) -> jax.Array:
+    """Unpacks them to uint8 (height, width, 3)."""
+    return lax.bitcast_convert_type(words, jnp.uint8)[..., :3]

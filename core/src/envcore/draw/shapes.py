@@ -1,0 +1,185 @@
+"""Signed distances, and what can be made of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from envcore import trig
+from envcore.errors import PictureError
+
+Shape = Callable[[jax.Array, jax.Array], jax.Array]
+"""Signed distance of points: from x and y, float32 and broadcastable to each other, to float32."""
+
+Point = tuple[Any, Any]
+"""Two float scalars, x to the right and y up."""
+
+
+# Shapes.
+
+
+def circle(centre: Point, radius: Any) -> Shape:
+    """A disc."""
+    return lambda x, y: _norm(x - scalar(centre[0]), y - scalar(centre[1])) - scalar(radius)
+
+
+def segment(start: Point, end: Point, radius: Any) -> Shape:
+    """A straight line with round ends, `2 * radius` thick; `start` and `end` may coincide."""
+    x0, y0, x1, y1 = map(scalar, (*start, *end))
+    dx, dy = x1 - x0, y1 - y0
+    scale = 1 / jnp.maximum(dx * dx + dy * dy, np.float32(1e-12))
+
+    def distance(x: jax.Array, y: jax.Array) -> jax.Array:
+        x, y = x - x0, y - y0
+        along = jnp.clip(x * (dx * scale) + y * (dy * scale), 0, 1)
+        return _norm(x - along * dx, y - along * dy) - scalar(radius)
+
+    return distance
+
+
+def box(centre: Point, size: Point, corner: Any = 0.0) -> Shape:
+    """A rectangle with sides along the axes and corners rounded with radius `corner`; `size` is width and height."""
+
+    def distance(x: jax.Array, y: jax.Array) -> jax.Array:
+        radius = scalar(corner)
+        dx = jnp.abs(x - scalar(centre[0])) - (scalar(size[0]) / 2 - radius)
+        dy = jnp.abs(y - scalar(centre[1])) - (scalar(size[1]) / 2 - radius)
+        outside = _norm(jnp.maximum(dx, 0), jnp.maximum(dy, 0))
+        return outside + jnp.minimum(jnp.maximum(dx, dy), 0) - radius
+
+    return distance
+
+
+def polygon(*vertices: Point) -> Shape:
+    """A convex polygon, its vertices counter-clockwise.
+
+    Outside, where a vertex is nearest, the distance is that to the nearest of the two edges' lines: corners are
+    sharp.
+    """
+    corners = [(scalar(x), scalar(y)) for x, y in vertices]
+    edges = list(zip(corners, corners[1:] + corners[:1], strict=True))
+
+    def distance(x: jax.Array, y: jax.Array) -> jax.Array:
+        return functools.reduce(jnp.maximum, [_right_of(start, end, x, y) for start, end in edges])
+
+    return distance
+
+
+def below(level: Any) -> Shape:
+    """Everything below `y = level`."""
+    return lambda _, y: y - scalar(level)
+
+
+def under(curve: Callable[[jax.Array], jax.Array]) -> Shape:
+    """Everything below `y = curve(x)`.
+
+    The distance is that to the curve's tangent at the same x: right near the curve, where it matters.
+    """
+
+    def distance(x: jax.Array, y: jax.Array) -> jax.Array:
+        level, slope = jax.jvp(curve, (x,), (jnp.ones_like(x),))
+        return (y - level) * lax.rsqrt(1 + slope * slope)
+
+    return distance
+
+
+def arc(centre: Point, radius: Any, start: Any, sweep: Any, width: Any) -> Shape:
+    """A part of a circle's line with round ends, `width` thick.
+
+    It begins at the angle `start`, counter-clockwise from the x axis, and goes on for `sweep`, which may be
+    negative; at most one turn, in radians.
+    """
+    half = jnp.abs(scalar(sweep)) / 2
+    end = scalar(radius) * trig.cos(half), scalar(radius) * trig.sin(half)
+
+    def from_middle(x: jax.Array, y: jax.Array) -> jax.Array:
+        y = jnp.abs(y)
+        is_beside = y * trig.cos(half) <= x * trig.sin(half)  # of the line from the centre through the end
+        to_circle = jnp.abs(_norm(x, y) - scalar(radius))
+        return jnp.where(is_beside, to_circle, _norm(x - end[0], y - end[1])) - scalar(width) / 2
+
+    return placed(from_middle, centre, scalar(start) + scalar(sweep) / 2)
+
+
+# What can be made of shapes.
+
+
+def union(*shapes: Shape) -> Shape:
+    """All of the shapes in one, for one colour."""
+    return lambda x, y: functools.reduce(jnp.minimum, [shape(x, y) for shape in shapes])
+
+
+def placed(shape: Shape, origin: Point, angle: Any) -> Shape:
+    """The shape turned counter-clockwise by `angle` in radians about (0, 0), which then moves to `origin`."""
+    sine, cosine = trig.sin(scalar(angle)), trig.cos(scalar(angle))
+
+    def distance(x: jax.Array, y: jax.Array) -> jax.Array:
+        x, y = x - scalar(origin[0]), y - scalar(origin[1])
+        return shape(x * cosine + y * sine, y * cosine - x * sine)
+
+    return distance
+
+
+def scaled(shape: Shape, origin: Point, scale: Any) -> Shape:
+    """The shape enlarged by a factor `scale` > 0 about (0, 0), which then moves to `origin`."""
+    x0, y0, scale = map(scalar, (*origin, scale))
+    return lambda x, y: scale * shape((x - x0) / scale, (y - y0) / scale)
+
+
+def outline(shape: Shape, width: Any) -> Shape:
+    """A line along the shape's edge, `width` thick, half of it inside."""
+    return lambda x, y: jnp.abs(shape(x, y)) - scalar(width) / 2
+
+
+def shown(shape: Shape, condition: Any) -> Shape:
+    """The shape where `condition`, a bool scalar, holds, else nothing."""
+    return lambda x, y: jnp.where(condition, shape(x, y), np.float32(np.inf))
+
+
+def repeated(shape: Shape, where: Any) -> Shape:
+    """A copy of the shape, drawn about (0, 0), in every cell of a grid where `where`, bool (rows, columns), holds.
+
+    Cells are unit squares and row 0 is the uppermost: the middle of `where[row, column]` is at
+    `(column + 0.5, rows - row - 0.5)`. A copy ends where its cell ends.
+    """
+
+    def distance(x: jax.Array, y: jax.Array) -> jax.Array:
+        copy = shape(x - jnp.floor(x) - np.float32(0.5), y - jnp.floor(y) - np.float32(0.5))
+        return jnp.where(in_cell(jnp.asarray(where, jnp.bool_), x, y, outside=False), copy, np.float32(np.inf))
+
+    return distance
+
+
+# Helpers.
+
+
+def in_cell(values: jax.Array, x: jax.Array, y: jax.Array, outside: Any) -> jax.Array:
+    """The value of the cell that each point lies in."""
+    rows, columns = values.shape
+    row, column = rows - 1 - jnp.floor(y).astype(jnp.int32), jnp.floor(x).astype(jnp.int32)
+    is_inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
+    return jnp.where(is_inside, values[jnp.clip(row, 0, rows - 1), jnp.clip(column, 0, columns - 1)], outside)
+
+
+def scalar(value: Any) -> jax.Array:
+    value = jnp.asarray(value, jnp.float32)
+    if value.shape:
+        raise PictureError(f"a picture shows one state, got numbers of shape {value.shape}: for a batch, use jax.vmap.")
+    return value
+
+
+def _right_of(start: tuple[jax.Array, jax.Array], end: tuple[jax.Array, jax.Array], x: Any, y: Any) -> jax.Array:
+    """Signed distance of points from the line through `start` and `end`, positive on its right."""
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    scale = lax.rsqrt(dx * dx + dy * dy)
+    return (x - start[0]) * (dy * scale) - (y - start[1]) * (dx * scale)
+
+
+def _norm(x: jax.Array, y: jax.Array) -> jax.Array:
+    return jnp.sqrt(x * x + y * y)
