@@ -108,7 +108,6 @@ def test_errors_are_one_line(run: Run, tmp_path: Path, args: tuple[str, ...], me
     ("args", "message"),
     [
         (("Nowhere-v0",), "no installed environment is called 'Nowhere-v0'"),
-        (("Deck-v0",), "Deck cannot be drawn: its class Deck has to implement render"),
         (("Counter-v0",), "envcore play needs a keyboard: run it in a POSIX terminal"),
         (("Counter-v0", "--fps", "0"), "--fps must be more than 0 and at most 1000, got 0.0"),
         (("Counter-v0", "--seed", "-1"), r"--seed must be from 0 to 2**63 - 1, got -1"),

@@ -27,6 +27,24 @@ def ones(policy_params, obs, key):
     return jnp.int32(1)
 
 number = 3
+
+def breaks(policy_params, obs, key):
+    raise ValueError("first line\\nsecond line")
+
+def leaves(policy_params, obs, key):
+    raise SystemExit(3)
+
+def of_two(policy_params, obs):
+    return 0
+
+def looks(policy_params, obs, key):
+    return 0 if obs[0] > 0 else 1
+
+def floats(policy_params, obs, key):
+    return jnp.float32(1)
+
+def outside(policy_params, obs, key):
+    return jnp.int32(7)
 """
 
 
@@ -88,9 +106,35 @@ class TestRender:
                 image.seek(count)
                 state = Counter().reset(KEY)[1].replace(count=np.int32(count))
                 np.testing.assert_array_equal(np.asarray(image.convert("RGB")), Counter().render(state, height=6))
-        assert (
-            "is no function, but 3" in run("render", "Counter-v0", "--out", "a.png", "--policy", "my_agent:number")[2]
-        )
+
+    @pytest.mark.parametrize(
+        ("name", "message"),
+        [
+            ("number", "my_agent:number is no function, but 3"),
+            ("breaks", "ValueError: first line"),
+            ("leaves", "SystemExit: 3"),
+            ("of_two", "TypeError: of_two() takes 2 positional arguments"),
+            ("looks", "TracerBoolConversionError: "),
+            (
+                "floats",
+                "an action of Counter must be in Discrete(2): expected an integer, got float32",
+            ),
+            ("outside", "returned actions that are not in Discrete(2)"),
+        ],
+    )
+    def test_a_policy_that_fails_is_named(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
+    ):
+        (tmp_path / "my_agent.py").write_text(ONES)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.path", list(__import__("sys").path))
+        args = ("--policy", f"my_agent:{name}", "--steps", "2", "--height", "6")
+        code, _, err = run("render", "Counter-v0", "--out", "a.png", *args)
+        assert code == 1
+        assert f"--policy my_agent:{name}" in err
+        assert message in err
+        assert err.count("\n") == 1
+        assert not Path("a.png").exists()
 
     def test_several_environments_and_copies_are_a_mosaic_in_which_each_has_its_pace(self, run: Run, tmp_path: Path):
         path = tmp_path / "a.webp"
@@ -112,9 +156,16 @@ class TestRender:
             (("Counter-v0", "--out", "a.txt"), "the name must end in .gif"),
             (("Counter-v0", "--out", "no/a.gif"), "the folder no does not exist; create it first"),
             (("Counter-v0", "--out", "."), " is a folder: name a file in it"),
-            (("Counter-v0", "--out", "a.gif", "--steps", "0"), "--steps must be at least 1, got 0"),
-            (("Counter-v0", "--out", "a.gif", "--num-envs", "0"), "--num-envs must be at least 1, got 0"),
-            (("Counter-v0", "--out", "a.gif", "--columns", "0"), "--columns must be at least 1, got 0"),
+            (("Counter-v0", "--out", "a.gif", "--steps", "0"), "--steps must be from 1 to 1,000,000, got 0"),
+            (("Counter-v0", "--out", "a.gif", "--num-envs", "0"), "--num-envs must be from 1 to 10,000, got 0"),
+            (("Counter-v0", "--out", "a.gif", "--columns", "0"), "--columns must be from 1 to 10,000, got 0"),
+            (
+                ("Counter-v0", "--out", "a.gif", "--steps", "9999999"),
+                "--steps must be from 1 to 1,000,000",
+            ),
+            (("Counter-v0", "--out", "a.gif", "--policy", "my.py:f"), "MODULE:FUNCTION, as in `import MODULE`"),
+            (("Counter-v0", "--out", "a.gif", "--policy", "./my:f"), "MODULE:FUNCTION, as in `import MODULE`"),
+            (("Counter-v0", "--out", "a.webp", "--height", "20000"), "at most 16383 pixels wide and high"),
             (("Counter-v0", "--out", "a.gif", "--height", "0"), "at least 1 pixel, got 0"),
             (("Counter-v0", "--out", "a.gif", "--fps", "0"), "from 0.01 to 50 frames per second, got 0.0"),
             (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "--seed must be from 0 to 2**63 - 1, got -1"),
@@ -217,6 +268,15 @@ class TestGallery:
         assert (code, out) == (1, "")
         assert message in err
         assert err.count("\n") == 1
+
+    def test_a_picture_that_cannot_be_written_stands_on_its_card(self, run: Run, tmp_path: Path):
+        registry.register(EnvSpec("Slow-v0", "toy:Slow"))
+        code, out, _ = run("gallery", "Slow-v0", "Counter-v0", "Counter-v0", "--out", str(tmp_path), "--height", "8")
+        page = _Page((tmp_path / "index.html").read_text())
+        assert code == 0
+        assert "Slow-v0: a WebP plays from 0.01" in out
+        assert "shows 2 environments" in out
+        assert len(page.images) == 1
 
     def test_nothing_installed(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(registry, "_SHARED", registry.Registry())

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import draw, spaces
-from envcore.errors import NoPictureError, PictureError
+from envcore.errors import EnvironmentDefinitionError, NoPictureError, PictureError
 from envcore.wrappers import Batched, FrameStack, LogWrapper, PixelObservation
 from toy import Counter, Deck, Spring
 
@@ -101,6 +101,30 @@ def test_two_equal_ones_are_one_program_whatever_the_size_was_given_as() -> None
 def test_a_bad_size_is_an_error(size) -> None:
     with pytest.raises(PictureError, match=r"size must be a height and a width in pixels, .*, got "):
         PixelObservation(Spring(), size)
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        jnp.zeros((8, 8, 4), jnp.uint8),
+        jnp.zeros((8, 8, 3)),
+        jnp.zeros((3, 8, 8), jnp.uint8),
+        jnp.zeros((9, 8, 3), jnp.uint8),
+        jnp.zeros((8, 8), jnp.uint8),
+        jnp.zeros((8, 0, 3), jnp.uint8),
+        None,
+    ],
+    ids=["RGBA", "float", "channels first", "another height", "2-D", "no width", "None"],
+)
+def test_what_is_no_picture_is_an_error_at_once(picture) -> None:
+    class Wrong(Counter):
+        def render(self, state: Any, params: Any = None, *, height: int = 256) -> Any:
+            return picture
+
+    with pytest.raises(
+        EnvironmentDefinitionError, match=r"Wrong.render\(.*height=8\) returns .*must return"
+    ):
+        PixelObservation(Wrong(), (8, 8))
 
 
 def test_an_environment_without_a_picture_is_an_error_at_once() -> None:

@@ -22,7 +22,10 @@ from envcore import registry
 from envcore.specs import EnvSpec
 from envcore.cli import main
 toy.Fuse.action_names = ()  # nothing says that action 0 waits
-registry.register(EnvSpec("Counter-v0", "toy:Counter"), EnvSpec("Fuse-v0", "toy:Fuse"))
+toy.Still = type("Still", (toy.Counter,), {{"render_fps": 0}})
+toy.Misnamed = type("Misnamed", (toy.Counter,), {{"action_names": ("a",)}})
+for name in ("Counter", "Fuse", "Deck", "Spring", "Still", "Misnamed"):
+    registry.register(EnvSpec(f"{{name}}-v0", f"toy:{{name}}"))
 sys.argv = ["envcore", "play", *{!r}]
 main()
 """
@@ -169,14 +172,41 @@ def test_a_game_with_an_idle_action_goes_on_by_itself():
 def test_a_game_without_an_idle_action_waits_for_each_key_and_fits_its_terminal():
     with play("Fuse-v0", rows=12, columns=70) as terminal:
         terminal.wait_for("step 0")
-        terminal.press(b"11")  # two keys at once are one step
-        terminal.wait_for("step 1  1  reward 0.5  return 0.5")
+        terminal.press(b"01")  # two keys at once are two steps
+        terminal.wait_for("step 2  1  reward 0.5  return 0.5")
         terminal.resize(24, 16)
-        terminal.wait_for("step 1  1  rewa\N{HORIZONTAL ELLIPSIS}")
+        terminal.wait_for("step 2  1  rewa\N{HORIZONTAL ELLIPSIS}")
         np.testing.assert_array_equal(terminal.pixels(8), Counter().render(counted(1), height=16))
         terminal.press(b"\x03")
         assert terminal.wait_for_end() == 0
-        assert "No episode of Fuse-v0 was played to its end." in " ".join(terminal.text.split())
+        assert "No episode of Fuse-v0 was played to its end." in terminal.text.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("env_id", "message"),
+    [
+        ("Deck-v0", "Deck cannot be drawn: its class Deck has to implement render"),
+        ("Still-v0", "Still.render_fps must be more than 0 and at most 1000, got 0"),
+        ("Misnamed-v0", "action_names must name all of Discrete(2) or none, got ('a',)"),
+    ],
+)
+def test_an_environment_that_cannot_be_played_says_why(env_id, message):
+    with play(env_id, rows=24, columns=150) as terminal:
+        assert terminal.wait_for_end() == 1
+        assert f"error: {message}" in terminal.text
+        assert terminal.echoes
+
+
+def test_a_terminal_that_is_too_small_waits_for_a_larger_one_and_is_left_as_it_was():
+    with play("Spring-v0", rows=24, columns=40) as terminal:
+        terminal.wait_for("step 1")
+        terminal.resize(24, 1)
+        terminal.wait_for("t\n")  # of "too small", letter by letter
+        terminal.resize(24, 40)
+        terminal.wait_for("return")
+        terminal.program.terminate()
+        assert terminal.wait_for_end() == 128 + 15
+        assert terminal.echoes
 
 
 def counted(count: int) -> CounterState:

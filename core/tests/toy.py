@@ -65,6 +65,12 @@ class Counter(Environment[CounterState, CounterParams]):
         return jnp.broadcast_to(bar[None, :, None], (height, height, 3))
 
 
+class Slow(Counter):
+    """A counter whose pictures change once in a quarter of an hour."""
+
+    render_fps: ClassVar[float] = 0.001
+
+
 class Fuse(Counter):
     """A counter whose time limit is a termination."""
 

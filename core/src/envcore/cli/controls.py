@@ -10,7 +10,7 @@ import numpy as np
 
 from envcore import spaces
 from envcore.environment import Environment
-from envcore.errors import PlayError
+from envcore.errors import EnvironmentDefinitionError, PlayError
 
 IDLE = ("stay", "noop", "wait", "none")
 """Names of actions that do nothing: what a player plays who presses no key."""
@@ -70,6 +70,8 @@ class Controls:
         return action
 
     def _discrete(self, space: spaces.Discrete, names: tuple[str, ...]) -> tuple[list[tuple[str, str]], Any]:
+        if names and len(names) != space.n:
+            raise EnvironmentDefinitionError(f"action_names must name all of {space!r} or none, got {names!r}.")
         shown, idle = [], None
         for i, key in zip(range(space.n), _NUMBERED, strict=False):
             action = np.int32(i)

@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import jax
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from envcore import random, registry
 from envcore.animation import save_animation
 from envcore.cli.describe import describe
 from envcore.cli.options import key_of
+from envcore.cli.output import say
 from envcore.cli.recording import at_pace, visualizer
-from envcore.errors import EnvcoreError, GalleryError
+from envcore.errors import AnimationError, EnvcoreError, GalleryError
 from envcore.registry import Registration
 
 _SECONDS = 6
@@ -48,17 +48,19 @@ def gallery(env_ids: Iterable[str], out: Path, height: int, seed: int) -> None:
     Raises:
       EnvcoreError: an id is unknown, the folder cannot be written, or the height or seed makes no sense.
     """
-    key, console = key_of(seed), Console()
+    key = key_of(seed)
     if height < 1:
         raise GalleryError(f"--height must be at least 1, got {height}.")
-    chosen = [(env_id, registry.find(env_id)) for env_id in env_ids] or _installed()
+    chosen = [(env_id, registry.find(env_id)) for env_id in dict.fromkeys(env_ids)] or _installed()
     if not chosen:
         raise GalleryError("no environments are installed: pip install 'envcore[all]'.")
+    if (out / _PAGE).is_dir():
+        raise GalleryError(f"cannot write {out / _PAGE}: it is a folder; choose another place.")
     try:
         (out / _PICTURES).mkdir(parents=True, exist_ok=True)
         cards = []
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, console=console) as progress:
+        with Progress(*columns) as progress:
             task = progress.add_task("", total=len(chosen))
             for title, found in chosen:
                 progress.update(task, description=title)
@@ -70,8 +72,8 @@ def gallery(env_ids: Iterable[str], out: Path, height: int, seed: int) -> None:
         raise GalleryError(f"cannot write into {out}: {error.strerror or error}; choose another folder.") from error
     for card in cards:
         if card.problem:
-            console.print(f"{card.title}: {card.problem}", markup=False, highlight=False, style="yellow")
-    console.print(f"{out / _PAGE} shows {len(cards)} environments.", markup=False, highlight=False, soft_wrap=True)
+            say(f"{card.title}: {card.problem}", style="yellow")
+    say(f"{out / _PAGE} shows {_environments(cards)}.")
 
 
 def _installed() -> list[tuple[str, Registration]]:
@@ -97,8 +99,17 @@ def _card(title: str, found: Registration, out: Path, height: int, key: jax.Arra
         problem = str(error) if isinstance(error, EnvcoreError) else f"{type(error).__name__}: {error}"
         return _Card(title, found, facts, "", problem)
     fps = min(env.render_fps, _FASTEST)
-    save_animation(out / picture, at_pace(frames, env.render_fps, fps), fps)
+    try:
+        save_animation(out / picture, at_pace(frames, env.render_fps, fps), fps)
+    except AnimationError as error:
+        if isinstance(error.__cause__, OSError):  # the folder's fault
+            raise
+        return _Card(title, found, facts, "", str(error))
     return _Card(title, found, facts, picture, "")
+
+
+def _environments(cards: list[_Card]) -> str:
+    return f"{len(cards)} environment{'s' * (len(cards) != 1)}"
 
 
 # The page.
@@ -143,7 +154,7 @@ def _page(cards: list[_Card]) -> str:
 <body>
 <header>
 <h1>envcore gallery</h1>
-<p>{len(cards)} environments, played at random.</p>
+<p>{_environments(cards)}, played at random.</p>
 <nav>
 {links}
 </nav>

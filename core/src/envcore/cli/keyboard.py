@@ -33,6 +33,7 @@ class Keyboard:
             raise PlayError("envcore play needs a keyboard: run it in a POSIX terminal, with nothing piped into it.")
         self._terminal = sys.stdin.fileno()
         self._settings: Any = None
+        self._pressed: list[str] = []
 
     def __enter__(self) -> Self:
         assert termios is not None
@@ -47,22 +48,27 @@ class Keyboard:
         assert termios is not None
         termios.tcsetattr(self._terminal, termios.TCSADRAIN, self._settings)
 
-    def read(self, timeout: float) -> list[str]:
-        """The keys pressed since the last call.
+    def next(self, timeout: float) -> str | None:
+        """The oldest key that was pressed and has not been asked for yet.
 
         Args:
-          timeout: how long to wait for the first one, in seconds.
+          timeout: how long to wait for one, in seconds.
 
         Returns:
-          Names, oldest first: "left", "right", "up", "down", "space", "enter", "escape", or a character. A terminal
-          that has gone away presses "escape".
+          Its name: "left", "right", "up", "down", "space", "enter", "escape", or a character; None if no key came. A
+          terminal that has gone away presses "escape".
         """
-        if not self._is_ready(timeout):
-            return []
-        data = self._bytes()
-        while data.endswith((b"\x1b", b"\x1b[", b"\x1bO")) and self._is_ready(_LATENCY):
-            data += self._bytes()
-        return parse_keys(data) if data else ["escape"]
+        if not self._pressed and self._is_ready(timeout):
+            data = self._bytes()
+            while data.endswith((b"\x1b", b"\x1b[", b"\x1bO")) and self._is_ready(_LATENCY):
+                data += self._bytes()
+            self._pressed = parse_keys(data) if data else ["escape"]
+        return self._pressed.pop(0) if self._pressed else None
+
+    def forget(self) -> None:
+        """Drops what was pressed up to now."""
+        while self.next(0) is not None:
+            pass
 
     def _is_ready(self, timeout: float) -> bool:
         return bool(select.select([self._terminal], [], [], timeout)[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import signal
 import time
 from contextlib import suppress
 from typing import Any
@@ -19,11 +20,14 @@ from envcore.cli.controls import RESERVED, Controls
 from envcore.cli.half_blocks import HalfBlocks
 from envcore.cli.keyboard import Keyboard
 from envcore.cli.options import key_of
-from envcore.errors import PlayError
+from envcore.cli.output import say
+from envcore.errors import PictureError, PlayError
+from envcore.frames import picture_struct
 from envcore.wrappers.pixel_observation import fitting_height
 
 _LINES_BELOW = 3
 _QUIT = {"q", "escape"}
+_SMALLEST = 16  # pixels
 _PATIENCE = 0.5  # seconds between looks at the size of the terminal while the game waits for a key
 
 
@@ -39,23 +43,36 @@ def play(env_id: str, fps: float | None, seed: int) -> None:
     Raises:
       EnvcoreError: there is no terminal, or the environment has no picture or no actions that keys can stand for.
     """
-    if fps is not None and not 0 < fps <= 1000:
-        raise PlayError(f"--fps must be more than 0 and at most 1000, got {fps}.")
     key = key_of(seed)
-    env, params = registry.make(env_id)
-    jax.eval_shape(env.render, state_struct(env), params)  # it may have no picture: say so before anything else
-    controls, keyboard, console = Controls(env, params), Keyboard(), Console()
+    _check_fps("--fps", fps)
+    registry.find(env_id)
+    keyboard, console = Keyboard(), Console()
     if not console.is_terminal:
         raise PlayError("envcore play needs a terminal to draw in: do not redirect its output.")
-    game = Game(env, params, key)
+    env, params = registry.make(env_id)
+    picture_struct(env, state_struct(env), params, _SMALLEST)  # it may have no picture: say so before anything else
+    controls = Controls(env, params)
     if fps is None and controls.idle is not None:
         fps = env.render_fps
+        _check_fps(f"{env.name}.render_fps", fps)
+    game = Game(env, params, key)
+    signal.signal(signal.SIGTERM, _leave)
     with suppress(KeyboardInterrupt), keyboard, Live(console=console, screen=True, auto_refresh=False) as live:
         _run(game, controls, keyboard, live, fps)
     if not game.finished:
-        console.print(f"No episode of {env_id} was played to its end.", markup=False, highlight=False)
+        say(f"No episode of {env_id} was played to its end.")
     for number, (steps, total) in enumerate(game.finished, 1):
-        console.print(f"episode {number}: {steps} steps, return {total:g}", markup=False, highlight=False)
+        say(f"episode {number}: {steps} steps, return {total:g}")
+
+
+def _check_fps(name: str, fps: float | None) -> None:
+    if fps is not None and not 0 < fps <= 1000:
+        raise PlayError(f"{name} must be more than 0 and at most 1000, got {fps}.")
+
+
+def _leave(*_: object) -> None:
+    """Ends the program as a signal would, but lets the terminal be as it was."""
+    raise SystemExit(128 + signal.SIGTERM)
 
 
 class Game:
@@ -106,7 +123,8 @@ def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: fl
     while True:
         live.update(_screen(game, controls, live.console, is_paused), refresh=True)
         if fps is None or is_paused or game.is_over:
-            keys, due = keyboard.read(_PATIENCE), time.monotonic()
+            key, due = keyboard.next(_PATIENCE), time.monotonic()
+            keys = [key] if key else []
         else:
             due = max(due + 1 / fps, time.monotonic())
             keys = _keys_until(due, keyboard)
@@ -125,13 +143,16 @@ def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: fl
                 habit = action
             if action is not None:
                 game.step(action)
+            if game.is_over:
+                keyboard.forget()  # what was pressed before the end was seen
 
 
 def _keys_until(due: float, keyboard: Keyboard) -> list[str]:
     """The keys pressed until then, or until one that is not an action's."""
     keys: list[str] = []
     while (left := due - time.monotonic()) > 0 and not {*_QUIT, *RESERVED} & set(keys):
-        keys += keyboard.read(left)
+        key = keyboard.next(left)
+        keys += [key] if key else []
     return keys
 
 
@@ -147,4 +168,8 @@ def _screen(game: Game, controls: Controls, console: Console, is_paused: bool) -
     )
     for line in lines:
         line.no_wrap, line.overflow = True, "ellipsis"
-    return Group(HalfBlocks(game.picture(2 * max(1, height - _LINES_BELOW), width)), *lines)
+    try:
+        picture = HalfBlocks(game.picture(2 * max(1, height - _LINES_BELOW), width))
+    except PictureError:  # whatever shape the picture has, the terminal may become larger again
+        picture = Text("too small")
+    return Group(picture, *lines)

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import random
+from envcore import arguments, random
 from envcore.environment import Environment
 from envcore.errors import RolloutError
 from envcore.rollout import Policy, random_policy
@@ -87,6 +87,7 @@ def visualizer(
       **options: as for `Visualizer`.
     """
     played = record(env, params, find_policy(policy, env, params), key, num_steps, num_envs)
+    _check_actions(policy, env, params, played.action)
     if num_envs == 1:
         played = jax.tree.map(lambda x: x[:, 0], played)
     rewards = np.cumsum(np.asarray(played.reward, np.float64), axis=0)
@@ -104,17 +105,35 @@ def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
     if name == "random":
         return random_policy(env, params)
     module, _, function = name.partition(":")
-    if not module or not function:
-        raise RolloutError(f"--policy must be random or MODULE:FUNCTION, got {name!r}.")
+    if not function or not all(map(str.isidentifier, module.split("."))) or module.endswith(".py"):
+        raise RolloutError(f"--policy must be random or MODULE:FUNCTION, as in `import MODULE`, got {name!r}.")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     try:
         policy = getattr(importlib.import_module(module), function)
-    except Exception as error:
-        raise RolloutError(f"--policy {name}: {type(error).__name__}: {error}.") from error
+    except (Exception, SystemExit) as error:
+        raise _policy_error(name, error) from error
     if not callable(policy):
         raise RolloutError(f"--policy {name} is no function, but {policy!r}.")
-    return policy
+
+    def checked(policy_params: Any, obs: Any, key: jax.Array) -> Any:
+        try:
+            return arguments.checked_action(env, policy(policy_params, obs, key), params)
+        except (Exception, SystemExit) as error:
+            raise _policy_error(name, error) from error
+
+    return checked
+
+
+def _policy_error(name: str, error: BaseException) -> RolloutError:
+    what, *_ = str(error).splitlines() or [""]
+    return RolloutError(f"--policy {name} fails where jit compiles it: {type(error).__name__}: {what}")
+
+
+def _check_actions(policy: str, env: Environment[Any, Any], params: Any, actions: Any) -> None:
+    space = env.action_space(params)
+    if not bool(jax.vmap(jax.vmap(space.contains))(actions).all()):
+        raise RolloutError(f"--policy {policy} returned actions that are not in {space!r}.")
 
 
 def at_pace(frames: np.ndarray, pace: float, fps: float) -> np.ndarray:

@@ -8,13 +8,15 @@ from typing import Any
 
 import jax
 import numpy as np
-from rich.console import Console
 
 from envcore import random, registry
-from envcore.animation import check_writable, mosaic, save_animation
+from envcore.animation import check_writable, files, mosaic, save_animation
+from envcore.arguments import state_struct
 from envcore.cli.options import key_of
+from envcore.cli.output import say
 from envcore.cli.recording import SECONDS, at_pace, visualizer
 from envcore.errors import RolloutError
+from envcore.frames import picture_struct
 from envcore.wrappers.pixel_observation import fitting_height
 
 _TOGETHER = 20  # frames per second of several environments, each at its own pace
@@ -47,24 +49,30 @@ def render(
     Raises:
       EnvcoreError: an argument makes no sense, an environment has no picture, or the file cannot be written.
     """
-    for name, value in (("--steps", steps), ("--num-envs", num_envs), ("--columns", columns)):
-        if value is not None and value < 1:
-            raise RolloutError(f"{name} must be at least 1, got {value}.")
+    for name, value, most in (
+        ("--steps", steps, 10**6),
+        ("--num-envs", num_envs, 10**4),
+        ("--columns", columns, 10**4),
+    ):
+        if value is not None and not 1 <= value <= most:
+            raise RolloutError(f"{name} must be from 1 to {most:,}, got {value}.")
     key = key_of(seed)
     made = [registry.make(env_id) for env_id in env_ids]
-    if fps is None:
-        fps = made[0][0].render_fps if len(made) == 1 else _TOGETHER
-    check_writable(out, fps)
+    check_writable(out)
+    pace = made[0][0].render_fps if len(made) == 1 else _TOGETHER
+    rate = files.nearest_fps(out.suffix, pace) if fps is None else fps
+    pictures = [picture_struct(env, state_struct(env), params, options["height"]) for env, params in made]
+    check_writable(out, rate, pictures[0].shape[:2] if len(made) == 1 else None)
     videos = []
     for env, params in made:
         key, key_play = random.split(key)
         num_steps = max(1, round(SECONDS * env.render_fps)) if steps is None else steps
         frames = _play(env, params, policy, key_play, num_steps, num_envs, is_tile=len(made) > 1, **options)
-        videos.append(frames if len(made) == 1 else at_pace(frames, env.render_fps, fps))
+        videos.append(frames if len(made) == 1 and fps else at_pace(frames, env.render_fps, rate))
     frames = videos[0] if len(videos) == 1 else mosaic(videos, columns)
-    save_animation(out, frames, fps)
+    save_animation(out, frames, rate)
     height, width = frames.shape[1:3]
-    Console().print(f"{out}: {len(frames)} frames of {width} x {height} pixels.", markup=False, highlight=False)
+    say(f"{out}: {len(frames)} frame{'s' * (len(frames) != 1)} of {width} x {height} pixels.")
 
 
 def _play(

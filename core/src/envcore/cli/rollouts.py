@@ -14,15 +14,17 @@ from rich.table import Table
 from envcore import animation, registry
 from envcore.arguments import state_struct
 from envcore.cli.options import key_of
+from envcore.cli.output import say
 from envcore.episode_statistics import LOGGED, EpisodeStatistics, summarize
 from envcore.errors import RolloutError
-from envcore.frames import render_frames
+from envcore.frames import picture_struct, render_frames
 from envcore.rollout import RolloutState, Transition, begin, random_policy, unroll
 from envcore.wrappers import Batched, LogWrapper
 
 _MIN_CHUNKS = 20
 _MAX_CHUNK = 2**22  # environment steps, of nine bytes each while they wait for their summary
 _MAX_FRAMES = 500
+_HEIGHT = 256  # of a picture, in pixels
 
 
 def roll_out(env_id: str, num_envs: int, steps: int, gif: Path | None, seed: int) -> None:
@@ -38,7 +40,7 @@ def roll_out(env_id: str, num_envs: int, steps: int, gif: Path | None, seed: int
         animation.check_writable(gif)
     env, params = registry.make(env_id)
     if gif is not None:
-        jax.eval_shape(env.render, state_struct(env), params)  # it may have no picture: say so before the work
+        picture_struct(env, state_struct(env), params, _HEIGHT)  # it may have no picture: say so before the work
     chunk = max(1, min(-(-steps // _MIN_CHUNKS), _MAX_CHUNK // num_envs))
     # Full chunks and what is left over: at most two programs, compiled before the clock starts.
     sizes = [chunk] * (steps // chunk) + [steps % chunk] * (steps % chunk > 0)
@@ -94,6 +96,6 @@ def _print_table(
 
 def _write_picture(env: Any, params: Any, states: list[Any], gif: Path) -> None:
     joined = jax.tree.map(lambda *parts: jax.numpy.concatenate(parts)[:_MAX_FRAMES], *states)
-    frames = render_frames(env, joined, params)
+    frames = render_frames(env, joined, params, height=_HEIGHT)
     animation.save_animation(gif, frames)
-    Console().print(f"{gif} shows the first environment's first {len(frames)} steps.", markup=False, highlight=False)
+    say(f"{gif} shows the first environment's first {len(frames)} steps.")

@@ -14,6 +14,7 @@ import numpy as np
 from envcore import arguments, spaces
 from envcore.environment import Environment
 from envcore.errors import PictureError
+from envcore.frames import picture_struct
 from envcore.wrappers.base import Wrapper
 
 # Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorise in 16 bits.
@@ -35,6 +36,7 @@ class PixelObservation(Wrapper):
 
     Raises:
       NoPictureError: the environment has no picture.
+      EnvironmentDefinitionError: what its `render` returns is none.
       PictureError: size is no pair of positive integers, or the picture cannot be made to fit into it.
     """
 
@@ -80,7 +82,7 @@ def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
     state = arguments.state_struct(env)
 
     def drawn(height: int) -> tuple[int, int]:
-        picture = jax.eval_shape(functools.partial(env.render, height=height), state)
+        picture = picture_struct(env, state, env.default_params, height)
         return picture.shape[-3], picture.shape[-2]
 
     height, width = drawn(size[0])
