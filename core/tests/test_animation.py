@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 import stat
 import subprocess
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from envcore import draw
 from envcore.animation import caption, check_writable, mosaic, save_animation
-from envcore.animation.compose import _columns
+from envcore.animation.compose import _columns, mosaic_size, strip_height
 from envcore.errors import AnimationError, EnvcoreError, MissingExtraError
 from PIL import Image, ImageSequence
 
@@ -210,9 +211,111 @@ def test_bad_paths(tmp_path, monkeypatch, attempt, name, message):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that refuses also the superuser")
 @pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
-def test_a_folder_that_refuses_new_files(attempt):
-    with pytest.raises(AnimationError, match=r"cannot write /proc/a\.gif: .*; choose another place"):
-        attempt("/proc/a.gif")
+def test_a_folder_that_refuses_new_files(tmp_path, attempt):
+    link = tmp_path / "a.gif"
+    link.symlink_to("/proc/a.gif")
+    for path in ("/proc/a.gif", link):
+        with pytest.raises(AnimationError, match=rf"cannot write {path}: .*; choose another place"):
+            attempt(path)
+
+
+@pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (None, "a path must be a string or a pathlib.Path, got NoneType"),
+        (3, "got int"),
+        (b"a.gif", "got bytes"),
+        ("a\0.gif", r"cannot write 'a\\x00.gif': .*null.*; choose another name"),
+        ("\ud800.gif", r"cannot write '\\ud800.gif': .*; choose another name"),
+        ("a\nb.txt", r"cannot write 'a\\nb.txt': the name must end in"),
+        ("a" * 252 + ".gif", "cannot write a*.gif: File name too long; choose another place"),
+    ],
+    ids=["None", "number", "bytes", "NUL", "surrogate", "newline", "long"],
+)
+def test_paths_that_are_none(tmp_path, monkeypatch, attempt, path, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AnimationError, match=message) as caught:
+        attempt(path)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
+def test_a_folder_that_one_may_not_enter(tmp_path, monkeypatch, attempt):
+    def refuse(self, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(pathlib.Path, "stat", refuse)  # the superuser may enter all
+    with pytest.raises(AnimationError, match=r"cannot write .*a\.gif: Permission denied; choose another place"):
+        attempt(tmp_path / "a.gif")
+
+
+def test_a_name_may_be_as_long_as_names_can_be(tmp_path):
+    path = tmp_path / ("a" * 251 + ".gif")
+    save_animation(path, confetti(2))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
+def test_a_read_only_file_stays(tmp_path, monkeypatch, attempt):
+    path = tmp_path / "a.gif"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "access", lambda name, mode: not (name == path and mode == os.W_OK))
+    with pytest.raises(AnimationError, match=r"a\.gif: the file is read-only; choose another name"):
+        attempt(path)
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs permissions")
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+def test_an_older_files_permissions_stay(tmp_path, mode):
+    path = tmp_path / "a.gif"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    save_animation(path, confetti(2))
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert len(read(path)[0]) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_link_stays_one(tmp_path, is_there):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    target, link = tmp_path / "there" / "b.gif", tmp_path / "here" / "a.gif"
+    if is_there:
+        target.write_bytes(b"old")
+    link.symlink_to("../there/b.gif")
+    check_writable(link)
+    save_animation(link, confetti(2))
+    assert link.is_symlink()
+    assert len(read(target)[0]) == 2
+    assert sorted(tmp_path.rglob("*.*")) == [link, target]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
+@pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("a.gif", "symbolic links; choose another place"), ("missing/b.gif", "the folder .*missing does not exist")],
+)
+def test_links_that_lead_nowhere(tmp_path, attempt, target, message):
+    link = tmp_path / "a.gif"
+    link.symlink_to(target)
+    with pytest.raises(AnimationError, match=message):
+        attempt(link)
+    assert list(tmp_path.iterdir()) == [link]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
+def test_a_pipe_is_no_file(tmp_path, attempt):
+    os.mkfifo(tmp_path / "a.gif")
+    with pytest.raises(AnimationError, match=r"a\.gif: what has this name is no file; choose another name"):
+        attempt(tmp_path / "a.gif")
+    assert stat.S_ISFIFO((tmp_path / "a.gif").stat().st_mode)
 
 
 BAD_FRAMES = {
@@ -235,9 +338,10 @@ def test_bad_frames(tmp_path, frames, message):
 
 
 @pytest.mark.parametrize("attempt", [check_writable, lambda path, fps: save_animation(path, confetti(2), fps)])
-@pytest.mark.parametrize("fps", [0, -1, 51, 0.001, np.nan, np.inf, True, "30", None])
+@pytest.mark.parametrize("fps", [0, -1, 51, 0.001, np.nan, np.inf, np.float32(60), True, "30", None, ["two", 3]])
 def test_bad_frame_rates(tmp_path, attempt, fps):
-    with pytest.raises(AnimationError, match=f"a GIF plays from 0.01 to 50 frames per second, got {fps}: choose"):
+    text = re.escape(str(fps) if isinstance(fps, np.floating) else repr(fps))
+    with pytest.raises(AnimationError, match=f"a GIF plays from 0.01 to 50 frames per second, got {text}: choose"):
         attempt(tmp_path / "a.gif", fps)
     assert not list(tmp_path.iterdir())
 
@@ -253,7 +357,10 @@ def test_a_picture_that_is_too_large_for_its_format(tmp_path, suffix, side):
     frames = np.zeros((2, 1, side + 1, 3), np.uint8)
     with pytest.raises(AnimationError, match=f"at most {side} pixels wide and high, the frames are {side + 1} by 1:"):
         save_animation(tmp_path / f"a.{suffix}", frames)
+    with pytest.raises(AnimationError, match=f"the frames are 1 by {side + 1}: make them smaller"):
+        check_writable(tmp_path / f"a.{suffix}", size=(side + 1, 1))
     assert not list(tmp_path.iterdir())
+    check_writable(tmp_path / f"a.{suffix}", size=(1, side))
     save_animation(tmp_path / f"a.{suffix}", frames[:, :, 1:])
 
 
@@ -376,7 +483,12 @@ def test_mp4_replaces_an_older_file_and_nothing_else_appears(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a program without a compiler")
 @pytest.mark.parametrize(
     ("script", "reason"),
-    [("exit 3", "exit status 3"), ("echo first >&2; echo no space >&2; exit 1", "no space"), ("cat | exit 1", "")],
+    [
+        ("exit 3", "says exit status 3"),
+        ("echo first >&2; echo no space >&2; exit 1", "says no space"),
+        ("cat | exit 1", "says "),
+        ("echo working >&2; kill -KILL $$", "was ended by SIGKILL"),
+    ],
 )
 def test_ffmpeg_fails(tmp_path, monkeypatch, script, reason):
     pytest.importorskip("imageio_ffmpeg")
@@ -387,7 +499,7 @@ def test_ffmpeg_fails(tmp_path, monkeypatch, script, reason):
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "a.mp4").write_bytes(b"old")
-    with pytest.raises(AnimationError, match=rf"cannot write .*a\.mp4: ffmpeg says {reason}.*; choose") as caught:
+    with pytest.raises(AnimationError, match=rf"cannot write .*a\.mp4: ffmpeg {reason}.*; choose") as caught:
         save_animation(folder / "a.mp4", confetti(200, height=100))
     assert "\n" not in str(caught.value)
     assert list(folder.iterdir()) == [folder / "a.mp4"]
@@ -485,6 +597,20 @@ def test_each_frame_needs_a_caption(count):
         caption(confetti(2), ["x"] * count)
 
 
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (400, 31)])
+def test_a_picture_needs_some_width_for_a_caption(height, width):
+    with pytest.raises(AnimationError, match=f"a width of 32 pixels for a caption, this one has {width}: draw it larg"):
+        caption(np.zeros((1, height, width, 3), np.uint8), [TEXT])
+    out = caption(np.zeros((1, height, 32, 3), np.uint8), [TEXT])
+    assert out.shape[1] - height < 200
+
+
+def test_a_strip_s_height_is_known_before_it_is_drawn():
+    for size in (40, 90, 300):
+        out = caption(np.zeros((1, size, size, 3), np.uint8), [TEXT])
+        assert strip_height([TEXT], size, size) == out.shape[1] - size
+
+
 # Mosaics.
 
 
@@ -526,6 +652,15 @@ def test_sizes_and_lengths_may_differ():
 def test_the_cells_of_a_mosaic(count, columns, cells):
     out = mosaic([confetti(1, height=8, width=8)] * count, columns, gap=1)
     assert out.shape[1:3] == (9 * cells[0] - 1, 9 * cells[1] - 1)
+    assert mosaic_size(count, 8, 8, columns, gap=1) == out.shape[1:3]
+
+
+def test_more_than_there_is_memory():
+    frames = np.broadcast_to(np.uint8(0), (2, 64, 64, 3))
+    with pytest.raises(
+        AnimationError, match=r"^2 frames of 64 x \d+ pixels need [\d.]+ GiB, more than there is: take few"
+    ):
+        mosaic([frames] * 2, columns=1, gap=2**50)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import frames, random, rollout, visualize
+from envcore import arguments, frames, random, rollout, visualize
 from envcore.errors import (
     AnimationError,
     EnvcoreError,
@@ -43,6 +43,16 @@ def bar(count: int, height: int = 12) -> np.ndarray:
 
 
 BARS = np.stack([bar(count) for count in COUNTS])
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawn(Counter):
+    """A counter with another picture."""
+
+    draw: Any = None
+
+    def render(self, state: Any, params: Any = None, *, height: int = 256) -> Any:
+        return self.draw(height)
 
 
 def collected(env: Any, num_steps: int = 6) -> Any:
@@ -177,7 +187,7 @@ class Nameless(Counter):
 
 
 def texts(*args: Any, env: Any = ENV, states: Any = STATES) -> list[str]:
-    return Visualizer(env, None, states, *args, height=12, overlay=True)._texts(5)
+    return Visualizer(env, None, states, *args, height=12)._texts(5)
 
 
 def test_captions_say_what_is_known() -> None:
@@ -208,6 +218,13 @@ def test_small_rewards_are_not_zeros() -> None:
         "step 2  reward -0.0020  return -0.0010",
     ]
     assert texts([np.nan, 0.0, 1.0, np.inf, 2.0])[0] == "step 0  reward nan  return nan"
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_small_floats_are_numbers(as_list: bool) -> None:
+    values = jnp.arange(5, dtype=jnp.bfloat16) / 2
+    given = list(values) if as_list else values
+    assert texts(given, given)[3] == "step 3  action 1.50  reward 0.50  return 1.50"
 
 
 def test_step_and_return_are_the_episodes() -> None:
@@ -280,6 +297,56 @@ def test_no_picture_is_drawn_for_a_file_that_cannot_be_written(
     assert not list(tmp_path.iterdir())
 
 
+def test_no_picture_is_drawn_that_is_too_large_for_the_format(tmp_path: Any) -> None:
+    wide = Drawn(draw=lambda h: jnp.zeros((h, 10_000, 3), jnp.uint8))
+    vis = Visualizer(wide, None, jax.tree.map(lambda x: jnp.stack([x, x], 1), TOGETHER), height=2)
+    with pytest.raises(AnimationError, match=r"a WebP is at most 16383 .*, the frames are 20008 by 2: make them"):
+        vis.animate(tmp_path / "a.webp")
+    assert "frames" not in vars(vis)
+
+
+@pytest.mark.parametrize("overlay", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_the_size_is_known_before_frames_are_drawn(overlay: bool, count: int) -> None:
+    states = jax.tree.map(lambda x: jnp.stack([x] * count, 1), TOGETHER) if count else TOGETHER
+    rewards = np.full((5, count) if count else 5, -123.456).cumsum(0)
+    vis = Visualizer(ENV, None, states, rewards, height=40, overlay=overlay)
+    size = vis._frame_shape()
+    assert "frames" not in vars(vis)
+    assert size == vis.frames.shape[1:3]
+
+
+def test_an_overlay_needs_a_picture_that_is_wide_enough() -> None:
+    with pytest.raises(AnimationError, match="a width of 32 pixels for a caption, this one has 31: draw it larger"):
+        Visualizer(ENV, None, STATES, height=31, overlay=True)
+    assert Visualizer(ENV, None, STATES, height=32, overlay=True).frames.shape[2] == 32
+    assert Visualizer(ENV, None, STATES, height=31).frames.shape == (5, 31, 31, 3)
+
+
+def test_more_frames_than_there_is_memory() -> None:
+    endless = Drawn(draw=lambda h: jnp.zeros((h, 2**40, 3), jnp.uint8))
+    message = r"^5 frames of 1099511627776 x 1024 pixels need 15728640.0 GiB, more than there is: take fewer or smaller"
+    with pytest.raises(AnimationError, match=message):
+        _ = Visualizer(endless, None, STATES, height=1024).frames
+
+
+@dataclasses.dataclass(frozen=True)
+class Hasty(Counter):
+    render_fps: ClassVar[float] = 120
+
+
+def test_an_environments_own_pace_follows_the_format(tmp_path: Any) -> None:
+    vis = Visualizer(Hasty(), None, CHANGING, height=12)
+    vis.animate(tmp_path / "a.gif")
+    assert read(tmp_path / "a.gif")[1] == [20] * 4
+    with pytest.raises(AnimationError, match=r"0\.01 to 50 frames per second, got 120"):
+        vis.animate(tmp_path / "a.gif", 120)
+    with pytest.raises(AnimationError, match=r"0\.01 to 50 frames per second, got 60"):
+        Visualizer(Hasty(), None, CHANGING, height=12, fps=60).animate(tmp_path / "a.gif")
+    with pytest.raises(AnimationError, match="a path must be a string"):
+        vis.animate(None)  # pyright: ignore[reportArgumentType]
+
+
 def shown(vis: Visualizer) -> tuple[np.ndarray, list[int], str]:
     page = vis._repr_html_()
     match = re.match(r'<img src="data:image/webp;base64,([^"]*)" alt="([^"]*)" style="max-width: 100%">', page)
@@ -312,6 +379,10 @@ def test_a_notebook_shows_the_beginning_of_a_long_sequence(
     assert note == "<p>The first 2 of 4 frames; <code>animate(path)</code> writes them all.</p>"
     assert sum(durations) == 22  # no browser plays faster
     assert ("frames" in vars(vis)) == drawn
+
+
+def test_a_notebook_shows_it_as_slowly_as_it_can() -> None:
+    assert shown(Visualizer(ENV, None, CHANGING, height=12, fps=0.001))[1] == [100_000] * 4
 
 
 def test_its_repr() -> None:
@@ -369,7 +440,7 @@ BAD = {
     "params": ((ENV, Spring().default_params, STATES), {}, InvalidParamsError, "must be CounterParams"),
     "rewards": ((ENV, None, STATES, [1.0, 2.0]), {}, VisualizerError, "state_seq has 5, cum_rewards 2"),
     "no rewards": ((ENV, None, STATES, []), {}, VisualizerError, "state_seq has 5, cum_rewards 0"),
-    "a reward": ((ENV, None, STATES, 1.0), {}, VisualizerError, "state_seq has 5, cum_rewards 0"),
+    "a reward": ((ENV, None, STATES, 1.0), {}, VisualizerError, r"one for each state, got float64\[\]\.$"),
     "rewards of two": (
         (ENV, None, STATES, np.zeros((5, 2))),
         {},
@@ -378,7 +449,7 @@ BAD = {
     ),
     "words": ((ENV, None, STATES, np.array(["a"] * 5)), {}, VisualizerError, "cum_rewards must be numbers"),
     "actions": ((ENV, None, STATES, None, [0, 1]), {}, VisualizerError, "state_seq has 5, action_seq 2"),
-    "one action": ((ENV, None, STATES, None, 1), {}, VisualizerError, "state_seq has 5, action_seq 0"),
+    "one action": ((ENV, None, STATES, None, 1), {}, VisualizerError, r"leading axes \(5,\), .* got shape \(\)"),
     "uneven actions": (
         (ENV, None, STATES, None, [0, [1]]),
         {},
@@ -389,8 +460,48 @@ BAD = {
         (ENV, None, jax.tree.map(lambda x: jnp.stack([x, x], 1), TOGETHER), None, np.zeros(5)),
         {},
         VisualizerError,
-        r"the leading axes \(5, 2\), one action for each state, got shape \(5,\)",
+        r"the leading axes \(5, 2\), one action of at least one number for each state, got shape \(5,\)",
     ),
+    "words for actions": (
+        (ENV, None, STATES, None, ["left"] * 5),
+        {},
+        VisualizerError,
+        r"action_seq must hold numbers, or trees of them, got <U4\[5\]\.$",
+    ),
+    "no actions": ((ENV, None, STATES, None, []), {}, VisualizerError, "state_seq has 5, action_seq 0"),
+    "None for actions": (
+        (ENV, None, STATES, None, [None] * 5),
+        {},
+        VisualizerError,
+        r"must hold numbers, .* got a list of values of type NoneType\.$",
+    ),
+    "a tree of no actions": ((ENV, None, STATES, None, {}), {}, VisualizerError, "got a value of type dict"),
+    "empty actions": ((ENV, None, STATES, None, np.zeros((5, 0))), {}, VisualizerError, r"at least one number .*5, 0"),
+    "objects for actions": ((ENV, None, STATES, None, [object()] * 5), {}, VisualizerError, r"numbers, .*object\[5\]"),
+    "actions that are not alike": ((ENV, None, STATES, None, [0, KEY]), {}, VisualizerError, "make no array together"),
+    "keys for actions": (
+        (ENV, None, STATES, None, jax.random.split(KEY, 5)),
+        {},
+        VisualizerError,
+        r"got key<fry>\[5\]",
+    ),
+    "iterated actions": ((ENV, None, STATES, None, iter([0] * 5)), {}, VisualizerError, "of type list_iterator"),
+    "None for rewards": (
+        (ENV, None, STATES, [None] * 5),
+        {},
+        VisualizerError,
+        r"cum_rewards must be numbers of shape \(5,\), .* got a list of values of type NoneType\.$",
+    ),
+    "a tree of rewards": ((ENV, None, STATES, {"a": np.zeros(5)}), {}, VisualizerError, "got a value of type dict"),
+    "complex rewards": ((ENV, None, STATES, np.zeros(5, complex)), {}, VisualizerError, r"got complex128\[5\]"),
+    "durations": ((ENV, None, STATES, np.zeros(5, "m8[s]")), {}, VisualizerError, r"got timedelta64\[s\]\[5\]"),
+    "a generator": (
+        (ENV, None, (x for x in STATES)),
+        {},
+        InvalidStateError,
+        "state_seq must be a list with one entry for each state, .* generator",
+    ),
+    "a string": ((ENV, None, "states"), {}, InvalidStateError, "must be a list with .* got a value of type str"),
     "no picture": ((Deck(), None, [Deck().reset(KEY)[1]]), {}, NoPictureError, "Deck has to implement render"),
     "height 0": ((ENV, None, STATES), {"height": 0}, PictureError, "at least 1 pixel, got 0"),
     "height 1.5": ((ENV, None, STATES), {"height": 1.5}, PictureError, "at least 1 pixel, got 1.5"),
@@ -398,6 +509,7 @@ BAD = {
     "fps nan": ((ENV, None, STATES), {"fps": np.nan}, VisualizerError, "got nan"),
     "fps inf": ((ENV, None, STATES), {"fps": np.inf}, VisualizerError, "got inf"),
     "fps True": ((ENV, None, STATES), {"fps": True}, VisualizerError, "got True"),
+    "fps array": ((ENV, None, STATES), {"fps": np.zeros((2, 2))}, VisualizerError, r"got array"),
     "fps text": ((ENV, None, STATES), {"fps": "10"}, VisualizerError, "got '10'"),
 }
 
@@ -410,14 +522,69 @@ def test_bad_arguments(args: Any, options: Any, error: Any, message: str) -> Non
     assert "\n" not in str(caught.value)
 
 
-def test_a_picture_that_is_none() -> None:
-    @dataclasses.dataclass(frozen=True)
-    class Pale(Counter):
-        def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
-            return jnp.zeros((height, height), jnp.float32)
+PICTURES: dict[str, tuple[Any, str]] = {
+    "floats": (lambda h: jnp.zeros((h, h, 3), jnp.float32), r"returns float32\[8, 8, 3\]"),
+    "flat": (lambda h: jnp.zeros((h, h), jnp.uint8), r"returns uint8\[8, 8\]"),
+    "transparent": (lambda h: jnp.zeros((h, h, 4), jnp.uint8), r"returns uint8\[8, 8, 4\]"),
+    "channels first": (lambda h: jnp.zeros((3, h, h), jnp.uint8), r"returns uint8\[3, 8, 8\]"),
+    "another height": (lambda h: jnp.zeros((9, h, 3), jnp.uint8), r"returns uint8\[9, 8, 3\]"),
+    "no width": (lambda h: jnp.zeros((h, 0, 3), jnp.uint8), r"returns uint8\[8, 0, 3\]"),
+    "a scalar": (lambda h: jnp.int32(h), r"returns int32\[\]"),
+    "None": (lambda _: None, "returns None"),
+    "a dict": (lambda h: {"image": jnp.zeros((h, h, 3), jnp.uint8)}, "returns a dict"),
+    "a list": (lambda h: [jnp.zeros((h, h, 3), jnp.uint8)], "returns a list"),
+    "a word": (lambda _: "picture", "returns what is no array"),
+}
 
-    with pytest.raises(EnvironmentDefinitionError, match=r"returns float32\[8, 8\]: it must return uint8 \[8, 'width'"):
-        Visualizer(Pale(), None, STATES, height=8)
+
+@pytest.mark.parametrize(("draw", "message"), PICTURES.values(), ids=PICTURES)
+def test_a_picture_that_is_none(draw: Any, message: str) -> None:
+    must = r": it must return uint8 \[8, 'width', 3\]\.$"
+    with pytest.raises(EnvironmentDefinitionError, match=message + must) as caught:
+        Visualizer(Drawn(draw=draw), None, STATES, height=8)
+    assert "\n" not in str(caught.value)
+    batched = Batched(LogWrapper(Drawn(draw=draw)), 2)
+    with pytest.raises(EnvironmentDefinitionError, match=r"it must return uint8 \[2, 8, 'width', 3\]\.$"):
+        frames.picture_struct(batched, arguments.state_struct(batched), None, 8)
+
+
+def test_the_type_of_a_picture() -> None:
+    for state in (STATES[0], arguments.state_struct(ENV)):
+        assert frames.picture_struct(ENV, state, PARAMS, 8) == jax.ShapeDtypeStruct((8, 8, 3), jnp.uint8)
+    assert frames.picture_struct(ENV, TOGETHER, None, np.int64(8)).shape == (5, 8, 8, 3)
+    batched = LogWrapper(Batched(ENV, 3))
+    assert frames.picture_struct(batched, arguments.state_struct(batched), None, 8).shape == (3, 8, 8, 3)
+    with pytest.raises(PictureError, match="got 0"):
+        frames.picture_struct(ENV, STATES[0], PARAMS, 0)
+    with pytest.raises(NoPictureError, match="Deck has to implement render"):
+        frames.picture_struct(Deck(), arguments.state_struct(Deck()), None, 8)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rigid(Counter):
+    """A counter whose picture has one size."""
+
+    def render(self, state: Any, params: Any = None) -> jax.Array:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return jnp.zeros((8, 8, 3), jnp.uint8)
+
+
+@pytest.mark.parametrize("env", [Rigid(), Batched(LogWrapper(Rigid()), 2)], ids=["itself", "wrapped"])
+def test_render_takes_a_height(env: Any) -> None:
+    message = (
+        r"Rigid.render\(state, params, height=8\) cannot be called: .*'height'; its signature must be render\(self"
+    )
+    with pytest.raises(EnvironmentDefinitionError, match=message) as caught:
+        frames.picture_struct(env, arguments.state_struct(env), None, 8)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_authors_own_type_error_is_not_hidden() -> None:
+    def broken(height: int) -> Any:
+        return height + "1"  # pyright: ignore[reportOperatorIssue]
+
+    with pytest.raises(TypeError, match="unsupported operand") as caught:
+        Visualizer(Drawn(draw=broken), None, STATES)
+    assert not isinstance(caught.value, EnvcoreError)
 
 
 # States that hold keys.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+from collections.abc import Iterator, Sequence, Set, ValuesView
 from typing import Any
 
 import jax
@@ -11,9 +13,10 @@ import numpy as np
 from jax import lax
 
 from envcore import arguments, trees
+from envcore.animation.files import empty_frames
 from envcore.draw import checked_height
 from envcore.environment import Environment
-from envcore.errors import EnvironmentDefinitionError, InvalidStateError, VisualizerError
+from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidStateError, VisualizerError
 
 _CHUNK = 64  # frames drawn by one call, so that one program serves sequences of every length
 _CHUNK_BYTES = 2**25  # and at most so many of them
@@ -33,12 +36,13 @@ def render_frames(env: Environment[Any, Any], states: Any, params: Any = None, *
       uint8 (time, height, width, 3), or (time, num_envs, height, width, 3) where there are several environments.
 
     Raises:
+      AnimationError: there is not enough memory for the frames.
       what `Visualizer` raises because of these arguments.
     """
     states, lead = checked_states(env, states)
     params = arguments.checked_params(env, params)
     size = (*picture_shape(env, states, params, height), 3)
-    out = np.empty((*lead, *size), np.uint8)
+    out = empty_frames((*lead, *size))
     chunk = int(np.clip(_CHUNK_BYTES // out[0].nbytes, 1, _CHUNK))
     for start in range(0, lead[0], chunk):
         part = out[start : start + chunk]
@@ -59,18 +63,60 @@ def _render(env: Environment[Any, Any], state: Any, params: Any, height: int) ->
     return (jax.vmap(render) if jnp.ndim(state.time) > len(env.batch_shape) else render)(state)
 
 
-def picture_shape(env: Environment[Any, Any], states: Any, params: Any, height: Any) -> tuple[int, int]:
-    """The height and width of one environment's picture, found without drawing one."""
+def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: Any) -> jax.ShapeDtypeStruct:
+    """The type of the picture that `env.render` returns, found without drawing one.
+
+    Args:
+      env: the environment.
+      state: a state, or its `jax.ShapeDtypeStruct`s; or those of several environments in a first axis.
+      params: as for `render`.
+      height: of the picture, in pixels.
+
+    Returns:
+      uint8 (height, width, 3), after the axes of `state.time`.
+
+    Raises:
+      PictureError: the height is no positive integer.
+      EnvironmentDefinitionError: `render` returns something else, or does not take a height.
+      NoPictureError: the environment does not implement `render`.
+    """
     height = checked_height(height)
+    call = f"{env.name}.render(state, params, height={height})"
+    _check_arguments(env, call)
+    batch = np.shape(state.time)
+    wanted = f"it must return uint8 {[*batch, height, 'width', 3]}"
+    try:
+        picture = jax.eval_shape(lambda state, params: _render(env, state, params, height), state, params)
+    except TypeError as error:
+        if isinstance(error, EnvcoreError) or "not a valid JAX type" not in str(error):
+            raise
+        raise EnvironmentDefinitionError(f"{call} returns what is no array: {wanted}.") from error
+    if not isinstance(picture, jax.ShapeDtypeStruct):
+        returned = "None" if picture is None else f"a {type(picture).__name__}"
+        raise EnvironmentDefinitionError(f"{call} returns {returned}: {wanted}.")
+    shape = picture.shape
+    if picture.dtype != jnp.uint8 or shape != (*batch, height, *shape[-2:-1], 3) or not shape[-2]:
+        raise EnvironmentDefinitionError(f"{call} returns {picture.dtype}{list(shape)}: {wanted}.")
+    return picture
+
+
+def _check_arguments(env: Environment[Any, Any], call: str) -> None:
+    """A wrapper passes on what it is given: what counts is what the environment inside takes."""
+    for render in (env.render, env.unwrapped.render):
+        try:
+            inspect.signature(render).bind(None, None, height=1)
+        except TypeError as error:
+            raise EnvironmentDefinitionError(
+                f"{call} cannot be called: {error}; its signature must be render(self, state, params=None, *, "
+                "height=256)."
+            ) from error
+
+
+def picture_shape(env: Environment[Any, Any], states: Any, params: Any, height: Any) -> tuple[int, int]:
+    """The height and width of one environment's picture, from states that have a first axis for time."""
     first = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), states)
-    picture = jax.eval_shape(lambda state, params: _render(env, state, params, height), first, params)
-    batch = first.time.shape
-    if picture.dtype != jnp.uint8 or picture.shape != (*batch, height, *picture.shape[-2:-1], 3):
-        raise EnvironmentDefinitionError(
-            f"{env.name}.render(state, params, height={height}) returns {picture.dtype}{list(picture.shape)}: "
-            f"it must return uint8 {[*batch, height, 'width', 3]}."
-        )
-    return height, picture.shape[-2]
+    height, width = picture_struct(env, first, params, height).shape[-3:-1]
+    return height, width
 
 
 def checked_states(env: Environment[Any, Any], state_seq: Any) -> tuple[Any, tuple[int, ...]]:
@@ -99,6 +145,11 @@ def checked_states(env: Environment[Any, Any], state_seq: Any) -> tuple[Any, tup
 def stacked(sequence: Any, what: str, error: type[Exception]) -> Any:
     """A list of equal trees, or a tree that has an axis for time already, as a tree on the host."""
     if not isinstance(sequence, list | tuple):
+        if isinstance(sequence, Iterator | Sequence | Set | ValuesView):  # a generator, a string, a range
+            raise error(
+                f"{what} must be a list with one entry for each state, or have a first axis for time, "
+                f"got a value of type {type(sequence).__name__}."
+            )
         return jax.tree.map(_on_host, sequence)
     if not sequence:
         return np.empty(0)
@@ -114,7 +165,10 @@ def stacked(sequence: Any, what: str, error: type[Exception]) -> Any:
                     f"{what} must hold values of equal shapes: number {index} has one of {np.shape(leaf)} "
                     f"where number 0 has {np.shape(column[0])}."
                 )
-    return jax.tree.unflatten(structure, [_joined(column) for column in columns])
+    try:
+        return jax.tree.unflatten(structure, [_joined(column) for column in columns])
+    except TypeError:
+        raise error(f"{what} must hold values of one kind: they make no array together.") from None
 
 
 def _joined(leaves: list[Any]) -> Any:

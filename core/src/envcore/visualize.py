@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from envcore import arguments
-from envcore.animation import caption, check_writable, files, mosaic, save_animation
-from envcore.animation.timing import rate
+from envcore.animation import caption, check_writable, compose, files, mosaic, save_animation
+from envcore.animation.timing import rate, shown
 from envcore.environment import Environment
 from envcore.errors import VisualizerError
 from envcore.frames import checked_states, picture_shape, render_frames, stacked
@@ -42,13 +43,15 @@ class Visualizer:
         step that was taken from state i. It goes on through the ends of episodes.
       action_seq: a list of actions, or actions with the states' leading axes: number i was taken in state i.
       height: of one environment's picture, in pixels.
-      fps: frames per second; by default `env.render_fps`.
+      fps: frames per second; by default `env.render_fps`, or as near to it as a format plays.
       overlay: whether to write the step, the action, the reward and the return under the pictures, as far as they
         are known. Step and return are those of the episode.
 
     Raises:
-      VisualizerError: `env` is no environment, there are no states, cum_rewards or action_seq have not one entry for
-        each state, or `fps` is no positive number.
+      VisualizerError: `env` is no environment, there are no states, cum_rewards or action_seq are no numbers or have
+        not one entry for each state, or `fps` is no positive number.
+      EnvironmentDefinitionError: what the environment's `render` returns is no picture.
+      AnimationError: an overlay is wanted under pictures that are too narrow for it.
       InvalidStateError: the states belong to another environment, or are not all of the same shapes.
       InvalidParamsError: the params belong to another environment.
       NoPictureError: the environment does not implement `render`.
@@ -73,8 +76,11 @@ class Visualizer:
         self.env, self.height, self.overlay = env, height, overlay
         self.env_params = arguments.checked_params(env, env_params)
         self.fps = _checked_fps(env.render_fps if fps is None else fps)
+        self._fps_is_given = fps is not None
         self._states, self._lead = checked_states(env, state_seq)
         self._picture_shape = picture_shape(env, self._states, self.env_params, height)
+        if overlay:
+            compose.check_width(self._picture_shape[1])
         self._rewards = None if cum_rewards is None else self._checked_rewards(cum_rewards)
         self._actions = None if action_seq is None else self._checked_actions(action_seq)
 
@@ -94,13 +100,16 @@ class Visualizer:
           The path.
 
         Raises:
-          AnimationError: the path cannot be written to, or its format does not play so many frames per second.
+          AnimationError: the path cannot be written to, its format does not play so many frames per second or has no
+            pictures of this size, or there is not enough memory for them.
           MissingExtraError: the format needs an extra that is not installed.
         """
-        fps = self.fps if fps is None else fps
-        check_writable(path, fps)
+        path = files.checked_path(path)
+        if fps is None:
+            fps = self.fps if self._fps_is_given else files.nearest_fps(path.suffix, self.fps)
+        check_writable(path, fps, self._frame_shape())
         save_animation(path, self.frames, fps)
-        return Path(path)
+        return path
 
     def __repr__(self) -> str:
         height, width = self._picture_shape
@@ -115,11 +124,19 @@ class Visualizer:
         stop = min(total, max(1, min(_INLINE_FRAMES, _INLINE_BYTES // per_frame)))
         frames = self.frames[:stop] if stop == total or "frames" in self.__dict__ else self._drawn(stop)
         file = io.BytesIO()
-        files.write(file, ".webp", frames, min(self.fps, files.fastest(".webp")))
+        files.write(file, ".webp", frames, files.nearest_fps(".webp", self.fps))
         data = base64.b64encode(file.getbuffer()).decode()
         image = f'<img src="data:image/webp;base64,{data}" alt="{html.escape(repr(self))}" style="max-width: 100%">'
         note = f"<p>The first {stop} of {total} frames; <code>animate(path)</code> writes them all.</p>"
         return image + note if stop < total else image
+
+    def _frame_shape(self) -> tuple[int, int]:
+        """Height and width of a frame, found without drawing one."""
+        height, width = self._picture_shape
+        total, *batch = self._lead
+        if self.overlay:
+            height += compose.strip_height(self._texts(total), height, width)
+        return compose.mosaic_size(math.prod(batch), height, width) if batch else (height, width)
 
     def _drawn(self, stop: int) -> np.ndarray:
         """The frames before `stop`."""
@@ -149,35 +166,41 @@ class Visualizer:
 
     def _checked_rewards(self, cum_rewards: Any) -> np.ndarray:
         rewards = stacked(cum_rewards, "cum_rewards", VisualizerError)
-        if isinstance(rewards, np.ndarray) and rewards.shape == self._lead and rewards.dtype.kind in "biuf":
+        if _is_numeric(rewards) and rewards.shape == self._lead:
             return rewards.astype(np.float64)
         self._check_length(rewards, "cum_rewards")
         raise VisualizerError(
-            f"cum_rewards must be numbers of shape {self._lead}, one for each state, got {_described(rewards)}."
+            f"cum_rewards must be numbers of shape {self._lead}, one for each state, "
+            f"got {_described(rewards, cum_rewards)}."
         )
 
     def _checked_actions(self, action_seq: Any) -> list[np.ndarray]:
-        actions = jax.tree.leaves(stacked(action_seq, "action_seq", VisualizerError))
-        for leaf in actions:
+        actions = stacked(action_seq, "action_seq", VisualizerError)
+        leaves = jax.tree.leaves(actions)
+        if not leaves or not all(map(_is_numeric, leaves)):
+            wrong = next((leaf for leaf in leaves if not _is_numeric(leaf)), actions)
+            raise VisualizerError(
+                f"action_seq must hold numbers, or trees of them, got {_described(wrong, action_seq)}."
+            )
+        for leaf in leaves:
             self._check_length(leaf, "action_seq")
-            if leaf.shape[: len(self._lead)] != self._lead:
+            if leaf.shape[: len(self._lead)] != self._lead or not leaf.size:
                 raise VisualizerError(
-                    f"action_seq must have the leading axes {self._lead}, one action for each state, "
-                    f"got shape {leaf.shape}."
+                    f"action_seq must have the leading axes {self._lead}, one action of at least one number for each "
+                    f"state, got shape {leaf.shape}."
                 )
-        return actions
+        return leaves
 
     def _check_length(self, values: Any, what: str) -> None:
-        length = len(values) if np.ndim(values) else 0
-        if length != self._lead[0]:
+        if np.ndim(values) and len(values) != self._lead[0]:
             raise VisualizerError(
-                f"{what} must have one entry for each state: state_seq has {self._lead[0]}, {what} {length}."
+                f"{what} must have one entry for each state: state_seq has {self._lead[0]}, {what} {len(values)}."
             )
 
 
 def _checked_fps(fps: Any) -> float:
     if not 0 < rate(fps) < math.inf:
-        raise VisualizerError(f"fps must be a positive number of frames per second, got {fps!r}.")
+        raise VisualizerError(f"fps must be a positive number of frames per second, got {shown(fps)}.")
     return rate(fps)
 
 
@@ -208,5 +231,18 @@ def _decimal(value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"  # 0 is never negative
 
 
-def _described(values: Any) -> str:
-    return f"{values.dtype}{list(values.shape)}" if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
+def _is_numeric(values: Any) -> bool:
+    """Whether these are real numbers on the host; numpy does not know JAX's small floats as such."""
+    if not isinstance(values, np.ndarray):
+        return False
+    kind = values.dtype.kind
+    return kind in "biuf" or (kind == "V" and bool(jnp.issubdtype(values.dtype, np.number)))
+
+
+def _described(values: Any, given: Any) -> str:
+    """What a sequence is, for a message: its dtype and shape as `values`, or the type that was given."""
+    if hasattr(values, "dtype") and (values.ndim or values.dtype.kind in "biufc"):
+        return f"{values.dtype}{list(values.shape)}"
+    if isinstance(given, list | tuple) and given:
+        return f"a {type(given).__name__} of values of type {type(given[0]).__name__}"
+    return f"a value of type {type(given).__name__}"

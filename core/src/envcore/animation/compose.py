@@ -6,13 +6,16 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from envcore.animation.files import checked_frames
+from envcore.animation.files import checked_frames, empty_frames
 from envcore.errors import AnimationError
 from envcore.palette import INK, PAPER, SHADE
+
+NARROWEST = 32
+"""Pixels: no caption is written under a picture of less width, where it would be a column of single letters."""
 
 
 def caption(frames: Any, texts: Iterable[str]) -> np.ndarray:
@@ -23,43 +26,72 @@ def caption(frames: Any, texts: Iterable[str]) -> np.ndarray:
     the picture is divided. The strip is as high on every frame.
 
     Args:
-      frames: uint8 (time, height, width, 3).
+      frames: uint8 (time, height, width, 3), at least 32 pixels wide.
       texts: one for each frame.
 
     Returns:
       uint8 (time, height + strip, width, 3).
 
     Raises:
-      AnimationError: the frames are none, or there are more or fewer texts than frames.
+      AnimationError: the frames are none or too narrow, or there are more or fewer texts than frames.
     """
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw
 
     frames, texts = checked_frames(frames), list(texts)
     if len(texts) != len(frames):
         raise AnimationError(f"each frame needs a caption: got {len(frames)} frames and {len(texts)} captions.")
     height, width = frames.shape[1:3]
+    layout = _layout(texts, height, width)
+    out = empty_frames((len(frames), height + layout.height, width, 3))
+    out[:, :height] = frames
+    for time in range(len(frames)):
+        strip = Image.new("RGB", (width, layout.height), PAPER)
+        canvas = ImageDraw.Draw(strip)
+        canvas.line([(0, 0), (width, 0)], SHADE)
+        for column, place in zip(layout.columns, layout.places, strict=True):
+            canvas.text(place, column[time], INK, layout.font)
+        out[time, height:] = np.asarray(strip)
+    return out
+
+
+def strip_height(texts: Sequence[str], height: int, width: int) -> int:
+    """Pixels that `caption` adds under pictures of a size."""
+    return _layout(texts, height, width).height
+
+
+def check_width(width: int) -> None:
+    """Raises `AnimationError` for pictures that are too narrow for a caption."""
+    if width < NARROWEST:
+        raise AnimationError(
+            f"a picture needs a width of {NARROWEST} pixels for a caption, this one has {width}: draw it larger, or "
+            "without a caption."
+        )
+
+
+class _Layout(NamedTuple):
+    columns: list[tuple[str, ...]]  # each part's text on every frame
+    places: list[tuple[int, int]]  # and where it begins in the strip: x and y in pixels
+    height: int
+    font: Any
+
+
+def _layout(texts: Sequence[str], height: int, width: int) -> _Layout:
+    """Where everything is in the strips under pictures of a size."""
+    from PIL import ImageFont
+
+    check_width(width)
     size = max(10, round(math.sqrt(height * width) / 20))
-    font, margin = ImageFont.load_default(size), size // 3
+    font, margin, spacing = ImageFont.load_default(size), size // 3, math.ceil(1.3 * size)
     measure = functools.cache(font.getlength)
     columns = list(_columns([" ".join(text.splitlines()) for text in texts], width - 2 * margin, measure, ("  ", " ")))
-    places, x, line = [], margin, 0
+    places, x, y = [], margin, margin
     for column in columns:
         wide = max(map(measure, column))
         if x > margin and x + wide > width - margin:
-            x, line = margin, line + 1
-        places.append((x, line))
+            x, y = margin, y + spacing
+        places.append((x, y))
         x += math.ceil(wide) + size
-    spacing = math.ceil(1.3 * size)
-    out = np.empty((len(frames), height + (line + 1) * spacing + 2 * margin, width, 3), np.uint8)
-    out[:, :height] = frames
-    for time in range(len(frames)):
-        strip = Image.new("RGB", (width, out.shape[1] - height), PAPER)
-        canvas = ImageDraw.Draw(strip)
-        canvas.line([(0, 0), (width, 0)], SHADE)
-        for column, (x, line) in zip(columns, places, strict=True):
-            canvas.text((x, margin + line * spacing), column[time], INK, font)
-        out[time, height:] = np.asarray(strip)
-    return out
+    return _Layout(columns, places, y + spacing + margin, font)
 
 
 def mosaic(videos: Iterable[Any], columns: int | None = None, gap: int = 8) -> np.ndarray:
@@ -83,14 +115,13 @@ def mosaic(videos: Iterable[Any], columns: int | None = None, gap: int = 8) -> n
     videos = [checked_frames(video) for video in videos]
     if not videos:
         raise AnimationError("there are no animations to show together: a mosaic needs at least one.")
-    columns = math.ceil(math.sqrt(len(videos))) if columns is None else columns
+    columns = _columns_of(len(videos)) if columns is None else columns
     if not isinstance(columns, int) or columns < 1 or not isinstance(gap, int) or gap < 0:
         raise AnimationError(f"a mosaic needs at least one column and no negative gap, got {columns!r} and {gap!r}.")
     columns = min(columns, len(videos))
-    rows = math.ceil(len(videos) / columns)
     time, height, width = (max(video.shape[axis] for video in videos) for axis in range(3))
-    whole = time, rows * (height + gap) - gap, columns * (width + gap) - gap, 3
-    out = np.empty(whole, np.uint8)
+    out = empty_frames((time, *mosaic_size(len(videos), height, width, columns, gap), 3))
+    rows = math.ceil(len(videos) / columns)
     out[:] = PAPER
     for video, (row, column) in zip(videos, itertools.product(range(rows), range(columns)), strict=False):
         top = row * (height + gap) + (height - video.shape[1]) // 2
@@ -99,6 +130,16 @@ def mosaic(videos: Iterable[Any], columns: int | None = None, gap: int = 8) -> n
         cell[: len(video)] = video
         cell[len(video) :] = video[-1]
     return out
+
+
+def mosaic_size(count: int, height: int, width: int, columns: int | None = None, gap: int = 8) -> tuple[int, int]:
+    """Height and width of a mosaic of `count` pictures of a size."""
+    columns = min(_columns_of(count) if columns is None else columns, count)
+    return math.ceil(count / columns) * (height + gap) - gap, columns * (width + gap) - gap
+
+
+def _columns_of(count: int) -> int:
+    return math.ceil(math.sqrt(count))
 
 
 def _columns(texts: Sequence[str], room: float, measure: Any, separators: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

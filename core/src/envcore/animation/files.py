@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import secrets
+import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -13,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from envcore.animation import apng, gif, mp4, webp
-from envcore.animation.timing import rate
+from envcore.animation.timing import rate, shown
 from envcore.errors import AnimationError
 
 
@@ -45,8 +48,8 @@ def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -
     | `.mp4` (H.264)   | nearly exact, blurred by a pixel   | 0.01 to 1000 |
 
     All but MP4 loop for ever. An MP4 has even sides: an odd one repeats its last row or column; it needs the extra
-    `envcore[video]`. The file appears, or takes the place of an older one, when it is complete: whatever goes wrong,
-    no half-written one is left.
+    `envcore[video]`. The file appears, or takes the place of an older one and keeps its permissions, when it is
+    complete: whatever goes wrong, no half-written one is left. A link stays one: the file it leads to is written.
 
     Args:
       path: the file.
@@ -59,29 +62,41 @@ def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -
         is out of range; the path cannot be written to.
       MissingExtraError: an `AnimationError`; the format needs an extra that is not installed.
     """
-    path = _checked_path(path)
+    path = checked_path(path)
     frames = checked_frames(frames)
-    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with _explained(path):
+        target = path.resolve()
+        new = target.with_name(f".{secrets.token_hex(8)}")  # the name itself may be as long as a name can be
         try:
             with new.open("xb") as file:
                 write(file, path.suffix, frames, fps)
-            new.replace(path)
+            if target.exists():
+                shutil.copymode(target, new)
+            new.replace(target)
         finally:
             new.unlink(missing_ok=True)
 
 
-def check_writable(path: str | os.PathLike[str], fps: float = 30) -> None:
-    """Raises what `save_animation` would raise because of its path or `fps`: call it before a long computation.
+def check_writable(path: str | os.PathLike[str], fps: float = 30, size: tuple[int, int] | None = None) -> None:
+    """Raises what `save_animation` would raise because of these arguments: call it before a long computation.
+
+    Args:
+      path: the file.
+      fps: frames per second.
+      size: height and width of the frames in pixels, if they are known.
 
     Raises:
       AnimationError: the suffix is none that can be written, the folder does not exist or refuses new files, or the
-        path is itself a folder; the format does not play that many frames per second.
+        path is itself a folder, a device or read-only; the format does not play that many frames per second, or has
+        no pictures of that size.
       MissingExtraError: an `AnimationError`; the format needs an extra that is not installed.
     """
-    path = _checked_path(path)
-    _checked_fps(_FORMATS[path.suffix.lower()], fps)
-    with _explained(path), tempfile.TemporaryFile(dir=path.parent):
+    path = checked_path(path)
+    kind = _FORMATS[path.suffix.lower()]
+    _checked_fps(kind, fps)
+    if size is not None:
+        _check_size(kind, *size)
+    with _explained(path), tempfile.TemporaryFile(dir=path.resolve().parent):
         pass
 
 
@@ -93,18 +108,14 @@ def write(file: BinaryIO, suffix: str, frames: np.ndarray, fps: float) -> None:
     """
     kind = _FORMATS[suffix.lower()]
     fps = _checked_fps(kind, fps)
-    height, width = frames.shape[1:3]
-    if max(height, width) > kind.side:
-        raise AnimationError(
-            f"{kind.name} is at most {kind.side} pixels wide and high, the frames are {width} by {height}: "
-            "make them smaller."
-        )
+    _check_size(kind, *frames.shape[1:3])
     kind.write(file, frames, fps)
 
 
-def fastest(suffix: str) -> float:
-    """The most frames per second that a format plays."""
-    return _FORMATS[suffix].fps[1]
+def nearest_fps(suffix: str, fps: float) -> float:
+    """The number of frames per second nearest to `fps` that a format plays."""
+    slowest, quickest = _FORMATS[suffix.lower()].fps
+    return min(max(fps, slowest), quickest)
 
 
 def checked_frames(frames: Any) -> np.ndarray:
@@ -123,25 +134,82 @@ def checked_frames(frames: Any) -> np.ndarray:
     return frames
 
 
-def _checked_path(path: str | os.PathLike[str]) -> Path:
-    path = Path(path)
-    if path.is_dir():
-        raise AnimationError(f"{path} is a folder: name a file in it, for example {path / 'animation.gif'}.")
+def empty_frames(shape: tuple[int, ...]) -> np.ndarray:
+    """Room for frames, uint8 (..., height, width, 3).
+
+    Raises:
+      AnimationError: there is not enough memory.
+    """
+    try:
+        return np.empty(shape, np.uint8)
+    except (MemoryError, ValueError) as error:  # numpy's for sizes that no machine has
+        *count, height, width, _ = shape
+        raise AnimationError(
+            f"{math.prod(count)} frames of {width} x {height} pixels need {math.prod(shape) / 2**30:.1f} GiB, more "
+            "than there is: take fewer or smaller ones."
+        ) from error
+
+
+def checked_path(path: Any) -> Path:
+    """The path as one.
+
+    Raises:
+      AnimationError: no file can be written there, or none of this name.
+      MissingExtraError: the format needs an extra that is not installed.
+    """
+    try:
+        path = Path(path)
+    except TypeError:
+        raise AnimationError(f"a path must be a string or a pathlib.Path, got {type(path).__name__}.") from None
+    with _explained(path):
+        old = _status(path)
+        folder = (path.resolve() if path.is_symlink() else path).parent
+        in_folder = stat.S_ISDIR(_status(folder))
+    if stat.S_ISDIR(old):
+        example = _name(path / "animation.gif")
+        raise AnimationError(f"{_name(path)} is a folder: name a file in it, for example {example}.")
     if path.suffix.lower() not in _FORMATS:
         *others, last = _FORMATS
-        raise AnimationError(f"cannot write {path}: the name must end in {', '.join(others)} or {last}.")
-    if not path.parent.is_dir():
-        raise AnimationError(f"cannot write {path}: the folder {path.parent} does not exist; create it first.")
+        raise AnimationError(f"cannot write {_name(path)}: the name must end in {', '.join(others)} or {last}.")
+    if not in_folder:
+        raise AnimationError(f"cannot write {_name(path)}: the folder {_name(folder)} does not exist; create it first.")
+    if old and not stat.S_ISREG(old):
+        raise AnimationError(f"cannot write {_name(path)}: what has this name is no file; choose another name.")
+    if old and not os.access(path, os.W_OK):
+        raise AnimationError(f"cannot write {_name(path)}: the file is read-only; choose another name.")
     if path.suffix.lower() == ".mp4":
         mp4.ffmpeg()
     return path
+
+
+def _status(path: Path) -> int:
+    """The mode of what a path leads to; 0 where there is nothing."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    except ValueError as error:
+        raise AnimationError(f"cannot write {_name(path)}: {error}; choose another name.") from error
+
+
+def _name(path: Path) -> str:
+    """A path in a message of one line."""
+    return str(path) if str(path).isprintable() else repr(str(path))
+
+
+def _check_size(kind: _Format, height: int, width: int) -> None:
+    if max(height, width) > kind.side:
+        raise AnimationError(
+            f"{kind.name} is at most {kind.side} pixels wide and high, the frames are {width} by {height}: "
+            "make them smaller."
+        )
 
 
 def _checked_fps(kind: _Format, fps: Any) -> float:
     slowest, quickest = kind.fps
     if not slowest <= rate(fps) <= quickest:
         raise AnimationError(
-            f"{kind.name} plays from {slowest} to {quickest} frames per second, got {fps}: "
+            f"{kind.name} plays from {slowest} to {quickest} frames per second, got {shown(fps)}: "
             "choose another number, or another format."
         )
     return rate(fps)
@@ -153,4 +221,4 @@ def _explained(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise AnimationError(f"cannot write {path}: {error.strerror or error}; choose another place.") from error
+        raise AnimationError(f"cannot write {_name(path)}: {error.strerror or error}; choose another place.") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import subprocess
 from fractions import Fraction
 from typing import BinaryIO
@@ -46,10 +47,19 @@ def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
     command = [ffmpeg(), "-y", "-loglevel", "error", *arguments, f"file:{file.name}"]
     pixels = np.ascontiguousarray(frames).data.cast("B")
     done = subprocess.run(command, input=pixels, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode < 0:
+        raise OSError(f"ffmpeg was ended by {_signal_name(-done.returncode)}")
     if done.returncode:
         lines = done.stderr.decode(errors="replace").split("\n")
         reason = next((line.strip() for line in reversed(lines) if line.strip()), f"exit status {done.returncode}")
         raise OSError(f"ffmpeg says {reason}")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def ffmpeg() -> str:

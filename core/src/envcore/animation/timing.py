@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,18 @@ import numpy as np
 
 def rate(fps: Any) -> float:
     """Frames per second as a float; NaN, which is in no range, for what is no number."""
-    is_number = isinstance(fps, int | float | np.integer | np.floating) and not isinstance(fps, bool)
-    return float(fps) if is_number else math.nan
+    with contextlib.suppress(OverflowError):
+        return float(fps) if _is_number(fps) else math.nan
+    return math.inf
+
+
+def shown(fps: Any) -> str:
+    """Frames per second as a message of one line shows them, whatever was given."""
+    return str(fps) if _is_number(fps) else " ".join(reprlib.repr(fps).split())
+
+
+def _is_number(fps: Any) -> bool:
+    return isinstance(fps, int | float | np.integer | np.floating) and not isinstance(fps, bool)
 
 
 def durations(count: int, fps: float, units: int) -> np.ndarray:
