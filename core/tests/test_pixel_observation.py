@@ -121,9 +121,7 @@ def test_what_is_no_picture_is_an_error_at_once(picture) -> None:
         def render(self, state: Any, params: Any = None, *, height: int = 256) -> Any:
             return picture
 
-    with pytest.raises(
-        EnvironmentDefinitionError, match=r"Wrong.render\(.*height=8\) returns .*must return"
-    ):
+    with pytest.raises(EnvironmentDefinitionError, match=r"Wrong.render\(.*height=8\) returns .*must return"):
         PixelObservation(Wrong(), (8, 8))
 
 
