@@ -120,8 +120,9 @@ def _draw(env: Any, height: int, state: Any, params: Any) -> jax.Array:
 def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: float | None) -> None:
     """Plays until the player quits. Without an idle action, the last one is repeated, and the first key starts."""
     is_paused, habit, due = False, controls.idle, time.monotonic()
+    keys_help = controls.help + [pair for pair in RESERVED.items() if fps is not None or pair[0] != "p"]
     while True:
-        live.update(_screen(game, controls, live.console, is_paused), refresh=True)
+        live.update(_screen(game, keys_help, live.console, is_paused), refresh=True)
         if fps is None or is_paused or game.is_over:
             key, due = keyboard.next(_PATIENCE), time.monotonic()
             keys = [key] if key else []
@@ -156,12 +157,11 @@ def _keys_until(due: float, keyboard: Keyboard) -> list[str]:
     return keys
 
 
-def _screen(game: Game, controls: Controls, console: Console, is_paused: bool) -> Group:
+def _screen(game: Game, keys: list[tuple[str, str]], console: Console, is_paused: bool) -> Group:
     width, height = console.size
     facts = [f"step {game.steps}", game.played, f"reward {game.reward:g}", f"return {game.total:g}"]
     if game.is_over or is_paused:
         facts.insert(0, "over: press any key" if game.is_over else "paused: press p")
-    keys = [*controls.help, *((key, what) for key, what in RESERVED.items())]
     lines = (
         Text("  ".join(filter(None, facts)), "bold"),
         Text("  ".join(f"{key} {what}" for key, what in keys), "dim"),
