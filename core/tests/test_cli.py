@@ -75,6 +75,7 @@ def test_rollout_writes_a_picture(run: Run, tmp_path: Path) -> None:
     with Image.open(path) as image:
         height, width, _ = Counter().render(Counter().reset(jax.random.key(0))[1]).shape
         assert image.size == (width, height)
+        assert image.info["duration"] % (1000 / Counter.render_fps) == 0
 
 
 def test_check(run: Run) -> None:

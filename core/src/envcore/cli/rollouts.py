@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from envcore import animation, registry
+from envcore import registry
+from envcore.animation import check_writable, files, save_animation
 from envcore.arguments import state_struct
 from envcore.cli.options import key_of
 from envcore.cli.output import say
@@ -37,7 +38,7 @@ def roll_out(env_id: str, num_envs: int, steps: int, gif: Path | None, seed: int
         raise RolloutError(f"--num-envs and --steps must be at least 1, got {num_envs} and {steps}.")
     key = key_of(seed)
     if gif is not None:
-        animation.check_writable(gif)
+        check_writable(gif)
     env, params = registry.make(env_id)
     if gif is not None:
         picture_struct(env, state_struct(env), params, _HEIGHT)  # it may have no picture: say so before the work
@@ -97,5 +98,5 @@ def _print_table(
 def _write_picture(env: Any, params: Any, states: list[Any], gif: Path) -> None:
     joined = jax.tree.map(lambda *parts: jax.numpy.concatenate(parts)[:_MAX_FRAMES], *states)
     frames = render_frames(env, joined, params, height=_HEIGHT)
-    animation.save_animation(gif, frames)
+    save_animation(gif, frames, files.nearest_fps(gif.suffix, env.render_fps))
     say(f"{gif} shows the first environment's first {len(frames)} steps.")
