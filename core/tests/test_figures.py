@@ -106,7 +106,7 @@ def test_a_pole_has_its_angle(theta):
 
 def test_a_car_stands_on_its_hill():
     for position in (-1.1, -0.5, 0.4):
-        layers = figures.car_on_hill(jnp.float32(position), 0.5, -1.2)
+        _, layers = figures.car_on_hill(jnp.float32(position), 0.5, -1.2, 0.6)
         (wheels, colour), (ground, _) = layers[-1], layers[3]
         assert colour == draw.INK
         level = float(figures.hill(position))

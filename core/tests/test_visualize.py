@@ -130,12 +130,16 @@ WRAPPED = {
 }
 
 
+def innermost(state: Any) -> Any:
+    while hasattr(state, "env_state"):
+        state = state.env_state
+    return state
+
+
 @pytest.mark.parametrize("env", WRAPPED.values(), ids=WRAPPED)
 def test_through_wrappers(env: Any) -> None:
     steps = collected(env)
-    inner = steps.state
-    while hasattr(inner, "env_state"):
-        inner = inner.env_state
+    inner = innermost(steps.state)
     np.testing.assert_array_equal(
         Visualizer(env, None, steps.state, height=12).frames, Visualizer(ENV, None, inner, height=12).frames
     )
@@ -152,9 +156,7 @@ BATCHES = {
 @pytest.mark.parametrize("env", BATCHES.values(), ids=BATCHES)
 def test_a_batch_is_a_mosaic(env: Any) -> None:
     steps = collected(env)
-    inner = steps.state
-    while hasattr(inner, "env_state"):
-        inner = inner.env_state
+    inner = innermost(steps.state)
     expected = envcore.animation.mosaic([[bar(count) for count in inner.count[:, i]] for i in range(3)])
     vis = Visualizer(env, env.default_params, steps.state, height=12)
     np.testing.assert_array_equal(vis.frames, expected)

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from typing import Any
-
-REPORT = Path(__file__).parents[2] / "tools" / "benchmark" / "report.py"
-
-
-def load_report() -> Any:
-    spec = importlib.util.spec_from_file_location("benchmark_report", REPORT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tool_modules import load_tool
 
 
 def test_one_line_a_row() -> None:
@@ -28,7 +15,7 @@ def test_one_line_a_row() -> None:
         "baseline": "gymnax",
         "compile_seconds": 1.234,
     }
-    lines = load_report().markdown([row, {**row, "ratio": None}], header=True).splitlines()
+    lines = load_tool("benchmark/report.py").markdown([row, {**row, "ratio": None}], header=True).splitlines()
     assert lines[0] == "| id | environments | program | M steps/s | ratio | to | compile s |"
     assert set(lines[1]) == {"|", "-"}
     assert lines[2] == "| CartPole-v1 | 2,048 | envcore | 42.68 | 4.90 | gymnax | 1.23 |"

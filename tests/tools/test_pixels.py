@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
-TOOL = Path(__file__).parents[2] / "tools" / "pixels" / "__main__.py"
+from tool_modules import load_tool
 
 
 def test_every_program_is_measured() -> None:
-    spec = importlib.util.spec_from_file_location("pixels", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    rates = module.measure("CartPole-v1", size=12, num_envs=2, frames=4, gymnasium_frames=2, repeats=1)
+    rates = load_tool("pixels/__main__.py").measure(
+        "CartPole-v1", size=12, num_envs=2, frames=4, gymnasium_frames=2, repeats=1
+    )
     assert list(rates) == [
         "gymnasium, its own size",
         "envcore, 12 x 12",

@@ -32,8 +32,12 @@ def cart_and_pole(x: Any, theta: Any, length: Any, rail_end: Any) -> list[Layer]
     ]
 
 
-def car_on_hill(position: Any, goal: Any, low: Any) -> list[Layer]:
-    """Mountain car's hill, a wall at its left end `low`, the car at `position`, and a flag at `goal`."""
+def car_on_hill(position: Any, goal: Any, low: Any, high: Any) -> tuple[draw.Window, list[Layer]]:
+    """Mountain car's hill, a wall at its left end `low`, the car at `position`, and a flag at `goal`.
+
+    The window reaches a little beyond `low` and `high`; its width is 3/2 of its height.
+    """
+    window = draw.Window.around(x=(low - 0.2, high + 0.15), y=(-0.05, 1.35), aspect=1.5)
     wall = draw.box((low - 0.14, hill(low) + 0.1), (0.05, 0.5), corner=0.02)
     foot = (goal, hill(goal))
     x, top = foot[0], foot[1] + 0.28
@@ -44,7 +48,7 @@ def car_on_hill(position: Any, goal: Any, low: Any) -> list[Layer]:
     wheels = draw.union(draw.circle((-0.075, 0.037), 0.037), draw.circle((0.075, 0.037), 0.037))
     place = (position, hill(position))
     slope = jnp.arctan(3 * 0.45 * trig.cos(3 * position))
-    return [
+    return window, [
         (wall, draw.STONE),
         (draw.segment(foot, (x, top), 0.012), draw.INK),
         (flag, draw.RED),
@@ -108,8 +112,9 @@ def bars(values: Any, width: float = 0.7) -> draw.Shape:
     values = jnp.asarray(values, jnp.float32)
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
-        value = values[jnp.clip(jnp.floor(x).astype(jnp.int32), 0, len(values) - 1)]
-        across = jnp.abs(x - jnp.clip(jnp.floor(x), 0, len(values) - 1) - np.float32(0.5)) - np.float32(width / 2)
+        column = _column(x, len(values))
+        value = values[column]
+        across = jnp.abs(x - column.astype(jnp.float32) - np.float32(0.5)) - np.float32(width / 2)
         along = jnp.abs(y - value / 2) - jnp.abs(value) / 2
         return jnp.maximum(across, along)
 
@@ -131,6 +136,11 @@ def by_column(condition: Any, on_true: draw.Colour, on_false: draw.Colour) -> dr
 
     def levels(x: jax.Array, y: jax.Array) -> draw.Colour:
         del y
-        return either(condition[jnp.clip(jnp.floor(x).astype(jnp.int32), 0, len(condition) - 1)], on_true, on_false)
+        return either(condition[_column(x, len(condition))], on_true, on_false)
 
     return levels
+
+
+def _column(x: jax.Array, count: int) -> jax.Array:
+    """The number of the nearest of `count` columns, int32."""
+    return jnp.clip(jnp.floor(x).astype(jnp.int32), 0, count - 1)

@@ -59,7 +59,10 @@ def _draw(env: Environment[Any, Any], states: Any, params: Any, height: int) -> 
 
 def _render(env: Environment[Any, Any], state: Any, params: Any, height: int) -> jax.Array:
     """Draws the states of one instant: one, a batch if `env` is one, or several in an axis of their own."""
-    render = functools.partial(env.render, params=params, height=height)
+
+    def render(state: Any) -> jax.Array:
+        return env.render(state, params, height=height)
+
     return (jax.vmap(render) if jnp.ndim(state.time) > len(env.batch_shape) else render)(state)
 
 
@@ -172,13 +175,10 @@ def stacked(sequence: Any, what: str, error: type[Exception]) -> Any:
 
 
 def _joined(leaves: list[Any]) -> Any:
-    first = leaves[0]
-    if isinstance(first, jax.Array) and jnp.issubdtype(first.dtype, jax.dtypes.prng_key):
-        data = np.stack([np.asarray(jax.random.key_data(key)) for key in leaves])
-        return jax.random.wrap_key_data(jnp.asarray(data), impl=jax.random.key_impl(first))
+    if trees.is_key(leaves[0]):
+        return jnp.stack(leaves)
     return np.stack([np.asarray(leaf) for leaf in leaves])
 
 
 def _on_host(leaf: Any) -> Any:
-    is_key = isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-    return leaf if is_key else np.asarray(leaf)
+    return leaf if trees.is_key(leaf) else np.asarray(leaf)

@@ -21,7 +21,7 @@ def narrow(tree: T) -> T:
     """Turns every leaf into an array of at most 32 bits that is not weakly typed, also in x64 mode."""
 
     def leaf(x: Any) -> Any:
-        if _is_key(x):
+        if is_key(x):
             return x
         x = jnp.asarray(x)
         return lax.convert_element_type(x, NARROW.get(x.dtype.name, x.dtype))
@@ -52,7 +52,7 @@ def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception], 
 
 
 def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Exception], if_batched: str) -> Any:
-    if _is_key(leaf) or jnp.issubdtype(expected.dtype, jax.dtypes.prng_key):
+    if is_key(leaf) or jnp.issubdtype(expected.dtype, jax.dtypes.prng_key):
         if getattr(leaf, "dtype", None) != expected.dtype or np.shape(leaf) != expected.shape:
             raise error(f"{what} must be a random key {expected.dtype}{list(expected.shape)}, got {leaf!r}.")
         return leaf
@@ -85,7 +85,8 @@ def where(condition: jax.Array, on_true: T, on_false: T) -> T:
     return jax.tree.map(leaf, on_true, on_false)
 
 
-def _is_key(x: Any) -> bool:
+def is_key(x: Any) -> bool:
+    """Whether a leaf is an array of typed random keys."""
     return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 

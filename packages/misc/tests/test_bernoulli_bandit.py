@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from bandits import play
 from envcore.errors import InvalidParamsError
 from envcore.testing import check_env
 from envcore.testing.compilation import quick_jit
@@ -16,20 +17,6 @@ from envcore_misc.bernoulli_bandit import BernoulliBandit, BernoulliBanditDraws
 
 KEYS = jax.random.split(jax.random.key(0), 4000)
 NUM_STEPS = 1500
-
-
-@functools.partial(jax.jit, static_argnums=(0, 2))
-def play(env: BernoulliBandit, params: Any, num_steps: int, key: jax.Array) -> Any:
-    """Random arms from one reset on: the first obs and state, then of every step what went in and came out."""
-    obs, state = env.reset(key, params)
-
-    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
-        key_action, key_step = jax.random.split(key)
-        action = env.action_space().sample(key_action)
-        obs, after, reward, done, info = env.step(key_step, state, action, params)
-        return after, (action, env.draw(key_step).luck, obs, after, reward, done, info)
-
-    return (obs, state), jax.lax.scan(body, state, jax.random.split(key, num_steps))[1]
 
 
 def original_obs(env: BernoulliBandit, params: Any, reward: Any, action: int, time: int) -> np.ndarray:

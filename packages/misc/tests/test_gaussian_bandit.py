@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from bandits import play
 from envcore.testing import check_env
 from envcore.testing.compilation import quick_jit
 from envcore_misc.gaussian_bandit import GaussianBandit, GaussianBanditDraws
@@ -17,20 +18,6 @@ ENV = GaussianBandit()
 PARAMS = ENV.default_params
 KEYS = jax.random.split(jax.random.key(0), 4000)
 NUM_STEPS = 1500
-
-
-@jax.jit
-def play(params: Any, key: jax.Array) -> Any:
-    """Random arms from one reset on: the first obs and state, then of every step what went in and came out."""
-    obs, state = ENV.reset(key, params)
-
-    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
-        key_action, key_step = jax.random.split(key)
-        action = ENV.action_space().sample(key_action)
-        obs, after, reward, done, info = ENV.step(key_step, state, action, params)
-        return after, (action, ENV.draw(key_step).noise, obs, after, reward, done, info)
-
-    return (obs, state), jax.lax.scan(body, state, jax.random.split(key, NUM_STEPS))[1]
 
 
 def original_obs(params: Any, reward: float, action: int, time: int) -> np.ndarray:
@@ -48,7 +35,7 @@ def original_obs(params: Any, reward: float, action: int, time: int) -> np.ndarr
 )
 def test_whole_episodes_in_lockstep(changes: dict[str, Any]) -> None:
     params = PARAMS.replace(**changes)
-    (obs, state), steps = jax.device_get(play(params, jax.random.key(1)))
+    (obs, state), steps = jax.device_get(play(ENV, params, NUM_STEPS, jax.random.key(1)))
     action, noise, next_obs, after, reward, done, info = steps
     mu, time = float(state.mu), 0
     np.testing.assert_allclose(obs, original_obs(params, 0, 0, 0), atol=1e-6)
@@ -73,7 +60,9 @@ def test_draws_are_normal_and_independent() -> None:
     params = PARAMS.replace(mean_mu=0.3, sigma_p=2.5)
     mu = np.asarray(jax.vmap(ENV.reset, (0, None))(KEYS, params)[1].mu)
     assert stats.kstest(mu, "norm", (0.3, 2.5)).pvalue > 0.001
-    _, (_, noise, _, after, _, done, _) = jax.device_get(play(params.replace(max_steps_in_episode=1), KEYS[0]))
+    _, (_, noise, _, after, _, done, _) = jax.device_get(
+        play(ENV, params.replace(max_steps_in_episode=1), NUM_STEPS, KEYS[0])
+    )
     assert done.all()
     assert stats.kstest(after.mu, "norm", (0.3, 2.5)).pvalue > 0.001
     assert abs(np.corrcoef(noise, after.mu)[0, 1]) < 5 / NUM_STEPS**0.5

@@ -12,6 +12,7 @@ from envcore.environment import NO_TIME_LIMIT
 from envcore.testing import check_env
 from envcore_misc.reacher import Reacher, ReacherDraws, ReacherParams, ReacherState
 from gradients import check_finite_differences
+from uniform_draws import check_uniform_draws
 
 # What float32 leaves: 100 roundings of angles up to 33 rad, whose last bit is 2e-6, most of them of far smaller ones.
 ATOL = 5e-5
@@ -99,11 +100,7 @@ def test_starts_are_uniform_and_independent() -> None:
     bounds = np.repeat([np.pi, 1, 3], [3, 3, 2])
     scaled = np.concatenate(fields(state), -1) / bounds
     assert (np.abs(scaled) <= 1 + 1e-6).all()
-    for column in scaled.T:
-        quantiles = np.quantile(column, [0.005, 0.25, 0.5, 0.75, 0.995])
-        np.testing.assert_allclose(quantiles, [-0.99, -0.5, 0, 0.5, 0.99], atol=0.06)
-    correlations = np.corrcoef(scaled.T) - np.eye(8)
-    assert np.abs(correlations).max() < 5 / 64  # five standard deviations
+    check_uniform_draws(scaled)
 
 
 @pytest.mark.parametrize(

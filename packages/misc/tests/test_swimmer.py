@@ -12,6 +12,7 @@ from envcore.environment import NO_TIME_LIMIT
 from envcore.testing import check_env
 from envcore_misc.swimmer import Swimmer, SwimmerDraws, SwimmerParams, SwimmerState
 from gradients import check_finite_differences
+from uniform_draws import check_uniform_draws
 
 # What float32 leaves: 500 roundings of a position whose last bit is 5e-7 far out, and of a steep reward near urchins.
 ATOL = 5e-5
@@ -92,11 +93,7 @@ def test_starts_are_uniform_and_independent() -> None:
     place, _, goal, urchins = fields(state)
     drawn = np.concatenate([place, goal, urchins.reshape(-1, 6)], -1)
     assert (np.abs(drawn) <= 1).all()
-    for column in drawn.T:
-        quantiles = np.quantile(column, [0.005, 0.25, 0.5, 0.75, 0.995])
-        np.testing.assert_allclose(quantiles, [-0.99, -0.5, 0, 0.5, 0.99], atol=0.06)
-    correlations = np.corrcoef(drawn.T) - np.eye(10)
-    assert np.abs(correlations).max() < 5 / 64  # five standard deviations
+    check_uniform_draws(drawn)
 
 
 @pytest.mark.parametrize(

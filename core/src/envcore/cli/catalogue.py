@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
@@ -19,12 +22,9 @@ def show_environments(family: str = "") -> None:
       UnknownEnvironmentError: there is no such family.
     """
     console = Console()
-    registrations = registry.list_envs(family)
-    ids = [found.spec.id for found in registrations]
     table = Table(*(Column(name, no_wrap=True) for name in ("id", "distribution")), "task", box=None, pad_edge=False)
-    for found in registrations:
-        is_clash = ids.count(found.spec.id) > 1
-        _add(table, found.qualified_id if is_clash else found.spec.id, found.distribution, found.spec.summary)
+    for shown, found in shown_ids(registry.list_envs(family)):
+        _add(table, shown, found.distribution, found.spec.summary)
     for name in () if family else registry.list_families():
         _add_family(table, registry.list_envs(name))
     if table.row_count:
@@ -36,6 +36,12 @@ def show_environments(family: str = "") -> None:
             console.print(
                 f"{plugin.distribution} is {plugin.status}. {plugin.error}".rstrip(), markup=False, style="red"
             )
+
+
+def shown_ids(registrations: Sequence[registry.Registration]) -> list[tuple[str, registry.Registration]]:
+    """What to call each environment: its id, with the distribution where two have the same one."""
+    counts = collections.Counter(found.spec.id for found in registrations)
+    return [(found.qualified_id if counts[found.spec.id] > 1 else found.spec.id, found) for found in registrations]
 
 
 def _add_family(table: Table, members: tuple[registry.Registration, ...]) -> None:

@@ -13,11 +13,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from envcore import random, registry
 from envcore.animation import save_animation
+from envcore.cli.catalogue import shown_ids
 from envcore.cli.describe import describe
 from envcore.cli.options import key_of
 from envcore.cli.output import say
-from envcore.cli.recording import at_pace, visualizer
+from envcore.cli.recording import at_pace, steps_in, visualizer
 from envcore.errors import AnimationError, EnvcoreError, GalleryError
+from envcore.palette import BLUE, INK, PAPER, SHADE
 from envcore.registry import Registration
 
 _SECONDS = 6
@@ -77,13 +79,9 @@ def gallery(env_ids: Iterable[str], out: Path, height: int, seed: int) -> None:
 
 
 def _installed() -> list[tuple[str, Registration]]:
-    alone = [(found.qualified_id if _is_clash(found) else found.spec.id, found) for found in registry.list_envs()]
+    alone = shown_ids(registry.list_envs())
     families = [registry.list_envs(family) for family in registry.list_families()]
     return alone + [(f"{members[0].spec.family}/... ({len(members)})", members[0]) for members in families]
-
-
-def _is_clash(found: Registration) -> bool:
-    return sum(other.spec.id == found.spec.id for other in registry.list_envs()) > 1
 
 
 def _card(title: str, found: Registration, out: Path, height: int, key: jax.Array) -> _Card:
@@ -93,8 +91,8 @@ def _card(title: str, found: Registration, out: Path, height: int, key: jax.Arra
     try:
         env, params = registry.make(found.qualified_id)
         facts = describe(env, params)
-        num_steps = max(1, round(_SECONDS * env.render_fps))
-        frames = visualizer(env, params, "random", key, num_steps=num_steps, height=height).frames
+        steps = steps_in(_SECONDS, env)
+        frames = visualizer(env, params, "random", key, num_steps=steps, height=height).frames
     except Exception as error:  # whatever a plugin does
         problem = str(error) if isinstance(error, EnvcoreError) else f"{type(error).__name__}: {error}"
         return _Card(title, found, facts, "", problem)
@@ -114,8 +112,9 @@ def _environments(cards: list[_Card]) -> str:
 
 # The page.
 
+_COLOURS = f"--ink: rgb{INK}; --paper: rgb{PAPER}; --shade: rgb{SHADE}; --blue: rgb{BLUE};"
 _STYLE = """
-:root { color-scheme: light; --ink: #262d3a; --paper: #f6f4ef; --shade: #e2dfd6; --blue: #3168b2; }
+:root { color-scheme: light; COLOURS }
 * { box-sizing: border-box; }
 body { margin: 0; background: white; color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 header, main { max-width: 1280px; margin: auto; padding: 24px; }
@@ -131,7 +130,7 @@ h3 { margin: 0; font-size: 16px; overflow-wrap: anywhere; } .text > p { margin: 
 dl { margin: 0; display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; font-size: 13px; }
 details { margin-top: 8px; } summary { color: #6b7280; font-size: 13px; cursor: pointer; }
 dt { color: #6b7280; } dd { margin: 0; font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
-"""
+""".replace("COLOURS", _COLOURS)
 
 
 def _page(cards: list[_Card]) -> str:

@@ -45,7 +45,7 @@ def play(env_id: str, fps: float | None, seed: int) -> None:
     """
     key = key_of(seed)
     _check_fps("--fps", fps)
-    registry.find(env_id)
+    registry.find(env_id)  # an unknown id is said before a missing keyboard
     keyboard, console = Keyboard(), Console()
     if not console.is_terminal:
         raise PlayError("envcore play needs a terminal to draw in: do not redirect its output.")

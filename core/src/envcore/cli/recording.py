@@ -12,14 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import arguments, random
+from envcore import arguments, random, trees
 from envcore.environment import Environment
 from envcore.errors import RolloutError
 from envcore.rollout import Policy, random_policy
 from envcore.visualize import Visualizer
-
-SECONDS = 8
-"""How long a recording plays where nothing else is said."""
 
 
 class Recording(NamedTuple):
@@ -55,10 +52,7 @@ def record(
         action = policy(None, env.get_obs(state, params), key_act)
         _, after, reward, terminated, info = env.step_env(key_step, state, action, params)
         fresh = env.reset(key_reset, params)[1]
-        action, following = (
-            jax.tree.map(functools.partial(jnp.where, is_over), on_true, on_false)
-            for on_true, on_false in ((last, action), (fresh, after))
-        )
+        action, following = trees.where(is_over, (last, fresh), (action, after))
         shown = Recording(state, action, jnp.where(is_over, 0, reward))
         return (key, following, action, ~is_over & (terminated | info["truncated"])), shown
 
@@ -134,6 +128,11 @@ def _check_actions(policy: str, env: Environment[Any, Any], params: Any, actions
     space = env.action_space(params)
     if not bool(jax.vmap(jax.vmap(space.contains))(actions).all()):
         raise RolloutError(f"--policy {policy} returned actions that are not in {space!r}.")
+
+
+def steps_in(seconds: float, env: Environment[Any, Any]) -> int:
+    """Steps that the environment takes in that time at its own pace, one at least."""
+    return max(1, round(seconds * env.render_fps))
 
 
 def at_pace(frames: np.ndarray, pace: float, fps: float) -> np.ndarray:

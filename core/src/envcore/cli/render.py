@@ -14,11 +14,12 @@ from envcore.animation import check_writable, files, mosaic, save_animation
 from envcore.arguments import state_struct
 from envcore.cli.options import key_of
 from envcore.cli.output import say
-from envcore.cli.recording import SECONDS, at_pace, visualizer
+from envcore.cli.recording import at_pace, steps_in, visualizer
 from envcore.errors import RolloutError
 from envcore.frames import picture_struct
-from envcore.wrappers.pixel_observation import fitting_height
+from envcore.wrappers.pixel_observation import fitting_height, margins
 
+_SECONDS = 8
 _TOGETHER = 20  # frames per second of several environments, each at its own pace
 
 
@@ -31,7 +32,8 @@ def render(
     fps: float | None,
     columns: int | None,
     seed: int,
-    **options: Any,
+    height: int,
+    overlay: bool,
 ) -> None:
     """Plays environments, draws them and writes one animation.
 
@@ -44,7 +46,8 @@ def render(
       fps: frames per second; by default the environment's pace, or 20 for a mosaic of several.
       columns: of the mosaic.
       seed: of the random key.
-      **options: for `Visualizer`, `height` and `overlay`.
+      height: of one environment's picture, in pixels.
+      overlay: whether to write step, action, reward and return below.
 
     Raises:
       EnvcoreError: an argument makes no sense, an environment has no picture, or the file cannot be written.
@@ -58,21 +61,21 @@ def render(
             raise RolloutError(f"{name} must be from 1 to {most:,}, got {value}.")
     key = key_of(seed)
     made = [registry.make(env_id) for env_id in env_ids]
-    check_writable(out)
+    out = files.checked_path(out)
     pace = made[0][0].render_fps if len(made) == 1 else _TOGETHER
     rate = files.nearest_fps(out.suffix, pace) if fps is None else fps
-    pictures = [picture_struct(env, state_struct(env), params, options["height"]) for env, params in made]
+    pictures = [picture_struct(env, state_struct(env), params, height) for env, params in made]
     check_writable(out, rate, pictures[0].shape[:2] if len(made) == 1 else None)
     videos = []
     for env, params in made:
         key, key_play = random.split(key)
-        num_steps = max(1, round(SECONDS * env.render_fps)) if steps is None else steps
-        frames = _play(env, params, policy, key_play, num_steps, num_envs, is_tile=len(made) > 1, **options)
+        num_steps = steps_in(_SECONDS, env) if steps is None else steps
+        frames = _play(env, params, policy, key_play, num_steps, num_envs, len(made) > 1, height, overlay)
         videos.append(frames if len(made) == 1 and fps else at_pace(frames, env.render_fps, rate))
     frames = videos[0] if len(videos) == 1 else mosaic(videos, columns)
     save_animation(out, frames, rate)
-    height, width = frames.shape[1:3]
-    say(f"{out}: {len(frames)} frame{'s' * (len(frames) != 1)} of {width} x {height} pixels.")
+    count, high, wide, _ = frames.shape
+    say(f"{out}: {count} frame{'s' * (count != 1)} of {wide} x {high} pixels.")
 
 
 def _play(
@@ -87,11 +90,9 @@ def _play(
     overlay: bool,
 ) -> np.ndarray:
     """Plays and draws one environment; a tile is a square of the height, which the picture's edges fill."""
-    drawn = fitting_height(env, (height, height)) if is_tile and height > 0 else height
+    drawn = fitting_height(env, (height, height)) if is_tile else height
     options = {"height": drawn, "overlay": overlay}
     frames = visualizer(env, params, policy, key, num_steps=num_steps, num_envs=num_envs, **options).frames
     if not is_tile or num_envs > 1 or overlay:
         return frames
-    margins = [(height - side) // 2 for side in frames.shape[1:3]]
-    ends = [height - side - margin for side, margin in zip(frames.shape[1:3], margins, strict=True)]
-    return np.pad(frames, [(0, 0), *zip(margins, ends, strict=True), (0, 0)], mode="edge")
+    return np.pad(frames, [(0, 0), *margins(frames.shape[1:], (height, height))], mode="edge")

@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import keystr, tree_leaves_with_path
 
+from envcore import trees
+
 # Two programs may round float32 differently: XLA fuses and vectorises them differently.
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-5
 
@@ -41,7 +43,7 @@ def value_difference(got: Any, expected: Any) -> str | None:
 
 def as_numpy(x: Any) -> np.ndarray[Any, Any]:
     """A leaf's numbers on the host; of a typed key its words."""
-    if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
+    if trees.is_key(x):
         x = jax.random.key_data(x)
     return np.asarray(x)
 

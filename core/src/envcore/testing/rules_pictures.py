@@ -6,10 +6,10 @@ import functools
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from envcore.errors import ConformanceError, NoPictureError
+from envcore.errors import ConformanceError, EnvironmentDefinitionError, NoPictureError
+from envcore.frames import picture_struct
 from envcore.testing.compare import as_numpy
 from envcore.testing.subject import Subject
 
@@ -22,14 +22,11 @@ _SHARE_ROUNDED = 0.01  # of levels that may differ by more, where rounding decid
 def pictures(subject: Subject) -> None:
     """`render` returns uint8 (height, width, 3) of the height asked for, with and without params."""
     env, state = subject.env, subject.types.reset[1]
-    for args, height in (((state,), 256), ((state, subject.params), 64)):
-        picture = jax.eval_shape(functools.partial(env.render, height=height), *args)
-        *batch, found_height, _, colours = picture.shape
-        if picture.dtype != jnp.uint8 or (*batch, found_height, colours) != (*env.batch_shape, height, 3):
-            raise ConformanceError(
-                f"render(state, params, height={height}) returns {picture.dtype}{list(picture.shape)}: "
-                f"it must return uint8 ({height}, width, 3)."
-            )
+    for params, height in ((None, 256), (subject.params, 64)):
+        try:
+            picture_struct(env, state, params, height)
+        except EnvironmentDefinitionError as error:
+            raise ConformanceError(str(error)) from error
 
 
 def changing_pictures(subject: Subject) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -61,9 +62,13 @@ class PixelObservation(Wrapper):
             levels = picture.astype(jnp.uint16)
             red, green, blue = (levels[..., i] * np.uint16(weight) for i, weight in enumerate(_LUMA))
             picture = ((red + green + blue + np.uint16(128)) >> np.uint16(8)).astype(jnp.uint8)
-        margins = [(size - drawn) for size, drawn in zip(self.size, picture.shape, strict=False)]
-        widths = [(margin // 2, margin - margin // 2) for margin in margins]
-        return jnp.pad(picture, widths + [(0, 0)] * (picture.ndim - 2), mode="edge")
+        return jnp.pad(picture, margins(picture.shape, self.size), mode="edge")
+
+
+def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]]:
+    """What to pad a picture of a shape (height, width, ...) with, so that it is in the middle of `size`."""
+    spare = [side - drawn for side, drawn in zip(size, shape[:2], strict=True)]
+    return [(each // 2, each - each // 2) for each in spare] + [(0, 0)] * (len(shape) - 2)
 
 
 def _checked_size(size: Any) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore import trees
 
 from envcore_bsuite import csv_log
 from envcore_bsuite.csv_log import Row
@@ -83,16 +84,12 @@ def load_all(folder: Path) -> Iterator[Checkpoint]:
         yield Checkpoint(path, lanes, about["rows"], leaves)
 
 
-def _is_key(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
 def _plain(leaf: Any) -> np.ndarray:
     """A leaf as a numpy array, of a typed key its words."""
-    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
+    return np.asarray(jax.random.key_data(leaf) if trees.is_key(leaf) else leaf)
 
 
 def _like(saved: np.ndarray, leaf: Any) -> jax.Array:
     """What `_plain` turned into an array, `leaf` being of its kind."""
     array = jnp.asarray(saved)
-    return jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf)) if _is_key(leaf) else array
+    return jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf)) if trees.is_key(leaf) else array

@@ -80,6 +80,5 @@ def draw_mountain_car(
     state: MountainCarState, params: MountainCarParams | MountainCarContinuousParams, height: int
 ) -> jax.Array:
     """The hill, a wall at its left end, the car and a flag at `goal_position`; width is 3/2 of the height."""
-    low, high = params.min_position, params.max_position
-    window = draw.Window.around(x=(low - 0.2, high + 0.15), y=(-0.05, 1.35), aspect=1.5)
-    return draw.paint(height, window, *figures.car_on_hill(state.position, params.goal_position, low))
+    window, layers = figures.car_on_hill(state.position, params.goal_position, params.min_position, params.max_position)
+    return draw.paint(height, window, *layers)
