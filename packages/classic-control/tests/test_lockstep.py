@@ -196,6 +196,38 @@ def test_steps_after_the_end_agree(sutton_barto_reward: bool, start: float) -> N
     assert falls >= 3
 
 
+def test_a_fast_acrobot_differs_by_what_the_original_makes_of_rounding() -> None:
+    """Near the bounds of its velocities a step amplifies float32 rounding of the state, in gymnasium's float64 too."""
+    count, rng = 1_000, np.random.default_rng(0)
+    angles, signs = rng.uniform(-PI, PI, (count, 2)), rng.choice([-1, 1], (count, 2))
+    rounded = np.column_stack([angles, signs * rng.uniform(0.9, 1, (count, 2)) * [4 * PI, 9 * PI]]).astype(np.float32)
+    inputs = Inputs(
+        rounded.astype(np.float64),
+        np.zeros(count, int),
+        rng.integers(3, size=count),
+        np.zeros(count),
+        np.zeros(count, bool),
+    )
+    # Without the bounds, which would hide the differences beyond them.
+    bounds = {"MAX_VEL_1": 1e6, "MAX_VEL_2": 1e6}
+    env, params = ACROBOT.make({name.lower(): value for name, value in bounds.items()})
+    expected = lockstep.gymnasium_steps(ACROBOT, inputs, attributes=bounds).state
+    ours = ACROBOT.distance(lockstep.our_steps(ACROBOT, env, params, inputs).state, expected)
+    own = np.zeros_like(ours)
+    for field in range(4):
+        moves = []
+        for sign in (-1, 1):  # by half the spacing of float32, the most that rounding moves a number
+            state = inputs.state.copy()
+            state[:, field] += sign * np.spacing(np.abs(rounded[:, field])) / 2
+            moved = lockstep.gymnasium_steps(ACROBOT, inputs._replace(state=state), attributes=bounds).state
+            moves.append(ACROBOT.distance(moved, expected))
+        own += np.maximum(*moves)
+    ours, own = ours.max(axis=1), own.max(axis=1)
+    assert (ours > 2e-4).sum() > 100
+    assert np.median(ours / own) < 1
+    assert (ours < 8 * own).all()
+
+
 @pytest.mark.parametrize("task", lockstep.TASKS, ids=str)
 def test_spaces_and_limits_are_gymnasiums(task: Task) -> None:
     original = gymnasium.make(task.id)

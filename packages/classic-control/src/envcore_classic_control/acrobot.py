@@ -13,7 +13,9 @@ Truncation: after 500 steps.
 One step integrates the equations of motion by one Runge-Kutta step of `dt`, the torque held constant, then wraps the
 angles to [-pi, pi] and clips the velocities.
 
-Deviations: float32 where the original integrates in float64.
+Deviations: float32 where the original integrates in float64. Near the bounds of both velocities a step amplifies the
+rounding of its state up to a hundred thousand times, in the original as well: states after it then differ by 2e-4, and
+by 3e-2 in the worst cases found, as the original's do from states that differ by half a float32 spacing.
 """
 
 from __future__ import annotations
