@@ -29,6 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, spaces, trig
 from envcore.environment import EnvParams, EnvState
+from envcore.time_limit import next_time
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -145,7 +146,7 @@ def swing(state: Any, action: jax.Array, params: Any) -> Any:
 
 def is_late(state: Any, params: Any) -> jax.Array:
     """Whether the step that is being taken goes beyond `max_time`."""
-    return (state.time + 1).astype(jnp.float32) * params.timescale > params.max_time
+    return next_time(state.time).astype(jnp.float32) * params.timescale > params.max_time
 
 
 def cart_and_pole(state: Any, params: Any) -> list[jax.Array]:
