@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from envcore import frames as frames
     from envcore import plugins as plugins
     from envcore import random as random
+    from envcore import require as require
     from envcore import rollout as rollout
     from envcore import spaces as spaces
     from envcore import testing as testing
@@ -52,6 +53,7 @@ _MODULES = (
     "frames",
     "plugins",
     "random",
+    "require",
     "rollout",
     "spaces",
     "testing",

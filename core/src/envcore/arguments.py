@@ -33,6 +33,7 @@ def checked_params(env: Environment[Any, Any], params: Any) -> Any:
             f"{env.name}'s params.max_steps_in_episode must be at least 1, got {limit}; "
             "envcore.environment.NO_TIME_LIMIT stands for none."
         )
+    env.check_params(params)
     return checked
 
 

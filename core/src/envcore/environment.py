@@ -1,8 +1,8 @@
 """The contract between environments and everything that uses them.
 
-An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, the spaces,
-and optionally `state_space`, `render` and `carry_over`. `Environment` owns the rest, each thing in one place: time,
-the time limit, auto-reset, dtypes and the keys of `info`.
+An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, the spaces, and
+optionally `state_space`, `check_params`, `render` and `carry_over`. `Environment` owns the rest, each thing in one
+place: time, the time limit, auto-reset, dtypes and the keys of `info`.
 
 Wrappers and the base class speak through four pure functions, none of which resets by itself:
 
@@ -141,6 +141,9 @@ class Environment(Generic[StateT, ParamsT]):
         assert isinstance(space, spaces.Dict)  # a state is a dataclass
         return space
 
+    def check_params(self, params: ParamsT) -> None:
+        """Raises `InvalidParamsError` where values have no meaning, in terms of `envcore.require`. By default none."""
+
     def carry_over(self, fresh: StateT, final: StateT) -> StateT:
         """Returns `fresh` with what survives an auto-reset taken from `final`. By default nothing does."""
         del final
@@ -185,7 +188,7 @@ class Environment(Generic[StateT, ParamsT]):
 
         Args:
           key: a typed key (`jax.random.key`) or a legacy one (`jax.random.PRNGKey`).
-          params: the numbers of the environment; `default_params` by default.
+          params: the numbers of the environment; `default_params` by default. A JAX array's values are not checked.
 
         Returns:
           The observation and the state.

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import EnvParams, EnvState
 from envcore.time_limit import next_time
 from flax import struct
@@ -79,6 +79,9 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     def default_params(self) -> CartPoleParams:
         return CartPoleParams()
 
+    def check_params(self, params: CartPoleParams) -> None:
+        check_cart_and_pole(params)
+
     def action_space(self, params: CartPoleParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(3)
 
@@ -124,6 +127,13 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
 
 
 # Shared with CartPoleSwingup, whose states and params have the same names.
+
+
+def check_cart_and_pole(params: Any) -> None:
+    """Raises `InvalidParamsError` where a mass, a length or a bound is not what it can be."""
+    require.positive(params, "length", "x_threshold", "max_time")
+    require.nonnegative(params, "mass_cart", "mass_pole", "timescale")
+    require.that(params, ("mass_cart", "mass_pole"), lambda cart, pole: cart + pole > 0, "above 0 where mass_pole is 0")
 
 
 def swing(state: Any, action: jax.Array, params: Any) -> Any:

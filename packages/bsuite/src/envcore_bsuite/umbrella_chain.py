@@ -26,7 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import EnvParams, EnvState
 from envcore.time_limit import next_time
 from flax import struct
@@ -95,6 +95,9 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     @property
     def default_params(self) -> UmbrellaChainParams:
         return UmbrellaChainParams(chain_length=self.chain_length)
+
+    def check_params(self, params: UmbrellaChainParams) -> None:
+        require.positive(params, "chain_length")
 
     def action_space(self, params: UmbrellaChainParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(2)

@@ -26,7 +26,7 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 from jax import lax
@@ -90,6 +90,13 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
     @property
     def default_params(self) -> AcrobotParams:
         return AcrobotParams()
+
+    def check_params(self, params: AcrobotParams) -> None:
+        require.positive(params, "link_moi")
+        require.nonnegative(
+            params, "link_length_1", "link_length_2", "link_mass_1", "link_mass_2", "max_vel_1", "max_vel_2"
+        )
+        require.ordered(params, "reset_low", "reset_high")
 
     def action_space(self, params: AcrobotParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(3)

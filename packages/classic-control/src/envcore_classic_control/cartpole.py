@@ -23,7 +23,7 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
@@ -95,6 +95,14 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     @property
     def default_params(self) -> CartPoleParams:
         return CartPoleParams()
+
+    def check_params(self, params: CartPoleParams) -> None:
+        require.positive(params, "length")
+        require.nonnegative(params, "masscart", "masspole", "x_threshold", "theta_threshold_radians")
+        require.that(
+            params, ("masscart", "masspole"), lambda cart, pole: cart + pole > 0, "above 0 where masspole is 0"
+        )
+        require.ordered(params, "reset_low", "reset_high")
 
     def action_space(self, params: CartPoleParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(2)
