@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.errors import InvalidParamsError
 from envcore_misc.bernoulli_bandit import BernoulliBandit
 from envcore_misc.four_rooms import FourRooms
 from envcore_misc.gaussian_bandit import GaussianBandit
@@ -17,6 +14,7 @@ from envcore_misc.point_robot import PointRobot
 from envcore_misc.pong import Pong
 from envcore_misc.reacher import Reacher
 from envcore_misc.swimmer import Swimmer
+from params_checks import check_refused, check_taken
 
 FREE = "must be the row and column of a free cell, got"
 BAD: list[tuple[Any, dict[str, Any], str]] = [
@@ -63,19 +61,9 @@ GOOD: list[tuple[Any, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("env", "changes", "message"), BAD, ids=str)
 def test_values_without_meaning_are_refused(env: Any, changes: dict[str, Any], message: str) -> None:
-    params = env.default_params.replace(**changes)
-    with pytest.raises(InvalidParamsError, match=message):
-        env.reset(jax.random.key(0), params)
-    with pytest.raises(InvalidParamsError, match=message.partition(", got")[0]):
-        env.check_params(jax.tree.map(np.asarray, params))
+    check_refused(env, changes, message)
 
 
 @pytest.mark.parametrize(("env", "changes"), GOOD, ids=str)
 def test_all_others_are_taken(env: Any, changes: dict[str, Any]) -> None:
-    env.check_params(env.default_params)
-    env.check_params(env.default_params.replace(**changes))
-
-
-@pytest.mark.parametrize(("env", "changes", "message"), BAD, ids=str)
-def test_what_jax_holds_is_not_looked_at(env: Any, changes: dict[str, Any], message: str) -> None:
-    env.check_params(env.default_params.replace(**{name: jnp.asarray(value) for name, value in changes.items()}))
+    check_taken(env, changes)
