@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from envcore import trees
 from envcore.errors import InvalidKeyError
 from envcore.fusion import compute_once
 
@@ -37,7 +38,7 @@ def check_key(key: object) -> None:
     advice = "make one with jax.random.key(seed)"
     if not isinstance(key, jax.Array | np.ndarray):
         raise InvalidKeyError(f"expected a random key, got {key!r}: {advice}.")
-    if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+    if trees.is_key(key):
         batch = key.shape
     elif key.dtype == np.uint32 and key.ndim > 0 and key.shape[-1] == _legacy_size():
         batch = key.shape[:-1]
@@ -148,7 +149,7 @@ def _threefry_key(key: jax.Array) -> tuple[jax.Array, jax.Array] | None:
     check_key(key)
     if not _CONFIG.jax_threefry_partitionable:
         return None
-    if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+    if trees.is_key(key):
         if str(jax.random.key_impl(key)) != "threefry2x32":
             return None
         key = jax.random.key_data(key)
@@ -159,7 +160,7 @@ def _threefry_key(key: jax.Array) -> tuple[jax.Array, jax.Array] | None:
 
 
 def _as_key_like(key: jax.Array, words: jax.Array) -> jax.Array:
-    if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+    if trees.is_key(key):
         return jax.random.wrap_key_data(words, impl=jax.random.key_impl(key))
     return words
 
