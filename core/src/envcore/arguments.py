@@ -26,6 +26,7 @@ def checked_params(env: Environment[Any, Any], params: Any) -> Any:
     """The params with exactly the types of the defaults, which None stands for."""
     if params is None:
         return default_params(env)
+    params = env.complete_params(params)
     checked = trees.conform(params, default_params(env), f"{env.name}'s params", InvalidParamsError, _VMAP)
     limit = params.max_steps_in_episode
     if isinstance(limit, int | np.integer) and limit < 1:  # a JAX array may be a tracer, or still being computed
