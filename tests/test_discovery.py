@@ -255,7 +255,9 @@ STAND_IN = """
 def test_the_commands_of_the_examples_readme(workshop: Workshop) -> None:
     outside = workshop.folder / "outside"
     example = outside / "envcore" / "plugins" / "example"
-    shutil.copytree(ROOT / "plugins" / "example", example, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist"))
+    for folder in ("core", "plugins/example"):
+        ignored = shutil.ignore_patterns(".*", "__pycache__", "dist", "tests" if folder == "core" else "")
+        shutil.copytree(ROOT / folder, outside / "envcore" / folder, ignore=ignored)
     commands = re.findall(r"^```bash\n(.*?)^```$", (example / "README.md").read_text(), re.DOTALL | re.MULTILINE)
     script = "\n".join(["set -eux", STAND_IN, *commands])
     process = subprocess.run(
@@ -272,7 +274,7 @@ def test_the_commands_of_the_examples_readme(workshop: Workshop) -> None:
     )
     assert process.returncode == 0, f"{process.stdout}\n{process.stderr}"
     assert re.search(r"^WindyGridworld-v0 +my-suite ", process.stdout, re.MULTILINE)
-    assert (outside / "my-suite" / "dist" / "my_suite-0.1.0-py3-none-any.whl").exists()
+    assert (outside / "my-suite" / "dist" / "my_suite-0.2.0-py3-none-any.whl").exists()
     assert not (outside / "my-suite" / "src" / "envcore_example").exists()
 
     code = """

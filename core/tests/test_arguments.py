@@ -17,6 +17,7 @@ from envcore.errors import (
     InvalidStateError,
 )
 from flax import struct
+from jax.core import Tracer
 from toy import Counter, CounterParams, Deck, Spring, SpringParams
 
 KEY = jax.random.key(0)
@@ -260,3 +261,55 @@ class TestDefinitions:
     def test_a_param_that_is_missing_is_named(self) -> None:
         with pytest.raises(InvalidParamsError, match=r"is declared to have, got one without \.bonus"):
             ENV.reset(KEY, CounterParams(bonus=None))
+
+
+class TestDeviceParams:
+    """What `make` hands out."""
+
+    def test_equals_the_defaults_in_the_types_of_programs(self) -> None:
+        params = arguments.device_params(Spring())
+        expected = arguments.default_params(Spring())
+        assert all(isinstance(leaf, jax.Array) and not leaf.weak_type for leaf in jax.tree.leaves(params))
+        for leaf, default in zip(jax.tree.leaves(params), jax.tree.leaves(expected), strict=True):
+            np.testing.assert_array_equal(leaf, default, strict=True)
+
+    @pytest.mark.parametrize("call", [lambda *args: ENV.step(*args), jax.jit(ENV.step)], ids=["eager", "jit"])
+    def test_no_call_transfers_them(self, call: Any) -> None:
+        action, params = jnp.int32(1), arguments.device_params(ENV)
+        call(KEY, STATE, action, params)
+        call(KEY, STATE, action, ENV.default_params)
+        with jax.transfer_guard_host_to_device("disallow"):
+            call(KEY, STATE, action, params)
+            with pytest.raises(Exception, match="Disallowed host-to-device transfer"):
+                call(KEY, STATE, action, ENV.default_params)
+
+    def test_donated_ones_are_made_again(self) -> None:
+        donated = arguments.device_params(ENV)
+        jax.jit(lambda params: jax.tree.map(lambda x: x + x.dtype.type(1), params), donate_argnums=0)(donated)
+        assert any(leaf.is_deleted() for leaf in jax.tree.leaves(donated))
+        _, _, reward, *_ = ENV.step(KEY, STATE, 1, arguments.device_params(ENV))
+        assert np.isfinite(reward)
+        ENV.step(KEY, STATE, 1)
+
+    def test_while_tracing(self) -> None:
+        found = []
+
+        @jax.jit
+        def program() -> jax.Array:
+            found.append(arguments.device_params(ENV))
+            return ENV.reset(KEY, found[0])[0]
+
+        program()
+        assert not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(found))
+
+
+@pytest.mark.parametrize("leave", ["python", "numpy", "jax"])
+def test_exact_values_pass_as_they_are(leave: str) -> None:
+    params = arguments.device_params(ENV)
+    if leave != "jax":
+        params = params.replace(bonus=2.5 if leave == "python" else np.float64(2.5))
+    checked = arguments.checked_params(ENV, params)
+    assert (checked is params) == (leave == "jax")
+    for leaf, given in zip(jax.tree.leaves(checked), jax.tree.leaves(params), strict=True):
+        assert leaf is given or (leaf.dtype, float(leaf)) == (jnp.float32, 2.5)
+    assert arguments.checked_state(ENV, STATE) is STATE

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -231,6 +232,132 @@ def test_derived_keys_never_meet():
         return jnp.concatenate([alone, jax.vmap(random.reset_key)(alone)])
 
     assert_distinct(key_words(derive(keys)).reshape(-1, 2))
+
+
+class TestBatchesShareNoKeys:
+    """Whole batches, by the first key of each: the others count up from it."""
+
+    NUM = 65_536
+    COMMON_SEEDS = np.unique(
+        np.concatenate(
+            [
+                np.arange(10**6 + 1),
+                [
+                    year * 10**4 + month * 100 + day
+                    for year in range(1990, 2040)
+                    for month in range(1, 13)
+                    for day in range(1, 32)
+                ],
+                [
+                    day * 10**6 + month * 10**4 + year
+                    for year in range(1990, 2040)
+                    for month in range(1, 13)
+                    for day in range(1, 32)
+                ],
+                10 ** np.arange(10),
+                2 ** np.arange(32),
+                2 ** np.arange(1, 33) - 1,
+                np.random.default_rng(0).integers(0, 2**32, 10**6),
+            ]
+        )
+    ).astype(np.uint32)
+
+    def test_batches_count_up_from_their_first_key(self):
+        for key in map(jax.random.key, SEEDS):
+            words = key_words(random.spawn(key, self.NUM)).astype(np.int64)
+            assert (words[:, 0] == words[0, 0]).all()
+            np.testing.assert_array_equal((words[:, 1] - words[0, 1]) % 2**32, np.arange(self.NUM))
+
+    @pytest.mark.parametrize("num", [1, 2048, NUM])
+    def test_of_the_seeds_that_people_use(self, num):
+        keys = seed_keys_of(self.COMMON_SEEDS)
+        batches = [first_of_batch(keys, num), first_of_batch(reset_keys(keys), num)]
+        assert_apart(*((batch, num) for batch in batches))
+
+    def test_of_64_bit_seeds(self):
+        words = np.random.default_rng(1).integers(0, 2**32, (10**6, 2), np.uint32)
+        assert_apart((first_of_batch(jax.random.wrap_key_data(words), self.NUM), self.NUM))
+
+    def test_with_the_keys_that_they_come_from(self):
+        """Nor with what `split` and `reset_key` make of those, each alone."""
+        keys = seed_keys_of(self.COMMON_SEEDS)
+        parts = jax.vmap(lambda key: random.split(key, 3))(keys[:10_000]).reshape(-1)
+        alone = ((key_words(each), 1) for each in (keys, reset_keys(keys), parts, reset_keys(parts)))
+        assert_apart((first_of_batch(keys[:10_000], self.NUM), self.NUM), *alone)
+
+    def test_nested(self):
+        outer = jax.vmap(lambda key: random.spawn(key, 256))(seed_keys_of(self.COMMON_SEEDS[:4_000]))
+        inner = first_of_batch(outer.reshape(-1), 2048)
+        assert_apart((key_words(outer[:, 0]), 256), (inner, 2048))
+
+    def test_a_chain(self):
+        """A batch of the first key of a batch, and so on, from neighbouring seeds."""
+        keys, links = seed_keys_of(np.arange(2_000, dtype=np.uint32)), []
+        for _ in range(100):
+            links.append(first_of_batch(keys, self.NUM))
+            keys = jax.random.wrap_key_data(links[-1])
+        assert_apart(*((link, self.NUM) for link in links))
+
+    def test_the_size_matters(self):
+        """A batch is not the beginning of a larger one, which a program may spawn from the same key."""
+        keys = seed_keys_of(self.COMMON_SEEDS[:10_000])
+        assert_apart(*((first_of_batch(keys, num), self.NUM) for num in (1, 2, 3, 2048, self.NUM)))
+
+    def test_notices_what_counting_without_a_hash_does(self):
+        def first(seeds):  # how keys were spawned before they were hashed
+            return np.stack([np.zeros_like(seeds), seeds * np.uint32(0x9E3779B1)], axis=-1)
+
+        assert_apart((first(np.array([0, 1], np.uint32)), 4096))
+        with pytest.raises(AssertionError, match="share keys"):
+            assert_apart((first(np.array([0, 364_789], np.uint32)), 4096))
+        with pytest.raises(AssertionError, match="share keys"):
+            assert_apart((first(self.COMMON_SEEDS), self.NUM))
+
+    def test_notices_a_batch_that_wraps_round(self):
+        first = np.array([[7, 2**32 - 10], [7, 80]], np.uint32)
+        assert_apart((first, 90))
+        with pytest.raises(AssertionError, match="share keys"):
+            assert_apart((first, 91))
+
+
+def seed_keys_of(seeds):
+    return jax.vmap(jax.random.key)(seeds)
+
+
+@jax.jit
+def reset_keys(keys):
+    return jax.vmap(random.reset_key)(keys)
+
+
+def first_of_batch(keys, num):
+    """The words of the first of the `num` keys that are spawned from each key, uint32 (keys, 2)."""
+    return np.asarray(_first_of_batch(keys, num))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _first_of_batch(keys, num):
+    # XLA deletes all keys but the first, so that the batches take no memory.
+    return jax.random.key_data(jax.vmap(lambda key: random.spawn(key, num)[0])(keys))
+
+
+def assert_apart(*batches):
+    """Asserts that batches of keys have no key in common.
+
+    Args:
+      *batches: the first keys of batches, uint32 (batches, 2), and how many keys each counts up to.
+    """
+    starts, ends = (np.concatenate(bounds) for bounds in zip(*map(intervals, *zip(*batches, strict=True)), strict=True))
+    order = np.argsort(starts)
+    assert (starts[order][1:] > ends[order][:-1]).all(), "two batches share keys"
+
+
+def intervals(first, num):
+    """First and last key of each batch, as numbers of 64 bits; a batch that wraps round is two intervals."""
+    block, low = first[:, 0].astype(np.uint64) << np.uint64(32), first[:, 1].astype(np.uint64)
+    last = low + np.uint64(num - 1)
+    wraps, top = last >> np.uint64(32) > 0, np.uint64(2**32 - 1)
+    ends = block + np.minimum(last, top)
+    return np.append(block + low, block[wraps]), np.append(ends, (block + (last & top))[wraps])
 
 
 def test_a_reset_inside_a_reset_does_not_return_to_the_first_key():

@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import toy
@@ -377,6 +378,16 @@ def make_params() -> Any:
             return "Params()"
 
     return Params()
+
+
+def test_params_are_on_the_device(registry: Registry) -> None:
+    """Or each call of a compiled function would take them there again."""
+    registry.register(COUNTER)
+    env, params = registry.make("Counter-v0")
+    leaves = jax.tree.leaves(params)
+    assert leaves
+    assert all(isinstance(leaf, jax.Array) for leaf in leaves)
+    assert not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(env.default_params))
 
 
 def test_an_entry_point_may_be_a_function(registry: Registry) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 import pickle
 import random as python_random
 from typing import Any
 
-import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random, spaces, wrappers
+from envcore.testing.numerics import numerics
 from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(3)
@@ -33,8 +34,12 @@ def trace(env: Any, num_steps: int = 12, key: jax.Array = KEY, params: Any = Non
     return obs, jax.lax.scan(body, (obs, state), random.split(key, num_steps))[1]
 
 
+LOOSE: Any = wrappers
+"""For arguments of types that a type checker refuses."""
+
 ALL = {
     "NoAutoReset": wrappers.NoAutoReset,
+    "CheckActions": wrappers.CheckActions,
     "LogWrapper": wrappers.LogWrapper,
     "FlattenObservation": wrappers.FlattenObservation,
     "StickyAction": wrappers.StickyAction,
@@ -220,57 +225,6 @@ def test_flatten_observation_one_hots_multi_discrete() -> None:
     assert _flat_space(space).shape == (5,)
 
 
-class _Recorded(gymnasium.Env):
-    """Plays a recorded sequence through Gymnasium's own wrappers."""
-
-    def __init__(self, observations: Any, rewards: Any):
-        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, observations.shape[1:])
-        self.action_space = gymnasium.spaces.Discrete(1)
-        self.observations, self.rewards, self.time = observations, rewards, 0
-
-    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
-        self.time = 0
-        return self.observations[0], {}
-
-    def step(self, action: Any) -> Any:
-        self.time += 1
-        return self.observations[self.time], float(self.rewards[self.time - 1]), False, False, {}
-
-
-def test_normalization_equals_gymnasium() -> None:
-    params = Spring().default_params.replace(max_steps_in_episode=10**6, bound=1e6)
-    first, (obs, _, reward, done, _) = trace(Spring(), 50, params=params)
-    assert not done.any()
-    recorded = _Recorded(np.concatenate([first[None], obs]), np.asarray(reward))
-    theirs = gymnasium.wrappers.NormalizeReward(gymnasium.wrappers.NormalizeObservation(recorded), gamma=0.9)
-    env = wrappers.NormalizeReward(wrappers.NormalizeObservation(Spring()), gamma=0.9)
-    ours_first, (ours, _, ours_reward, _, _) = trace(env, 50, params=params)
-    np.testing.assert_allclose(ours_first, theirs.reset()[0], rtol=1e-3, atol=1e-3)
-    for t in range(50):
-        expected, expected_reward, *_ = theirs.step(0)
-        np.testing.assert_allclose(ours[t], expected, rtol=1e-3, atol=1e-3)
-        np.testing.assert_allclose(ours_reward[t], float(expected_reward), rtol=1e-3, atol=1e-3)
-
-
-def test_normalization_around_a_batch_shares_its_statistics() -> None:
-    env = wrappers.NormalizeObservation(wrappers.Batched(Spring(), 64))
-    _, state = env.reset(KEY)
-    obs = wrappers.Batched(Spring(), 64).get_obs(state.env_state)
-    np.testing.assert_allclose(state.statistics.mean, obs.mean(0), rtol=1e-3, atol=1e-4)
-    np.testing.assert_allclose(state.statistics.var, obs.var(0), rtol=1e-2, atol=1e-4)
-    inside = wrappers.Batched(wrappers.NormalizeObservation(Spring()), 64).reset(KEY)[1]
-    assert inside.statistics.count.shape == (64,)
-
-
-def test_normalization_takes_in_the_first_observation_after_a_reset() -> None:
-    env = wrappers.NormalizeObservation(Spring())
-    params = env.default_params.replace(max_steps_in_episode=1)
-    _, state = env.reset(KEY, params)
-    _, state, _, done, _ = env.step(KEY, state, env.action_space().sample(KEY), params)
-    assert done
-    np.testing.assert_allclose(state.statistics.count, 3, rtol=1e-3)  # reset, final observation, next reset
-
-
 def test_batched_equals_vmap() -> None:
     env, inner = wrappers.Batched(Spring(), 5), Spring()
     obs, state = env.reset(KEY)
@@ -295,11 +249,28 @@ def test_batches_of_batches_draw_different_numbers() -> None:
         (lambda: wrappers.Batched(Spring(), 0), "num_envs must be a positive integer, got 0"),
         (lambda: wrappers.ClipAction(Counter()), "needs a float Box of actions"),
         (lambda: wrappers.RescaleAction(wrappers.ClipAction(Spring())), "needs a bounded action space"),
-        (lambda: wrappers.RescaleAction(Spring(), 1.0, 0.0), "finite low < high"),
+        (lambda: wrappers.RescaleAction(Spring(), 1.0, 0.0), "needs low < high"),
         (lambda: wrappers.StickyAction(Counter(), 1.0), r"must be in \[0, 1\)"),
         (lambda: wrappers.FrameStack(Counter(), 0), "num_frames must be a positive integer"),
         (lambda: wrappers.NormalizeObservation(Deck()), "flatten them first"),
         (lambda: wrappers.NormalizeReward(Counter(), gamma=1.5), r"gamma must be in \[0, 1\]"),
+        (lambda: LOOSE.Batched(Spring(), "8"), "num_envs must be a positive integer, got '8'"),
+        (lambda: LOOSE.Batched(Spring(), Spring()), "num_envs must be a positive integer, got Spring"),
+        (lambda: LOOSE.FrameStack(Spring(), 4.0), "num_frames must be a positive integer, got 4.0"),
+        (lambda: LOOSE.FrameStack(Spring(), True), "num_frames must be a positive integer, got True"),
+        (lambda: LOOSE.RescaleAction(Spring(), "0"), "low must be a finite Python or numpy number, got '0'"),
+        (lambda: LOOSE.RescaleAction(Spring(), 0.0, np.inf), "high must be a finite Python or numpy number"),
+        (lambda: LOOSE.RescaleAction(Spring(), [0.0], 1.0), "low must be a finite Python or numpy number"),
+        (lambda: LOOSE.RescaleAction(Spring(), 1.0, 1.0 + 1e-12), "needs low < high"),
+        (lambda: LOOSE.StickyAction(Counter(), jnp.float32(0.5)), "repeat_action_probability must be a finite"),
+        (lambda: LOOSE.StickyAction(Counter(), np.nan), "repeat_action_probability must be a finite"),
+        (lambda: LOOSE.NormalizeReward(Counter(), gamma=None), "gamma must be a finite Python or numpy number"),
+        (lambda: LOOSE.NormalizeReward(Counter(), epsilon=0), "epsilon must be a positive number, got 0"),
+        (lambda: LOOSE.NormalizeReward(Counter(), frozen=1), "frozen must be True or False, got 1"),
+        (lambda: LOOSE.NormalizeObservation(Counter(), "1e-8"), "epsilon must be a finite Python or numpy number"),
+        (lambda: LOOSE.NormalizeObservation(Counter(), 1e-50), "epsilon must be a positive number"),
+        (lambda: LOOSE.NormalizeObservation(Counter(), frozen="yes"), "frozen must be True or False, got 'yes'"),
+        (lambda: LOOSE.PixelObservation(Counter(), (8, 8), "yes"), "grayscale must be True or False, got 'yes'"),
     ],
 )
 def test_bad_options(build: Any, message: str) -> None:
@@ -307,11 +278,80 @@ def test_bad_options(build: Any, message: str) -> None:
         build()
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_only_environments_are_wrapped(name: str) -> None:
-    wrap: Any = ALL[name]
-    with pytest.raises(TypeError, match=f"{name} wraps an Environment, got .*; make returns a pair"):
-        wrap((Spring(), Spring().default_params))
+def test_numpy_options_are_python_numbers_afterwards() -> None:
+    with numerics(x64=True, dtype_promotion="strict", rank_promotion="raise"):
+        env = LOOSE.RescaleAction(LOOSE.FrameStack(Spring(), np.int64(2)), np.float64(0), np.float32(2))
+        assert repr(env) == repr(wrappers.RescaleAction(wrappers.FrameStack(Spring(), 2), 0.0, 2.0))
+        jax.eval_shape(env.step, KEY, env.reset(KEY)[1], jnp.ones(1))
+
+
+@dataclasses.dataclass(frozen=True)
+class Eager(wrappers.Wrapper):
+    """A wrapper that looks at env before anything else does."""
+
+    factor: int = 2
+
+    def __post_init__(self) -> None:
+        assert self.env.observation_space().shape
+
+
+@pytest.mark.parametrize("name", [*ALL, "Eager"])
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ((Spring(), Spring().default_params), "; make returns a pair: env, params = envcore.make"),
+        ("CartPole-v1", r"; make it first: env, params = envcore.make\('CartPole-v1'\)"),
+        (Spring, r"; call the class: Spring\(...\)"),
+        (None, "$"),
+    ],
+)
+def test_only_environments_are_wrapped(name: str, given: Any, advice: str) -> None:
+    wrap: Any = {**ALL, "Eager": Eager}[name]
+    with pytest.raises(TypeError, match=rf"{name} wraps an Environment, got .*{advice}"):
+        wrap(given)
+
+
+def test_only_environments_are_wrapped_by_keyword() -> None:
+    with pytest.raises(TypeError, match="Eager wraps an Environment, got 3"):
+        Eager(factor=2, env=3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'factr'"):
+        Eager(Spring(), factr=3)  # pyright: ignore[reportCallIssue]
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'env'"):
+        Eager()  # pyright: ignore[reportCallIssue]
+    assert dataclasses.replace(Eager(Spring()), factor=3) == Eager(Spring(), 3)
+
+
+def test_the_state_inside_is_read_through_every_wrapper() -> None:
+    env = wrappers.LogWrapper(wrappers.FrameStack(wrappers.Batched(wrappers.StickyAction(Spring()), 3), 2))
+    state = env.reset(KEY)[1]
+    np.testing.assert_array_equal(state.position, state.env_state.env_state.env_state.position)
+    np.testing.assert_array_equal(state.has_last_action, [False] * 3)
+    assert not hasattr(state, "absent")
+    assert copy.deepcopy(state).time.shape == pickle.loads(pickle.dumps(state)).time.shape == (3,)
+
+
+def test_the_state_space_inside_keeps_its_bounds() -> None:
+    inner = Counter().state_space()
+    for wrap in (wrappers.NoAutoReset, wrappers.FlattenObservation, wrappers.CheckActions, Eager):
+        assert wrap(Counter()).state_space() == inner
+    assert wrappers.Batched(Counter(), 3).state_space() == spaces.Dict(
+        {"count": spaces.MultiDiscrete([4] * 3), "time": spaces.batch_space(spaces.COUNT, 3)}
+    )
+    env = wrappers.LogWrapper(wrappers.NormalizeReward(wrappers.Batched(Counter(), 3)))
+    space: Any = env.state_space()
+    assert space.spaces["env_state"].spaces["env_state"] == wrappers.Batched(Counter(), 3).state_space()
+    _, state = env.reset(KEY)
+    assert space.contains(state)
+    beyond = state.env_state.env_state.replace(count=jnp.full(3, 4))
+    assert not space.contains(state.replace(env_state=state.env_state.replace(env_state=beyond)))
+
+
+def test_a_wrapper_whose_state_is_another_has_a_space_without_the_bounds_inside() -> None:
+    class Doubled(wrappers.Wrapper):
+        def start(self, key: jax.Array, params: Any) -> Any:
+            return jax.tree.map(lambda x: jnp.stack([x, x]), self.env.start(key, params))
+
+    assert Doubled(Counter()).state_space().shape == {"count": (2,), "time": (2,)}
 
 
 def test_every_pair_of_wrappers_composes() -> None:

@@ -209,7 +209,8 @@ class Environment(Generic[StateT, ParamsT]):
           state: what `reset` or `step` returned.
           action: a value of the action space. Its structure, shape and kind of dtype are always checked. Its value
             is checked for a discrete action that is a Python or numpy number; what a JAX array holds, in or outside
-            `jit`, is not looked at, and an action outside the space has no defined meaning.
+            `jit`, is not looked at, and an action outside the space has no defined meaning. To find one, step
+            `envcore.wrappers.CheckActions(env)`, which looks at every value.
           params: as for `reset`.
 
         Returns:
@@ -249,6 +250,10 @@ class Environment(Generic[StateT, ParamsT]):
         return stepping.step_env(self, *self._checked(key, state, action, params))
 
     # What wrappers override.
+
+    def complete_params(self, params: Any) -> Any:
+        """The params that a user gave; a wrapper with params of its own adds their defaults where they lack."""
+        return params
 
     def start(self, key: jax.Array, params: ParamsT) -> StateT:
         """The first state of an episode, with the types that every state has."""

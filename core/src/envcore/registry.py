@@ -141,7 +141,9 @@ class Registry:
         """See `envcore.make`."""
         registration = self.find(env_id)
         env = _construct(registration, _import_factory(registration), kwargs)
-        return env, env.default_params
+        from envcore.arguments import device_params
+
+        return env, device_params(env)
 
     def _discover(self) -> tuple[PluginRecord, ...]:
         if self._discovering:
@@ -279,7 +281,8 @@ def make(env_id: str, **kwargs: Any) -> tuple[Environment[Any, Any], Any]:
 
     Returns:
       The environment and its default parameters, the pair that `reset` and `step` need. Two environments made
-      with equal options are equal and share one compilation.
+      with equal options are equal and share one compilation. The parameters are arrays on JAX's default device: as
+      Python numbers (`env.default_params`), each call of a compiled function would take them there again.
 
     Raises:
       UnknownEnvironmentError: the id is not installed.

@@ -1,3 +1,3 @@
 """The version of this core, in a module that everything can import."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

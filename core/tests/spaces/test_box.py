@@ -31,6 +31,18 @@ class TestConstruction:
     def test_a_symmetric_box(self):
         assert symmetric_box([1, np.inf]) == Box([-1, -np.inf], [1, np.inf])
 
+    def test_a_symmetric_box_of_an_array_inside_jit(self):
+        """What is not traced stays so: its samples are those of the numbers, and as cheap."""
+        high, found = jnp.float32(2), []
+
+        @jax.jit
+        def sample(key):
+            found.append(symmetric_box([high]))
+            return found[0].sample(key)
+
+        np.testing.assert_array_equal(sample(KEYS[0]), jax.jit(Box([-2.0], [2.0]).sample)(KEYS[0]), strict=True)
+        assert isinstance(found[0].low, np.ndarray)
+
     @pytest.mark.parametrize(
         ("space", "text"),
         [
@@ -154,6 +166,15 @@ class TestTracedBounds:
             numbers, counts = np.unique(values, return_counts=True)
             np.testing.assert_array_equal(numbers, np.arange(low, high + 1))
             assert stats.chisquare(counts).pvalue > 1e-3
+
+    def test_an_array_that_is_not_traced_is_as_good_as_numbers(self):
+        numbers, arrays = Box(-2.0, 3.0, (2,)), Box(jnp.float32(-2), jnp.full(2, 3.0), (2,))
+        assert arrays == numbers
+        assert repr(arrays) == repr(numbers)
+        np.testing.assert_array_equal(arrays.sample(KEYS[0]), numbers.sample(KEYS[0]), strict=True)
+        assert Box([jnp.float32(-2), -2.0], [3.0, jnp.float32(3)]) == numbers
+        with pytest.raises(ValueError, match="Box needs low <= high"):
+            Box(jnp.float32(1), jnp.float32(0))
 
     def test_a_traced_infinity_is_no_bound(self):
         values = jax.jit(lambda high: jax.vmap(Box(0, high).sample)(KEYS))(jnp.float32(np.inf))

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+import jax
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -51,5 +52,12 @@ def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:
 
 
 def _values(instance: object, names: Iterable[str]) -> str:
-    pairs = [(name, getattr(instance, name)) for name in names]
-    return ", ".join(f"{name}={value.tolist() if isinstance(value, np.ndarray) else value!r}" for name, value in pairs)
+    return ", ".join(f"{name}={_plain(getattr(instance, name))!r}" for name in names)
+
+
+def _plain(value: Any) -> Any:
+    """An array as Python numbers: of a float32 those digits that it needs, 9.8 and not 9.800000190734863."""
+    if not isinstance(value, jax.Array | np.ndarray):
+        return value
+    value = np.asarray(value)
+    return (value.astype(str).astype(float) if value.dtype.kind == "f" else value).tolist()

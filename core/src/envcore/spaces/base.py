@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import random
+from envcore import random, trees
 
 
 class Space:
@@ -75,10 +75,10 @@ def array_mismatch(value: Any, shape: tuple[int, ...], integer: bool = False, bo
     dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype  # pyright: ignore[reportAttributeAccessIssue]
     if np.shape(value) != shape:
         return f"expected shape {shape}, got {np.shape(value)}"
-    kind = "bool" if boolean else "an integer" if integer else "a real number"
-    allowed = (jnp.bool_,) if boolean else (jnp.integer,) if integer else (jnp.integer, jnp.floating)
-    if not any(jnp.issubdtype(dtype, family) for family in allowed):
-        return f"expected {kind}, got {dtype}"
+    allowed = ("bool",) if boolean else ("integer",) if integer else ("integer", "float")
+    if trees.kind(dtype) not in allowed:
+        expected = "bool" if boolean else "an integer" if integer else "a real number"
+        return f"expected {expected}, got {dtype}"
     return None
 
 

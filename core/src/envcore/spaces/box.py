@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.core import Tracer
 
 from envcore import random
 from envcore.spaces.base import Space, array_mismatch, sample_integers
@@ -19,7 +20,7 @@ class Box(Space):
 
     Args:
       low: lower bound, a number, an array that broadcasts to `shape`, or a list of numbers; may be -inf, may be
-        traced.
+        traced. A JAX array that is not traced is read, so that its values are checked as a number's are.
       high: upper bound likewise; may be inf.
       shape: shape of a value; by default the broadcast shape of the bounds.
       dtype: of a value: bool, or an integer or float dtype of at most 32 bits.
@@ -45,9 +46,9 @@ class Box(Space):
 
     def _bound(self, bound: Any) -> Any:
         try:
-            if isinstance(bound, list | tuple) and any(isinstance(x, jax.Array) for x in bound):
+            if isinstance(bound, list | tuple) and any(isinstance(x, Tracer) for x in bound):
                 bound = jnp.stack([jnp.asarray(x, self._dtype) for x in bound])
-            if isinstance(bound, jax.Array):
+            if isinstance(bound, Tracer):
                 return jnp.broadcast_to(bound.astype(self._dtype), self._shape)
             return np.broadcast_to(self._cast(np.asarray(bound)), self._shape)
         except ValueError as error:
@@ -123,7 +124,8 @@ COUNT = Box(0, np.iinfo(np.int32).max, (), jnp.int32)
 
 def symmetric_box(high: Iterable[Any]) -> Box:
     """The float32 vectors with -high <= x <= high."""
-    high = list(high)
+    # In numpy where it can be: under `jit`, even the negative of an array that is not traced would be traced.
+    high = [x if isinstance(x, Tracer) else np.asarray(x) for x in high]
     return Box([-x for x in high], high)
 
 

@@ -12,6 +12,7 @@ from flax import struct
 
 from envcore import random, spaces, trees
 from envcore.environment import Environment, Outcome
+from envcore.wrappers import options
 from envcore.wrappers.base import Wrapper, WrapperState
 
 
@@ -20,11 +21,10 @@ class ClipAction(Wrapper):
     """Takes any real action and clips it to the bounds of the environment inside.
 
     Raises:
-      ValueError: the action space inside is no float `Box`.
+      ValueError: the action space inside is not a float `Box`.
     """
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         _check_float_box(self.env, "ClipAction")
 
     def action_space(self, params: Any = None) -> spaces.Box:
@@ -44,7 +44,8 @@ class RescaleAction(Wrapper):
       high: upper bound of every element, finite.
 
     Raises:
-      ValueError: the action space inside is no bounded float `Box`, or low >= high.
+      ValueError: the action space inside is not a bounded float `Box`, or low and high are not finite numbers
+        with low < high.
     """
 
     env: Environment[Any, Any]
@@ -52,12 +53,13 @@ class RescaleAction(Wrapper):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         inner = _check_float_box(self.env, "RescaleAction")
         if not (np.isfinite(inner.low).all() and np.isfinite(inner.high).all()):
             raise ValueError(f"RescaleAction needs a bounded action space inside, got {inner!r}")
-        if not -np.inf < self.low < self.high < np.inf:
-            raise ValueError(f"RescaleAction needs finite low < high, got low={self.low!r}, high={self.high!r}")
+        for name in ("low", "high"):
+            object.__setattr__(self, name, options.finite_number(name, getattr(self, name)))
+        if not np.float32(self.low) < np.float32(self.high):
+            raise ValueError(f"RescaleAction needs low < high, got low={self.low!r}, high={self.high!r}")
 
     def action_space(self, params: Any = None) -> spaces.Box:
         return spaces.Box(self.low, self.high, self.env.action_space(params).shape)
@@ -91,16 +93,17 @@ class StickyAction(Wrapper):
       repeat_action_probability: of each step, in [0, 1).
 
     Raises:
-      ValueError: the probability is outside [0, 1).
+      ValueError: the probability is not a number in [0, 1).
     """
 
     env: Environment[Any, Any]
     repeat_action_probability: float = 0.25
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.repeat_action_probability < 1:
-            raise ValueError(f"repeat_action_probability must be in [0, 1), got {self.repeat_action_probability!r}")
+        probability = options.finite_number("repeat_action_probability", self.repeat_action_probability)
+        if not 0 <= probability < 1:
+            raise ValueError(f"repeat_action_probability must be in [0, 1), got {probability!r}")
+        object.__setattr__(self, "repeat_action_probability", probability)
 
     def start(self, key: jax.Array, params: Any) -> StickyState:
         action = jax.eval_shape(self.env.action_space(params).sample, key)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import jax
 from flax import struct
 
-from envcore import spaces
+from envcore import arguments, spaces
 from envcore.environment import Environment, Outcome
 
 
@@ -17,11 +18,19 @@ from envcore.environment import Environment, Outcome
 class WrapperState:
     """State of a wrapper that remembers something.
 
+    The fields of the state inside can be read as if they were the wrapper's: `state.theta`, or
+    `state.observation_statistics` wherever in the stack `NormalizeObservation` is.
+
     Attributes:
       env_state: state of the environment inside.
     """
 
     env_state: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "env_state" or name.startswith("__"):  # not set yet: a copy is being made
+            raise AttributeError(name)
+        return getattr(self.env_state, name)
 
     @property
     def time(self) -> Any:
@@ -37,15 +46,20 @@ class Wrapper(Environment[Any, Any]):
       env: the environment inside.
 
     Raises:
-      TypeError: env is no `Environment`.
+      TypeError: env is not an `Environment`.
     """
 
     env: Environment[Any, Any]
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.env, Environment):
-            hint = "; make returns a pair: env, params = envcore.make(...)" if isinstance(self.env, tuple) else ""
-            raise TypeError(f"{type(self).__name__} wraps an Environment, got {self.env!r}{hint}")
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        # Before any subclass's __post_init__ looks at env. Copies and pickles are made without arguments.
+        try:
+            given = inspect.signature(cls.__init__).bind_partial(None, *args, **kwargs).arguments
+        except TypeError:  # too many arguments, or unknown ones: __init__ says which
+            given = {}
+        if "env" in given and not isinstance(given["env"], Environment):
+            raise TypeError(f"{cls.__name__} wraps an Environment, got {given['env']!r}{_advice(given['env'])}")
+        return super().__new__(cls)
 
     @property
     def differentiable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -87,6 +101,19 @@ class Wrapper(Environment[Any, Any]):
     def observation_space(self, params: Any = None) -> spaces.Space:
         return self.env.observation_space(params)
 
+    def state_space(self, params: Any = None) -> spaces.Dict:
+        """The state space inside; around it, the wrapper's own fields without bounds."""
+        state, inner = arguments.state_struct(self), self.env.state_space(params)
+        if isinstance(state, WrapperState):
+            names = {field.name for field in dataclasses.fields(state)} - {"env_state"}
+            return spaces.Dict(
+                {"env_state": inner, **{name: spaces.unbounded_space(getattr(state, name)) for name in names}}
+            )
+        return inner if state == arguments.state_struct(self.env) else super().state_space(params)
+
+    def complete_params(self, params: Any) -> Any:
+        return self.env.complete_params(params)
+
     def start(self, key: jax.Array, params: Any) -> Any:
         return self.env.start(key, params)
 
@@ -120,3 +147,13 @@ class Wrapper(Environment[Any, Any]):
         for size in reversed(self.batch_shape):
             space = spaces.batch_space(space, size)
         return space
+
+
+def _advice(given: Any) -> str:
+    if isinstance(given, tuple):
+        return "; make returns a pair: env, params = envcore.make(...)"
+    if isinstance(given, str):
+        return f"; make it first: env, params = envcore.make({given!r})"
+    if isinstance(given, type) and issubclass(given, Environment):
+        return f"; call the class: {given.__name__}(...)"
+    return ""

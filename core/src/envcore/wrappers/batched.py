@@ -6,10 +6,10 @@ import dataclasses
 from typing import Any
 
 import jax
-import numpy as np
 
 from envcore import random, spaces
 from envcore.environment import Environment, Outcome
+from envcore.wrappers import options
 from envcore.wrappers.base import Wrapper
 
 
@@ -21,16 +21,14 @@ class Batched(Wrapper):
     (`envcore.random.spawn`), and `action_space(params).sample(key)` draws all actions in one block.
 
     Raises:
-      ValueError: num_envs is no positive integer.
+      ValueError: num_envs is not a positive integer.
     """
 
     env: Environment[Any, Any]
     num_envs: int
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.num_envs, bool) or not isinstance(self.num_envs, int | np.integer) or self.num_envs < 1:
-            raise ValueError(f"num_envs must be a positive integer, got {self.num_envs!r}")
+        object.__setattr__(self, "num_envs", options.positive_integer("num_envs", self.num_envs))
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
@@ -41,6 +39,10 @@ class Batched(Wrapper):
 
     def observation_space(self, params: Any = None) -> spaces.Space:
         return spaces.batch_space(self.env.observation_space(params), self.num_envs)
+
+    def state_space(self, params: Any = None) -> spaces.Dict:
+        space = self.env.state_space(params)
+        return spaces.Dict({name: spaces.batch_space(part, self.num_envs) for name, part in space.spaces.items()})
 
     def start(self, key: jax.Array, params: Any) -> Any:
         return jax.vmap(self.env.start, (0, None))(self._keys(key), params)

@@ -11,6 +11,7 @@ from flax import struct
 
 from envcore import spaces, trees
 from envcore.environment import Environment, Outcome
+from envcore.wrappers import options
 from envcore.wrappers.base import Wrapper, WrapperState
 
 
@@ -32,16 +33,14 @@ class FrameStack(Wrapper):
     A new episode begins with its first observation in every place.
 
     Raises:
-      ValueError: num_frames is no positive integer.
+      ValueError: num_frames is not a positive integer.
     """
 
     env: Environment[Any, Any]
     num_frames: int = 4
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.num_frames, bool) or not isinstance(self.num_frames, int) or self.num_frames < 1:
-            raise ValueError(f"num_frames must be a positive integer, got {self.num_frames!r}")
+        object.__setattr__(self, "num_frames", options.positive_integer("num_frames", self.num_frames))
 
     def observation_space(self, params: Any = None) -> spaces.Space:
         return self.batch_space(spaces.batch_space(self.single_observation_space(params), self.num_frames))

@@ -1,6 +1,27 @@
 """`NormalizeObservation` and `NormalizeReward`: running statistics over everything seen so far.
 
-Around `Batched`, one set of statistics covers the whole batch; inside it, every copy keeps its own.
+Around `Batched`, one set of statistics covers the whole batch: `NormalizeObservation(Batched(env, n))` pools the
+observations of all copies, as training wants it. Inside it, `Batched(NormalizeObservation(env), n)`, every copy keeps
+statistics of its own episodes alone, and the copies are normalized differently; so it is under `jax.vmap`.
+
+Statistics are numbers, so they are params: `reset` starts from those in `params`, `step` carries them in the state and
+updates them there, through every auto-reset. With `frozen=True` they stay what they are. Both keep the names
+`observation_statistics` and `reward_statistics`, in params and in states, wherever in a stack the wrapper is:
+
+    # Train.
+    env = LogWrapper(NormalizeObservation(Batched(CartPole(), 2048)))
+    params = env.default_params
+    obs, state = env.reset(key, params)
+    ...                                       # many steps
+    statistics = state.observation_statistics  # a pytree: save it with the agent
+
+    # Evaluate with what the agent was trained with.
+    eval_env = NormalizeObservation(Batched(CartPole(), 64), frozen=True)
+    eval_params = eval_env.default_params.replace(observation_statistics=statistics)
+    obs, eval_state = eval_env.reset(key, eval_params)
+
+    # Continue training, from a new reset.
+    obs, state = env.reset(key, params.replace(observation_statistics=statistics))
 """
 
 from __future__ import annotations
@@ -15,7 +36,10 @@ from flax import struct
 
 from envcore import spaces, trees
 from envcore.environment import Environment, Outcome
-from envcore.wrappers.base import Wrapper, WrapperState
+from envcore.errors import InvalidParamsError
+from envcore.wrappers import options
+from envcore.wrappers.base import WrapperState
+from envcore.wrappers.params import ParamsWrapper, WrapperParams
 
 
 @struct.dataclass
@@ -35,21 +59,49 @@ class RunningStatistics:
 
     @classmethod
     def empty(cls, shape: tuple[int, ...]) -> RunningStatistics:
-        """The prior, for values of `shape`."""
-        return cls(jnp.zeros(shape, jnp.float32), jnp.ones(shape, jnp.float32), jnp.float32(1e-4))
+        """The prior, for values of `shape`, as numpy arrays."""
+        return cls(np.zeros(shape, np.float32), np.ones(shape, np.float32), np.float32(1e-4))
 
     def update(self, values: jax.Array, included: jax.Array) -> RunningStatistics:
         """Takes in the values, shape (*batch, *shape), whose entry in `included`, bool (*batch,), is true."""
         axes = tuple(range(included.ndim))
         values = values.astype(jnp.float32)
-        weights = included.astype(jnp.float32).reshape(included.shape + (1,) * self.mean.ndim)
+        weights = included.astype(jnp.float32).reshape(included.shape + (1,) * jnp.ndim(self.mean))
         count = included.sum(dtype=jnp.float32)
         mean = (values * weights).sum(axes) / jnp.maximum(count, 1)
         squares = ((values - jnp.broadcast_to(mean, values.shape)) ** 2 * weights).sum(axes)
+        return self._joined(mean, squares, count)
+
+    def pooled(self) -> RunningStatistics:
+        """One set of statistics out of those of a batch, whose fields have leading batch axes.
+
+        It turns what the copies of `Batched(NormalizeObservation(env), n)` have seen into what params take. What they
+        started from counts once for each of them.
+        """
+        axes = tuple(range(jnp.ndim(self.count)))
+        counts = jnp.reshape(self.count, jnp.shape(self.count) + (1,) * (jnp.ndim(self.mean) - len(axes)))
+        total = jnp.sum(self.count)
+        mean = jnp.sum(self.mean * counts, axes) / total
+        apart = self.mean - jnp.broadcast_to(mean, jnp.shape(self.mean))
+        return RunningStatistics(mean, jnp.sum((self.var + apart**2) * counts, axes) / total, total)
+
+    def _joined(self, mean: jax.Array, squares: jax.Array, count: jax.Array) -> RunningStatistics:
         total = self.count + count
         delta = mean - self.mean
         squares = self.var * self.count + squares + delta**2 * (self.count * count / total)
         return RunningStatistics(self.mean + delta * (count / total), squares / total, total)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class NormalizeObservationParams(WrapperParams):
+    """Params of `NormalizeObservation`.
+
+    Attributes:
+      observation_statistics: the `RunningStatistics` that `reset` starts from.
+    """
+
+    observation_statistics: Any
 
 
 @struct.dataclass
@@ -57,59 +109,94 @@ class NormalizeObservationState(WrapperState):
     """State of `NormalizeObservation`.
 
     Attributes:
-      statistics: `RunningStatistics` of the observations, which an auto-reset leaves as they are.
+      observation_statistics: `RunningStatistics` of the observations, which an auto-reset leaves as they are.
     """
 
-    statistics: Any
+    observation_statistics: Any
 
 
 @dataclasses.dataclass(frozen=True)
-class NormalizeObservation(Wrapper):
+class NormalizeObservation(ParamsWrapper):
     """Shifts and scales every element of the observation to mean 0 and variance 1, by what was observed so far.
+
+    Around `Batched` it pools the observations of the whole batch; inside it, every copy has its own statistics.
+
+    `reset` starts from `params.observation_statistics`, by default those of nothing observed; `step` returns the
+    updated ones in `state.observation_statistics`. To continue with them, or to use them elsewhere, give them back:
+    `env.reset(key, params.replace(observation_statistics=state.observation_statistics))`. Those of a batch of states,
+    with more axes, are joined by `pooled()` before.
 
     Attributes:
       epsilon: added to the variance.
+      frozen: leave the statistics as they are, for evaluation. They have to be given then: with the default params
+        alone, observations stay what they are.
 
     Raises:
-      ValueError: observations are no `Box` of numbers; use `FlattenObservation` inside.
+      ValueError: observations are not a `Box` of numbers (use `FlattenObservation` inside), epsilon is not a positive
+        number, or frozen is not a bool.
+      InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
     """
 
     env: Environment[Any, Any]
     epsilon: float = 1e-8
+    frozen: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         space = self.env.observation_space()
         if not isinstance(space, spaces.Box):
             raise ValueError(f"NormalizeObservation needs a Box of observations, got {space!r}: flatten them first")
+        object.__setattr__(self, "epsilon", options.positive_number("epsilon", self.epsilon))
+        object.__setattr__(self, "frozen", options.flag("frozen", self.frozen))
+
+    @property
+    def default_params(self) -> NormalizeObservationParams:
+        shape = self.env.observation_space().shape[len(self.batch_shape) :]
+        return NormalizeObservationParams(self.env.default_params, RunningStatistics.empty(shape))
+
+    def complete_params(self, params: Any) -> Any:
+        return _given(params, "observation_statistics") if self.frozen else super().complete_params(params)
 
     def observation_space(self, params: Any = None) -> spaces.Box:
-        return spaces.Box(-np.inf, np.inf, self.env.observation_space(params).shape)
+        return spaces.Box(-np.inf, np.inf, super().observation_space(params).shape)
 
-    def start(self, key: jax.Array, params: Any) -> NormalizeObservationState:
-        env_state = self.env.start(key, params)
-        obs = self.env.observe(env_state, params)
-        empty = RunningStatistics.empty(np.shape(obs)[len(self.batch_shape) :])
-        return NormalizeObservationState(env_state, empty.update(obs, jnp.ones(self.batch_shape, jnp.bool_)))
+    def start(self, key: jax.Array, params: NormalizeObservationParams) -> NormalizeObservationState:
+        env_state = super().start(key, params)
+        everywhere = jnp.ones(self.batch_shape, jnp.bool_)
+        return self._observed(env_state, params.observation_statistics, everywhere, params)
 
     def advance(self, key: jax.Array, state: NormalizeObservationState, action: Any, params: Any) -> Outcome:
-        outcome = self.env.advance(key, state.env_state, action, params)
+        outcome = super().advance(key, state.env_state, action, params)
         everywhere = jnp.ones(self.batch_shape, jnp.bool_)
-        statistics = state.statistics.update(self.env.observe(outcome.state, params), everywhere)
-        return outcome._replace(state=NormalizeObservationState(outcome.state, statistics))
+        return outcome._replace(state=self._observed(outcome.state, state.observation_statistics, everywhere, params))
 
     def restart(
         self, key: jax.Array, done: jax.Array, state: NormalizeObservationState, params: Any
     ) -> NormalizeObservationState:
-        env_state = self.env.restart(key, done, state.env_state, params)
-        statistics = state.statistics.update(self.env.observe(env_state, params), done)
-        return NormalizeObservationState(env_state, statistics)
+        env_state = super().restart(key, done, state.env_state, params)
+        return self._observed(env_state, state.observation_statistics, done, params)
 
     def observe(self, state: NormalizeObservationState, params: Any) -> jax.Array:
-        obs = self.env.observe(state.env_state, params).astype(jnp.float32)
-        mean = jnp.broadcast_to(state.statistics.mean, obs.shape)
-        var = jnp.broadcast_to(state.statistics.var, obs.shape)
+        obs = super().observe(state.env_state, params).astype(jnp.float32)
+        mean = jnp.broadcast_to(state.observation_statistics.mean, obs.shape)
+        var = jnp.broadcast_to(state.observation_statistics.var, obs.shape)
         return (obs - mean) / jnp.sqrt(var + np.float32(self.epsilon))
+
+    def _observed(self, env_state: Any, statistics: Any, included: jax.Array, params: Any) -> NormalizeObservationState:
+        if not self.frozen:
+            statistics = statistics.update(super().observe(env_state, params), included)
+        return NormalizeObservationState(env_state, trees.narrow(statistics))
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class NormalizeRewardParams(WrapperParams):
+    """Params of `NormalizeReward`.
+
+    Attributes:
+      reward_statistics: the `RunningStatistics` of discounted returns that `reset` starts from.
+    """
+
+    reward_statistics: Any
 
 
 @struct.dataclass
@@ -118,54 +205,83 @@ class NormalizeRewardState(WrapperState):
 
     Attributes:
       discounted_return: of the running episode so far, float32 of the batch shape.
-      statistics: `RunningStatistics` of the discounted returns.
+      reward_statistics: `RunningStatistics` of the discounted returns.
     """
 
     discounted_return: Any
-    statistics: Any
+    reward_statistics: Any
 
 
 @dataclasses.dataclass(frozen=True)
-class NormalizeReward(Wrapper):
+class NormalizeReward(ParamsWrapper):
     """Divides rewards by the standard deviation of the discounted return so far; they are not shifted.
+
+    Around `Batched` it pools the returns of the whole batch; inside it, every copy has its own statistics. The return
+    starts anew with every episode, also after a truncation (Gymnasium's wrapper goes on after one).
+
+    `reset` starts from `params.reward_statistics`, and `step` returns the updated ones in `state.reward_statistics`,
+    to be carried on and frozen as those of `NormalizeObservation`.
 
     Attributes:
       gamma: discount factor of the return, in [0, 1].
       epsilon: added to the variance.
-
-    The return starts anew with every episode, also after a truncation (Gymnasium's wrapper goes on after one).
+      frozen: leave the statistics as they are. They have to be given then: with the default params alone, rewards
+        stay what they are.
 
     Raises:
-      ValueError: gamma is outside [0, 1].
+      ValueError: gamma is not a number in [0, 1], epsilon not a positive one, or frozen not a bool.
+      InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
     """
 
     env: Environment[Any, Any]
     gamma: float = 0.99
     epsilon: float = 1e-8
+    frozen: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.gamma <= 1:
-            raise ValueError(f"gamma must be in [0, 1], got {self.gamma!r}")
+        gamma = options.finite_number("gamma", self.gamma)
+        if not 0 <= gamma <= 1:
+            raise ValueError(f"gamma must be in [0, 1], got {gamma!r}")
+        object.__setattr__(self, "gamma", gamma)
+        object.__setattr__(self, "epsilon", options.positive_number("epsilon", self.epsilon))
+        object.__setattr__(self, "frozen", options.flag("frozen", self.frozen))
 
-    def start(self, key: jax.Array, params: Any) -> NormalizeRewardState:
-        return NormalizeRewardState(
-            self.env.start(key, params), jnp.zeros(self.batch_shape, jnp.float32), RunningStatistics.empty(())
-        )
+    @property
+    def default_params(self) -> NormalizeRewardParams:
+        return NormalizeRewardParams(self.env.default_params, RunningStatistics.empty(()))
+
+    def complete_params(self, params: Any) -> Any:
+        return _given(params, "reward_statistics") if self.frozen else super().complete_params(params)
+
+    def start(self, key: jax.Array, params: NormalizeRewardParams) -> NormalizeRewardState:
+        zero = jnp.zeros(self.batch_shape, jnp.float32)
+        return NormalizeRewardState(super().start(key, params), zero, trees.narrow(params.reward_statistics))
 
     def advance(self, key: jax.Array, state: NormalizeRewardState, action: Any, params: Any) -> Outcome:
-        outcome = self.env.advance(key, state.env_state, action, params)
+        outcome = super().advance(key, state.env_state, action, params)
         discounted = state.discounted_return * np.float32(self.gamma) + outcome.reward
-        statistics = state.statistics.update(discounted, jnp.ones(self.batch_shape, jnp.bool_))
+        statistics = state.reward_statistics
+        if not self.frozen:
+            statistics = statistics.update(discounted, jnp.ones(self.batch_shape, jnp.bool_))
         reward = outcome.reward / jnp.sqrt(statistics.var + np.float32(self.epsilon))
         return outcome._replace(state=NormalizeRewardState(outcome.state, discounted, statistics), reward=reward)
 
     def restart(
         self, key: jax.Array, done: jax.Array, state: NormalizeRewardState, params: Any
     ) -> NormalizeRewardState:
-        env_state = self.env.restart(key, done, state.env_state, params)
+        env_state = super().restart(key, done, state.env_state, params)
         discounted = trees.where(done, jnp.zeros_like(state.discounted_return), state.discounted_return)
-        return NormalizeRewardState(env_state, discounted, state.statistics)
+        return NormalizeRewardState(env_state, discounted, state.reward_statistics)
 
     def observe(self, state: NormalizeRewardState, params: Any) -> Any:
-        return self.env.observe(state.env_state, params)
+        return super().observe(state.env_state, params)
+
+
+def _given(params: Any, name: str) -> Any:
+    """Frozen statistics that nobody gave would leave everything as it is, unnoticed."""
+    if not isinstance(params, WrapperParams):
+        raise InvalidParamsError(
+            f"params without {name} cannot be frozen, got {type(params).__name__}: give those of training, "
+            f"env.default_params.replace({name}=state.{name})."
+        )
+    return params

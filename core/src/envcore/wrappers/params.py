@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import jax
 
-from envcore import spaces
+from envcore import arguments, spaces
 from envcore.environment import Outcome
 from envcore.wrappers.base import Wrapper
 
@@ -41,7 +41,11 @@ class WrapperParams:
 
 @dataclasses.dataclass(frozen=True)
 class ParamsWrapper(Wrapper):
-    """Base of wrappers whose params are `WrapperParams`: passes those of the environment inside on to it."""
+    """Base of wrappers whose params are `WrapperParams`: passes those of the environment inside on to it.
+
+    Where a user gives the params of the environment inside alone, such as those that `make` returned, the wrapper's
+    own are their defaults.
+    """
 
     @property
     def default_params(self) -> WrapperParams:
@@ -55,6 +59,18 @@ class ParamsWrapper(Wrapper):
 
     def observation_space(self, params: Any = None) -> spaces.Space:
         return super().observation_space(_inner(params))
+
+    def state_space(self, params: Any = None) -> spaces.Dict:
+        return super().state_space(_inner(params))
+
+    def complete_params(self, params: Any) -> Any:
+        default = arguments.default_params(self)
+        if jax.tree.structure(params) == jax.tree.structure(default):
+            return params
+        inner = super().complete_params(params)
+        if jax.tree.structure(inner) != jax.tree.structure(default.env_params):
+            return params
+        return default.replace(env_params=inner)
 
     def start(self, key: jax.Array, params: Any) -> Any:
         return super().start(key, params.env_params)
@@ -72,5 +88,5 @@ class ParamsWrapper(Wrapper):
         return super().render(state, _inner(params), **options)
 
 
-def _inner(params: WrapperParams | None) -> Any:
-    return None if params is None else params.env_params
+def _inner(params: Any) -> Any:
+    return params.env_params if isinstance(params, WrapperParams) else params

@@ -16,6 +16,7 @@ from envcore import arguments, spaces
 from envcore.environment import Environment
 from envcore.errors import PictureError
 from envcore.frames import picture_struct
+from envcore.wrappers import options
 from envcore.wrappers.base import Wrapper
 
 # Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorise in 16 bits.
@@ -37,8 +38,9 @@ class PixelObservation(Wrapper):
 
     Raises:
       NoPictureError: the environment has no picture.
-      EnvironmentDefinitionError: what its `render` returns is none.
-      PictureError: size is no pair of positive integers, or the picture cannot be made to fit into it.
+      EnvironmentDefinitionError: what its `render` returns is not a picture.
+      PictureError: size is not a pair of positive integers, or the picture cannot be made to fit into it.
+      ValueError: grayscale is not a bool.
     """
 
     env: Environment[Any, Any]
@@ -46,8 +48,8 @@ class PixelObservation(Wrapper):
     grayscale: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         object.__setattr__(self, "size", _checked_size(self.size))
+        object.__setattr__(self, "grayscale", options.flag("grayscale", self.grayscale))
         fitting_height(self.env, self.size)
 
     def observation_space(self, params: Any = None) -> spaces.Space:

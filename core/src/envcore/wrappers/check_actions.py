@@ -1,0 +1,79 @@
+"""`CheckActions`: finds actions outside the action space."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.core
+import numpy as np
+
+from envcore import spaces
+from envcore.environment import Outcome
+from envcore.errors import InvalidActionError
+from envcore.wrappers.base import Wrapper
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckActions(Wrapper):
+    """Looks at the value of every action, and raises where it is outside the action space, or nan. For debugging.
+
+    The environment itself never reads what a JAX array holds, because that would wait for the device. This does:
+
+    - Outside `jit`, `step` and `step_env` read the action first and raise `InvalidActionError`. Keep the wrapper
+      outermost for that.
+    - In a compiled program, under `vmap` and in a `scan`, nothing can be raised while it is traced. The action takes
+      a way through the host (`jax.pure_callback`), and the program fails when it comes to a bad one, with a
+      `jax.errors.JaxRuntimeError` or a `ValueError`, as JAX decides, that holds the message of the
+      `InvalidActionError`. Programs run asynchronously, so it comes at the latest where a result is waited for, such
+      as by `jax.block_until_ready`. It does not tell the step. A batch goes through the host as a whole, once a step.
+    - Where no result that is computed depends on the action, it is not looked at: XLA deletes what is not used.
+
+    It checks what reaches it: around `ClipAction` the action as given, inside it the clipped one.
+
+    Raises:
+      InvalidActionError: of `step` and `step_env` outside `jit`, an action is outside the action space; the message
+        names the first in a batch.
+    """
+
+    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
+        return self.env.advance(key, state, self._passed(action, params), params)
+
+    def _checked(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+        key, state, action, params = super()._checked(key, state, action, params)
+        inside = self._inside(action, params)
+        if not isinstance(inside, jax.core.Tracer):
+            self._raise_unless(inside, action)
+        return key, state, action, params
+
+    def _inside(self, action: Any, params: Any) -> jax.Array:
+        """Whether it is in the space: bool of the batch shape."""
+        space = self.env.action_space(params)
+        for _ in self.batch_shape:
+            space = spaces.unbatch_space(space)
+        return self.over_batch(space.contains)(action)
+
+    def _passed(self, action: Any, params: Any) -> Any:
+        """The action as it is, once the host has looked at it."""
+        struct = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), action)
+
+        def look(inside: jax.Array, action: Any) -> Any:
+            self._raise_unless(inside, action)
+            return action
+
+        @jax.custom_jvp  # callbacks have no derivative; this one is the identity
+        def passed(inside: jax.Array, action: Any) -> Any:
+            return jax.pure_callback(look, struct, inside, action, vmap_method="broadcast_all")
+
+        passed.defjvp(lambda primals, tangents: (passed(*primals), tangents[1]))
+        return passed(self._inside(action, params), action)
+
+    def _raise_unless(self, inside: jax.Array, action: Any) -> None:
+        flags = np.asarray(inside)
+        if flags.all():
+            return
+        index = tuple(int(i) for i in np.argwhere(~flags)[0])
+        value = jax.tree.map(lambda x: np.asarray(x)[index].tolist(), action)
+        where = f" at {list(index)} of the batch" if index else ""
+        raise InvalidActionError(f"an action of {self.name} is outside its action space: got {value}{where}.")

@@ -1,0 +1,55 @@
+"""Checks of what wrappers are constructed with. Options fix the program, so they are plain Python values."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+_FLOAT32 = np.finfo(np.float32)
+
+
+def positive_integer(name: str, value: Any) -> int:
+    """Returns the value as an int.
+
+    Raises:
+      ValueError: it is not a positive integer.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, got {value!r}")
+    return int(value)
+
+
+def finite_number(name: str, value: Any) -> float:
+    """Returns the value as a float.
+
+    Raises:
+      ValueError: it is not a Python or numpy number, or not finite in float32. JAX arrays cannot be hashed.
+    """
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not abs(float(value)) <= float(_FLOAT32.max):
+        raise ValueError(f"{name} must be a finite Python or numpy number, got {value!r}")
+    return float(value)
+
+
+def positive_number(name: str, value: Any) -> float:
+    """Returns the value as a float.
+
+    Raises:
+      ValueError: it is not a finite number above 0; what float32 flushes to 0 is not either.
+    """
+    if finite_number(name, value) < float(_FLOAT32.tiny):
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """Returns the value as a bool.
+
+    Raises:
+      ValueError: it is not a bool.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)

@@ -1,0 +1,184 @@
+"""`CheckActions`: eager, compiled, mapped and in a scan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import spaces
+from envcore.errors import InvalidActionError
+from envcore.testing import check_env
+from envcore.wrappers import Batched, CheckActions, ClipAction, LogWrapper
+from toy import Counter, Spring
+
+KEY = jax.random.key(5)
+COMPILED = (ValueError, jax.errors.JaxRuntimeError)
+"""What a compiled program fails with; JAX decides which."""
+
+
+class Pair(Counter):
+    """A counter whose action is a dict of a choice and a force, whose bound is a param."""
+
+    def action_space(self, params: Any = None) -> Any:
+        bonus = (self.default_params if params is None else params).bonus
+        return spaces.Dict({"choice": spaces.Discrete(2), "force": spaces.Box(0.0, bonus, (2,))})
+
+    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+        return super().transition(key, state, action["choice"], params.replace(bonus=action["force"].sum()))
+
+
+def stepped(env: Any, action: Any, params: Any = None) -> Any:
+    return env.step(KEY, env.reset(KEY, params)[1], action, params)
+
+
+GOOD_AND_BAD = [
+    (Counter(), jnp.int32(1), [(jnp.int32(2), "got 2"), (jnp.int32(-1), "got -1"), (jnp.uint8(200), "got 200")]),
+    (
+        Spring(),
+        jnp.ones(1),
+        [
+            (jnp.full(1, 1.5), r"got \[1.5\]"),
+            (np.full(1, -1.5, np.float32), r"got \[-1.5\]"),
+            (jnp.full(1, jnp.nan), r"got \[nan\]"),
+            (jnp.full(1, jnp.inf), r"got \[inf\]"),
+        ],
+    ),
+    (
+        Pair(),
+        {"choice": jnp.int32(1), "force": jnp.full(2, 0.5)},
+        [({"choice": jnp.int32(1), "force": jnp.array([0.5, 0.75])}, r"got {'choice': 1, 'force': \[0.5, 0.75\]}")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("inner", "good", "bad"), GOOD_AND_BAD)
+def test_eager_steps_raise_before_they_are_taken(inner: Any, good: Any, bad: Any) -> None:
+    env = CheckActions(inner)
+    jax.tree.map(np.testing.assert_array_equal, stepped(env, good), stepped(inner, good))
+    state = env.reset(KEY)[1]
+    for action, message in bad:
+        for step in (env.step, env.step_env):
+            with pytest.raises(
+                InvalidActionError, match=f"action of {env.name} is outside its action space: {message}"
+            ):
+                step(KEY, state, action)
+
+
+@pytest.mark.parametrize(("inner", "good", "bad"), GOOD_AND_BAD)
+def test_compiled_steps_fail(inner: Any, good: Any, bad: Any) -> None:
+    for env in (CheckActions(inner), LogWrapper(CheckActions(inner))):
+        step = jax.jit(lambda action, env=env: stepped(env, action)[:4])
+        jax.tree.map(np.testing.assert_array_equal, step(good)[0], stepped(inner, good)[0])
+        for action, message in bad:
+            with pytest.raises(COMPILED, match=f"outside its action space: {message}"):
+                jax.block_until_ready(step(action))
+
+
+def test_a_wrapper_outside_raises_too() -> None:
+    with pytest.raises(COMPILED, match="outside its action space: got 2"):
+        jax.block_until_ready(stepped(LogWrapper(CheckActions(Counter())), jnp.int32(2))[0])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_under_vmap_the_first_bad_one_is_named(compiled: bool) -> None:
+    env = CheckActions(Counter())
+
+    def step(actions: Any) -> Any:
+        keys = jax.random.split(KEY, 6)
+        state = jax.vmap(env.reset)(keys)[1]
+        return jax.vmap(env.step)(keys, state, actions)[:4]
+
+    run = jax.jit(step) if compiled else step
+    actions = jnp.array([0, 1, 0, 1, 0, 1])
+    np.testing.assert_array_equal(run(actions)[2], np.array([0, 0.5, 0, 0.5, 0, 0.5]))
+    with pytest.raises(COMPILED, match=r"got 7 at \[4\] of the batch"):
+        jax.block_until_ready(run(actions.at[4].set(7)))
+
+
+def test_one_visit_to_the_host_checks_the_whole_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    visits = []
+    look = CheckActions._raise_unless
+    monkeypatch.setattr(CheckActions, "_raise_unless", lambda *args: (visits.append(args[1].shape), look(*args)))
+    keys, action = jax.random.split(KEY, 64), jnp.ones(64, jnp.int32)
+    for env, step in (
+        (CheckActions(Counter(4)), lambda env: jax.vmap(env.step)(keys, jax.vmap(env.reset)(keys)[1], action)),
+        (LogWrapper(CheckActions(Batched(Counter(4), 64))), lambda env: stepped(env, action)),
+    ):
+        visits.clear()
+        jax.block_until_ready(jax.jit(lambda env=env, step=step: step(env)[:4])())
+        assert visits == [(64,)]
+
+
+def test_a_batch_names_the_place_of_the_first_bad_one() -> None:
+    env = CheckActions(Batched(Batched(Spring(), 3), 2))
+    actions = jnp.zeros((2, 3, 1)).at[1, 2].set(9.0)
+    with pytest.raises(InvalidActionError, match=r"got \[9.0\] at \[1, 2\] of the batch"):
+        stepped(env, actions)
+    with pytest.raises(COMPILED, match=r"got \[9.0\] at \[1, 2\] of the batch"):
+        jax.block_until_ready(jax.jit(lambda: stepped(env, actions)[:4])())
+
+
+@pytest.mark.parametrize("bad", [None, 11])
+def test_in_a_scan(bad: int | None) -> None:
+    env = CheckActions(Counter(goal=100))
+    params = env.default_params.replace(max_steps_in_episode=1000)
+    actions = jnp.ones(20, jnp.int32) if bad is None else jnp.ones(20, jnp.int32).at[bad].set(2)
+
+    @jax.jit
+    def run(actions: Any) -> Any:
+        return jax.lax.scan(lambda s, a: (env.step(KEY, s, a, params)[1], None), env.reset(KEY, params)[1], actions)[0]
+
+    if bad is None:
+        assert run(actions).count == 20
+    else:
+        with pytest.raises(COMPILED, match="got 2"):
+            jax.block_until_ready(run(actions))
+
+
+def test_around_clip_action_the_given_action_counts_and_inside_it_the_clipped_one() -> None:
+    far, nan = jnp.full(1, 7.0), jnp.full(1, jnp.nan)
+    for env in (CheckActions(ClipAction(Spring())), ClipAction(CheckActions(Spring()))):
+        jax.block_until_ready(stepped(env, far)[0])
+        with pytest.raises(COMPILED, match=r"got \[nan\]"):
+            jax.block_until_ready(stepped(env, nan)[0])
+    with pytest.raises(InvalidActionError, match=r"got \[nan\]"):
+        stepped(CheckActions(ClipAction(Spring())), nan)
+
+
+def test_gradients_go_through() -> None:
+    def reward(env: Any, force: Any) -> Any:
+        _, state, *_ = stepped(env, force[None])
+        return env.step(KEY, state, force[None])[2]
+
+    ours, theirs = (
+        jax.jit(jax.grad(lambda force, env=env: reward(env, force)))(0.5) for env in (CheckActions(Spring()), Spring())
+    )
+    assert ours == theirs != 0
+
+
+def test_the_bounds_may_be_traced() -> None:
+    env = CheckActions(Pair())
+    action = {"choice": jnp.int32(1), "force": jnp.full(2, 1.5)}
+
+    @jax.jit
+    @jax.vmap
+    def run(bonus: Any) -> Any:
+        return stepped(env, action, env.default_params.replace(bonus=bonus))[:4]
+
+    jax.block_until_ready(run(jnp.array([2.0, 1.5])))
+    with pytest.raises(COMPILED, match=r"at \[1\] of the batch"):
+        jax.block_until_ready(run(jnp.array([2.0, 1.25])))
+
+
+def test_types_are_checked_first() -> None:
+    with pytest.raises(InvalidActionError, match=r"expected shape \(1,\), got \(2,\)"):
+        stepped(CheckActions(Spring()), jnp.zeros(2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env", [CheckActions(Spring()), LogWrapper(CheckActions(Batched(Counter(), 3)))])
+def test_conforms(env: Any) -> None:
+    check_env(env, num_steps=64)

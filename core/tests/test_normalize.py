@@ -1,0 +1,285 @@
+"""`NormalizeObservation` and `NormalizeReward`: beside Gymnasium's, beside numpy in float64, carried on and frozen."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import pickle
+from typing import Any
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import random, wrappers
+from envcore.errors import InvalidParamsError
+from envcore.rollout import begin, random_policy, unroll
+from envcore.testing import check_env
+from envcore.wrappers import Batched, LogWrapper, NormalizeObservation, NormalizeReward, RunningStatistics
+from test_wrappers import trace
+from toy import Counter, Spring
+
+KEY = jax.random.key(3)
+
+
+class _Recorded(gymnasium.Env):
+    """Plays a recorded sequence through Gymnasium's own wrappers."""
+
+    def __init__(self, observations: Any, rewards: Any):
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, observations.shape[1:])
+        self.action_space = gymnasium.spaces.Discrete(1)
+        self.observations, self.rewards, self.time = observations, rewards, 0
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        self.time = 0
+        return self.observations[0], {}
+
+    def step(self, action: Any) -> Any:
+        self.time += 1
+        return self.observations[self.time], float(self.rewards[self.time - 1]), False, False, {}
+
+
+def test_normalization_equals_gymnasium() -> None:
+    params = Spring().default_params.replace(max_steps_in_episode=10**6, bound=1e6)
+    first, (obs, _, reward, done, _) = trace(Spring(), 50, params=params)
+    assert not done.any()
+    recorded = _Recorded(np.concatenate([first[None], obs]), np.asarray(reward))
+    theirs = gymnasium.wrappers.NormalizeReward(gymnasium.wrappers.NormalizeObservation(recorded), gamma=0.9)
+    env = wrappers.NormalizeReward(wrappers.NormalizeObservation(Spring()), gamma=0.9)
+    ours_first, (ours, _, ours_reward, _, _) = trace(env, 50, params=params)
+    np.testing.assert_allclose(ours_first, theirs.reset()[0], rtol=1e-3, atol=1e-3)
+    for t in range(50):
+        expected, expected_reward, *_ = theirs.step(0)
+        np.testing.assert_allclose(ours[t], expected, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(ours_reward[t], float(expected_reward), rtol=1e-3, atol=1e-3)
+
+
+def test_normalization_around_a_batch_shares_its_statistics() -> None:
+    env = wrappers.NormalizeObservation(wrappers.Batched(Spring(), 64))
+    _, state = env.reset(KEY)
+    obs = wrappers.Batched(Spring(), 64).get_obs(state.env_state)
+    np.testing.assert_allclose(state.observation_statistics.mean, obs.mean(0), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(state.observation_statistics.var, obs.var(0), rtol=1e-2, atol=1e-4)
+    inside = wrappers.Batched(wrappers.NormalizeObservation(Spring()), 64).reset(KEY)[1]
+    assert inside.observation_statistics.count.shape == (64,)
+
+
+def test_normalization_takes_in_the_first_observation_after_a_reset() -> None:
+    env = wrappers.NormalizeObservation(Spring())
+    params = env.default_params.replace(max_steps_in_episode=1)
+    _, state = env.reset(KEY, params)
+    _, state, _, done, _ = env.step(KEY, state, env.action_space().sample(KEY), params)
+    assert done
+    np.testing.assert_allclose(state.observation_statistics.count, 3, rtol=1e-3)  # reset, final observation, next reset
+
+
+@dataclasses.dataclass(frozen=True)
+class Far(Spring):
+    """A spring seen from far away: the mean is a thousand standard deviations."""
+
+    def observe(self, state: Any, params: Any) -> jax.Array:
+        return super().observe(state, params) * np.float32(0.1) + np.array([100, -50], np.float32)
+
+
+def play(env: Any, params: Any = None, num_steps: int = 300) -> tuple[Any, Any]:
+    """The state after a random rollout in a compiled program, and its transitions, as numpy arrays."""
+    return _program(env, num_steps)(env.default_params if params is None else params)
+
+
+@functools.cache
+def _program(env: Any, num_steps: int) -> Any:
+    @jax.jit
+    def run(params: Any) -> Any:
+        end, steps = unroll(env, random_policy(env), begin(env, KEY, params), num_steps, params)
+        return end.state, steps
+
+    return lambda params: jax.tree.map(np.asarray, run(params))
+
+
+def check(ours: RunningStatistics, values: Any) -> tuple[Any, Any]:
+    """Compares with the values, (number, *shape), and the prior in float64; returns their mean and deviation."""
+    values, prior = np.asarray(values, np.float64), 1e-4
+    total = len(values) + prior
+    mean = values.sum(0) / total
+    var = (((values - mean) ** 2).sum(0) + prior * (1 + mean**2)) / total
+    np.testing.assert_allclose(ours.count, total, rtol=1e-6)
+    np.testing.assert_allclose(ours.mean, mean, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(ours.var, var, rtol=1e-3, atol=1e-5)
+    return mean, var**0.5
+
+
+@pytest.mark.parametrize("inside", [Spring(), Far()])
+def test_statistics_are_those_of_all_observations_in_float64(inside: Any) -> None:
+    batch = Batched(inside, 16)
+    _, raw = play(batch)
+    state, steps = play(NormalizeObservation(batch))
+    np.testing.assert_array_equal(steps.done, raw.done)
+    resets = np.asarray(raw.obs)[1:][np.asarray(raw.done)[:-1]]  # the first of each episode but the first
+    last = np.asarray(batch.get_obs(state.env_state))[np.asarray(raw.done)[-1]]
+    values = [np.asarray(raw.obs)[0], np.asarray(raw.next_obs).reshape(-1, 2), resets, last]
+    assert len(resets) > 100
+    mean, deviation = check(state.observation_statistics, np.concatenate(values))
+    obs = np.asarray(batch.get_obs(state.env_state), np.float64)
+    np.testing.assert_allclose(NormalizeObservation(batch).get_obs(state), (obs - mean) / deviation, atol=1e-2)
+
+
+def test_statistics_of_rewards_are_those_of_the_discounted_returns_in_float64() -> None:
+    state, steps = play(NormalizeReward(Batched(Spring(), 16), gamma=0.9))
+    raw = np.asarray(play(Batched(Spring(), 16))[1].reward, np.float64)
+    running, returns = np.zeros(16), []
+    for reward, done in zip(raw, np.asarray(steps.done), strict=True):
+        running = running * 0.9 + reward
+        returns.append(running)
+        running = np.where(done, 0, running)
+    _, deviation = check(state.reward_statistics, np.concatenate(returns))
+    np.testing.assert_allclose(state.discounted_return, running, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(steps.reward[-1], raw[-1] / deviation, rtol=1e-3)
+
+
+def test_reset_goes_on_from_given_statistics() -> None:
+    env = NormalizeObservation(Batched(Spring(), 16))
+    trained = play(env)[0].observation_statistics
+    _, state = env.reset(KEY, env.default_params.replace(observation_statistics=trained))
+    first = Batched(Spring(), 16).get_obs(state.env_state)
+    expected = trained.update(first, jnp.ones(16, bool))
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-6), state.observation_statistics, expected)
+    assert state.observation_statistics.count > trained.count > 16 * 300
+
+
+def test_frozen_observations_are_normalized_by_what_was_given() -> None:
+    trained = play(NormalizeObservation(Batched(Far(), 16)))[0].observation_statistics
+    trained = pickle.loads(pickle.dumps(jax.tree.map(np.asarray, trained)))
+    mean, deviation = np.asarray(trained.mean, np.float64), np.asarray(trained.var, np.float64) ** 0.5
+    for env in (
+        NormalizeObservation(Far(), frozen=True),
+        NormalizeObservation(Batched(Far(), 4), frozen=True),
+        Batched(NormalizeObservation(Far(), frozen=True), 4),
+        LogWrapper(Batched(NormalizeObservation(Far(), frozen=True), 4)),
+    ):
+        params = env.default_params.replace(observation_statistics=trained)
+        state, steps = play(env, params, 50)
+        inner = env.unwrapped if env.batch_shape == () else Batched(env.unwrapped, 4)
+        _, raw = play(inner, num_steps=50)
+        np.testing.assert_allclose(steps.next_obs, (raw.next_obs - mean) / deviation, rtol=1e-3, atol=2e-3)
+        np.testing.assert_array_equal(steps.done, raw.done)
+        jax.tree.map(
+            lambda x, y: np.testing.assert_array_equal(x, np.broadcast_to(y, np.shape(x))),
+            state.observation_statistics,
+            trained,
+        )
+
+
+def test_frozen_rewards_are_divided_by_what_was_given() -> None:
+    statistics = RunningStatistics(np.float32(3), np.float32(4), np.float32(100))
+    env = NormalizeReward(Batched(Spring(), 4), frozen=True)
+    state, steps = play(env, env.default_params.replace(reward_statistics=statistics), 50)
+    np.testing.assert_allclose(steps.reward, play(Batched(Spring(), 4), num_steps=50)[1].reward / 2, rtol=1e-5)
+    jax.tree.map(np.testing.assert_array_equal, state.reward_statistics, statistics)
+
+
+def test_a_frozen_program_has_no_update() -> None:
+    def size(env: Any) -> int:
+        _, state = jax.eval_shape(env.reset, KEY)
+        args = (KEY, state, jax.eval_shape(env.action_space().sample, KEY))
+        return len(str(jax.make_jaxpr(env.step_env)(*args)))
+
+    plain = size(Batched(Spring(), 8))
+    for wrap in (NormalizeObservation, NormalizeReward):
+        extra, frozen_extra = (
+            size(wrap(Batched(Spring(), 8))) - plain,
+            size(wrap(Batched(Spring(), 8), frozen=True)) - plain,
+        )
+        assert frozen_extra < extra / 2
+
+
+def test_a_state_of_training_can_be_stepped_frozen() -> None:
+    env, frozen = (NormalizeObservation(Batched(Spring(), 8), frozen=frozen) for frozen in (False, True))
+    state = play(env)[0]
+    params = frozen.default_params
+    _, after, *_ = frozen.step(KEY, state, jnp.zeros((8, 1)), params)
+    jax.tree.map(np.testing.assert_array_equal, after.observation_statistics, state.observation_statistics)
+    np.testing.assert_array_equal(frozen.get_obs(state), env.get_obs(state))
+
+
+def test_statistics_are_carried_by_name_in_any_order() -> None:
+    given = RunningStatistics(np.full(2, 5, np.float32), np.full(2, 2, np.float32), np.float32(10**6))
+    returns = RunningStatistics(np.float32(1), np.float32(7), np.float32(10**6))
+    for env in (
+        LogWrapper(NormalizeReward(NormalizeObservation(Batched(Spring(), 3)))),
+        NormalizeObservation(LogWrapper(NormalizeReward(Batched(Spring(), 3)))),
+        NormalizeReward(Batched(LogWrapper(NormalizeObservation(Spring())), 3)),
+    ):
+        params = env.default_params.replace(observation_statistics=given, reward_statistics=returns, stiffness=2.0)
+        assert (params.stiffness, params.observation_statistics, params.reward_statistics) == (2.0, given, returns)
+        state = env.reset(KEY, params)[1]
+        mean, var = state.observation_statistics.mean, state.reward_statistics.var
+        np.testing.assert_allclose(mean, np.full(mean.shape, 5), rtol=1e-3)
+        np.testing.assert_allclose(var, np.full(var.shape, 7), rtol=1e-3)
+
+
+def test_params_of_the_environment_inside_are_enough() -> None:
+    env: Any = LogWrapper(NormalizeReward(NormalizeObservation(Batched(Spring(), 3))))
+    inner = Spring().default_params.replace(start=0.0, max_steps_in_episode=2)
+    own = env.default_params.replace(start=0.0, max_steps_in_episode=2)
+    for given in (inner, env.env.env.default_params.replace(start=0.0, max_steps_in_episode=2)):
+        jax.tree.map(np.testing.assert_array_equal, env.reset(KEY, given), env.reset(KEY, own))
+        assert env.observation_space(given) == env.observation_space(own)
+        assert env.state_space(given) == env.state_space(own)
+    with pytest.raises(InvalidParamsError, match=r"Spring's params must be NormalizeRewardParams.*got CounterParams"):
+        env.reset(KEY, Counter().default_params)
+
+
+def test_frozen_statistics_have_to_be_given() -> None:
+    for wrap, name in ((NormalizeObservation, "observation_statistics"), (NormalizeReward, "reward_statistics")):
+        env = LogWrapper(wrap(Spring(), frozen=True))
+        with pytest.raises(InvalidParamsError, match=rf"params without {name} .*got SpringParams: .*replace\({name}="):
+            env.reset(KEY, Spring().default_params)
+
+
+def test_statistics_of_another_shape_are_refused() -> None:
+    env = Batched(NormalizeObservation(Spring()), 3)
+    state = env.reset(KEY)[1]
+    with pytest.raises(InvalidParamsError, match=r"observation_statistics.mean must have shape \(2,\), got \(3, 2\)"):
+        env.reset(KEY, env.default_params.replace(observation_statistics=state.observation_statistics))
+
+
+def test_pooled_statistics_are_those_of_all_copies() -> None:
+    env = Batched(Batched(NormalizeObservation(Spring()), 4), 4)
+    pooled = play(env)[0].observation_statistics.pooled()
+    together = play(NormalizeObservation(Batched(Batched(Spring(), 4), 4)))[0].observation_statistics
+    for ours, theirs in zip(jax.tree.leaves(pooled), jax.tree.leaves(together), strict=True):
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+    _, again = env.reset(KEY, env.default_params.replace(observation_statistics=pooled))
+    assert again.observation_statistics.count.shape == (4, 4)
+    jax.tree.map(np.testing.assert_array_equal, pooled.pooled(), pooled)
+
+
+def test_statistics_of_many_agents_go_through_vmap() -> None:
+    env, eval_env = NormalizeObservation(Batched(Spring(), 4)), NormalizeObservation(Spring(), frozen=True)
+
+    @jax.jit
+    @jax.vmap
+    def train_and_evaluate(key: Any) -> Any:
+        end, _ = unroll(env, random_policy(env), begin(env, key), 20)
+        statistics = end.state.observation_statistics
+        params = eval_env.default_params.replace(observation_statistics=statistics)
+        obs, state = eval_env.reset(KEY, params)
+        return statistics, obs, eval_env.env.get_obs(state.env_state)
+
+    statistics, obs, raw = train_and_evaluate(random.split(KEY, 3))
+    assert len(np.unique(statistics.mean[:, 0])) == 3
+    np.testing.assert_allclose(obs, (raw - statistics.mean) / np.sqrt(statistics.var), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "env",
+    [
+        NormalizeReward(NormalizeObservation(Batched(Spring(), 3)), frozen=True),
+        Batched(NormalizeReward(NormalizeObservation(Spring(), frozen=True)), 3),
+    ],
+)
+def test_conforms(env: Any) -> None:
+    check_env(env, num_steps=64)

@@ -1,0 +1,67 @@
+"""What the metadata and READMEs of all distributions have to agree on."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from envcore.version import __version__
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = [
+    found.parent for pattern in ("core", "packages/*", "plugins/*") for found in ROOT.glob(f"{pattern}/pyproject.toml")
+]
+STRANGER = "0.1.1"  # the newest `envcore` of another project on the package index
+
+
+def project(folder):
+    return tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+
+
+@pytest.fixture(params=FOLDERS, ids=lambda folder: folder.name)
+def folder(request):
+    return request.param
+
+
+def test_its_version_is_above_the_other_envcore(folder):
+    version = Version(project(folder).get("version", __version__))
+    assert version > Version(STRANGER)
+
+
+def test_what_it_needs_of_ours_is_never_the_other_envcore(folder):
+    found = project(folder)
+    extras = [line for lines in found.get("optional-dependencies", {}).values() for line in lines]
+    ours = [each for each in map(Requirement, found["dependencies"] + extras) if each.name.startswith("envcore")]
+    ours = [each for each in ours if each.name != found["name"]]  # an extra that sums others up
+    assert ours, "every distribution needs the core, and the core's extras need the suites"
+    for requirement in ours:
+        assert STRANGER not in requirement.specifier, requirement
+        assert __version__ in requirement.specifier, requirement
+
+
+def test_its_project_urls(folder):
+    urls, name = project(folder)["urls"], folder.relative_to(ROOT).as_posix()
+    repository = project(ROOT / "core")["urls"]["Repository"]
+    assert urls["Repository"] == repository
+    assert urls["Issues"] == f"{repository}/issues"
+    assert urls["Documentation"] == f"{repository}/tree/main/{name}#readme"
+    assert (folder / "README.md").exists()
+    if "Changelog" in urls:
+        assert urls["Changelog"] == f"{repository}/blob/main/{name}/CHANGELOG.md"
+        assert (folder / "CHANGELOG.md").exists()
+
+
+@pytest.mark.parametrize("readme", [*(folder / "README.md" for folder in FOLDERS), ROOT / "README.md"], ids=str)
+def test_commands_of_a_readme_install_the_core_from_the_clone(readme):
+    """The package index would give the other project's."""
+    blocks = re.findall(r"^```bash\n(.*?)^```$", readme.read_text(), re.DOTALL | re.MULTILINE)
+    installs = [each for block in blocks for each in re.findall(r"pip install ([^&\n]*)", block)]
+    of_ours = [each for each in installs if re.search(r"\./|--editable|envcore", each)]
+    assert of_ours, "it does not say how to install"
+    for arguments in of_ours:
+        assert re.search(r"(^| )(\./|\.\./envcore/)core( |$)", arguments), arguments
+        assert not re.search(r"(^| )'?envcore", arguments), arguments
