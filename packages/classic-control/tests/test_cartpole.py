@@ -23,7 +23,7 @@ def test_unknown_integrators_are_refused(name: str) -> None:
 
 def test_limits_themselves_are_inside_and_the_next_number_is_not() -> None:
     env, params = CARTPOLE.make({})
-    limits = np.array([params.x_threshold, params.theta_threshold_radians])
+    limits = np.array([env.default_params.x_threshold, env.default_params.theta_threshold_radians])  # in float64
     beyond = np.nextafter(limits.astype(np.float32), np.float32(np.inf)).astype(np.float64)
     places = [np.array([sign * x, 0, 0, 0]) for sign in (-1, 1) for x in (limits[0], beyond[0])]
     leans = [np.array([0, 0, sign * theta, 0]) for sign in (-1, 1) for theta in (limits[1], beyond[1])]
