@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import spaces
+from envcore import require, spaces
 from envcore.environment import Outcome
+from envcore.errors import InvalidParamsError
 from jax.core import Tracer
 from jax.custom_batching import custom_vmap
 from toy import Counter, CounterParams, Spring, SpringState
@@ -34,6 +35,17 @@ class JaxDefaultParams(Counter):
     @property
     def default_params(self) -> CounterParams:
         return CounterParams(bonus=jnp.float32(0.5))
+
+
+class RefusesItsDefaults(Counter):
+    def check_params(self, params: CounterParams) -> None:
+        require.between(params, 20, 30, "max_steps_in_episode")
+
+
+class LooksAtTracedParams(Counter):
+    def check_params(self, params: CounterParams) -> None:
+        if params.bonus < 0:
+            raise InvalidParamsError("bonus must be at least 0")
 
 
 class OneNameTooFew(Counter):
@@ -297,6 +309,7 @@ BROKEN = {
     "readable_repr": AddressInRepr(),
     "copy_and_pickle": ForgetfulPickle(),
     "plain_default_params": JaxDefaultParams(),
+    "check_of_params": RefusesItsDefaults(),
     "names_and_pace": OneNameTooFew(),
     "reset_and_step_run": VectorReward(),
     "constant_types": WeakReset(),
@@ -333,6 +346,7 @@ BROKEN = {
 }
 
 ALSO_BROKEN = [
+    ("check_of_params", LooksAtTracedParams()),
     ("names_and_pace", NoPace()),
     ("names_and_pace", NamesForForces()),
     ("new_episode", NeverResets()),

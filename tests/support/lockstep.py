@@ -32,12 +32,14 @@ class Inputs(NamedTuple):
       elapsed: steps taken in the episode before, int (N,).
       action: int (N,) or float32 (N,).
       noise: what Acrobot's torque noise draws, float64 (N,).
+      has_fallen: whether CartPole's episode has terminated before, bool (N,).
     """
 
     state: np.ndarray
     elapsed: np.ndarray
     action: np.ndarray
     noise: np.ndarray
+    has_fallen: np.ndarray
 
 
 class Outputs(NamedTuple):
@@ -120,6 +122,8 @@ def our_steps(task: Task, env: Any, params: Any, inputs: Inputs) -> Outputs:
     """
     size, inputs = len(inputs.state), Inputs(*(np.resize(x, (ROWS, *x.shape[1:])) for x in inputs))
     state = our_state(task, env, inputs.state).replace(time=jnp.asarray(inputs.elapsed, jnp.int32))
+    if task is CARTPOLE:
+        state = state.replace(has_fallen=jnp.asarray(inputs.has_fallen))
     params = jax.tree.map(lambda x: np.broadcast_to(x, (ROWS, *np.shape(x))), params)
     if inputs.noise.any():
         params = params.replace(available_torque=params.available_torque + inputs.noise[:, None])
@@ -127,6 +131,8 @@ def our_steps(task: Task, env: Any, params: Any, inputs: Inputs) -> Outputs:
     obs, state, reward, terminated, info = _stepper(env)(jax.random.key(0), state, jnp.asarray(action), params)
     assert (np.asarray(state.time) == inputs.elapsed + 1).all()
     after = np.stack([np.asarray(getattr(state, name), np.float64) for name in task.fields], axis=1)
+    if task is CARTPOLE:
+        np.testing.assert_array_equal(state.has_fallen, inputs.has_fallen | np.asarray(terminated))
     outputs = Outputs(after, obs, reward, terminated, info["truncated"])
     return Outputs(*(np.asarray(x, bool if x.dtype == bool else np.float64)[:size] for x in outputs))
 
@@ -148,11 +154,11 @@ def gymnasium_steps(
     for name, value in (attributes or {}).items():
         setattr(inner, name, value)
     states, rest = [], []
-    for state, elapsed, action, noise in zip(*inputs, strict=True):
+    for state, elapsed, action, noise, has_fallen in zip(*inputs, strict=True):
         inner.state = state.astype(np.float32) if task is MOUNTAIN_CAR_CONTINUOUS else state
         inner.np_random = _Forced(noise)
         if task is CARTPOLE:
-            inner.steps_beyond_terminated = 1 if _has_fallen(state, inner) else None
+            inner.steps_beyond_terminated = 1 if has_fallen else None  # any number above 0 does without a warning
         env._elapsed_steps = int(elapsed)
         obs, *flags, _ = env.step(np.array([action]) if inputs.action.dtype.kind == "f" else int(action))
         states.append(np.array(inner.state, np.float64))
@@ -281,10 +287,6 @@ class _Forced:
     def uniform(self, low: float, high: float) -> float:
         assert low <= self.value <= high
         return self.value
-
-
-def _has_fallen(state: np.ndarray, env: Any) -> bool:
-    return bool(abs(state[0]) > env.x_threshold or abs(state[2]) > env.theta_threshold_radians)
 
 
 def _describe(rows: np.ndarray, inputs: Inputs, expected: Outputs, actual: Outputs) -> str:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from envcore import frames as frames
     from envcore import plugins as plugins
     from envcore import random as random
+    from envcore import require as require
     from envcore import rollout as rollout
     from envcore import spaces as spaces
     from envcore import testing as testing
     from envcore import visualize as visualize
     from envcore import wrappers as wrappers
-    from envcore.environment import NO_TIME_LIMIT as NO_TIME_LIMIT
     from envcore.environment import Environment as Environment
     from envcore.environment import EnvParams as EnvParams
     from envcore.environment import EnvState as EnvState
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from envcore.registry import register as register
     from envcore.rollout import RolloutWrapper as RolloutWrapper
     from envcore.specs import EnvSpec as EnvSpec
+    from envcore.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
     from envcore.visualize import Visualizer as Visualizer
 
 _MODULES = (
@@ -52,6 +53,7 @@ _MODULES = (
     "frames",
     "plugins",
     "random",
+    "require",
     "rollout",
     "spaces",
     "testing",
@@ -59,7 +61,7 @@ _MODULES = (
     "wrappers",
 )
 _HOME = {
-    "NO_TIME_LIMIT": "environment",
+    "NO_TIME_LIMIT": "time_limit",
     "Environment": "environment",
     "EnvParams": "environment",
     "EnvState": "environment",

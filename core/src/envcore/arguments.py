@@ -34,6 +34,8 @@ def checked_params(env: Environment[Any, Any], params: Any) -> Any:
             f"{env.name}'s params.max_steps_in_episode must be at least 1, got {limit}; "
             "envcore.environment.NO_TIME_LIMIT stands for none."
         )
+    if checked is not params:  # else JAX holds every value
+        env.check_params(params)
     return checked
 
 

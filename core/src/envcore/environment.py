@@ -1,8 +1,8 @@
 """The contract between environments and everything that uses them.
 
-An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, the spaces,
-and optionally `state_space`, `render` and `carry_over`. `Environment` owns the rest, each thing in one place: time,
-the time limit, auto-reset, dtypes and the keys of `info`.
+An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, the spaces, and
+optionally `state_space`, `check_params`, `render` and `carry_over`. `Environment` owns the rest, each thing in one
+place: time, the time limit, auto-reset, dtypes and the keys of `info`.
 
 Wrappers and the base class speak through four pure functions, none of which resets by itself:
 
@@ -21,15 +21,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, Type
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from flax import struct
 
 from envcore import arguments, random, spaces, stepping, trees
 from envcore.auto_reset import reset_where
 from envcore.errors import EnvironmentDefinitionError, NoPictureError
-
-NO_TIME_LIMIT = 2**31 - 1
-"""`max_steps_in_episode` of an environment that has no time limit."""
+from envcore.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
+from envcore.time_limit import is_reached, next_time
 
 Info = dict[str, Any]
 
@@ -39,7 +37,7 @@ class EnvState:
     """Base of every environment's state: a pytree with fields of fixed shapes and dtypes.
 
     Attributes:
-      time: steps taken in this episode, int32 (). The base class counts; authors leave it alone.
+      time: steps taken in this episode, int32 (), at most 2**31 - 1. The base class counts; authors leave it alone.
     """
 
     time: Any = struct.field(default=0, kw_only=True)
@@ -143,6 +141,9 @@ class Environment(Generic[StateT, ParamsT]):
         assert isinstance(space, spaces.Dict)  # a state is a dataclass
         return space
 
+    def check_params(self, params: ParamsT) -> None:
+        """Raises `InvalidParamsError` where values have no meaning, in terms of `envcore.require`. By default none."""
+
     def carry_over(self, fresh: StateT, final: StateT) -> StateT:
         """Returns `fresh` with what survives an auto-reset taken from `final`. By default nothing does."""
         del final
@@ -187,7 +188,7 @@ class Environment(Generic[StateT, ParamsT]):
 
         Args:
           key: a typed key (`jax.random.key`) or a legacy one (`jax.random.PRNGKey`).
-          params: the numbers of the environment; `default_params` by default.
+          params: the numbers of the environment; `default_params` by default. A JAX array's values are not checked.
 
         Returns:
           The observation and the state.
@@ -263,7 +264,7 @@ class Environment(Generic[StateT, ParamsT]):
     def advance(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> Outcome:
         """One step without auto-reset or observation. Arguments are checked and cast already."""
         state_after, reward, terminated, info = self._checked_transition(key, state, action, params)
-        at_limit = state_after.time >= params.max_steps_in_episode
+        at_limit = is_reached(state_after.time, params.max_steps_in_episode)
         if self.time_limit_terminates:
             terminated, at_limit = terminated | at_limit, jnp.zeros_like(at_limit)
         return Outcome(state_after, reward, terminated, at_limit, info)
@@ -292,7 +293,7 @@ class Environment(Generic[StateT, ParamsT]):
             raise self._definition_error(f"transition must return a {type(state).__name__} first, got {after!r}")
         if not isinstance(info, dict):
             raise self._definition_error(f"transition must return a dict fourth, got {info!r}")
-        after = self._conform(after.replace(time=state.time + np.int32(1)), state, "transition's state")
+        after = self._conform(after.replace(time=next_time(state.time)), state, "transition's state")
         reward = self._conform(reward, jax.ShapeDtypeStruct((), jnp.float32), "the reward")
         terminated = self._conform(terminated, jax.ShapeDtypeStruct((), jnp.bool_), "terminated")
         return after, jnp.asarray(reward), jnp.asarray(terminated), trees.narrow(info)

@@ -48,7 +48,7 @@ class InvalidActionError(EnvcoreError, ValueError):
 
 
 class InvalidParamsError(EnvcoreError, TypeError):
-    """The params belong to another environment, or one of their fields has the wrong shape or dtype."""
+    """The params belong to another environment, or a field has the wrong shape or dtype, or a value without meaning."""
 
 
 class InvalidStateError(EnvcoreError, TypeError):

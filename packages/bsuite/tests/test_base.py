@@ -58,3 +58,19 @@ def test_settings_are_options(env: BsuiteEnvironment) -> None:
 def test_logging_is_the_authors_work() -> None:
     with pytest.raises(NotImplementedError):
         BsuiteEnvironment().bsuite_info(KEY)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
+def test_a_time_that_stands_still_is_late(env: BsuiteEnvironment) -> None:
+    """Stepping on at the last time that is counted is stepping on at any other time long after the end."""
+    _, state = env.reset(KEY)
+
+    def ends(time: int) -> list[bool]:
+        found, now = [], state.replace(time=np.int32(time))
+        for _ in range(3):
+            _, now, _, terminated, _ = env.step_env(KEY, now, 0)
+            found.append(bool(terminated))
+        assert int(now.time) == min(time + 3, 2**31 - 1)
+        return found
+
+    assert ends(2**31 - 2) == ends(2**31 - 1) == ends(100_000)

@@ -27,7 +27,10 @@ SEGMENTS = [
 def test_transitions_are_the_recorded_ones(
     task: lockstep.Task, segment: golden.Segment, rows: golden.Recording
 ) -> None:
-    inputs = lockstep.Inputs(rows["before.state"], rows["elapsed"], rows["action"], rows["draw.torque_noise"])
+    beyond = rows.columns.get("before.steps_beyond_terminated", np.full(len(rows), -1))
+    inputs = lockstep.Inputs(
+        rows["before.state"], rows["elapsed"], rows["action"], rows["draw.torque_noise"], has_fallen=beyond >= 0
+    )
     expected = lockstep.Outputs(
         rows["after.state"], rows["obs"].astype(np.float64), rows["reward"], rows["terminated"], rows["truncated"]
     )

@@ -153,3 +153,18 @@ def test_time_ends_the_game(limit: int | None) -> None:
     np.testing.assert_array_equal(states.terminate_timer, np.maximum(2500 - np.arange(1, last + 4), -1))
     for leaf in (states.pos, states.move_timer, states.cars):
         assert (np.asarray(leaf[last - 1 :]) == np.asarray(leaf[last - 1])).all()
+
+
+@pytest.mark.parametrize(("limit", "ends"), [(2**31 - 1, [False] * 3), (2**31 - 2, [True] * 3), (10, [True] * 3)])
+def test_time_stands_still_at_the_last_number(limit: int, ends: list[bool]) -> None:
+    env = Freeway()
+    params = env.default_params.replace(max_steps_in_episode=limit)
+    _, state = env.reset(KEY, params)
+    state = state.replace(time=np.int32(2**31 - 2))
+    found = []
+    for _ in range(3):
+        _, state, _, terminated, info = env.step_env(KEY, state, 0, params)
+        assert (int(state.time), int(state.terminate_timer)) == (2**31 - 1, -1)
+        assert not bool(info["truncated"])
+        found.append(bool(terminated))
+    assert found == ends

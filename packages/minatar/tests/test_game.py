@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envcore.errors import InvalidParamsError
 from envcore.testing import check_env
 from envcore_minatar import plugin
 from minatar import Environment
@@ -110,3 +111,13 @@ def test_observation_turns_into_floats_as_late_as_one_likes(env_id: str) -> None
 @pytest.mark.parametrize("options", [{}, {"use_minimal_action_set": False, "difficulty_ramping": False}])
 def test_conforms(env_id: str, options: dict[str, bool]) -> None:
     check_env(make(env_id, **options))
+
+
+@pytest.mark.parametrize("prob", [-0.1, 1.1, np.nan])
+def test_sticky_action_prob_is_a_probability(env_id: str, prob: float) -> None:
+    env = make(env_id)
+    with pytest.raises(InvalidParamsError, match="sticky_action_prob must be from 0 to 1, got"):
+        env.reset(KEY, env.default_params.replace(sticky_action_prob=prob))
+    env.check_params(env.default_params.replace(sticky_action_prob=jnp.float32(prob)))
+    for fine in (0.0, 1.0):
+        env.check_params(env.default_params.replace(sticky_action_prob=fine))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -196,6 +197,37 @@ def test_lockstep_with_the_original(ramping: bool) -> None:
     check(steps, ramping)
     if ramping:  # enemies take the places of others while bullets of theirs are on the board
         lockstep.check_games(MODULE, ENV, in_our_form(games[1]))
+
+
+def test_three_bullets_in_a_row() -> None:
+    """All of them, with a fish near the newest one, which play never has: what `from_original` says of their order."""
+    directions = list(itertools.product((True, False), repeat=3))
+    rows = [(xs, ways) for xs in itertools.permutations(range(10), 3) for ways in directions]
+    turns = iter(rows)
+
+    def arranged(original: Any, rng: np.random.Generator) -> int:
+        xs, ways = next(turns)
+        fish = [xs[2] + int(rng.choice([-1, 0, 1])), 3, True, 5]
+        calm = {"sub_x": 5, "sub_y": 6, "shot_timer": 3, "e_spawn_timer": 9, "d_spawn_timer": 9, "oxygen": 99}
+        bullets = [[x, 3, way] for x, way in zip(xs, ways, strict=True)]
+        fishes = [fish] if 0 <= fish[0] <= 9 else []
+        set_fields(original, {**calm, "f_bullets": bullets, "e_fish": fishes, "e_subs": [], "divers": []})
+        return NONE
+
+    steps = in_our_form(lockstep.played("seaquest", ENV, fields, script, len(rows), policy=arranged))
+    differs = np.zeros(len(rows), bool)
+    for i, (xs, ways) in enumerate(rows):
+        moved = [[x + (1 if way else -1), 3, way] for x, way in zip(xs, ways, strict=True)]
+        is_hit = steps.reward[i] == 1 and moved[2][0] == steps.before["e_fish"][i, 0, 0]
+        if is_hit and moved[2] == [xs[0], 3, ways[0]]:  # in the cell, and with the direction, of the oldest
+            ours = [bullet for bullet in moved[:2] if 0 <= bullet[0] <= 9]
+            ours = np.array([*ours, *[[0, 0, 0]] * (3 - len(ours))], np.int32)
+            theirs = steps.after["f_bullets"][i]
+            assert sorted(ours.tolist()) == sorted(theirs.tolist())
+            differs[i] = (ours != theirs).any()
+            steps.after["f_bullets"][i] = ours
+    assert differs.sum() > 50
+    lockstep.check(MODULE, ENV, steps)
 
 
 class AllEnter(Seaquest):

@@ -128,6 +128,20 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
         envcore.make("envcore-example:WindyGridworld-v0", **options)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"goal": np.array([7, 0])}, r"goal must be a row and a column of the grid, got \[7 0\]"),
+        ({"start": np.array([3, -1])}, "start must be a row and a column of the grid"),
+        ({"gust_probability": 0.6}, "gust_probability must be from 0 to 0.5, got 0.6"),
+    ],
+)
+def test_bad_params(changes: dict[str, Any], message: str) -> None:
+    env, params = envcore.make("envcore-example:WindyGridworld-v0")
+    with pytest.raises(envcore.errors.InvalidParamsError, match=message):
+        env.reset(KEY, params.replace(**changes))
+
+
 def test_the_picture_shows_agent_and_goal() -> None:
     env = WindyGridworld()
     state = WindyGridworldState(position=jnp.array([3, 0]))

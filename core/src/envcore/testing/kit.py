@@ -63,6 +63,7 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_definition.readable_repr),
     Rule(rules_definition.copy_and_pickle),
     Rule(rules_definition.plain_default_params),
+    Rule(rules_definition.check_of_params),
     Rule(rules_definition.names_and_pace),
     # Types.
     Rule(rules_types.reset_and_step_run, is_basic=True),

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from envcore import spaces
-from envcore.errors import ConformanceError
+from envcore.errors import ConformanceError, InvalidParamsError
 from envcore.testing.compare import type_difference
 from envcore.testing.subject import Subject
 
@@ -56,6 +56,20 @@ def plain_default_params(subject: Subject) -> None:
             raise ConformanceError(f"default_params hold {leaf!r}: use Python numbers or numpy arrays of real numbers.")
     if jax.make_jaxpr(lambda: env.default_params)().eqns:
         raise ConformanceError("default_params compute with jax.numpy, which starts a backend: use numpy.")
+
+
+def check_of_params(subject: Subject) -> None:
+    """`check_params` accepts the default params, and looks at no value that a JAX array holds."""
+    env = subject.env
+    try:
+        env.check_params(env.default_params)
+        jax.make_jaxpr(lambda params: env.check_params(params))(subject.params)
+    except InvalidParamsError as error:
+        raise ConformanceError(f"check_params refuses the default params: {error}") from error
+    except jax.errors.ConcretizationTypeError as error:
+        raise ConformanceError(
+            "check_params looks at a traced value: use the functions of envcore.require, which let JAX arrays pass."
+        ) from error
 
 
 def names_and_pace(subject: Subject) -> None:

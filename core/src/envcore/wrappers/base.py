@@ -92,6 +92,9 @@ class Wrapper(Environment[Any, Any]):
     def batch_shape(self) -> tuple[int, ...]:
         return self.env.batch_shape
 
+    def check_params(self, params: Any) -> None:
+        self.env.check_params(params)
+
     def action_space(self, params: Any = None) -> spaces.Space:
         return self.env.action_space(params)
 

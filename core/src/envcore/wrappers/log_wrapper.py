@@ -11,6 +11,7 @@ import numpy as np
 from flax import struct
 
 from envcore.environment import Outcome
+from envcore.time_limit import next_time
 from envcore.wrappers.base import Wrapper, WrapperState
 
 
@@ -51,7 +52,7 @@ class LogWrapper(Wrapper):
     def advance(self, key: jax.Array, state: LogState, action: Any, params: Any) -> Outcome:
         outcome = self.env.advance(key, state.env_state, action, params)
         done = outcome.terminated | outcome.truncated
-        returns, lengths = state.episode_returns + outcome.reward, state.episode_lengths + np.int32(1)
+        returns, lengths = state.episode_returns + outcome.reward, next_time(state.episode_lengths)
         state = LogState(
             env_state=outcome.state,
             episode_returns=jnp.where(done, np.float32(0), returns),

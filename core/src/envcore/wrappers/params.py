@@ -51,6 +51,9 @@ class ParamsWrapper(Wrapper):
     def default_params(self) -> WrapperParams:
         raise NotImplementedError
 
+    def check_params(self, params: Any) -> None:
+        super().check_params(params.env_params)
+
     def action_space(self, params: Any = None) -> spaces.Space:
         return super().action_space(_inner(params))
 

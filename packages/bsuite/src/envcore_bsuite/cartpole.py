@@ -27,8 +27,9 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import EnvParams, EnvState
+from envcore.time_limit import next_time
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -78,6 +79,9 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     def default_params(self) -> CartPoleParams:
         return CartPoleParams()
 
+    def check_params(self, params: CartPoleParams) -> None:
+        check_cart_and_pole(params)
+
     def action_space(self, params: CartPoleParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(3)
 
@@ -125,6 +129,13 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
 # Shared with CartPoleSwingup, whose states and params have the same names.
 
 
+def check_cart_and_pole(params: Any) -> None:
+    """Raises `InvalidParamsError` where a mass, a length or a bound is not what it can be."""
+    require.positive(params, "length", "x_threshold", "max_time")
+    require.nonnegative(params, "mass_cart", "mass_pole", "timescale")
+    require.that(params, ("mass_cart", "mass_pole"), lambda cart, pole: cart + pole > 0, "above 0 where mass_pole is 0")
+
+
 def swing(state: Any, action: jax.Array, params: Any) -> Any:
     """Moves cart and pole by one step of `timescale`."""
     sine, cosine = trig.sin(state.theta), trig.cos(state.theta)
@@ -145,7 +156,7 @@ def swing(state: Any, action: jax.Array, params: Any) -> Any:
 
 def is_late(state: Any, params: Any) -> jax.Array:
     """Whether the step that is being taken goes beyond `max_time`."""
-    return (state.time + 1).astype(jnp.float32) * params.timescale > params.max_time
+    return next_time(state.time).astype(jnp.float32) * params.timescale > params.max_time
 
 
 def cart_and_pole(state: Any, params: Any) -> list[jax.Array]:

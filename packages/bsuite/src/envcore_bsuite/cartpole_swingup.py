@@ -35,7 +35,7 @@ from envcore.environment import EnvState
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.cartpole import CartPoleParams, cart_and_pole, is_late, swing
+from envcore_bsuite.cartpole import CartPoleParams, cart_and_pole, check_cart_and_pole, is_late, swing
 from envcore_bsuite.render.control import draw_cartpole_swingup
 
 
@@ -86,6 +86,9 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         return CartPoleSwingupParams(
             height_threshold=float(self.height_threshold), x_reward_threshold=float(self.x_reward_threshold)
         )
+
+    def check_params(self, params: CartPoleSwingupParams) -> None:
+        check_cart_and_pole(params)
 
     def action_space(self, params: CartPoleSwingupParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(3)

@@ -136,7 +136,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     ) -> tuple[DeepSeaState, jax.Array, jax.Array, dict[str, jax.Array]]:
         draws = None if self.deterministic else self.draw(key)
         state, reward = self.dive(state, action, params, draws)
-        return state, reward, state.row + 1 >= self.size, self.bsuite_info(state)
+        return state, reward, state.row >= self.size - 1, self.bsuite_info(state)
 
     def draw(self, key: jax.Array) -> DeepSeaDraws:
         """Draws what the stochastic version needs for a step."""

@@ -26,6 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
 from envcore.environment import EnvParams, EnvState
+from envcore.time_limit import next_time
 from flax import struct
 
 from envcore_bsuite.bandit import check_mapping_seed
@@ -96,7 +97,7 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
     ) -> tuple[DiscountingChainState, jax.Array, bool]:
         context = jnp.where(state.time == 0, action, state.context)
         pays = (np.arange(len(_REWARD_TIMESTEPS), dtype=np.int32) == context) & (
-            params.reward_timestep == state.time + 1
+            params.reward_timestep == next_time(state.time)
         )
         return state.replace(context=context), jnp.where(pays, params.rewards, 0.0).sum(), False
 

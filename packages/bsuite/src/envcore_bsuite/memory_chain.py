@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import EnvParams, EnvState
 from flax import struct
 
@@ -84,6 +84,9 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
     @property
     def default_params(self) -> MemoryChainParams:
         return MemoryChainParams(memory_length=self.memory_length)
+
+    def check_params(self, params: MemoryChainParams) -> None:
+        require.positive(params, "memory_length")
 
     def action_space(self, params: MemoryChainParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(2)

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import EnvParams, EnvState
 from flax import struct
 
@@ -69,6 +69,11 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
     @property
     def default_params(self) -> MountainCarParams:
         return MountainCarParams()
+
+    def check_params(self, params: MountainCarParams) -> None:
+        require.nonnegative(params, "max_speed")
+        require.ordered(params, "min_position", "max_position")
+        require.ordered(params, "reset_low", "reset_high")
 
     def action_space(self, params: MountainCarParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(3)

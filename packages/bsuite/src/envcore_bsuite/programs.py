@@ -18,6 +18,7 @@ import numpy as np
 from envcore import arguments, random, trees
 from envcore.environment import Environment
 from envcore.rollout import Transition
+from envcore.time_limit import next_time
 from flax import struct
 from jax import lax
 
@@ -202,7 +203,7 @@ class Program:
         )
         total_return, total_excess = sums.add(progress.total_return, progress.total_excess, reward)
         episode_return, episode_excess = sums.add(progress.episode_return, progress.episode_excess, reward)
-        ended = Ended(done, state.time + jnp.int32(1), episode_return, episode_excess, bsuite_info)
+        ended = Ended(done, next_time(state.time), episode_return, episode_excess, bsuite_info)
         return Progress(
             key=key,
             env_state=env_state,

@@ -26,8 +26,9 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import EnvParams, EnvState
+from envcore.time_limit import next_time
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -95,6 +96,9 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     def default_params(self) -> UmbrellaChainParams:
         return UmbrellaChainParams(chain_length=self.chain_length)
 
+    def check_params(self, params: UmbrellaChainParams) -> None:
+        require.positive(params, "chain_length")
+
     def action_space(self, params: UmbrellaChainParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(2)
 
@@ -137,7 +141,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     ) -> tuple[UmbrellaChainState, jax.Array, jax.Array]:
         """The rules: returns the state after a step, its `time` still the old one, the reward and whether it ends."""
         has_umbrella = jnp.where(state.time == 0, action, state.has_umbrella)
-        is_last = state.time + 1 >= params.chain_length
+        is_last = next_time(state.time) >= params.chain_length
         is_right = has_umbrella == state.need_umbrella
         reward = jnp.where(jnp.where(is_last, is_right, draws.reward_bit == 1), 1.0, -1.0)
         total_regret = state.total_regret + jnp.where(is_last & ~is_right, 2.0, 0.0)

@@ -10,7 +10,7 @@ import dataclasses
 from typing import Any, ClassVar
 
 import jax
-from envcore import random
+from envcore import random, require
 from envcore.environment import Environment, Outcome
 from envcore.wrappers import ParamsWrapper, WrapperParams
 
@@ -56,6 +56,10 @@ class RewardNoise(ParamsWrapper):
     @property
     def default_params(self) -> RewardNoiseParams:
         return RewardNoiseParams(self.env.default_params, float(self.noise_scale))
+
+    def check_params(self, params: RewardNoiseParams) -> None:
+        super().check_params(params)
+        require.nonnegative(params, "noise_scale")
 
     def draw(self, key: jax.Array) -> jax.Array:
         """Draws the noise of a step, before scaling: standard normal, float32 ()."""

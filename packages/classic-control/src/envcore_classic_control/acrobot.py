@@ -13,7 +13,9 @@ Truncation: after 500 steps.
 One step integrates the equations of motion by one Runge-Kutta step of `dt`, the torque held constant, then wraps the
 angles to [-pi, pi] and clips the velocities.
 
-Deviations: float32 where the original integrates in float64.
+Deviations: float32 where the original integrates in float64. Near the bounds of both velocities a step amplifies the
+rounding of its state up to a hundred thousand times, in the original as well: states after it then differ by 2e-4, and
+by 3e-2 in the worst cases found, as the original's do from states that differ by half a float32 spacing.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 from jax import lax
@@ -88,6 +90,13 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
     @property
     def default_params(self) -> AcrobotParams:
         return AcrobotParams()
+
+    def check_params(self, params: AcrobotParams) -> None:
+        require.positive(params, "link_moi")
+        require.nonnegative(
+            params, "link_length_1", "link_length_2", "link_mass_1", "link_mass_2", "max_vel_1", "max_vel_2"
+        )
+        require.ordered(params, "reset_low", "reset_high")
 
     def action_space(self, params: AcrobotParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(3)

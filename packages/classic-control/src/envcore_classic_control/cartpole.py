@@ -7,14 +7,12 @@ Observation: float32 (4,), cart position in m, cart velocity in m/s, pole angle 
   velocity in rad/s.
 Action: 0 pushes left, 1 pushes right, with `force_mag`.
 Reward: 1 on every step, also the last one. With `sutton_barto_reward`: 0, and -1 on the last step. Stepping on after
-  the end without a reset gives 0 (-1).
+  the end without a reset gives 0 (-1) outside the limits below, and 1 (0) where the pole has come back inside them.
 Termination: the cart is further than `x_threshold` from the centre, or the pole leans more than
   `theta_threshold_radians`.
 Truncation: after 500 steps.
 
-Deviations: float32 where the original integrates in float64. Stepping on after the end, a pole that came back inside
-its limits and falls again earns 1 (-1) once more; the original remembers the first fall. An episode that starts
-outside its limits, by other reset bounds, earns 0 on its first step; the original gives 1.
+Deviations: float32 where the original integrates in float64.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
@@ -34,12 +32,13 @@ from envcore_classic_control.render import draw_cartpole
 
 @struct.dataclass
 class CartPoleState(EnvState):
-    """State of `CartPole`; every field float32 ()."""
+    """State of `CartPole`; every field float32 () unless noted."""
 
     x: Any  # cart position, m
     x_dot: Any  # cart velocity, m/s
     theta: Any  # pole angle from upright, rad
     theta_dot: Any  # pole angular velocity, rad/s
+    has_fallen: Any = False  # bool (), whether a step of this episode has terminated; only after an end without a reset
 
 
 @struct.dataclass
@@ -97,6 +96,14 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     def default_params(self) -> CartPoleParams:
         return CartPoleParams()
 
+    def check_params(self, params: CartPoleParams) -> None:
+        require.positive(params, "length")
+        require.nonnegative(params, "masscart", "masspole", "x_threshold", "theta_threshold_radians")
+        require.that(
+            params, ("masscart", "masspole"), lambda cart, pole: cart + pole > 0, "above 0 where masspole is 0"
+        )
+        require.ordered(params, "reset_low", "reset_high")
+
     def action_space(self, params: CartPoleParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(2)
 
@@ -110,7 +117,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         obs = self.observation_space(params)
         names = ("x", "x_dot", "theta", "theta_dot")
         fields = {name: spaces.Box(obs.low[i], obs.high[i]) for i, name in enumerate(names)}
-        return spaces.Dict({**fields, "time": spaces.COUNT})
+        return spaces.Dict({**fields, "has_fallen": spaces.Box(False, True, (), np.bool_), "time": spaces.COUNT})
 
     def init_state(self, key: jax.Array, params: CartPoleParams) -> CartPoleState:
         start = random.uniform(key, (4,), params.reset_low, params.reset_high)
@@ -126,12 +133,11 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         is_euler = self.kinematics_integrator == "euler"
         x = state.x + params.tau * (state.x_dot if is_euler else x_dot)
         theta = state.theta + params.tau * (state.theta_dot if is_euler else theta_dot)
-        terminated = _has_failed(x, theta, params)
-        return (
-            state.replace(x=x, x_dot=x_dot, theta=theta, theta_dot=theta_dot),
-            self._reward(terminated, _has_failed(state.x, state.theta, params)),
-            terminated,
+        terminated = (jnp.abs(x) > params.x_threshold) | (jnp.abs(theta) > params.theta_threshold_radians)
+        after = state.replace(
+            x=x, x_dot=x_dot, theta=theta, theta_dot=theta_dot, has_fallen=state.has_fallen | terminated
         )
+        return after, self._reward(terminated, state.has_fallen), terminated
 
     def observe(self, state: CartPoleState, params: CartPoleParams) -> jax.Array:
         return jnp.stack([state.x, state.x_dot, state.theta, state.theta_dot])
@@ -139,10 +145,10 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     def render(self, state: CartPoleState, params: CartPoleParams | None = None, *, height: int = 256) -> jax.Array:
         return draw_cartpole(state, self.default_params if params is None else params, height)
 
-    def _reward(self, failed: jax.Array, failed_before: jax.Array) -> jax.Array:
+    def _reward(self, terminated: jax.Array, has_fallen: jax.Array) -> jax.Array:
         if self.sutton_barto_reward:
-            return jnp.where(failed, -1.0, 0.0)
-        return jnp.where(failed & failed_before, 0.0, 1.0)
+            return jnp.where(terminated, -1.0, 0.0)
+        return jnp.where(terminated & has_fallen, 0.0, 1.0)
 
 
 def _accelerations(state: CartPoleState, force: Any, params: CartPoleParams) -> tuple[Any, Any]:
@@ -152,7 +158,3 @@ def _accelerations(state: CartPoleState, force: Any, params: CartPoleParams) -> 
     inertia = params.length * (4.0 / 3.0 - params.masspole * cosine**2 / params.total_mass)
     theta_acc = (params.gravity * sine - cosine * push) / inertia
     return push - params.polemass_length * theta_acc * cosine / params.total_mass, theta_acc
-
-
-def _has_failed(x: jax.Array, theta: jax.Array, params: CartPoleParams) -> jax.Array:
-    return (jnp.abs(x) > params.x_threshold) | (jnp.abs(theta) > params.theta_threshold_radians)

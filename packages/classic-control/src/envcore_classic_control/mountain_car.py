@@ -21,7 +21,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
@@ -63,6 +63,9 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
     def default_params(self) -> MountainCarParams:
         return MountainCarParams()
 
+    def check_params(self, params: MountainCarParams) -> None:
+        check_valley(params)
+
     def action_space(self, params: MountainCarParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(3)
 
@@ -102,6 +105,13 @@ def drive(state: MountainCarState, push: Any, params: Any) -> tuple[MountainCarS
     velocity = jnp.where((position == params.min_position) & (velocity < 0), 0.0, velocity)
     at_goal = (position >= params.goal_position) & (velocity >= params.goal_velocity)
     return state.replace(position=position, velocity=velocity), at_goal
+
+
+def check_valley(params: Any) -> None:
+    """Raises `InvalidParamsError` where the valley, the speed or the start has no range."""
+    require.nonnegative(params, "max_speed")
+    require.ordered(params, "min_position", "max_position")
+    require.ordered(params, "reset_low", "reset_high")
 
 
 def valley_space(params: Any) -> spaces.Box:

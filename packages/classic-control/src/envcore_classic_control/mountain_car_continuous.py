@@ -21,11 +21,11 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams
 from flax import struct
 
-from envcore_classic_control.mountain_car import MountainCarState, drive, valley_space, valley_state_space
+from envcore_classic_control.mountain_car import MountainCarState, check_valley, drive, valley_space, valley_state_space
 from envcore_classic_control.render import draw_mountain_car
 
 
@@ -57,6 +57,10 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
     @property
     def default_params(self) -> MountainCarContinuousParams:
         return MountainCarContinuousParams()
+
+    def check_params(self, params: MountainCarContinuousParams) -> None:
+        check_valley(params)
+        require.ordered(params, "min_action", "max_action")
 
     def action_space(self, params: MountainCarContinuousParams | None = None) -> spaces.Box:
         params = self.default_params if params is None else params

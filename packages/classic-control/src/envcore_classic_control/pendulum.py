@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
@@ -60,6 +60,10 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
     @property
     def default_params(self) -> PendulumParams:
         return PendulumParams()
+
+    def check_params(self, params: PendulumParams) -> None:
+        require.positive(params, "m", "l")
+        require.nonnegative(params, "max_speed", "max_torque")
 
     def action_space(self, params: PendulumParams | None = None) -> spaces.Box:
         params = self.default_params if params is None else params

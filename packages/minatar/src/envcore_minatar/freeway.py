@@ -35,6 +35,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random
 from envcore.fusion import compute_once
+from envcore.time_limit import is_reached, next_time
 from flax import struct
 from jax import lax
 
@@ -135,7 +136,7 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         self, key: jax.Array, state: FreewayState, action: jax.Array, params: MinAtarParams
     ) -> tuple[FreewayState, jax.Array, jax.Array]:
         after, reward, _ = super().transition(key, state, action, params)
-        after = end_at_limit(after.replace(time=state.time + np.int32(1)), params)
+        after = end_at_limit(after.replace(time=next_time(state.time)), params)
         return after, reward, after.terminal
 
     def play(self, state: FreewayState, action: jax.Array, draws: FreewayDraws) -> tuple[FreewayState, jax.Array]:
@@ -184,7 +185,7 @@ def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
 
     The limit is a param, so this is no part of `play`. Without the bit `terminal` a step after the end would go on.
     """
-    over = state.terminal | (state.time >= params.max_steps_in_episode)
+    over = state.terminal | is_reached(state.time, params.max_steps_in_episode)
     return state.replace(packed=_LAYOUT.write(state.packed, "terminal", over))
 
 

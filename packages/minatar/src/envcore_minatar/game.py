@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import jax
 import jax.numpy as jnp
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -94,6 +94,9 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     @property
     def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return tuple(_NAMES[action] for action in self.minimal_actions) if self.use_minimal_action_set else _NAMES
+
+    def check_params(self, params: MinAtarParams) -> None:
+        require.between(params, 0, 1, "sticky_action_prob")
 
     def action_space(self, params: MinAtarParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(len(self.minimal_actions) if self.use_minimal_action_set else 6)

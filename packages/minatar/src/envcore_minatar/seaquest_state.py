@@ -179,6 +179,9 @@ def join_divers(words: list[jax.Array]) -> tuple[jax.Array, jax.Array]:
 def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> SeaquestState:
     """The state that holds the original's fields.
 
+    Where the newest of three `f_bullets` hits an enemy in the cell of the oldest and flies the same way, which play
+    cannot reach, the original lets the other two fly on, and keeps them in its list, in another order than a step here.
+
     Args:
       fields: the attributes of the original's `Env`, numbers or arrays by their names. A list is an array of its items,
         padded to any length, and the number of them by its name with `_count`: 3 `f_bullets` and 4 `divers` at most,

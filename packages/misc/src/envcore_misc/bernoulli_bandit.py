@@ -36,7 +36,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -111,6 +111,10 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         if self.arms == "given":
             return BernoulliBanditParams(reward_probs=np.linspace(0.1, 0.9, self.num_arms))
         return BernoulliBanditParams()
+
+    def check_params(self, params: BernoulliBanditParams) -> None:
+        require.between(params, 0, 1, "reward_prob", "reward_probs")
+        require.ordered(params, "min_lim", "max_lim")
 
     def action_space(self, params: BernoulliBanditParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(self.num_arms)

@@ -38,7 +38,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -65,6 +65,7 @@ MAP = (
 
 _SIDE = len(MAP)
 _IS_FREE = np.array([[mark == " " for mark in row] for row in MAP])
+_FREE_PLACES = frozenset(zip(*np.nonzero(_IS_FREE), strict=True))
 # A cell is one number, 16 * row + column: XLA's CPU backend computes a stored array anew for each of its elements.
 _CELLS = np.argwhere(_IS_FREE) @ (16, 1)  # the free ones in reading order
 _STEPS = (-16, 1, 16, -1)  # up, right, down, left
@@ -139,7 +140,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
     def __post_init__(self) -> None:
         for name in ("goal_fixed", "pos_fixed"):
             place = tuple(getattr(self, name))
-            if place not in set(zip(*np.nonzero(_IS_FREE), strict=True)):
+            if not _is_free_place(place):
                 raise ValueError(f"{name} must be the row and column of a free cell of FourRooms, got {place}")
             object.__setattr__(self, name, place)  # gymnax's lists too, which have no hash
         if self.rules not in ("gymnax", "original"):
@@ -155,6 +156,11 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
             pos_fixed=np.array(self.pos_fixed),
             max_steps_in_episode=NO_TIME_LIMIT if is_original else 500,
         )
+
+    def check_params(self, params: FourRoomsParams) -> None:
+        require.between(params, 0, 1, "fail_prob")
+        for name in ("goal_fixed", "pos_fixed"):
+            require.that(params, (name,), _is_free_place, "the row and column of a free cell")
 
     def action_space(self, params: FourRoomsParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(4)
@@ -231,6 +237,11 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
 
     def render(self, state: FourRoomsState, params: FourRoomsParams | None = None, *, height: int = 256) -> jax.Array:
         return draw_four_rooms(state, self.default_params if params is None else params, height, MAP)
+
+
+def _is_free_place(place: Any) -> bool:
+    """Whether Python or numpy numbers are the row and the column of a free cell."""
+    return tuple(place) in _FREE_PLACES
 
 
 def _cell(place: jax.Array) -> jax.Array:

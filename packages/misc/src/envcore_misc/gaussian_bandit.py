@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -77,6 +77,9 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
     @property
     def default_params(self) -> GaussianBanditParams:
         return GaussianBanditParams()
+
+    def check_params(self, params: GaussianBanditParams) -> None:
+        require.nonnegative(params, "sigma_p", "sigma_l")
 
     def action_space(self, params: GaussianBanditParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(NUM_ARMS)

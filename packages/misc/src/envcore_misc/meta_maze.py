@@ -40,7 +40,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -118,7 +118,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             raise ValueError(f"rules must be 'gymnax' or 'original', got {self.rules!r}")
         if self.goal_fixed is not None:
             goal = tuple(self.goal_fixed)
-            if len(goal) != 2 or not all(1 <= x <= self.maze_size for x in goal) or self.walls[goal]:
+            if len(goal) != 2 or self._is_wall(*goal):
                 raise ValueError(f"goal_fixed must be the row and column of a free cell of the maze, got {goal}")
             object.__setattr__(self, "goal_fixed", goal)
 
@@ -137,6 +137,11 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
     @property
     def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return _NAMES[self.rules]
+
+    def check_params(self, params: MetaMazeParams) -> None:
+        require.that(
+            params, ("goal_fixed",), lambda goal: not self._is_wall(*goal), "the row and column of a free cell"
+        )
 
     def action_space(self, params: MetaMazeParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(4)

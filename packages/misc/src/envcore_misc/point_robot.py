@@ -40,7 +40,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -115,6 +115,9 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
     def default_params(self) -> PointRobotParams:
         goal = np.array([0.0, 1.0]) if self.fixed_goal else None
         return PointRobotParams(goal=goal, max_steps_in_episode=100 if self._is_gymnax else 60)
+
+    def check_params(self, params: PointRobotParams) -> None:
+        require.nonnegative(params, "max_force", "circle_radius", "goal_radius")
 
     def action_space(self, params: PointRobotParams | None = None) -> spaces.Box:
         params = self.default_params if params is None else params

@@ -37,7 +37,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trees
+from envcore import random, require, spaces, trees
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -59,7 +59,7 @@ class PongState(EnvState):
 class PongParams(EnvParams):
     """Params of `Pong`."""
 
-    ball_max_y_speed: Any = 3.0  # float32 (), rows a step; with gymnax's rules its integer part counts
+    ball_max_y_speed: Any = 3.0  # float32 (), rows a step, below `height`; by gymnax's rules its integer part counts
     paddle_y_speed: Any = 1.0  # float32 (), rows a step
     ball_x_speed: Any = 1.0  # float32 (), columns a step
     use_ai_policy: Any = True  # bool (), the right paddle follows the ball; gymnax's rules only
@@ -110,13 +110,18 @@ class Pong(Environment[PongState, PongParams]):
 
     @property
     def default_params(self) -> PongParams:
+        fastest = min(3.0, self.height - 1.0)
         if self.rules == "original":
-            return PongParams(paddle_y_speed=2.0, max_steps_in_episode=NO_TIME_LIMIT)
-        return PongParams()
+            return PongParams(ball_max_y_speed=fastest, paddle_y_speed=2.0, max_steps_in_episode=NO_TIME_LIMIT)
+        return PongParams(ball_max_y_speed=fastest)
 
     @property
     def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return ("stay", "up", "down") if self.rules == "gymnax" else ()  # a pair of these
+
+    def check_params(self, params: PongParams) -> None:
+        require.between(params, 0, self.height - 1, "ball_max_y_speed")  # a wall reflects once a step
+        require.nonnegative(params, "ball_x_speed")
 
     def action_space(self, params: PongParams | None = None) -> spaces.Discrete | spaces.MultiDiscrete:
         return spaces.Discrete(3) if self.rules == "gymnax" else spaces.MultiDiscrete([3, 3])

@@ -32,7 +32,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
+from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -93,6 +93,10 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     def default_params(self) -> ReacherParams:
         reach = np.full(2, self.num_joints, np.float32)
         return ReacherParams(link_lengths=np.ones(self.num_joints, np.float32), goal_low=-reach, goal_high=reach)
+
+    def check_params(self, params: ReacherParams) -> None:
+        require.nonnegative(params, "link_lengths")
+        require.ordered(params, "goal_low", "goal_high")
 
     def action_space(self, params: ReacherParams | None = None) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (self.num_joints,))

@@ -28,7 +28,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -90,6 +90,10 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     def default_params(self) -> SwimmerParams:
         goal, urchins = np.ones(2, np.float32), np.ones((self.num_urchins, 2), np.float32)
         return SwimmerParams(goal_low=-goal, goal_high=goal, urchin_low=-urchins, urchin_high=urchins)
+
+    def check_params(self, params: SwimmerParams) -> None:
+        require.ordered(params, "goal_low", "goal_high")
+        require.ordered(params, "urchin_low", "urchin_high")
 
     def action_space(self, params: SwimmerParams | None = None) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (2,))

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
@@ -93,6 +93,11 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return _NAMES if self.king_moves else _NAMES[:4]
 
+    def check_params(self, params: WindyGridworldParams) -> None:
+        require.between(params, 0, 1 / 2, "gust_probability")
+        for name in ("start", "goal"):
+            require.that(params, (name,), self._is_on_grid, "a row and a column of the grid")
+
     def action_space(self, params: WindyGridworldParams | None = None) -> spaces.Discrete:
         return spaces.Discrete(8 if self.king_moves else 4)
 
@@ -128,6 +133,9 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
         position = state.position + jnp.asarray(_MOVES)[action] - jnp.stack([lift, jnp.zeros_like(lift)])
         position = jnp.clip(position, 0, jnp.array([self.rows - 1, len(self.wind) - 1], jnp.int32))
         return state.replace(position=position), -1.0, (position == params.goal).all()
+
+    def _is_on_grid(self, place: np.ndarray) -> np.ndarray:
+        return (place >= 0) & (place < (self.rows, len(self.wind)))
 
 
 def draw(key: jax.Array, params: WindyGridworldParams) -> Draws:

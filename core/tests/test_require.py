@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import toy
+from envcore import require
+from envcore.environment import EnvParams
+from envcore.errors import InvalidParamsError
+from envcore.wrappers import Batched, LogWrapper, ParamsWrapper, WrapperParams
+from flax import struct
+
+KEY = jax.random.key(0)
+
+
+@struct.dataclass
+class Numbers(EnvParams):
+    low: Any = 0.0
+    high: Any = 1.0
+    place: Any = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Strict(toy.Counter):
+    """A counter whose bonus is a share."""
+
+    def check_params(self, params: toy.CounterParams) -> None:
+        require.between(params, 0, 1, "bonus")
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class TaxParams(WrapperParams):
+    bonus: Any  # a name that the params inside have, too
+
+
+@dataclasses.dataclass(frozen=True)
+class Tax(ParamsWrapper):
+    @property
+    def default_params(self) -> TaxParams:
+        return TaxParams(self.env.default_params, 7.0)
+
+
+@pytest.mark.parametrize("kind", [float, np.float32, np.float64, np.array])
+@pytest.mark.parametrize(
+    ("check", "bad", "text"),
+    [
+        (lambda p: require.positive(p, "high", "low"), [-1.0, 0.0, np.nan], "positive"),
+        (lambda p: require.nonnegative(p, "low"), [-1.0, -1e-6, np.nan], "at least 0"),
+        (lambda p: require.between(p, 0.25, 0.5, "low"), [0.2, 0.6, -np.inf, np.inf, np.nan], "from 0.25 to 0.5"),
+        (lambda p: require.ordered(p, "low", "high"), [1.1, np.nan], "at most high"),
+        (lambda p: require.that(p, ("low",), lambda x: x != 3, "not 3"), [3.0], "not 3"),
+    ],
+)
+def test_bad_values_are_refused(check: Any, bad: list[float], text: str, kind: Any) -> None:
+    check(Numbers(low=kind(0.25)))
+    for value in bad:
+        with pytest.raises(
+            InvalidParamsError, match=rf"^Numbers\.low must be {text}, got {kind(value)!s}( and 1\.0)?\.$"
+        ):
+            check(Numbers(low=kind(value)))
+
+
+@pytest.mark.parametrize("bound", [0.0, 1.0])
+def test_bounds_are_included(bound: float) -> None:
+    require.between(Numbers(low=bound), 0, 1, "low")
+    require.nonnegative(Numbers(low=0), "low")
+    require.ordered(Numbers(low=1.0), "low", "high")
+
+
+def test_every_element_has_to_hold() -> None:
+    require.between(Numbers(low=np.array([0.0, 1.0])), 0, 1, "low")
+    with pytest.raises(InvalidParamsError, match=r"low must be from 0 to 1, got \[0\. 2\.\]"):
+        require.between(Numbers(low=np.array([0.0, 2.0])), 0, 1, "low")
+
+
+def test_what_jax_holds_and_what_is_not_there_passes() -> None:
+    require.positive(Numbers(low=jnp.float32(-1), place=None), "low", "place")
+    require.ordered(Numbers(low=2.0, high=jnp.float32(1)), "low", "high")
+    jax.make_jaxpr(lambda params: require.positive(params, "low", "high"))(Numbers(low=-1.0, high=-1.0))
+
+
+@pytest.mark.parametrize("env", [Strict(), LogWrapper(Strict()), Batched(Strict(), 2), Tax(Strict())], ids=str)
+def test_an_environment_checks_what_it_is_given(env: Any) -> None:
+    good = env.default_params
+    bad = good.replace(env_params=good.env_params.replace(bonus=2.0)) if isinstance(env, Tax) else good.replace(bonus=2)
+    _, state = env.reset(KEY, good)
+    action = env.action_space().sample(KEY)
+    calls = [
+        lambda: env.reset(KEY, bad),
+        lambda: env.step(KEY, state, action, bad),
+        lambda: env.step_env(KEY, state, action, bad),
+        lambda: env.get_obs(state, bad),
+        lambda: jax.jit(lambda: env.reset(KEY, bad))(),
+    ]
+    for call in calls:
+        with pytest.raises(InvalidParamsError, match=r"CounterParams\.bonus must be from 0 to 1, got 2"):
+            call()
+
+
+def test_a_jax_array_among_numbers_hides_no_other() -> None:
+    env = Strict()
+    params = jax.tree.map(jnp.asarray, env.default_params)
+    env.reset(KEY, params.replace(bonus=jnp.float32(2)))
+    with pytest.raises(InvalidParamsError, match="bonus must be"):
+        env.reset(KEY, params.replace(bonus=2.0))
