@@ -72,6 +72,10 @@ IMPORTS = {
         "class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute",
         "Mute: an error that cannot say what it is",
     ),
+    "an exception that exits when it is asked": (
+        "class Rude(Exception):\n    def __str__(self): raise SystemExit(2)\nraise Rude",
+        "Rude: an error that cannot say what it is",
+    ),
 }
 HOOKS = {
     "a raising hook": (hook("raise ValueError('no rows today')"), "ValueError: no rows today"),
@@ -340,7 +344,7 @@ def test_disabling_a_stranger_is_reported(site: FakeSite, monkeypatch: pytest.Mo
     monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", "god-suite")
     assert found("good-suite").status == "loaded"
     assert list(problems(discover())) == [
-        "ENVCORE_DISABLE_PLUGINS names 'god-suite', but no installed plugin is called so."
+        "ENVCORE_DISABLE_PLUGINS names 'god-suite', but no installed plugin has that name."
     ]
 
 

@@ -131,7 +131,7 @@ def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
             )
             yield one_line(PluginError(problem))
     for name in sorted(strangers):
-        yield f"ENVCORE_DISABLE_PLUGINS names {name!r}, but no installed plugin is called so."
+        yield f"ENVCORE_DISABLE_PLUGINS names {name!r}, but no installed plugin has that name."
 
 
 def _switch(variable: str, default: bool) -> bool:
@@ -223,7 +223,7 @@ def one_line(error: BaseException) -> str:
     """Tells an error in one line, with its class unless it is one of envcore's own."""
     try:
         message = " ".join(str(error).split())
-    except Exception:
+    except BaseException:  # its author may raise anything here too
         message = "an error that cannot say what it is"
     kind = "" if isinstance(error, EnvcoreError) else type(error).__name__
     return ": ".join(part for part in (kind, message) if part)

@@ -98,7 +98,7 @@ class Registry:
         """Looks up `"id"` or `"distribution:id"`.
 
         Raises:
-          UnknownEnvironmentError: nothing is called so; the message names the nearest ids, the distribution to
+          UnknownEnvironmentError: nothing has this id; the message names the nearest ids, the distribution to
             install and the plugins that are left out.
           AmbiguousEnvironmentError: two distributions announce the id.
         """
