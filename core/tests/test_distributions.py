@@ -187,7 +187,7 @@ def test_strange_entries_of_the_path(site: FakeSite, tmp_path: Path, monkeypatch
     file.write_text("text")
     broken = tmp_path / "broken.zip"
     broken.write_bytes(b"PK\x03\x04 and no more")
-    strange: list[Any] = ["", ".", "no/such/folder", str(file), str(broken), tmp_path, b"bytes", None, 3, [], "null\0"]
+    strange: list[Any] = ["", ".", "no/such/folder", str(file), str(broken), file, b"bytes", None, 3, [], "null\0"]
     monkeypatch.setattr(sys, "path", [*strange, str(tmp_path), str(tmp_path)])
     the_good_one()
 
