@@ -180,6 +180,30 @@ def test_strict_mode_raises_with_the_cause(zoo: Venv) -> None:
     assert process.stderr.splitlines()[-1].startswith("envcore.errors.PluginError: plugin argument-suite is broken:")
 
 
+def test_damaged_and_left_over_metadata_harms_no_plugin(workshop: Workshop) -> None:
+    venv = workshop.venv("damaged", "envcore-classic-control")
+    (info,) = venv.folder.glob("lib/python*/site-packages/envcore_classic_control-*.dist-info")
+    shutil.copytree(info, info.with_name("~nvcore_classic_control-0.0.9.dist-info"))
+    older = shutil.copytree(info, info.with_name("envcore_classic_control-0.0.1.dist-info"))
+    (older / "METADATA").write_text("Metadata-Version: 2.4\nName: envcore-classic-control\nVersion: 0.0.1\n")
+    nameless = shutil.copytree(info, info.with_name("envcore_classic_control-9.dist-info"))
+    (nameless / "METADATA").unlink()
+    stranger = info.with_name("stranger-3.0.dist-info")
+    stranger.mkdir()
+    (stranger / "METADATA").write_text("Metadata-Version: 2.4\nName: Stranger\nVersion: 3.0\n")
+    for damage in (b"[console_scripts]\ntool", b"[console_scripts]\nt\xf6\xf6l = tool:main\n"):
+        (stranger / "entry_points.txt").write_bytes(damage)
+        catalogue = venv.probe(CATALOGUE)
+        status, error = catalogue.result["plugins"].pop("stranger")
+        assert status == "unreadable"
+        assert error.startswith("its entry_points.txt is damaged (")
+        assert catalogue.result["plugins"] == {"envcore-classic-control": ["loaded", ""]}
+        assert "envcore-classic-control:CartPole-v1" in catalogue.result["ids"]
+        assert catalogue.stderr == ""
+        off = venv.probe(CATALOGUE, ENVCORE_PLUGIN_AUTOLOAD="0").result["plugins"]
+        assert off == {"envcore-classic-control": ["disabled", "ENVCORE_PLUGIN_AUTOLOAD is off"]}
+
+
 # What is not wanted is not imported.
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import envcore
 import mnist_files
 import pytest
+from envcore import registry
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
@@ -25,8 +26,9 @@ def blocks(language: str, text: str = README) -> list[str]:
 
 
 def run_python_blocks(readme: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs them in `folder`, where they may write."""
+    """Runs them in `folder`, where they may write, with a registry of their own."""
     monkeypatch.chdir(folder)
+    monkeypatch.setattr(registry, "_SHARED", registry.Registry())
     module = types.ModuleType("readme")
     monkeypatch.setitem(sys.modules, "readme", module)  # dataclasses and pickle look their module up
     for number, code in enumerate(blocks("python", readme.read_text())):

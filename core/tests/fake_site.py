@@ -6,6 +6,7 @@ import importlib
 import sys
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -27,27 +28,42 @@ class FakeSite:
         distribution: str,
         code: str = "",
         *,
-        metadata: str | None = None,
+        metadata: str | bytes | None = None,
         requires: str = "envcore",
         entry_points: str | None = None,
+        info: str | None = None,
     ) -> str:
-        """Adds a distribution whose plugin module holds `code`, and returns the module's name."""
+        """Adds a distribution whose plugin module holds `code`, and returns the module's name.
+
+        `entry_points` are the lines of the group, `info` the name of the metadata's folder.
+        """
         module = f"{distribution.replace('-', '_').lower()}_plugin"
         if metadata is None:
-            metadata = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\nRequires-Dist: {requires}\n"
-        info = self.folder / f"{distribution.replace('-', '_')}-1.2.dist-info"
-        info.mkdir()
-        if metadata:
-            (info / "METADATA").write_text(metadata)
-        (info / "entry_points.txt").write_text(f"[envcore.plugins]\n{entry_points or f'main = {module}'}\n")
+            metadata = f"{metadata_of(distribution)}Requires-Dist: {requires}\n"
+        info = info or f"{distribution.replace('-', '_')}-1.2.dist-info"
+        self.add_metadata(info, metadata, f"[envcore.plugins]\n{entry_points or f'main = {module}'}\n")
         (self.folder / f"{module}.py").write_text(dedent(code))
         self._monkeypatch.delitem(sys.modules, module, raising=False)
         importlib.invalidate_caches()
         return module
 
-    def add_suite(self, distribution: str, *ids: str, **kwargs: str) -> str:
+    def add_metadata(self, info: str, metadata: str | bytes, entry_points: str | bytes = "") -> Path:
+        """Adds a folder of metadata alone, with the files that are not empty, and returns it."""
+        folder = self.folder / info
+        folder.mkdir(exist_ok=True)
+        for name, content in (("METADATA", metadata), ("entry_points.txt", entry_points)):
+            if content:
+                (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        return folder
+
+    def add_suite(self, distribution: str, *ids: str, **kwargs: Any) -> str:
         """Adds a distribution that announces `ids`, as a good plugin does."""
         return self.add(distribution, announcing(*ids), **kwargs)
+
+
+def metadata_of(distribution: str, version: str = "1.2") -> str:
+    """The text of a METADATA file."""
+    return f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
 
 
 def announcing(*ids: str) -> str:

@@ -9,11 +9,12 @@ import pytest
 from envcore import __version__
 from envcore.errors import EnvcoreError, PluginError
 from envcore.plugins import PluginRecord, discover, problems
-from fake_site import FakeSite, announcing, hook
+from fake_site import FakeSite, announcing, hook, metadata_of
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
+    monkeypatch.setattr("envcore.plugins._MOST_ROWS", 2_000)
     return FakeSite(tmp_path, monkeypatch)
 
 
@@ -71,6 +72,10 @@ IMPORTS = {
         "class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute",
         "Mute: an error that cannot say what it is",
     ),
+    "an exception that exits when it is asked": (
+        "class Rude(Exception):\n    def __str__(self): raise SystemExit(2)\nraise Rude",
+        "Rude: an error that cannot say what it is",
+    ),
 }
 HOOKS = {
     "a raising hook": (hook("raise ValueError('no rows today')"), "ValueError: no rows today"),
@@ -94,6 +99,16 @@ HOOKS = {
         hook("return [EnvSpec('a b', 'a:A')]"),
         "EnvSpec.id 'a b' must start with a letter or digit and hold only a-z, A-Z, 0-9 and . _ + / -",
     ),
+    "an endless generator": (
+        hook("n = 0\n    while True:\n        n += 1\n        yield EnvSpec(f'A-v{n}', 'a:A')"),
+        "envcore_env_specs() announces more than 2,000 environments; use options instead",
+    ),
+    "an endless generator of one row": (
+        hook("import itertools\n    return itertools.repeat(EnvSpec('A-v0', 'a:A'))"),
+        "envcore_env_specs() announces 'A-v0' twice",
+    ),
+    "a cancelled task": (hook("import asyncio\n    raise asyncio.CancelledError"), "CancelledError"),
+    "an endless recursion": (hook("return envcore_env_specs()"), "RecursionError: "),
     "an id twice": (announcing("A-v0", "B-v0", "A-v0"), "envcore_env_specs() announces 'A-v0' twice"),
     "no hook": ("", "it has no function envcore_env_specs() that is marked with @envcore.plugins.hookimpl"),
     "an unmarked hook": (
@@ -168,15 +183,80 @@ def test_bad_entry_point(site: FakeSite, entry_point: str, error: str) -> None:
     assert found("good-suite").status == "loaded"
 
 
-@pytest.mark.parametrize("metadata", ["", "Metadata-Version: 2.1\nVersion: 1.2\n", "rubbish"])
-def test_distribution_without_a_name(site: FakeSite, metadata: str) -> None:
+@pytest.mark.parametrize("metadata", ["", "Metadata-Version: 2.1\nVersion: 1.2\n", "rubbish", b"Name: na\xefve\n"])
+def test_distribution_without_a_name(site: FakeSite, metadata: str | bytes) -> None:
     module = site.add("nameless", announcing("A-v0"), metadata=metadata)
     site.add_suite("good-suite", "A-v0")
-    record = found("?")
-    assert (record.status, record.module) == ("broken", module)
-    assert record.error == "the metadata of its distribution has no name; install it again"
+    record = found("nameless")
+    assert (record.status, record.module, record.version) == ("broken", module, "?")
+    assert record.error == "its metadata is missing, unreadable or without a valid name; install it again"
     assert module not in sys.modules
     assert found("good-suite").status == "loaded"
+
+
+# Distributions whose entry points are damaged; test_distributions.py has the many ways.
+
+STRANGE = b"[console_scripts]\nt\xf6\xf6l = tool:main\n"
+
+
+def test_a_strangers_damaged_entry_points_are_shown_and_not_warned_of(
+    site: FakeSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.add_metadata("stranger-3.0.dist-info", metadata_of("stranger", "3.0"), STRANGE)
+    site.add_suite("good-suite", "A-v0")
+    for strict in ("0", "1"):
+        monkeypatch.setenv("ENVCORE_STRICT_PLUGINS", strict)
+        record = found("stranger")
+        assert (record.status, record.version, record.name, record.module) == ("unreadable", "3.0", "", "")
+        assert record.error.startswith("its entry_points.txt is damaged (UnicodeDecodeError: 'utf-8' codec")
+        assert record.error.endswith("; install it again")
+        assert found("good-suite").status == "loaded"
+        assert list(problems(discover())) == []
+
+
+def test_damaged_entry_points_of_a_plugin(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.add_metadata("bad_suite-1.2.dist-info", metadata_of("bad-suite"), "[envcore.plugins]\nmain")
+    site.add_suite("good-suite", "A-v0")
+    record = found("bad-suite")
+    assert (record.status, record.specs) == ("broken", ())
+    assert record.error.startswith("its entry_points.txt is damaged (TypeError: ")
+    assert found("good-suite").status == "loaded"
+    (problem,) = problems(discover())
+    assert problem.startswith(f"plugin bad-suite 1.2 is left out: {record.error}. Fix or uninstall it, ")
+    monkeypatch.setenv("ENVCORE_STRICT_PLUGINS", "1")
+    with pytest.raises(PluginError, match=r"^plugin bad-suite is broken: its entry_points\.txt is damaged"):
+        discover()
+
+
+@pytest.mark.parametrize("distribution", ["bad-suite", "stranger"])
+def test_damaged_ones_can_be_disabled(site: FakeSite, monkeypatch: pytest.MonkeyPatch, distribution: str) -> None:
+    damage = STRANGE if distribution == "stranger" else "[envcore.plugins]\nmain"
+    site.add_metadata(f"{distribution.replace('-', '_')}-1.2.dist-info", metadata_of(distribution), damage)
+    monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", distribution)
+    assert found(distribution).status == "disabled"
+    assert list(problems(discover())) == []
+
+
+def test_with_autoload_off_no_damage_matters(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.add_metadata("stranger-3.0.dist-info", metadata_of("stranger"), STRANGE)
+    site.add_metadata("bad_suite-1.2.dist-info", metadata_of("bad-suite"), "[envcore.plugins]\nmain")
+    site.add_suite("good-suite", "A-v0")
+    monkeypatch.setenv("ENVCORE_PLUGIN_AUTOLOAD", "0")
+    monkeypatch.setenv("ENVCORE_STRICT_PLUGINS", "1")
+    assert [(record.distribution, record.status) for record in discover()] == [
+        ("bad-suite", "disabled"),
+        ("good-suite", "disabled"),
+    ]
+
+
+def test_copies_that_pip_left_behind_disable_nothing(site: FakeSite) -> None:
+    site.add_suite("good-suite", "A-v0")
+    group = "[envcore.plugins]\nmain = good_suite_plugin\n"
+    site.add_metadata("~ood_suite-1.1.dist-info", metadata_of("good-suite", "1.1"), group)
+    site.add_metadata("good_suite-1.1.dist-info", metadata_of("good-suite", "1.1"), group)
+    site.add_metadata("good_suite-1.0.dist-info", "", group)
+    (record,) = discover()
+    assert (record.distribution, record.version, record.status) == ("good-suite", "1.2", "loaded")
 
 
 def test_two_distributions_with_one_module_are_told_apart(site: FakeSite) -> None:
@@ -192,6 +272,21 @@ def test_two_functions_of_one_plugin_add_up(site: FakeSite) -> None:
     second = "@hookimpl(specname='envcore_env_specs')\ndef more():\n    yield EnvSpec('B-v0', 'b:B')\n"
     site.add("good-suite", announcing("A-v0") + second)
     assert {spec.id for spec in found("good-suite").specs} == {"A-v0", "B-v0"}
+
+
+def test_a_plugin_may_announce_as_many_rows_as_the_limit_allows(site: FakeSite) -> None:
+    site.add("good-suite", hook("return (EnvSpec(f'A-v{n}', 'a:A') for n in range(2_000))"))
+    assert len(found("good-suite").specs) == 2_000
+
+
+def test_a_plugin_that_prints(site: FakeSite) -> None:
+    site.add("good-suite", "print('hello')\n" + announcing("A-v0"))
+    assert found("good-suite").status == "loaded"
+
+
+def test_ids_that_differ_in_case_and_separators_are_different(site: FakeSite) -> None:
+    site.add_suite("good-suite", "A_b-v0", "a-b-v0", "A-B-v0", "a_b-V0")
+    assert len(found("good-suite").specs) == 4
 
 
 def test_an_interrupt_is_the_users(site: FakeSite) -> None:
@@ -249,7 +344,7 @@ def test_disabling_a_stranger_is_reported(site: FakeSite, monkeypatch: pytest.Mo
     monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", "god-suite")
     assert found("good-suite").status == "loaded"
     assert list(problems(discover())) == [
-        "ENVCORE_DISABLE_PLUGINS names 'god-suite', but no installed plugin is called so."
+        "ENVCORE_DISABLE_PLUGINS names 'god-suite', but no installed plugin has that name."
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import linecache
 import threading
@@ -11,15 +10,11 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
 import toy
-from envcore.environment import Environment, EnvParams
 from envcore.errors import (
     AmbiguousEnvironmentError,
-    EnvironmentLoadError,
-    EnvironmentOptionError,
     InvalidSpecError,
     PluginError,
     PluginWarning,
@@ -28,7 +23,7 @@ from envcore.errors import (
 from envcore.plugins import discover
 from envcore.registry import Registry
 from envcore.specs import EnvSpec
-from fake_site import FakeSite, hook
+from fake_site import FakeSite, hook, metadata_of
 
 COUNTER = EnvSpec(id="Counter-v0", entry_point="toy:Counter")
 
@@ -133,7 +128,11 @@ def test_registered_environments_are_made_without_a_plugin(registry: Registry) -
     ("bad", "message"),
     [
         (EnvSpec(id="Counter-v0", entry_point="toy:Deck"), "'Counter-v0' is registered already, as 'toy:Counter'"),
-        ("toy:Counter", "register takes EnvSpec objects, got 'toy:Counter'"),
+        (
+            EnvSpec(id="Counter-v0", entry_point="toy:Counter", summary="Count."),
+            "'Counter-v0' is registered already, as 'toy:Counter' with another summary: choose another id",
+        ),
+        ("toy:Counter", "register takes nothing beside EnvSpec objects, got 'toy:Counter'"),
     ],
 )
 def test_registering_is_all_or_nothing(registry: Registry, bad: Any, message: str) -> None:
@@ -207,6 +206,21 @@ def test_registering_from_a_module_that_discovery_waits_for(
     assert [each.qualified_id for each in registry.registrations()] == ["good-suite:A-v0", "local:B-v0"]
 
 
+def test_threads_register_at_once(registry: Registry) -> None:
+    def register(thread: int) -> None:
+        for number in range(100):
+            registry.register(f"A{thread}-v{number}", toy.Counter, kwargs={"goal": number + 1})
+            registry.register(f"Shared-v{number}", toy.Counter)
+            registry.find(f"A{thread}-v{number}")
+
+    threads = [threading.Thread(target=register, args=(thread,)) for thread in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(registry.registrations()) == 500
+
+
 # Looking up.
 
 
@@ -246,6 +260,12 @@ def test_members_of_a_family_are_made_and_suggested(registry: Registry) -> None:
     assert registry.make("counters/small/2")[0] == toy.Counter(goal=2)
     with pytest.raises(UnknownEnvironmentError, match="Did you mean 'counters/small/3'"):
         registry.make("counter/small/3")
+
+
+def test_an_unknown_family_among_many(registry: Registry) -> None:
+    registry.register(*(member(1, f"family{number:03}") for number in range(100)))
+    with pytest.raises(UnknownEnvironmentError, match=r"family000, .*, family029 and 70 more\.$"):
+        registry.registrations("families")
 
 
 def test_no_families(registry: Registry) -> None:
@@ -336,146 +356,26 @@ def test_an_unknown_id_repeats_what_is_left_out(
     assert "are installed at all" not in str(caught.value)
 
 
-# Making.
+def test_an_unknown_id_names_what_cannot_be_read(site: FakeSite, registry: Registry) -> None:
+    site.add_metadata("stranger-3.0.dist-info", metadata_of("stranger"), "[console_scripts]\ntool")
+    with pytest.raises(UnknownEnvironmentError) as caught:  # and nothing warns of it
+        registry.make("CartPole-v1")
+    assert "Distribution stranger is unreadable: its entry_points.txt is damaged (TypeError: " in str(caught.value)
+    assert "pip install envcore-classic-control" in str(caught.value)
 
 
-@dataclasses.dataclass(frozen=True)
-class Grid(Environment[Any, EnvParams]):
-    size: int
-    walls: Any = ()
-
-    def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ValueError(f"size must be positive, got {self.size}")
-        {"few": 1}[self.walls] if isinstance(self.walls, str) else None
-
-    @property
-    def default_params(self) -> EnvParams:
-        return EnvParams()
-
-
-@dataclasses.dataclass(frozen=True)
-class Tidy(Grid):
-    """Turns what it gets into a tuple by itself."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "walls", tuple(self.walls))
-
-
-not_a_class = toy.Counter()
-
-
-def count_to(goal: int, tags: Any = ()) -> toy.Counter:
-    """An entry point that is a function."""
-    if goal < 1:
-        raise ValueError(f"goal must be positive, got {goal}")
-    return toy.Counter(goal)
-
-
-def make_params() -> Any:
-    class Params:
-        def __repr__(self) -> str:
-            return "Params()"
-
-    return Params()
-
-
-def test_params_are_on_the_device(registry: Registry) -> None:
-    """Or each call of a compiled function would take them there again."""
-    registry.register(COUNTER)
-    env, params = registry.make("Counter-v0")
-    leaves = jax.tree.leaves(params)
-    assert leaves
-    assert all(isinstance(leaf, jax.Array) for leaf in leaves)
-    assert not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(env.default_params))
-
-
-def test_an_entry_point_may_be_a_function(registry: Registry) -> None:
-    local(registry, f"{__name__}:count_to", goal=5)
-    assert registry.make("X-v0") == (toy.Counter(goal=5), toy.CounterParams())
-    assert registry.make("X-v0", goal=7)[0] == toy.Counter(goal=7)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"colour": 1}, r"^X-v0 has no constructor option 'colour'; its options: goal, tags\.$"),
-        ({"bonus": 1}, r"'bonus' is a parameter"),
-        ({"goal": 0}, r"^X-v0 refuses its options: goal must be positive, got 0$"),
-        ({"tags": [1]}, r"^X-v0's option 'tags' must be hashable, .* use a tuple, got \[1\]$"),
-    ],
-)
-def test_wrong_options_of_a_function(registry: Registry, options: dict[str, Any], message: str) -> None:
-    local(registry, f"{__name__}:count_to", goal=3)
-    with pytest.raises(EnvironmentOptionError, match=message):
-        registry.make("X-v0", **options)
-
-
-def test_options_of_make_win_over_the_specs(registry: Registry) -> None:
-    local(registry, "toy:Counter", goal=5)
-    assert registry.make("X-v0")[0] == toy.Counter(goal=5)
-    assert registry.make("X-v0", goal=7)[0] == toy.Counter(goal=7)
-
-
-def test_unknown_option(registry: Registry) -> None:
-    local(registry, "toy:Counter")
-    with pytest.raises(EnvironmentOptionError, match=r"^X-v0 has no constructor option 'gaol'; its options: goal\.$"):
-        registry.make("X-v0", gaol=3)
-
-
-def test_an_option_that_is_a_parameter(registry: Registry) -> None:
-    local(registry, "toy:Counter")
-    with pytest.raises(
-        EnvironmentOptionError, match=r"'bonus' is a parameter: params = params\.replace\(bonus=\.\.\.\)"
-    ):
-        registry.make("X-v0", bonus=1.0)
-
-
-def test_an_option_that_is_a_parameter_of_an_environment_with_required_options(registry: Registry) -> None:
-    local(registry, f"{__name__}:Grid", size=3)
-    with pytest.raises(EnvironmentOptionError, match="'max_steps_in_episode' is a parameter"):
-        registry.make("X-v0", max_steps_in_episode=5)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"colour": 1}, r"^X-v0 has no constructor option 'colour'; its options: size, walls\.$"),
-        ({}, r"^X-v0 refuses its options: .* missing 1 required positional argument: 'size'$"),
-        ({"size": 0}, r"^X-v0 refuses its options: size must be positive, got 0$"),
-        ({"size": "3"}, r"^X-v0 refuses its options: '<' not supported"),
-        ({"size": 3, "walls": "many"}, r"^X-v0 refuses its options: 'many'$"),
-        ({"size": 3, "walls": [1, 2]}, r"^X-v0's option 'walls' must be hashable, .* use a tuple, got \[1, 2\]$"),
-        ({"size": 3, "walls": ([1], 2)}, r"option 'walls' must be hashable"),
-        ({"size": 3, "walls": np.zeros(2)}, r"option 'walls' must be hashable"),
-    ],
-)
-def test_wrong_options(registry: Registry, options: dict[str, Any], message: str) -> None:
-    local(registry, f"{__name__}:Grid")
-    with pytest.raises(EnvironmentOptionError, match=message):
-        registry.make("X-v0", **options)
-
-
-def test_an_environment_may_make_its_options_hashable(registry: Registry) -> None:
-    local(registry, f"{__name__}:Tidy", size=3)
-    assert registry.make("X-v0", walls=[1, 2])[0] == Tidy(size=3, walls=(1, 2))
-
-
-@pytest.mark.parametrize(
-    ("entry_point", "reason"),
-    [
-        ("no_such_module:X", "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'"),
-        ("toy:Missing", "cannot be imported: AttributeError: module 'toy' has no attribute 'Missing'"),
-        ("broken_module:X", "cannot be imported: OSError: two lines"),
-        (f"{__name__}:not_a_class", "is neither a subclass of envcore.Environment nor a function"),
-        ("toy:CounterState", "is neither a subclass of envcore.Environment nor a function"),
-        (f"{__name__}:make_params", "returns Params() in place of an Environment"),
-    ],
-)
-def test_an_entry_point_that_leads_nowhere(site: FakeSite, registry: Registry, entry_point: str, reason: str) -> None:
-    (site.folder / "broken_module.py").write_text("raise OSError('two\\nlines')")
-    local(registry, entry_point)
-    with pytest.raises(EnvironmentLoadError) as caught:
-        registry.make("X-v0")
-    assert str(caught.value).startswith(f"local:X-v0 points at '{entry_point}', which ")
-    assert reason in str(caught.value)
+def test_with_autoload_off_an_unknown_id_says_so_first(
+    site: FakeSite, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.add_suite("envcore-classic-control", "CartPole-v1")
+    site.add_metadata("stranger-3.0.dist-info", metadata_of("stranger"), "[console_scripts]\ntool")
+    monkeypatch.setenv("ENVCORE_PLUGIN_AUTOLOAD", "0")
+    registry.register("CartPole-v2", toy.Counter)
+    with pytest.raises(UnknownEnvironmentError) as caught:
+        registry.make("CartPole-v1")
+    assert str(caught.value) == (
+        "ENVCORE_PLUGIN_AUTOLOAD is off, so no plugin is loaded; unset it to load them: "
+        "no registered environment is called 'CartPole-v1'. Did you mean 'CartPole-v2'?"
+    )
+    with pytest.raises(UnknownEnvironmentError, match=r"^ENVCORE_PLUGIN_AUTOLOAD is off, "):
+        registry.registrations("bsuite/catch")

@@ -11,7 +11,8 @@ point's value is a light module (no JAX, no environments imported) with one hook
         return [EnvSpec(id="Corridor-v0", entry_point="my_package.corridor:Corridor")]
 
 pluggy checks the hook's name and signature. The loading is our own: one broken plugin must not take another
-down, and the order must not depend on `sys.path`.
+down, and the order must not depend on `sys.path`. A distribution with a damaged `entry_points.txt` that does not name
+the group, so that nobody knows whether it has a plugin, is listed as unreadable, and nothing warns of it.
 
 Three environment variables steer it, read at the first discovery:
 
@@ -22,25 +23,25 @@ Three environment variables steer it, read at the first discovery:
 
 from __future__ import annotations
 
-import collections
 import dataclasses
+import itertools
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-import importlib_metadata
 import pluggy
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from envcore.distributions import Copy, announcing
 from envcore.errors import EnvcoreError, InvalidSpecError, PluginError
 from envcore.specs import EnvSpec
 from envcore.version import __version__
 
 GROUP = "envcore.plugins"
 _HOOK = "envcore_env_specs"
-_NAMELESS = "?"
+_MOST_ROWS = 1_000_000  # of one plugin; an endless generator would fill the memory
 
 hookspec = pluggy.HookspecMarker("envcore")
 hookimpl = pluggy.HookimplMarker("envcore")
@@ -60,10 +61,11 @@ class PluginRecord:
 
     Attributes:
       distribution: canonical name of the distribution, for example `"envcore-minatar"`.
-      version: its version.
-      name: name of the entry point.
-      module: dotted path of the plugin module.
-      status: `"loaded"`, `"disabled"` (by the user) or `"broken"`.
+      version: its version; `"?"` where it has none.
+      name: name of the entry point; empty where it cannot be read.
+      module: dotted path of the plugin module; empty where it cannot be read.
+      status: `"loaded"`, `"disabled"` (by the user), `"broken"`, or `"unreadable"`: nobody knows whether the
+        distribution has a plugin, because its `entry_points.txt` is damaged and does not name the group.
       specs: the announced environments; empty unless loaded.
       error: one line on why it is left out; empty where it is loaded.
     """
@@ -72,7 +74,7 @@ class PluginRecord:
     version: str
     name: str
     module: str
-    status: Literal["loaded", "disabled", "broken"]
+    status: Literal["loaded", "disabled", "broken", "unreadable"]
     specs: tuple[EnvSpec, ...] = ()
     error: str = ""
 
@@ -84,31 +86,35 @@ def discover() -> tuple[PluginRecord, ...]:
       PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`.
       EnvcoreError: an environment variable that is a switch is neither on nor off.
     """
-    autoload = _switch("ENVCORE_PLUGIN_AUTOLOAD", default=True)
+    autoload = is_autoload_on()
     strict = _switch("ENVCORE_STRICT_PLUGINS", default=False)
     disabled = _disabled_names()
-    entry_points = [(_describe(each), each) for each in importlib_metadata.entry_points(group=GROUP)]
-    entry_points.sort(key=lambda found: (found[0].distribution, found[0].name, found[0].module))
-    counts = collections.Counter(record.distribution for record, _ in entry_points)
-
     records: list[PluginRecord] = []
-    for record, entry_point in entry_points:
+    for copy, entry_point in _installed():
+        record = _describe(copy, entry_point)
         if not autoload:
             record = dataclasses.replace(record, status="disabled", error="ENVCORE_PLUGIN_AUTOLOAD is off")
         elif disabled & _names(record):
             record = dataclasses.replace(record, status="disabled", error="ENVCORE_DISABLE_PLUGINS names it")
         else:
             try:
-                _check_distribution(record, entry_point, counts[record.distribution])
+                _check_distribution(copy)
                 record = dataclasses.replace(record, specs=_load_specs(entry_point))
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # a plugin may call sys.exit, or raise what derives from no Exception
-                record = dataclasses.replace(record, status="broken", error=one_line(error))
-                if strict:
+                status = "broken" if copy.names_group else "unreadable"
+                record = dataclasses.replace(record, status=status, error=one_line(error))
+                if strict and status == "broken":
                     raise PluginError(f"plugin {record.distribution} is broken: {record.error}") from error
-        records.append(record)
+        if autoload or copy.names_group:
+            records.append(record)
     return tuple(records)
+
+
+def is_autoload_on() -> bool:
+    """Whether installed plugins are loaded, by the environment variable `ENVCORE_PLUGIN_AUTOLOAD`."""
+    return _switch("ENVCORE_PLUGIN_AUTOLOAD", default=True)
 
 
 def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
@@ -117,13 +123,15 @@ def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
     for record in records:
         strangers -= _names(record)
         if record.status == "broken":
-            yield (
-                f"plugin {record.distribution} {record.version} ({record.module}) is left out: {record.error}. "
+            module = f" ({record.module})" if record.module else ""
+            problem = (
+                f"plugin {record.distribution} {record.version}{module} is left out: {record.error}. "
                 f"Fix or uninstall it, or set ENVCORE_DISABLE_PLUGINS={record.distribution}; "
                 "ENVCORE_STRICT_PLUGINS=1 shows the whole traceback."
             )
+            yield one_line(PluginError(problem))
     for name in sorted(strangers):
-        yield f"ENVCORE_DISABLE_PLUGINS names {name!r}, but no installed plugin is called so."
+        yield f"ENVCORE_DISABLE_PLUGINS names {name!r}, but no installed plugin has that name."
 
 
 def _switch(variable: str, default: bool) -> bool:
@@ -142,25 +150,35 @@ def _disabled_names() -> set[str]:
     return {canonicalize_name(name.strip()) for name in names if name.strip()}
 
 
-def _describe(entry_point: Any) -> PluginRecord:
-    try:
-        distribution, version = canonicalize_name(entry_point.dist.name), entry_point.dist.version or "?"
-    except Exception:  # its metadata is missing, or has no name
-        distribution, version = _NAMELESS, "?"
-    return PluginRecord(distribution, version, entry_point.name, entry_point.value, "loaded")
+def _installed() -> Iterator[tuple[Copy, Any]]:
+    """Every entry point of the group, and None for a distribution whose entry points cannot be read."""
+    for copy in announcing(GROUP):
+        for entry_point in sorted(copy.entry_points, key=lambda each: (each.name, each.value)) or [None]:
+            yield copy, entry_point
+
+
+def _describe(copy: Copy, entry_point: Any) -> PluginRecord:
+    name, module = ("", "") if entry_point is None else (entry_point.name, entry_point.value)
+    return PluginRecord(copy.name, copy.version, name, module, "loaded")
 
 
 def _names(record: PluginRecord) -> set[str]:
     return {record.distribution, canonicalize_name(record.name)}
 
 
-def _check_distribution(record: PluginRecord, entry_point: Any, entry_points: int) -> None:
-    if record.distribution == _NAMELESS:
-        raise PluginError("the metadata of its distribution has no name; install it again")
-    if entry_points > 1:
-        raise PluginError(f"it has {entry_points} entry points in the group {GROUP}, where a distribution has one")
+def _check_distribution(copy: Copy) -> None:
+    if copy.damage is not None:
+        raise PluginError(
+            f"its entry_points.txt is damaged ({one_line(copy.damage)}); install it again"
+        ) from copy.damage
+    if copy.metadata is None:
+        raise PluginError("its metadata is missing, unreadable or without a valid name; install it again")
+    if len(copy.entry_points) > 1:
+        raise PluginError(
+            f"it has {len(copy.entry_points)} entry points in the group {GROUP}, where a distribution has one"
+        )
     # pip can be told to install a plugin beside a core that it does not fit; say so before an obscure failure.
-    for line in entry_point.dist.requires or ():
+    for line in copy.requires:
         wanted = _core_versions(line)
         if wanted is not None and not wanted.contains(__version__, prereleases=True):
             raise PluginError(f"it needs envcore{wanted}, but envcore {__version__} is installed")
@@ -189,22 +207,23 @@ def _load_specs(entry_point: Any) -> tuple[EnvSpec, ...]:
     for rows in results:
         if not isinstance(rows, Iterable):
             raise PluginError(f"{_HOOK}() returned {rows!r} in place of a list of EnvSpec")
-    specs = tuple(spec for rows in results for spec in rows)
-    seen: set[str] = set()
-    for row, spec in enumerate(specs):
+    specs: dict[str, EnvSpec] = {}
+    for row, spec in enumerate(itertools.chain.from_iterable(results)):
+        if row == _MOST_ROWS:
+            raise InvalidSpecError(f"{_HOOK}() announces more than {_MOST_ROWS:,} environments; use options instead")
         if type(spec) is not EnvSpec:  # a subclass could do without EnvSpec's own checks
             raise InvalidSpecError(f"row {row} of {_HOOK}() is of type {type(spec).__name__}, not EnvSpec")
-        if spec.id in seen:
+        if spec.id in specs:
             raise InvalidSpecError(f"{_HOOK}() announces {spec.id!r} twice")
-        seen.add(spec.id)
-    return specs
+        specs[spec.id] = spec
+    return tuple(specs.values())
 
 
 def one_line(error: BaseException) -> str:
     """Tells an error in one line, with its class unless it is one of envcore's own."""
     try:
         message = " ".join(str(error).split())
-    except Exception:
+    except BaseException:  # its author may raise anything here too
         message = "an error that cannot say what it is"
     kind = "" if isinstance(error, EnvcoreError) else type(error).__name__
     return ": ".join(part for part in (kind, message) if part)

@@ -6,35 +6,25 @@ once; `make` then imports the module of one environment.
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
-import importlib
 import inspect
-import re
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, Any, overload
 
 from packaging.utils import canonicalize_name
 
-from envcore.errors import (
-    AmbiguousEnvironmentError,
-    EnvironmentLoadError,
-    EnvironmentOptionError,
-    InvalidSpecError,
-    PluginError,
-    PluginWarning,
-    UnknownEnvironmentError,
-)
-from envcore.plugins import PluginRecord, discover, one_line, problems
-from envcore.specs import EnvSpec, is_hashable
+from envcore.catalogue import Catalogue
+from envcore.catalogue import Registration as Registration
+from envcore.errors import AmbiguousEnvironmentError, PluginError, PluginWarning, UnknownEnvironmentError
+from envcore.local import LOCAL as LOCAL
+from envcore.local import check_clash, rows
+from envcore.making import construct
+from envcore.plugins import PluginRecord, discover, is_autoload_on, problems
+from envcore.specs import EnvSpec
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
-
-LOCAL = "local"
-"""Stands for a distribution's name in ids that were added by `register`."""
 
 _SUITES = {
     "minatar": "envcore-minatar",
@@ -43,19 +33,7 @@ _SUITES = {
     "v0": "envcore-classic-control",
     "v1": "envcore-classic-control",
 }
-
-
-@dataclasses.dataclass(frozen=True)
-class Registration:
-    """An environment of the catalogue: who announces it, and as what."""
-
-    distribution: str
-    spec: EnvSpec
-
-    @property
-    def qualified_id(self) -> str:
-        """`"distribution:id"`, which `make` takes where two distributions share an id."""
-        return f"{self.distribution}:{self.spec.id}"
+_SHOWN_FAMILIES = 30  # in the error of an unknown one
 
 
 class Registry:
@@ -66,8 +44,11 @@ class Registry:
         self._register_lock = threading.Lock()
         self._discovery_lock = threading.RLock()
         self._discovering = False
-        self._local: dict[str, EnvSpec] = {}
         self._plugins: tuple[PluginRecord, ...] | None = None
+        self._autoload = True
+        self._announced: tuple[Registration, ...] = ()
+        self._local: dict[str, Registration] = {}
+        self._catalogue: Catalogue | None = None
 
     def plugins(self) -> tuple[PluginRecord, ...]:
         """Every plugin found, also the broken and the disabled ones. The first call discovers.
@@ -87,49 +68,46 @@ class Registry:
                     warnings.warn(problem, PluginWarning, stacklevel=_stacklevel_outside())
             return self._plugins
 
-    def register(self, *specs: EnvSpec) -> None:
-        """Adds environments to this process without a plugin, under the distribution name `"local"`: all or none.
-
-        Raises:
-          InvalidSpecError: an argument is no `EnvSpec`, or its id was registered before with another content.
-        """
+    def register(self, *args: Any, **fields: Any) -> None:
+        """Adds environments under the distribution name `"local"`, all or none. See `envcore.register`."""
+        added, new = rows(args, fields), dict[str, Registration]()
         with self._register_lock:
-            local = dict(self._local)
-            for spec in specs:
-                if not isinstance(spec, EnvSpec):
-                    raise InvalidSpecError(f"register takes EnvSpec objects, got {spec!r}")
-                known = local.setdefault(spec.id, spec)
-                if known != spec:
-                    raise InvalidSpecError(f"{spec.id!r} is registered already, as {known.entry_point!r}")
-            self._local = local  # a new dict, so that a reader in another thread is not disturbed
+            for row in added:
+                check_clash(row, new.get(row.spec.id) or self._local.get(row.spec.id))
+                new[row.spec.id] = row
+            self._local.update(new)
+            self._catalogue = None
 
     def registrations(self, family: str = "") -> tuple[Registration, ...]:
         """The environments that belong to no family, or those of one family; see `list_envs`."""
-        if family and family not in (families := self.families()):
-            known = ", ".join(families) or "none"
-            raise UnknownEnvironmentError(f"no family of environments is called {family!r}; there are: {known}.")
-        return _in_order(each for each in self._everything() if each.spec.family == family)
+        families = self._everything().families
+        if family not in families:
+            names = [name for name in families if name]
+            more = f" and {len(names) - _SHOWN_FAMILIES:,} more" if len(names) > _SHOWN_FAMILIES else ""
+            known = f"there are: {', '.join(names[:_SHOWN_FAMILIES]) or 'none'}{more}."
+            raise UnknownEnvironmentError(
+                f"{self._autoload_off()}no family of environments is called {family!r}; {known}"
+            )
+        return families[family]
 
     def families(self) -> tuple[str, ...]:
         """The families of environments, in alphabetical order."""
-        return tuple(sorted({each.spec.family for each in self._everything() if each.spec.family}))
+        return tuple(filter(None, self._everything().families))
 
     def find(self, env_id: str) -> Registration:
         """Looks up `"id"` or `"distribution:id"`.
 
         Raises:
-          UnknownEnvironmentError: nothing is called so; the message names the nearest ids, the distribution to
+          UnknownEnvironmentError: nothing has this id; the message names the nearest ids, the distribution to
             install and the plugins that are left out.
           AmbiguousEnvironmentError: two distributions announce the id.
         """
         if not isinstance(env_id, str):
             raise UnknownEnvironmentError(f"an environment's id is a string such as 'CartPole-v1', got {env_id!r}")
         qualifier, colon, name = env_id.rpartition(":")
-        found = _in_order(
-            each
-            for each in self._everything()
-            if each.spec.id == name and (not colon or each.distribution == canonicalize_name(qualifier))
-        )
+        found = self._everything().named(name)
+        if colon:
+            found = [each for each in found if each.distribution == canonicalize_name(qualifier)]
         if not found:
             raise UnknownEnvironmentError(self._unknown(env_id))
         if len(found) != 1:
@@ -139,10 +117,9 @@ class Registry:
 
     def make(self, env_id: str, **kwargs: Any) -> tuple[Environment[Any, Any], Any]:
         """See `envcore.make`."""
-        registration = self.find(env_id)
-        env = _construct(registration, _import_factory(registration), kwargs)
         from envcore.arguments import device_params
 
+        env = construct(self.find(env_id), kwargs)
         return env, device_params(env)
 
     def _discover(self) -> tuple[PluginRecord, ...]:
@@ -150,47 +127,47 @@ class Registry:
             raise PluginError("a plugin may not make or list environments while it is being loaded")
         self._discovering = True
         try:
-            return discover()
+            self._autoload, plugins = is_autoload_on(), discover()
         finally:
             self._discovering = False
+        self._announced = tuple(Registration(each.distribution, spec) for each in plugins for spec in each.specs)
+        return plugins
 
-    def _everything(self) -> Iterator[Registration]:
-        for plugin in self.plugins():
-            yield from (Registration(plugin.distribution, spec) for spec in plugin.specs)
-        yield from (Registration(LOCAL, spec) for spec in self._local.values())
+    def _everything(self) -> Catalogue:
+        self.plugins()
+        with self._register_lock:
+            if self._catalogue is None:
+                self._catalogue = Catalogue([*self._announced, *self._local.values()])
+            return self._catalogue
 
     def _unknown(self, env_id: str) -> str:
-        everything = _in_order(self._everything())
+        everything, plugins = self._everything(), self.plugins()
         qualifier, _, name = env_id.rpartition(":")
-        parts = [f"no installed environment is called {env_id!r}."]
-        ids = {each.spec.id.lower(): each.spec.id for each in everything}
-        same = [each.qualified_id for each in everything if each.spec.id == name]
-        near = same or [ids[each] for each in difflib.get_close_matches(name.lower(), ids, n=3, cutoff=0.6)]
+        same = [each.qualified_id for each in everything.named(name)]
+        near = same or everything.nearest(name)
+        kind = "installed" if self._autoload else "registered"
+        parts = [f"{self._autoload_off()}no {kind} environment is called {env_id!r}."]
         if near:
             parts.append(f"Did you mean {' or '.join(map(repr, near))}?")
+        if not self._autoload:
+            return " ".join(parts)
         suite = _suite_of(name)
-        installed = {plugin.distribution for plugin in self.plugins()}
+        installed = {plugin.distribution for plugin in plugins if plugin.status != "unreadable"}
         if suite and suite not in installed and qualifier in ("", suite):
             parts.append(f"If it is one of {suite}'s: pip install {suite}.")
-        elif not installed and not everything:
+        elif not (installed or self._local):
             parts.append("No environments are installed at all: pip install 'envcore[all]'.")
-        parts += [
-            f"Plugin {plugin.distribution} is {plugin.status}: {plugin.error}."
-            for plugin in self.plugins()
-            if plugin.status != "loaded"
-        ]
+        for plugin in plugins:
+            if plugin.status != "loaded":
+                kind = "Distribution" if plugin.status == "unreadable" else "Plugin"
+                parts.append(f"{kind} {plugin.distribution} is {plugin.status}: {plugin.error}.")
         parts.append("`envcore list` shows what is installed.")
         return " ".join(parts)
 
-
-def _in_order(registrations: Iterable[Registration]) -> tuple[Registration, ...]:
-    return tuple(sorted(registrations, key=lambda each: (_natural(each.spec.id), each.spec.id, each.distribution)))
-
-
-def _natural(env_id: str) -> list[str | int]:
-    """A key by which "deep_sea/2" comes before "deep_sea/10"."""
-    parts = re.split(r"([0-9]+)", env_id.lower())  # every second part is a number
-    return [int(part) if place % 2 else part for place, part in enumerate(parts)]
+    def _autoload_off(self) -> str:
+        return (
+            "" if self._autoload else "ENVCORE_PLUGIN_AUTOLOAD is off, so no plugin is loaded; unset it to load them: "
+        )
 
 
 def _stacklevel_outside() -> int:
@@ -205,68 +182,6 @@ def _stacklevel_outside() -> int:
 def _suite_of(name: str) -> str | None:
     """The distribution of ours that has ids such as this one."""
     return "envcore-bsuite" if name.startswith("bsuite/") else _SUITES.get(name.rpartition("-")[2].lower())
-
-
-def _import_factory(registration: Registration) -> Callable[..., Environment[Any, Any]]:
-    from envcore.environment import Environment
-
-    what = _pointer(registration)
-    module_name, _, name = registration.spec.entry_point.partition(":")
-    try:
-        factory = getattr(importlib.import_module(module_name), name)
-    except Exception as error:
-        raise EnvironmentLoadError(f"{what}, which cannot be imported: {one_line(error)}") from error
-    if not (inspect.isfunction(factory) or (isinstance(factory, type) and issubclass(factory, Environment))):
-        raise EnvironmentLoadError(f"{what}, which is neither a subclass of envcore.Environment nor a function")
-    return factory
-
-
-def _construct(
-    registration: Registration, factory: Callable[..., Environment[Any, Any]], kwargs: dict[str, Any]
-) -> Environment[Any, Any]:
-    from envcore.environment import Environment
-
-    env_id = registration.spec.id
-    names = _option_names(factory)
-    unknown = sorted(set(kwargs) - set(names))
-    if unknown:
-        message = f"{env_id} has no constructor option {unknown[0]!r}; its options: {', '.join(names) or 'none'}."
-        if unknown[0] in _param_names(registration, factory):
-            message += f" {unknown[0]!r} is a parameter: params = params.replace({unknown[0]}=...)."
-        raise EnvironmentOptionError(message)
-    options = {**registration.spec.kwargs, **kwargs}
-    try:
-        env = factory(**options)
-    except (TypeError, ValueError, LookupError) as error:
-        raise EnvironmentOptionError(f"{env_id} refuses its options: {error}") from error
-    if not isinstance(env, Environment):
-        raise EnvironmentLoadError(f"{_pointer(registration)}, which returns {env!r} in place of an Environment")
-    for name, option in options.items():
-        if not is_hashable(getattr(env, name, option)):
-            raise EnvironmentOptionError(
-                f"{env_id}'s option {name!r} must be hashable, because it is static under jit: use a tuple, "
-                f"got {option!r}"
-            )
-    return env
-
-
-def _pointer(registration: Registration) -> str:
-    return f"{registration.qualified_id} points at {registration.spec.entry_point!r}"
-
-
-def _option_names(factory: Callable[..., Environment[Any, Any]]) -> list[str]:
-    if isinstance(factory, type):
-        return [field.name for field in dataclasses.fields(factory) if field.init]
-    return list(inspect.signature(factory).parameters)
-
-
-def _param_names(registration: Registration, factory: Callable[..., Environment[Any, Any]]) -> set[str]:
-    from envcore.arguments import param_names
-
-    try:
-        return set(param_names(factory(**registration.spec.kwargs).default_params))
-    except Exception:  # it has options without a default: the error message does without the hint
-        return set()
 
 
 _SHARED = Registry()
@@ -293,9 +208,38 @@ def make(env_id: str, **kwargs: Any) -> tuple[Environment[Any, Any], Any]:
     return _SHARED.make(env_id, **kwargs)
 
 
-def register(*specs: EnvSpec) -> None:
-    """Adds environments to this process without a plugin (in a notebook, say). See `Registry.register`."""
-    _SHARED.register(*specs)
+@overload
+def register(*specs: EnvSpec) -> None: ...
+@overload
+def register(
+    id: str,
+    entry_point: str | Callable[..., Environment[Any, Any]],
+    *,
+    kwargs: Mapping[str, Hashable] | None = None,
+    summary: str = "",
+    source: str = "",
+    family: str = "",
+) -> None: ...
+def register(*args: Any, **fields: Any) -> None:
+    """Adds environments to this process without a plugin, in a notebook, say, under the distribution name `"local"`.
+
+        envcore.register("Walk-v0", Walk)
+        envcore.register("LongWalk-v0", Walk, kwargs={"length": 100}, summary="Walk to the end of a long line.")
+        envcore.register(EnvSpec("Walk-v0", "my_module:Walk"), EnvSpec("Run-v0", "my_module:Run"))
+
+    A class or function that is given itself need not be importable: it may be a notebook's, or local to a function.
+    Registering it again under its id takes the place of what was there, if its name and module are the same, as
+    when a notebook's cell is run again. An `EnvSpec` may only be repeated as it was. Several are added all or none.
+
+    Args:
+      *args: `EnvSpec` rows; or the fields of one, `id` and `entry_point`, where `entry_point` is a subclass of
+        `Environment`, a function that takes options and returns an environment, or a string as in `EnvSpec`.
+      **fields: with `id` and `entry_point`: `kwargs`, `summary`, `source`, `family`, as in `EnvSpec`.
+
+    Raises:
+      InvalidSpecError: an argument is none of these, a field is malformed, or the id stands for something else.
+    """
+    _SHARED.register(*args, **fields)
 
 
 def find(env_id: str) -> Registration:

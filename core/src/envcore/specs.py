@@ -11,7 +11,7 @@ from typing import Any, final
 from envcore.errors import InvalidSpecError
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]*")
-_ENTRY_POINT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_ENTRY_POINT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 @final

@@ -3,3 +3,17 @@
 Importing this package imports no environment: `envcore.make("CartPole-v1")` does, or
 `from envcore_classic_control.cartpole import CartPole`.
 """
+
+try:
+    from envcore.errors import InvalidActionError as _  # noqa: F401
+except ImportError:  # the package index has a stranger's `envcore`
+    import importlib.metadata
+    import sys
+
+    found = [each.version for each in importlib.metadata.distributions(name="envcore")][:1]
+    found += [str(getattr(sys.modules.get("envcore"), "__file__", "not importable"))]
+    raise ImportError(
+        f"{__name__} needs envcore>=0.2, the library of JAX environments, and the installed envcore is not that "
+        f"({', '.join(found)}): run `pip install ./core` in a clone of its repository, or "
+        "`pip install 'envcore>=0.2'` once it is released"
+    ) from None

@@ -1,0 +1,148 @@
+"""Which installed distributions have entry points in a group.
+
+Distributions are read one by one, so that a damaged one, which may have nothing to do with envcore, harms no other.
+Where one is installed several times, the first folder on `sys.path` counts, as it does for imports, and in one folder
+the newest version. What an interrupted pip leaves behind does not count: folders such as
+`~nvcore_minatar-0.1.0.dist-info`, and metadata without a name beside a complete copy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import importlib_metadata
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+_ENTRY_POINTS = "entry_points.txt"
+_METADATA_FOLDER = re.compile(r"([^-]+)(-.*)?\.(dist|egg)-info", re.IGNORECASE)
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def announcing(group: str) -> list[Copy]:
+    """The distributions whose entry points are in `group`, or cannot be read: one copy of each, in order of names."""
+    copies: dict[str, list[Copy]] = {}
+    for distribution in _distributions():
+        copy = Copy(distribution, group)
+        if not copy.is_leftover:
+            copies.setdefault(copy.name, []).append(copy)
+    chosen = [_best(each) for each in copies.values() if any(copy.matters for copy in each)]
+    return sorted((copy for copy in chosen if copy.matters), key=lambda copy: copy.name)
+
+
+class Copy:
+    """A distribution as one folder describes it, which is read as late as possible: there may be hundreds of them.
+
+    Attributes:
+      entry_points: those in the group, as `importlib_metadata.EntryPoint` objects.
+      damage: what went wrong when `entry_points.txt` was read; None where it is sound, or where there is none.
+      names_group: whether `entry_points.txt` names the group, also where it is damaged.
+    """
+
+    def __init__(self, distribution: Any, group: str):
+        self._distribution = distribution
+        self._path = Path(str(getattr(distribution, "_path", "")))
+        self._name_in_path = _METADATA_FOLDER.fullmatch(self._path.name)
+        self.entry_points: tuple[Any, ...] = ()
+        self.damage: Exception | None = None
+        try:
+            self.entry_points = tuple(each for each in distribution.entry_points if each.group == group)
+            self.names_group = bool(self.entry_points)
+            if self._name_in_path and not self.names_group:
+                self._check_permission()
+        except Exception as error:
+            self.damage = error
+            self.names_group = group in self._damaged_text()
+
+    @property
+    def matters(self) -> bool:
+        """Whether it has entry points in the group, or may have."""
+        return self.names_group or self.damage is not None
+
+    @property
+    def is_leftover(self) -> bool:
+        """Whether pip has renamed it for a removal that was never finished, and ignores it since."""
+        return self._path.name.startswith("~")
+
+    @property
+    def folder(self) -> Path:
+        """The folder on `sys.path` that it is in."""
+        return self._path.parent
+
+    @functools.cached_property
+    def metadata(self) -> Any:
+        """The fields of its metadata; None if that cannot be read, or has no valid name."""
+        try:
+            metadata = self._distribution.metadata
+            return metadata if _canonical(metadata.get("Name") or "") else None
+        except Exception:
+            return None
+
+    @functools.cached_property
+    def name(self) -> str:
+        """Its canonical name, by its folder where nothing else has to be read; "?" if it has none."""
+        in_path = _canonical(self._name_in_path[1]) if self._name_in_path else ""
+        if (self.matters or not in_path) and self.metadata is not None:
+            return _canonical(self.metadata["Name"])
+        return in_path or "?"
+
+    @property
+    def version(self) -> str:
+        """Its version; "?" if it has no valid one."""
+        try:
+            return str(Version(self.metadata["Version"]))
+        except (InvalidVersion, KeyError, TypeError):
+            return "?"
+
+    @property
+    def requires(self) -> list[str]:
+        """The requirements that its metadata names."""
+        return list(self._distribution.requires or ())
+
+    def _check_permission(self) -> None:
+        """The library takes a file that may not be read for a missing one."""
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            (self._path / _ENTRY_POINTS).open().close()
+
+    def _damaged_text(self) -> str:
+        try:
+            return self._distribution.read_text(_ENTRY_POINTS) or ""
+        except UnicodeDecodeError as error:
+            return error.object.decode(errors="replace")
+        except Exception:
+            return ""
+
+
+def _distributions() -> Iterator[Any]:
+    # Entries that are not strings are skipped by imports too.
+    path = [entry for entry in sys.path if isinstance(entry, str) and "\0" not in entry]
+    context = importlib_metadata.DistributionFinder.Context(path=path)
+    for finder in sys.meta_path:
+        # `importlib_metadata.distributions` would end at the first finder that raises.
+        with contextlib.suppress(Exception):
+            yield from finder.find_distributions(context)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _best(copies: list[Copy]) -> Copy:
+    if len(copies) == 1:
+        return copies[0]
+    folders = list(dict.fromkeys(copy.folder for copy in copies))
+
+    def rank(copy: Copy) -> tuple[Any, ...]:
+        in_front = -folders.index(copy.folder)
+        version = Version("0" if copy.version == "?" else copy.version)
+        return copy.metadata is not None, in_front, copy.damage is None, copy.names_group, version
+
+    return max(copies, key=rank)
+
+
+def _canonical(name: str) -> str:
+    """A distribution's name as installers write it; "" if it is not a valid one."""
+    name = canonicalize_name(name)
+    return name if _NAME.fullmatch(name) else ""

@@ -1,0 +1,102 @@
+"""From a registration to an environment: finds its class or function, and calls it with options that it has."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from envcore.catalogue import Registration
+from envcore.errors import EnvironmentLoadError, EnvironmentOptionError
+from envcore.plugins import one_line
+from envcore.specs import is_hashable
+
+if TYPE_CHECKING:
+    from envcore.environment import Environment
+
+
+def is_factory(value: object) -> TypeGuard[Callable[..., Environment[Any, Any]]]:
+    """Whether an environment can be made of it: a subclass of `Environment`, or a function."""
+    if not isinstance(value, type):
+        return inspect.isfunction(value)
+    from envcore.environment import Environment
+
+    return issubclass(value, Environment)
+
+
+def construct(registration: Registration, kwargs: dict[str, Any]) -> Environment[Any, Any]:
+    """Makes the environment of a registration. See `envcore.make`.
+
+    Raises:
+      EnvironmentLoadError: its class or function cannot be imported, or is neither.
+      EnvironmentOptionError: an option is unknown or refused.
+    """
+    return _construct(registration, registration.factory or _import_factory(registration), kwargs)
+
+
+def _import_factory(registration: Registration) -> Callable[..., Environment[Any, Any]]:
+    what = _pointer(registration)
+    module_name, _, name = registration.spec.entry_point.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module_name), name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may call sys.exit
+        raise EnvironmentLoadError(f"{what}, which cannot be imported: {one_line(error)}") from error
+    if not is_factory(factory):
+        raise EnvironmentLoadError(f"{what}, which is neither a subclass of envcore.Environment nor a function")
+    return factory
+
+
+def _construct(
+    registration: Registration, factory: Callable[..., Environment[Any, Any]], kwargs: dict[str, Any]
+) -> Environment[Any, Any]:
+    from envcore.environment import Environment
+
+    env_id = registration.spec.id
+    names, takes_any = _option_names(factory)
+    unknown = [] if takes_any else sorted(set(kwargs) - set(names))
+    if unknown:
+        message = f"{env_id} has no constructor option {unknown[0]!r}; its options: {', '.join(names) or 'none'}."
+        if unknown[0] in _param_names(registration, factory):
+            message += f" {unknown[0]!r} is a parameter: params = params.replace({unknown[0]}=...)."
+        raise EnvironmentOptionError(message)
+    options = {**registration.spec.kwargs, **kwargs}
+    try:
+        env = factory(**options)
+    except (TypeError, ValueError, LookupError) as error:
+        raise EnvironmentOptionError(f"{env_id} refuses its options: {error}") from error
+    if not isinstance(env, Environment):
+        raise EnvironmentLoadError(f"{_pointer(registration)}, which returns {env!r} in place of an Environment")
+    for name, option in options.items():
+        if not is_hashable(getattr(env, name, option)):
+            raise EnvironmentOptionError(
+                f"{env_id}'s option {name!r} must be hashable, because it is static under jit: use a tuple, "
+                f"got {option!r}"
+            )
+    return env
+
+
+def _pointer(registration: Registration) -> str:
+    return f"{registration.qualified_id} points at {registration.definition!r}"
+
+
+def _option_names(factory: Callable[..., Environment[Any, Any]]) -> tuple[list[str], bool]:
+    """The options that it names, and whether it takes any others (`**options`)."""
+    if isinstance(factory, type):
+        return [field.name for field in dataclasses.fields(factory) if field.init], False
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = inspect.signature(factory).parameters.values()
+    names = [each.name for each in parameters if each.kind in named]
+    return names, any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
+
+
+def _param_names(registration: Registration, factory: Callable[..., Environment[Any, Any]]) -> set[str]:
+    from envcore.arguments import param_names
+
+    try:
+        return set(param_names(factory(**registration.spec.kwargs).default_params))
+    except Exception:  # it has options without a default: the error message does without the hint
+        return set()
