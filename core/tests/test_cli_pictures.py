@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 import pytest
 from envcore import registry
-from envcore.cli.recording import at_pace, find_policy, record
+from envcore.cli import gallery
+from envcore.cli.recording import at_pace, find_policy, record, visualizer
 from envcore.specs import EnvSpec
 from PIL import Image
 from toy import Counter, Spring
@@ -110,7 +112,7 @@ class TestRender:
     @pytest.mark.parametrize(
         ("name", "message"),
         [
-            ("number", "my_agent:number is no function, but 3"),
+            ("number", "my_agent:number is not a function, but 3"),
             ("breaks", "ValueError: first line"),
             ("leaves", "SystemExit: 3"),
             ("of_two", "TypeError: of_two() takes 2 positional arguments"),
@@ -143,6 +145,14 @@ class TestRender:
         assert code == 0
         assert "3 frames of 28 x 28 pixels" in out
         assert frames(path)[1] == (28, 28)
+
+    def test_set_and_option_are_for_all_environments(self, run: Run, tmp_path: Path):
+        registry.register(EnvSpec("Fuse-v0", "toy:Fuse"))
+        args = ("render", "Counter-v0", "--out", str(tmp_path / "a.png"), "--steps", "3", "--height", "8")
+        assert run(*args, "--set", "bonus=2", "Fuse-v0", "--option", "goal=2")[0] == 0
+        code, _, err = run(*args, "--set", "bonus=2", "Deck-v0")
+        assert code == 1
+        assert "Deck-v0 has no param 'bonus'; its params: max_steps_in_episode." in err
 
     def test_the_overlay_is_a_strip_below(self, run: Run, tmp_path: Path):
         run("render", "Counter-v0", "--out", str(tmp_path / "a.gif"), "--steps", "2", "--height", "40", "--overlay")
@@ -268,6 +278,40 @@ class TestGallery:
         assert (code, out) == (1, "")
         assert message in err
         assert err.count("\n") == 1
+
+    def test_environments_are_drawn_side_by_side(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        together = threading.Barrier(2, timeout=60)  # breaks where one is drawn after the other
+
+        def drawn_together(*args: Any, **options: Any) -> Any:
+            together.wait()
+            return visualizer(*args, **options)
+
+        registry.register(EnvSpec("Spring-v0", "toy:Spring"))
+        monkeypatch.setattr(gallery, "_cores", lambda: 2)
+        monkeypatch.setattr(gallery, "visualizer", drawn_together)
+        code, out, _ = run("gallery", "Counter-v0", "Spring-v0", "--out", str(tmp_path), "--height", "8")
+        assert code == 0
+        page = _Page((tmp_path / "index.html").read_text())
+        assert page.articles == ["local:Counter-v0", "local:Spring-v0"]
+        assert len(page.images) == 2
+        assert "2/2" in out
+
+    def test_a_problem_that_several_have_is_said_once(self, run: Run, tmp_path: Path):
+        registry.register(EnvSpec("Dock-v0", "toy:Deck"))
+        _, out, _ = run("gallery", "Deck-v0", "Counter-v0", "Dock-v0", "--out", str(tmp_path), "--height", "8")
+        assert "Deck-v0, Dock-v0: Deck cannot be drawn" in out
+        assert out.count("cannot be drawn") == 1
+
+    def test_set_and_option_are_for_the_ids_that_are_given(self, run: Run, tmp_path: Path):
+        args = ("gallery", "--out", str(tmp_path), "--height", "8", "--option", "goal=4", "--set", "bonus=0.3")
+        assert "give their ids" in run(*args)[2]
+        assert run(*args, "Counter-v0")[0] == 0
+        text = _Page((tmp_path / "index.html").read_text()).text
+        assert "goal=4" in text
+        assert "bonus=0.3" in text
+        code, _, err = run(*args, "Counter-v0", "Deck-v0")
+        assert code == 1
+        assert "Deck-v0 has no constructor option 'goal'" in err
 
     def test_a_picture_that_cannot_be_written_stands_on_its_card(self, run: Run, tmp_path: Path):
         registry.register(EnvSpec("Slow-v0", "toy:Slow"))

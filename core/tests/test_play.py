@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import jax
@@ -147,9 +148,13 @@ def test_a_game_ends_at_its_time_limit():
 
 def test_a_game_with_an_idle_action_goes_on_by_itself():
     with play("Counter-v0", "--fps", "1", rows=24, columns=70) as terminal:
-        screen = terminal.wait_for("step 1  wait  reward 0  return 0")
+        screen = terminal.wait_for("press any key to start  step 0")
         assert not terminal.echoes
         assert "0 wait  1 count  q quit  r new episode  p pause" in screen
+        time.sleep(1.5)  # more than a step of this game
+        assert "step 0" in terminal.wait_for("press any key to start")
+        terminal.press(b"p")  # starts, like any key, and does not pause
+        terminal.wait_for("step 1  wait  reward 0  return 0")
         terminal.press(b"1")
         terminal.wait_for("count  reward 0.5  return 0.5")
         terminal.press(b"p")
@@ -199,6 +204,8 @@ def test_an_environment_that_cannot_be_played_says_why(env_id, message):
 
 def test_a_terminal_that_is_too_small_waits_for_a_larger_one_and_is_left_as_it_was():
     with play("Spring-v0", rows=24, columns=40) as terminal:
+        terminal.wait_for("press any key to start")
+        terminal.press(b"x")
         terminal.wait_for("step 1")
         terminal.resize(24, 1)
         terminal.wait_for("t\n")  # of "too small", letter by letter

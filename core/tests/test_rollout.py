@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import jax
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from envcore import random
 from envcore.errors import InvalidParamsError, RolloutError
-from envcore.rollout import EnvRollout, RolloutWrapper, begin, random_policy, unroll
+from envcore.rollout import STEPS_WITHOUT_TIME_LIMIT, EnvRollout, RolloutWrapper, begin, random_policy, unroll
 from envcore.wrappers import Batched, LogWrapper
 from toy import Counter, Deck, Spring
 
@@ -112,6 +113,40 @@ def test_length_and_params() -> None:
     assert set(np.unique(reward)) == {0.0, 2.0}
 
 
+def test_without_a_time_limit_a_rollout_has_a_length_of_its_own() -> None:
+    assert RolloutWrapper(env_name=Deck()).num_env_steps == STEPS_WITHOUT_TIME_LIMIT
+    limited = RolloutWrapper(env_name=Deck(), env_params={"max_steps_in_episode": 5})
+    assert limited.num_env_steps == 5
+    assert RolloutWrapper(env_name=Deck(), num_env_steps=3).single_rollout(KEY)[2].shape == (3,)
+
+
+def forward(variables: Any, obs: Any, key: jax.Array) -> jax.Array:
+    return variables["params"]["push"] + 0 * obs[:1]
+
+
+@pytest.mark.parametrize(
+    ("build", "policy_params"),
+    [
+        (lambda: RolloutWrapper(env_name=Spring(), num_env_steps=9, env_params={"noise": 0.1}), None),
+        (lambda: RolloutWrapper(env_name=Batched(Counter(), 3), num_env_steps=9), None),
+        (lambda: RolloutWrapper(env_name=Deck(), num_env_steps=9), None),
+        (lambda: EnvRollout(forward, Spring(), num_env_steps=9), {"push": np.float32(0.5)}),
+    ],
+)
+def test_a_pickled_wrapper_rolls_out_the_same(build: Any, policy_params: Any) -> None:
+    manager = build()
+    copy = pickle.loads(pickle.dumps(manager))
+    assert copy.policy == manager.policy
+    expected, got = (each.single_rollout(KEY, policy_params) for each in (manager, copy))
+    jax.tree.map(np.testing.assert_array_equal, expected, got)
+
+
+def test_random_policies_of_equal_spaces_share_a_compilation() -> None:
+    assert random_policy(Counter()) == random_policy(Counter(goal=5))
+    assert hash(random_policy(Counter())) == hash(random_policy(Counter()))
+    assert random_policy(Counter()) != random_policy(Spring())
+
+
 def test_pmap_over_two_devices() -> None:
     manager = RolloutWrapper(env_name=Counter(), num_env_steps=8)
     keys = jax.random.split(KEY, 6)
@@ -122,7 +157,7 @@ def test_pmap_over_two_devices() -> None:
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda: RolloutWrapper(env_name=Deck()), RolloutError, "Deck has no time limit: say how long"),
+        (lambda: EnvRollout("Counter-v0"), RolloutError, "model_forward must be a function, got 'Counter-v0'"),  # pyright: ignore
         (lambda: RolloutWrapper("Counter-v0"), RolloutError, "model_forward must be a function, got 'Counter-v0'"),  # pyright: ignore
         (lambda: RolloutWrapper(env_name=Counter), RolloutError, "env_name must be an id or an Environment"),  # pyright: ignore
         (lambda: RolloutWrapper(env_name=Counter(), num_env_steps=0), RolloutError, "num_env_steps must be a positive"),

@@ -1,42 +1,166 @@
 """Mean and spread of episodes' returns and lengths, over more steps than fit into memory.
 
-`summarize` reduces the episodes of one part of a rollout on the device; `EpisodeStatistics` joins the summaries on the
-host, in float64. Both use the parallel algorithm of Chan et al. (1979), so that equal returns have a spread of
-exactly zero.
+`play` runs a loop of steps on the device and keeps a few numbers an environment, however long it runs;
+`EpisodeStatistics` joins what it returns on the host, in float64.
+
+Sums of squares lose everything where the mean is large and the spread is small. So values are summed as deviations
+from a pivot, the environment's first episode of the last few steps, and each such block is joined to the ones before
+it by the parallel algorithm of Chan et al. (1979). Equal returns have a spread of exactly zero.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from flax import struct
+from jax import lax
 
-LOGGED = ("returned_episode", "returned_episode_returns", "returned_episode_lengths")
-"""The entries of `LogWrapper`'s info that `summarize` needs."""
+T = TypeVar("T")
+
+_BLOCK = 64
+"""Steps between two joins: in float32, each loses at most this many roundings."""
 
 
-def summarize(info: dict[str, Any]) -> dict[str, jax.Array]:
-    """Reduces the `LOGGED` entries of any number of steps and environments to a few scalars.
+@struct.dataclass
+class Running:
+    """The unfinished episode of each environment.
 
-    Returns:
-      `count`, int32: episodes that ended; and of their returns and lengths, float32: `mean_*`, `squares_*` (sum of
-      squared deviations), `low_*`, `high_*`.
+    Attributes:
+      returns: sum of its rewards, float32.
+      lengths: its steps, int32.
     """
-    ended = info["returned_episode"]
-    count = ended.sum(dtype=jnp.int32)
-    summary: dict[str, jax.Array] = {"count": count}
-    for name in ("returns", "lengths"):
-        values = info[f"returned_episode_{name}"].astype(jnp.float32)
-        mean = jnp.where(ended, values, 0).sum() / jnp.maximum(count, 1).astype(jnp.float32)
-        summary[f"mean_{name}"] = mean
-        summary[f"squares_{name}"] = jnp.where(ended, (values - mean) ** 2, 0).sum()
-        summary[f"low_{name}"] = jnp.where(ended, values, jnp.inf).min()
-        summary[f"high_{name}"] = jnp.where(ended, values, -jnp.inf).max()
-    return summary
+
+    returns: jax.Array
+    lengths: jax.Array
+
+
+@struct.dataclass
+class Moments:
+    """Of some numbers, for each environment.
+
+    Attributes:
+      pivot: one of the numbers, in their dtype.
+      mean: their mean minus the pivot, float32.
+      squares: sum of squared deviations from the mean, float32.
+    """
+
+    pivot: jax.Array
+    mean: jax.Array
+    squares: jax.Array
+
+
+@struct.dataclass
+class Summary:
+    """The episodes that ended, for each environment; where none did, only `count` has a meaning.
+
+    Attributes:
+      count: how many, int32.
+      returns, lengths: their moments.
+      lowest, highest: of their returns, float32.
+    """
+
+    count: jax.Array
+    returns: Moments
+    lengths: Moments
+    lowest: jax.Array
+    highest: jax.Array
+
+
+def nothing_running(shape: tuple[int, ...]) -> Running:
+    """Where all environments of a batch start."""
+    return Running(jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.int32))
+
+
+def play(
+    step: Callable[[T], tuple[T, jax.Array, jax.Array]], at: T, running: Running, num_steps: jax.Array | int
+) -> tuple[T, Running, Summary]:
+    """Takes `num_steps` steps and summarizes the episodes that end in them. Call it inside `jit`.
+
+    Args:
+      step: takes `at`, and returns the next one, rewards (float32) and dones (bool) of the batch's shape.
+      at: where the environments stand.
+      running: the episodes that have begun already.
+      num_steps: int32 (); it may be traced, so that one program serves for all.
+    """
+
+    def block(number: jax.Array, carry: tuple[T, Running, Summary]) -> tuple[T, Running, Summary]:
+        at, running, summary = carry
+        steps = jnp.minimum(_BLOCK, jnp.asarray(num_steps, jnp.int32) - number * _BLOCK)
+        # The sums have the form of a summary: `mean` is a sum until `_means`.
+        sums = empty_summary(running)
+        at, running, sums = lax.fori_loop(0, steps, lambda _, carry: _after(step, *carry), (at, running, sums))
+        return at, running, _joined(summary, _means(sums))
+
+    blocks = (jnp.asarray(num_steps, jnp.int32) + (_BLOCK - 1)) // _BLOCK
+    return lax.fori_loop(0, blocks, block, (at, running, empty_summary(running)))
+
+
+def empty_summary(running: Running) -> Summary:
+    """Of no episodes."""
+    zero = jnp.zeros_like(running.returns)
+    returns = Moments(zero, zero, zero)
+    lengths = Moments(jnp.zeros_like(running.lengths), zero, zero)
+    infinity = jnp.full_like(zero, np.inf)
+    return Summary(jnp.zeros_like(running.lengths), returns, lengths, infinity, -infinity)
+
+
+def _after(step: Callable[..., Any], at: Any, running: Running, sums: Summary) -> tuple[Any, Running, Summary]:
+    at, reward, done = step(at)
+    returns, lengths = running.returns + reward, running.lengths + np.int32(1)
+    is_first = done & (sums.count == 0)
+
+    def add(sums: Moments, value: jax.Array) -> Moments:
+        pivot = jnp.where(is_first, value, sums.pivot)
+        deviation = jnp.where(done, value - pivot, np.zeros((), value.dtype)).astype(jnp.float32)
+        return Moments(pivot, sums.mean + deviation, sums.squares + deviation * deviation)
+
+    sums = Summary(
+        sums.count + done.astype(jnp.int32),
+        add(sums.returns, returns),
+        add(sums.lengths, lengths),
+        jnp.where(done, jnp.minimum(sums.lowest, returns), sums.lowest),
+        jnp.where(done, jnp.maximum(sums.highest, returns), sums.highest),
+    )
+    running = Running(jnp.where(done, np.float32(0), returns), jnp.where(done, np.int32(0), lengths))
+    return at, running, sums
+
+
+def _means(sums: Summary) -> Summary:
+    """Turns sums of deviations from the pivot, and of their squares, into moments."""
+    count = jnp.maximum(sums.count, 1).astype(jnp.float32)
+
+    def moments(sums: Moments) -> Moments:
+        mean = sums.mean / count
+        return sums.replace(mean=mean, squares=jnp.maximum(sums.squares - sums.mean * mean, 0))  # pyright: ignore
+
+    return sums.replace(returns=moments(sums.returns), lengths=moments(sums.lengths))  # pyright: ignore
+
+
+def _joined(first: Summary, second: Summary) -> Summary:
+    count = first.count + second.count
+    part = second.count.astype(jnp.float32) / jnp.maximum(count, 1).astype(jnp.float32)
+    weight = part * first.count.astype(jnp.float32)
+
+    def moments(first_moments: Moments, second_moments: Moments) -> Moments:
+        pivot = jnp.where(first.count > 0, first_moments.pivot, second_moments.pivot)
+        apart = (second_moments.pivot - pivot).astype(jnp.float32) + (second_moments.mean - first_moments.mean)
+        apart = jnp.where(second.count > 0, apart, np.float32(0))
+        squares = first_moments.squares + second_moments.squares + weight * apart * apart
+        return Moments(pivot, first_moments.mean + apart * part, squares)
+
+    return Summary(
+        count,
+        moments(first.returns, second.returns),
+        moments(first.lengths, second.lengths),
+        jnp.minimum(first.lowest, second.lowest),
+        jnp.maximum(first.highest, second.highest),
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,28 +181,31 @@ class EpisodeStatistics:
     mean_length: float = math.nan
     std_length: float = math.nan
 
-    def merge(self, summary: dict[str, Any]) -> EpisodeStatistics:
-        """Takes in what `summarize` returned, or several of them stacked."""
-        parts = {name: np.asarray(value, np.float64).reshape(-1) for name, value in summary.items()}
-        mean_return, std_return = self._joined(self.mean_return, self.std_return, parts, "returns")
-        mean_length, std_length = self._joined(self.mean_length, self.std_length, parts, "lengths")
+    def merge(self, summary: Summary) -> EpisodeStatistics:
+        """Takes in what `play` returned."""
+        summary = jax.tree.map(lambda x: np.asarray(x).reshape(-1), summary)
+        some = summary.count > 0
+        if not some.any():
+            return self
+        summary = jax.tree.map(lambda x: x[some].astype(np.float64), summary)
+        mean_return, std_return = self._joined(self.mean_return, self.std_return, summary.count, summary.returns)
+        mean_length, std_length = self._joined(self.mean_length, self.std_length, summary.count, summary.lengths)
         return EpisodeStatistics(
-            episodes=self.episodes + int(parts["count"].sum()),
+            episodes=self.episodes + int(summary.count.sum()),
             mean_return=mean_return,
             std_return=std_return,
-            lowest_return=min(self.lowest_return, float(parts["low_returns"].min())),
-            highest_return=max(self.highest_return, float(parts["high_returns"].max())),
+            lowest_return=min(self.lowest_return, float(summary.lowest.min())),
+            highest_return=max(self.highest_return, float(summary.highest.max())),
             mean_length=mean_length,
             std_length=std_length,
         )
 
-    def _joined(self, mean: float, std: float, parts: dict[str, np.ndarray], name: str) -> tuple[float, float]:
-        counts = np.append(parts["count"], self.episodes)
-        total = counts.sum()
-        if total == 0:
-            return math.nan, math.nan
-        known = self.episodes > 0
-        means = np.append(parts[f"mean_{name}"], mean if known else 0)
-        squares = np.append(parts[f"squares_{name}"], std**2 * self.episodes if known else 0)
-        joined = (counts * means).sum() / total
-        return float(joined), math.sqrt((squares + counts * (means - joined) ** 2).sum() / total)
+    def _joined(self, mean: float, std: float, counts: Any, moments: Any) -> tuple[float, float]:
+        origin = moments.pivot[0]
+        means, squares = moments.pivot - origin + moments.mean, moments.squares
+        if self.episodes:
+            counts, means = np.append(counts, self.episodes), np.append(means, mean - origin)
+            squares = np.append(squares, std**2 * self.episodes)
+        joined = np.average(means, weights=counts)
+        spread = math.sqrt((squares + counts * (means - joined) ** 2).sum() / counts.sum())
+        return float(origin + joined), spread

@@ -63,6 +63,10 @@ class RolloutError(EnvcoreError, ValueError):
     """A rollout was asked for with arguments that make no sense."""
 
 
+class NotEnoughMemoryError(EnvcoreError, MemoryError):
+    """What was asked for does not fit into memory."""
+
+
 class NoPictureError(EnvcoreError, NotImplementedError):
     """The environment's class does not implement `render`."""
 

@@ -61,7 +61,10 @@ def _construct(
     if unknown:
         message = f"{env_id} has no constructor option {unknown[0]!r}; its options: {', '.join(names) or 'none'}."
         if unknown[0] in _param_names(registration, factory):
-            message += f" {unknown[0]!r} is a parameter: params = params.replace({unknown[0]}=...)."
+            message += (
+                f" {unknown[0]!r} is a parameter: params = params.replace({unknown[0]}=...), "
+                f"or --set {unknown[0]}=... on the command line."
+            )
         raise EnvironmentOptionError(message)
     options = {**registration.spec.kwargs, **kwargs}
     try:

@@ -6,6 +6,7 @@ for thousands with one key; `RolloutWrapper` is the convenient form that gymnax'
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,12 +16,16 @@ import jax.numpy as jnp
 from flax import struct
 from jax import lax
 
-from envcore import arguments, random, registry
+from envcore import arguments, random, registry, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import InvalidParamsError, RolloutError
 
 Policy = Callable[[Any, Any, jax.Array], Any]
 """`policy(policy_params, obs, key) -> action`."""
+
+STEPS_WITHOUT_TIME_LIMIT = 1000
+"""Length of `RolloutWrapper`'s rollouts by default where the environment has no time limit: the usual limit of control
+benchmarks (Gymnasium's MuJoCo, the DeepMind Control Suite)."""
 
 
 @struct.dataclass
@@ -90,7 +95,7 @@ def unroll(
       Where the rollout stands, and what was collected, each leaf with a first axis of `num_steps`.
 
     Raises:
-      RolloutError: num_steps is no positive integer.
+      RolloutError: num_steps is not a positive integer.
     """
     if not _is_positive_integer(num_steps):
         raise RolloutError(f"a rollout needs a positive number of steps, got {num_steps!r}.")
@@ -107,10 +112,24 @@ def unroll(
     return lax.scan(body, start, None, num_steps)
 
 
+@dataclasses.dataclass(frozen=True)
+class RandomPolicy:
+    """Samples a space. Policies of equal spaces are equal, and can be pickled.
+
+    Attributes:
+      space: of the actions.
+    """
+
+    space: spaces.Space
+
+    def __call__(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
+        """An action, whatever there is to see."""
+        return self.space.sample(key)
+
+
 def random_policy(env: Environment[Any, Any], params: Any = None) -> Policy:
     """The policy that samples the action space; around `Batched`, all actions in one draw."""
-    space = env.action_space(params)
-    return lambda policy_params, obs, key: space.sample(key)
+    return RandomPolicy(env.action_space(params))
 
 
 class RolloutWrapper:
@@ -119,9 +138,11 @@ class RolloutWrapper:
     Args:
       model_forward: `model_forward(policy_params, obs, key) -> action`; None acts at random.
       env_name: an environment's id, or an `Environment`.
-      num_env_steps: length of a rollout; by default the environment's time limit.
+      num_env_steps: length of a rollout; by default the environment's time limit, or `STEPS_WITHOUT_TIME_LIMIT`.
       env_kwargs: constructor options, where `env_name` is an id.
       env_params: the environment's params, or a mapping of those that differ from the defaults.
+
+    It can be pickled where `model_forward` can: a function of a module, not a lambda or a function inside another.
 
     Each rollout starts with a reset and goes on through auto-resets for its whole length. All methods return
     `(obs, action, reward, next_obs, done, cum_return)`, each with an axis of `num_env_steps`, but for `cum_return`,
@@ -129,7 +150,7 @@ class RolloutWrapper:
     of an episode.
 
     Raises:
-      RolloutError: the environment has no time limit and num_env_steps is not given, or it is no positive integer.
+      RolloutError: an argument is not what it should be; num_env_steps must be a positive integer.
       InvalidParamsError: env_params names a param that the environment does not have.
     """
 
@@ -141,8 +162,8 @@ class RolloutWrapper:
         env_kwargs: Mapping[str, Any] | None = None,
         env_params: Any = None,
     ):
-        if model_forward is not None and not callable(model_forward):
-            raise RolloutError(f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?")
+        if model_forward is not None:
+            _check_policy(model_forward)
         if isinstance(env_name, str):
             self.env, _ = registry.make(env_name, **(env_kwargs or {}))
         elif env_kwargs:
@@ -194,10 +215,8 @@ class EnvRollout(RolloutWrapper):
         env_kwargs: Mapping[str, Any] | None = None,
         env_params: Any = None,
     ):
-        def policy(policy_params: Any, obs: Any, key: jax.Array) -> Any:
-            return model_forward({"params": policy_params}, obs, key)
-
-        super().__init__(policy, env_name, num_env_steps, env_kwargs, env_params)
+        _check_policy(model_forward)
+        super().__init__(_FlaxPolicy(model_forward), env_name, num_env_steps, env_kwargs, env_params)
         if not _is_positive_integer(num_episodes):
             raise RolloutError(f"num_episodes must be a positive integer, got {num_episodes!r}.")
         self.num_episodes = num_episodes
@@ -205,6 +224,21 @@ class EnvRollout(RolloutWrapper):
     def collect(self, key: jax.Array, policy_params: Any) -> jax.Array:
         """Returns of `num_episodes` episodes, float32 (num_episodes,); an episode longer than the rollout is cut."""
         return self.batch_rollout(jax.random.split(key, self.num_episodes), policy_params)[-1]
+
+
+@dataclasses.dataclass(frozen=True)
+class _FlaxPolicy:
+    """Calls a flax module's `apply`; it can be pickled if that can."""
+
+    model_forward: Policy
+
+    def __call__(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
+        return self.model_forward({"params": policy_params}, obs, key)
+
+
+def _check_policy(model_forward: Any) -> None:
+    if not callable(model_forward):
+        raise RolloutError(f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?")
 
 
 def _with_overrides(env: Environment[Any, Any], env_params: Any) -> Any:
@@ -222,9 +256,8 @@ def _with_overrides(env: Environment[Any, Any], env_params: Any) -> Any:
 
 def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int | None) -> int:
     if num_env_steps is None:
-        if int(params.max_steps_in_episode) == NO_TIME_LIMIT:
-            raise RolloutError(f"{env.name} has no time limit: say how long to roll out with num_env_steps=...")
-        return int(params.max_steps_in_episode)
+        limit = int(params.max_steps_in_episode)
+        return STEPS_WITHOUT_TIME_LIMIT if limit == NO_TIME_LIMIT else limit
     if not _is_positive_integer(num_env_steps):
         raise RolloutError(f"num_env_steps must be a positive integer, got {num_env_steps!r}.")
     return num_env_steps

@@ -175,6 +175,32 @@ def test_offline(tmp_path: Path, offline: None, monkeypatch: pytest.MonkeyPatch)
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
+def test_a_download_that_failed_is_not_tried_again_at_once(
+    tmp_path: Path, web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "web" / "mnist" / FILES[0]).rename(tmp_path / "away")
+    seen: list[tuple[str, int]] = []
+    for _ in range(3):
+        with pytest.raises(DatasetError) as error:
+            load_mnist()
+        seen.append((str(error.value), len(web.asked)))
+    assert len(set(seen)) == 1
+    (tmp_path / "away").rename(tmp_path / "web" / "mnist" / FILES[0])
+    monkeypatch.setattr(mnist_data, "_PATIENCE", 0)  # a minute later
+    assert len(load_mnist().labels)
+
+
+def test_files_that_come_after_a_failure_are_read(
+    tmp_path: Path, offline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with mnist_files.published(tmp_path / "later"):
+        monkeypatch.setenv("ENVCORE_DATA_DIR", str(tmp_path / "user"))
+        with pytest.raises(DatasetError):
+            load_mnist()
+        shutil.copytree(tmp_path / "later", tmp_path / "user", dirs_exist_ok=True)
+        assert len(load_mnist().labels)
+
+
 def test_a_page_in_place_of_the_file(tmp_path: Path, web: Web) -> None:
     for name in FILES:
         (tmp_path / "web" / "mnist" / name).write_text("please log in")

@@ -1,4 +1,7 @@
-"""The commands and their options; what they do is in the sibling modules."""
+"""The commands and their options; what they do is in the sibling modules.
+
+Ids are looked up here, by `choose`, before a command imports JAX: a wrong one is answered at once.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,44 @@ from typing import Annotated
 
 import typer
 
+from envcore.cli.choice import choose
+from envcore.errors import GalleryError
+
 app = typer.Typer(
     name="envcore",
-    help="Reinforcement learning environments as pure JAX functions.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
 EnvId = Annotated[str, typer.Argument(metavar="ID", help="An environment's id, for example CartPole-v1.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="An option of its constructor; may be given several times."),
+]
+Params = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PARAM=VALUE", help="One of its params; may be given several times."),
+]
+Policy = Annotated[str, typer.Option(help="Who plays: random, or your MODULE:FUNCTION.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random key.")]
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from envcore.cli.versions import versions
+
+        typer.echo(versions())
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the versions and exit.")
+    ] = False,
+) -> None:
+    """Reinforcement learning environments as pure JAX functions."""
 
 
 @app.command("list")
@@ -38,47 +69,63 @@ def plugins() -> None:
 
 
 @app.command()
-def info(env_id: EnvId) -> None:
+def info(env_id: EnvId, option: Options = None, set_: Params = None) -> None:
     """Show an environment's options, params, spaces and rules."""
+    choice = choose(env_id, option or (), set_ or ())
     from envcore.cli.describe import show_environment
 
-    show_environment(env_id)
+    show_environment(choice)
 
 
 @app.command()
 def rollout(
     env_id: EnvId,
     num_envs: Annotated[int, typer.Option(help="How many environments step in parallel.")] = 2048,
-    steps: Annotated[int, typer.Option(help="Steps of each environment.")] = 500,
+    steps: Annotated[
+        int | None, typer.Option(help="Steps of each environment; by default what a second takes.")
+    ] = None,
+    policy: Policy = "random",
     gif: Annotated[Path | None, typer.Option(help="Write a picture of the first environment's first steps.")] = None,
+    option: Options = None,
+    set_: Params = None,
     seed: Seed = 0,
 ) -> None:
-    """Roll many environments out with random actions, and report returns and speed."""
+    """Roll many environments out, and report returns and speed.
+
+    FUNCTION(policy_params, obs, key) returns an action of one environment; policy_params is None, and vmap and jit
+    have to be able to compile it. Statistics are the same for the same seed and --steps; the speed covers runs of a
+    compiled program, in which the observations are computed too.
+    """
+    choice = choose(env_id, option or (), set_ or ())
     from envcore.cli.rollouts import roll_out
 
-    roll_out(env_id, num_envs, steps, gif, seed)
+    roll_out(choice, policy, num_envs, steps, gif, seed)
 
 
 @app.command()
 def render(
     env_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="An environment's id, or several.")],
     out: Annotated[Path, typer.Option(help="The file: .gif, .webp, .png or .mp4.")],
-    policy: Annotated[str, typer.Option(help="Who plays: random, or your MODULE:FUNCTION.")] = "random",
+    policy: Policy = "random",
     steps: Annotated[int | None, typer.Option(help="Frames; by default eight seconds of them.")] = None,
     num_envs: Annotated[int, typer.Option(help="Copies of each environment, side by side.")] = 1,
     height: Annotated[int, typer.Option(help="Of one environment's picture, in pixels.")] = 256,
     fps: Annotated[float | None, typer.Option(help="Frames per second; by default the environment's pace.")] = None,
     overlay: Annotated[bool, typer.Option("--overlay", help="Write step, action, reward and return below.")] = False,
     columns: Annotated[int | None, typer.Option(help="Of several environments, how many in a row.")] = None,
+    option: Options = None,
+    set_: Params = None,
     seed: Seed = 0,
 ) -> None:
     """Write a moving picture of environments at work.
 
     FUNCTION(policy_params, obs, key) returns an action; policy_params is None, and jit has to be able to compile it.
+    With several ids, --option and --set are for all of them.
     """
+    choices = [choose(env_id, option or (), set_ or ()) for env_id in env_ids]
     from envcore.cli.render import render as render_environments
 
-    render_environments(env_ids, out, policy, steps, num_envs, fps, columns, seed, height=height, overlay=overlay)
+    render_environments(choices, out, policy, steps, num_envs, fps, columns, seed, height=height, overlay=overlay)
 
 
 @app.command()
@@ -86,33 +133,45 @@ def gallery(
     out: Annotated[Path, typer.Option(help="The folder to write.")],
     env_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID...]", help="Which; by default all.")] = None,
     height: Annotated[int, typer.Option(help="Of a picture, in pixels.")] = 200,
+    option: Options = None,
+    set_: Params = None,
     seed: Seed = 0,
 ) -> None:
-    """Write a page that shows all installed environments at work."""
+    """Write a page that shows all installed environments at work.
+
+    --option and --set are for the ids that are given; all of them must have what they name.
+    """
+    if (option or set_) and not env_ids:
+        raise GalleryError("--option and --set are for environments that are named: give their ids.")
+    choices = [choose(env_id, option or (), set_ or ()) for env_id in dict.fromkeys(env_ids or [])]
     from envcore.cli.gallery import gallery as write_gallery
 
-    write_gallery(env_ids or [], out, height, seed)
+    write_gallery(choices, out, height, seed)
 
 
 @app.command()
-def check(env_id: EnvId, seed: Seed = 0) -> None:
+def check(env_id: EnvId, option: Options = None, set_: Params = None, seed: Seed = 0) -> None:
     """Check an environment against every rule of the contract."""
+    choice = choose(env_id, option or (), set_ or ())
     from envcore.cli.conformance import check_environment
 
-    check_environment(env_id, seed)
+    check_environment(choice, seed)
 
 
 @app.command()
 def play(
     env_id: EnvId,
     fps: Annotated[float | None, typer.Option(help="Steps per second; by default the environment's own pace.")] = None,
+    option: Options = None,
+    set_: Params = None,
     seed: Seed = 0,
 ) -> None:
-    """Play an environment in the terminal, with the keyboard.
+    """Play an environment in the terminal, with the keyboard. The first key starts the game.
 
     Where every action does something, the game waits for a key at each step; with --fps it goes on by itself and
     repeats the last action.
     """
+    choice = choose(env_id, option or (), set_ or ())
     from envcore.cli.play import play as play_environment
 
-    play_environment(env_id, fps, seed)
+    play_environment(choice, fps, seed)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from envcore import registry, testing
+from envcore import testing
+from envcore.cli.choice import Choice
 from envcore.cli.options import key_of
 from envcore.errors import ConformanceError
 
 
-def check_environment(env_id: str, seed: int) -> None:
+def check_environment(choice: Choice, seed: int) -> None:
     """Prints one line a rule as soon as it is checked.
 
     Raises:
       ConformanceError: the environment breaks a rule.
     """
     console, key = Console(), key_of(seed)
-    env, params = registry.make(env_id)
+    env, params = choice.make()
     broken: list[str] = []
     for result in testing.check_rules(env, params, key=key):
         if result.error is not None:
@@ -29,5 +30,5 @@ def check_environment(env_id: str, seed: int) -> None:
         console.print(mark, result.rule, style="bold", end=" ", highlight=False)
         console.print(text, markup=False, highlight=False)
     if broken:
-        raise ConformanceError(f"{env_id} breaks {len(broken)} of the rules: {', '.join(broken)}.")
-    console.print(f"{env_id} keeps the contract.", markup=False)
+        raise ConformanceError(f"{choice.title} breaks {len(broken)} of the rules: {', '.join(broken)}.")
+    console.print(f"{choice.title} keeps the contract.", markup=False)

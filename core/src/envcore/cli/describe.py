@@ -14,16 +14,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from envcore import registry
 from envcore.arguments import param_names
+from envcore.cli.choice import Choice
 from envcore.environment import Environment
 
 
-def show_environment(env_id: str) -> None:
+def show_environment(choice: Choice) -> None:
     """Prints what a user needs to know of an environment before the first step."""
-    console = Console()
-    found = registry.find(env_id)
-    env, params = registry.make(env_id)
+    console, found = Console(), choice.found
+    env, params = choice.make()
     table = Table(show_header=False, box=None, pad_edge=False)
     facts = {
         "id": found.spec.id,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import jax
@@ -13,17 +15,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from envcore import random, registry
 from envcore.animation import save_animation
+from envcore.cli import memory
 from envcore.cli.catalogue import shown_ids
+from envcore.cli.choice import Choice
 from envcore.cli.describe import describe
 from envcore.cli.options import key_of
 from envcore.cli.output import say
-from envcore.cli.recording import at_pace, steps_in, visualizer
-from envcore.errors import AnimationError, EnvcoreError, GalleryError
+from envcore.cli.recording import at_pace, recorded_bytes, steps_in, visualizer
+from envcore.errors import AnimationError, EnvcoreError, GalleryError, NotEnoughMemoryError
 from envcore.palette import BLUE, INK, PAPER, SHADE
 from envcore.registry import Registration
 
 _SECONDS = 6
 _FASTEST = 25  # frames per second in the files
+_STAGES = 3  # of an environment: made, drawn, written
 _PAGE, _PICTURES = "index.html", "pictures"
 
 
@@ -38,72 +43,104 @@ class _Card:
     problem: str  # why there is no picture, or no environment
 
 
-def gallery(env_ids: Iterable[str], out: Path, height: int, seed: int) -> None:
+def gallery(choices: Sequence[Choice], out: Path, height: int, seed: int) -> None:
     """Writes a folder with one page that shows environments at work, with what they observe and take.
 
     Args:
-      env_ids: those to show; all installed ones and the first of each family if there are none.
+      choices: those to show; all installed ones and the first of each family if there are none.
       out: the folder; it is made, and files that are in it already are replaced.
       height: of a picture, in pixels.
       seed: of the random key.
 
     Raises:
-      EnvcoreError: an id is unknown, the folder cannot be written, or the height or seed makes no sense.
+      EnvcoreError: the folder cannot be written, or the height or seed makes no sense.
     """
     key = key_of(seed)
     if height < 1:
         raise GalleryError(f"--height must be at least 1, got {height}.")
-    chosen = [(env_id, registry.find(env_id)) for env_id in dict.fromkeys(env_ids)] or _installed()
+    chosen = list(choices) or _installed()
     if not chosen:
         raise GalleryError("no environments are installed: pip install 'envcore[all]'.")
     if (out / _PAGE).is_dir():
         raise GalleryError(f"cannot write {out / _PAGE}: it is a folder; choose another place.")
     try:
         (out / _PICTURES).mkdir(parents=True, exist_ok=True)
-        cards = []
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns) as progress:
-            task = progress.add_task("", total=len(chosen))
-            for title, found in chosen:
-                progress.update(task, description=title)
-                key, key_play = random.split(key)
-                cards.append(_card(title, found, out, height, key_play))
-                progress.advance(task)
+        cards = _cards(chosen, out, height, random.split(key, len(chosen)))
         (out / _PAGE).write_text(_page(cards), encoding="utf-8")
     except OSError as error:
         raise GalleryError(f"cannot write into {out}: {error.strerror or error}; choose another folder.") from error
-    for card in cards:
-        if card.problem:
-            say(f"{card.title}: {card.problem}", style="yellow")
+    for problem in dict.fromkeys(card.problem for card in cards if card.problem):
+        titles = ", ".join(card.title for card in cards if card.problem == problem)
+        say(f"{titles}: {problem}", style="yellow")
     say(f"{out / _PAGE} shows {_environments(cards)}.")
 
 
-def _installed() -> list[tuple[str, Registration]]:
-    alone = shown_ids(registry.list_envs())
+def _installed() -> list[Choice]:
+    alone = [Choice(title, found) for title, found in shown_ids(registry.list_envs())]
     families = [registry.list_envs(family) for family in registry.list_families()]
-    return alone + [(f"{members[0].spec.family}/... ({len(members)})", members[0]) for members in families]
+    return alone + [Choice(f"{members[0].spec.family}/... ({len(members)})", members[0]) for members in families]
 
 
-def _card(title: str, found: Registration, out: Path, height: int, key: jax.Array) -> _Card:
-    """Makes the environment and its picture; whatever goes wrong stands on its card, beside those of the others."""
+def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array) -> list[_Card]:
+    """The cards of all environments, made by a thread a core: compiling, drawing and packing leave Python's lock."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    pool = ThreadPoolExecutor(_cores())
+    with Progress(*columns) as progress:
+        everything = progress.add_task("all", total=len(chosen))
+
+        def card(choice: Choice, key: jax.Array) -> _Card:
+            task = progress.add_task(choice.title, total=_STAGES)
+            try:
+                return _card(choice, out, height, key, lambda: progress.advance(task))
+            finally:
+                progress.remove_task(task)
+                progress.advance(everything)
+
+        try:
+            return list(pool.map(card, chosen, keys))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # after an error or Ctrl-C, nothing new is begun
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _card(choice: Choice, out: Path, height: int, key: jax.Array, advance: Callable[[], None]) -> _Card:
+    """Makes the environment and its picture; whatever goes wrong stands on its card, beside those of the others.
+
+    Args:
+      advance: is called after each of the `_STAGES`: made, drawn, written.
+    """
+    found = choice.found
     picture = f"{_PICTURES}/{re.sub(r'[^A-Za-z0-9.-]+', '_', found.qualified_id)}.webp"
     facts: dict[str, str] = {}
     try:
-        env, params = registry.make(found.qualified_id)
+        env, params = choice.make()
         facts = describe(env, params)
         steps = steps_in(_SECONDS, env)
-        frames = visualizer(env, params, "random", key, num_steps=steps, height=height).frames
+        memory.check_total(
+            "--height", height, steps * _cores() * recorded_bytes(env, params, height), memory.host_bytes()
+        )
+        advance()
+        with memory.explained("--height", height):
+            frames = visualizer(env, params, "random", key, num_steps=steps, height=height).frames
+        advance()
     except Exception as error:  # whatever a plugin does
+        if isinstance(error, NotEnoughMemoryError) or (isinstance(error, EnvcoreError) and choice.is_changed):
+            raise  # what the user asked for is at fault
         problem = str(error) if isinstance(error, EnvcoreError) else f"{type(error).__name__}: {error}"
-        return _Card(title, found, facts, "", problem)
+        return _Card(choice.title, found, facts, "", problem)
     fps = min(env.render_fps, _FASTEST)
     try:
         save_animation(out / picture, at_pace(frames, env.render_fps, fps), fps)
+        advance()
     except AnimationError as error:
         if isinstance(error.__cause__, OSError):  # the folder's fault
             raise
-        return _Card(title, found, facts, "", str(error))
-    return _Card(title, found, facts, picture, "")
+        return _Card(choice.title, found, facts, "", str(error))
+    return _Card(choice.title, found, facts, picture, "")
 
 
 def _environments(cards: list[_Card]) -> str:

@@ -14,8 +14,9 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from envcore import random, registry
+from envcore import random
 from envcore.arguments import state_struct
+from envcore.cli.choice import Choice
 from envcore.cli.controls import RESERVED, Controls
 from envcore.cli.half_blocks import HalfBlocks
 from envcore.cli.keyboard import Keyboard
@@ -31,11 +32,11 @@ _SMALLEST = 16  # pixels
 _PATIENCE = 0.5  # seconds between looks at the size of the terminal while the game waits for a key
 
 
-def play(env_id: str, fps: float | None, seed: int) -> None:
+def play(choice: Choice, fps: float | None, seed: int) -> None:
     """Lets a person play in the terminal until they quit, then prints how it went.
 
     Args:
-      env_id: what to play.
+      choice: what to play.
       fps: steps per second; None for the environment's own pace, or a step for each key where every action does
         something.
       seed: of the random key.
@@ -45,11 +46,10 @@ def play(env_id: str, fps: float | None, seed: int) -> None:
     """
     key = key_of(seed)
     _check_fps("--fps", fps)
-    registry.find(env_id)  # an unknown id is said before a missing keyboard
     keyboard, console = Keyboard(), Console()
     if not console.is_terminal:
         raise PlayError("envcore play needs a terminal to draw in: do not redirect its output.")
-    env, params = registry.make(env_id)
+    env, params = choice.make()
     picture_struct(env, state_struct(env), params, _SMALLEST)  # it may have no picture: say so before anything else
     controls = Controls(env, params)
     if fps is None and controls.idle is not None:
@@ -60,7 +60,7 @@ def play(env_id: str, fps: float | None, seed: int) -> None:
     with suppress(KeyboardInterrupt), keyboard, Live(console=console, screen=True, auto_refresh=False) as live:
         _run(game, controls, keyboard, live, fps)
     if not game.finished:
-        say(f"No episode of {env_id} was played to its end.")
+        say(f"No episode of {choice.title} was played to its end.")
     for number, (steps, total) in enumerate(game.finished, 1):
         say(f"episode {number}: {steps} steps, return {total:g}")
 
@@ -118,12 +118,14 @@ def _draw(env: Any, height: int, state: Any, params: Any) -> jax.Array:
 
 
 def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: float | None) -> None:
-    """Plays until the player quits. Without an idle action, the last one is repeated, and the first key starts."""
+    """Plays until the player quits. The first key starts the game; without an idle action, the last one is repeated."""
     is_paused, habit, due = False, controls.idle, time.monotonic()
+    is_waiting = fps is not None  # otherwise the game waits for each key anyway
     keys_help = controls.help + [pair for pair in RESERVED.items() if fps is not None or pair[0] != "p"]
     while True:
-        live.update(_screen(game, keys_help, live.console, is_paused), refresh=True)
-        if fps is None or is_paused or game.is_over:
+        notice = "press any key to start" if is_waiting else "paused: press p" if is_paused else ""
+        live.update(_screen(game, keys_help, live.console, notice), refresh=True)
+        if fps is None or is_waiting or is_paused or game.is_over:
             key, due = keyboard.next(_PATIENCE), time.monotonic()
             keys = [key] if key else []
         else:
@@ -131,6 +133,11 @@ def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: fl
             keys = _keys_until(due, keyboard)
         if _QUIT & set(keys):
             return
+        if is_waiting:
+            is_waiting = not keys
+            keys = [key for key in keys if key not in RESERVED]
+            if is_waiting or not keys:
+                continue
         if "p" in keys:
             is_paused = not is_paused and fps is not None
         if "r" in keys or (game.is_over and keys):
@@ -157,11 +164,12 @@ def _keys_until(due: float, keyboard: Keyboard) -> list[str]:
     return keys
 
 
-def _screen(game: Game, keys: list[tuple[str, str]], console: Console, is_paused: bool) -> Group:
+def _screen(game: Game, keys: list[tuple[str, str]], console: Console, notice: str) -> Group:
     width, height = console.size
     facts = [f"step {game.steps}", game.played, f"reward {game.reward:g}", f"return {game.total:g}"]
-    if game.is_over or is_paused:
-        facts.insert(0, "over: press any key" if game.is_over else "paused: press p")
+    if game.is_over:
+        notice = "over: press any key"
+    facts.insert(0, notice)
     lines = (
         Text("  ".join(filter(None, facts)), "bold"),
         Text("  ".join(f"{key} {what}" for key, what in keys), "dim"),

@@ -13,10 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from envcore import arguments, random, trees
+from envcore.cli import memory
 from envcore.environment import Environment
 from envcore.errors import RolloutError
+from envcore.frames import picture_struct
 from envcore.rollout import Policy, random_policy
 from envcore.visualize import Visualizer
+from envcore.wrappers import Batched
 
 
 class Recording(NamedTuple):
@@ -108,7 +111,7 @@ def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
     except (Exception, SystemExit) as error:
         raise _policy_error(name, error) from error
     if not callable(policy):
-        raise RolloutError(f"--policy {name} is no function, but {policy!r}.")
+        raise RolloutError(f"--policy {name} is not a function, but {policy!r}.")
 
     def checked(policy_params: Any, obs: Any, key: jax.Array) -> Any:
         try:
@@ -119,6 +122,18 @@ def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
     return checked
 
 
+def batch_policy(name: str, batch: Batched, params: Any) -> Policy:
+    """The same for a whole batch: a function of one observation is mapped over all of them."""
+    if name == "random":
+        return random_policy(batch, params)
+    policy = find_policy(name, batch.env, params)
+
+    def mapped(policy_params: Any, obs: Any, key: jax.Array) -> Any:
+        return jax.vmap(functools.partial(policy, policy_params))(obs, random.spawn(key, batch.num_envs))
+
+    return mapped
+
+
 def _policy_error(name: str, error: BaseException) -> RolloutError:
     what, *_ = str(error).splitlines() or [""]
     return RolloutError(f"--policy {name} fails where jit compiles it: {type(error).__name__}: {what}")
@@ -127,7 +142,18 @@ def _policy_error(name: str, error: BaseException) -> RolloutError:
 def _check_actions(policy: str, env: Environment[Any, Any], params: Any, actions: Any) -> None:
     space = env.action_space(params)
     if not bool(jax.vmap(jax.vmap(space.contains))(actions).all()):
-        raise RolloutError(f"--policy {policy} returned actions that are not in {space!r}.")
+        raise outside_action_space(policy, env, params)
+
+
+def outside_action_space(policy: str, env: Environment[Any, Any], params: Any) -> RolloutError:
+    """The error of a policy whose actions are not in the action space."""
+    return RolloutError(f"--policy {policy} returned actions that are not in {env.action_space(params)!r}.")
+
+
+def recorded_bytes(env: Environment[Any, Any], params: Any, height: int) -> int:
+    """Bytes that a frame of one environment takes at most: its picture where it is drawn, copied and written."""
+    state = arguments.state_struct(env)
+    return 3 * memory.tree_bytes(picture_struct(env, state, params, height)) + 2 * memory.tree_bytes(state)
 
 
 def steps_in(seconds: float, env: Environment[Any, Any]) -> int:

@@ -9,12 +9,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from envcore import random, registry
+from envcore import random
 from envcore.animation import check_writable, files, mosaic, save_animation
 from envcore.arguments import state_struct
+from envcore.cli import memory
+from envcore.cli.choice import Choice
 from envcore.cli.options import key_of
 from envcore.cli.output import say
-from envcore.cli.recording import at_pace, steps_in, visualizer
+from envcore.cli.recording import at_pace, recorded_bytes, steps_in, visualizer
 from envcore.errors import RolloutError
 from envcore.frames import picture_struct
 from envcore.wrappers.pixel_observation import fitting_height, margins
@@ -24,7 +26,7 @@ _TOGETHER = 20  # frames per second of several environments, each at its own pac
 
 
 def render(
-    env_ids: Sequence[str],
+    choices: Sequence[Choice],
     out: Path,
     policy: str,
     steps: int | None,
@@ -38,7 +40,7 @@ def render(
     """Plays environments, draws them and writes one animation.
 
     Args:
-      env_ids: one environment, or several for a mosaic.
+      choices: one environment, or several for a mosaic.
       out: the file; its suffix decides the format.
       policy: "random", or "module:function".
       steps: frames of each environment; by default eight seconds' at its own pace.
@@ -60,22 +62,45 @@ def render(
         if value is not None and not 1 <= value <= most:
             raise RolloutError(f"{name} must be from 1 to {most:,}, got {value}.")
     key = key_of(seed)
-    made = [registry.make(env_id) for env_id in env_ids]
+    made = [choice.make() for choice in choices]
     out = files.checked_path(out)
     pace = made[0][0].render_fps if len(made) == 1 else _TOGETHER
     rate = files.nearest_fps(out.suffix, pace) if fps is None else fps
     pictures = [picture_struct(env, state_struct(env), params, height) for env, params in made]
     check_writable(out, rate, pictures[0].shape[:2] if len(made) == 1 else None)
-    videos = []
-    for env, params in made:
-        key, key_play = random.split(key)
-        num_steps = steps_in(_SECONDS, env) if steps is None else steps
-        frames = _play(env, params, policy, key_play, num_steps, num_envs, len(made) > 1, height, overlay)
-        videos.append(frames if len(made) == 1 and fps else at_pace(frames, env.render_fps, rate))
-    frames = videos[0] if len(videos) == 1 else mosaic(videos, columns)
-    save_animation(out, frames, rate)
+    lengths = [steps_in(_SECONDS, env) if steps is None else steps for env, _ in made]
+    each = [num_envs * recorded_bytes(env, params, height) for env, params in made]
+    if steps is not None:
+        memory.check_fits("--steps", steps, sum(each), memory.host_bytes())
+    needed = sum(length * size for length, size in zip(lengths, each, strict=True))
+    memory.check_total("--height", height, needed // num_envs, memory.host_bytes())
+    memory.check_fits("--num-envs", num_envs, needed // num_envs, memory.host_bytes())
+    with memory.explained("--height", height):
+        frames = _frames(made, policy, key, lengths, num_envs, fps, rate, columns, height, overlay)
+        save_animation(out, frames, rate)
     count, high, wide, _ = frames.shape
     say(f"{out}: {count} frame{'s' * (count != 1)} of {wide} x {high} pixels.")
+
+
+def _frames(
+    made: Sequence[tuple[Any, Any]],
+    policy: str,
+    key: jax.Array,
+    lengths: Sequence[int],
+    num_envs: int,
+    fps: float | None,
+    rate: float,
+    columns: int | None,
+    height: int,
+    overlay: bool,
+) -> np.ndarray:
+    """Plays and draws all of them, each at its own pace."""
+    videos = []
+    for (env, params), num_steps in zip(made, lengths, strict=True):
+        key, key_play = random.split(key)
+        frames = _play(env, params, policy, key_play, num_steps, num_envs, len(made) > 1, height, overlay)
+        videos.append(frames if len(made) == 1 and fps else at_pace(frames, env.render_fps, rate))
+    return videos[0] if len(videos) == 1 else mosaic(videos, columns)
 
 
 def _play(

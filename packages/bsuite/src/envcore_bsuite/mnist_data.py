@@ -12,6 +12,7 @@ import hashlib
 import math
 import os
 import threading
+import time
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +32,9 @@ SHA256 = {
 
 SIDE, CLASSES = 28, 10
 _TIMEOUT = 30  # seconds without an answer
+_PATIENCE = 60  # seconds before a download that failed is tried again
 _LOCK = threading.Lock()
+_failures: dict[Source, tuple[DatasetError, float]] = {}
 
 
 class Mnist(NamedTuple):
@@ -85,9 +88,21 @@ def load_mnist(folder: str | None = None) -> Mnist:
 
 
 def load(source: Source) -> Mnist:
-    """Reads a dataset, or returns what this process has read from there before. Raises what `load_mnist` raises."""
+    """Reads a dataset, or returns what this process has read from there before. Raises what `load_mnist` raises.
+
+    A download that failed is not tried again for a minute, unless files have come: many environments need it at once.
+    """
     with _LOCK:  # threads that come at once read, and download, one after another
-        return _load(source)
+        error, when = _failures.get(source, (None, 0.0))
+        is_absent = not any((Path(source.folder) / name).exists() for name in SHA256)
+        if error is not None and is_absent and time.monotonic() < when + _PATIENCE:
+            raise DatasetError(str(error)) from error.__cause__
+        try:
+            return _load(source)
+        except DatasetError as error:
+            if source.is_published:
+                _failures[source] = error, time.monotonic()
+            raise
 
 
 @functools.lru_cache(maxsize=8)

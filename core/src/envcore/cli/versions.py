@@ -1,0 +1,17 @@
+"""`envcore --version`. Imports no JAX."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+
+from envcore.version import __version__
+
+
+def versions() -> str:
+    """The versions of envcore, JAX and Python, in one line."""
+    try:
+        jax = importlib.metadata.version("jax")
+    except importlib.metadata.PackageNotFoundError:
+        jax = "not installed"
+    return f"envcore {__version__}, jax {jax}, Python {platform.python_version()}"
