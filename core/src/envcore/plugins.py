@@ -36,6 +36,7 @@ from packaging.utils import canonicalize_name
 
 from envcore.errors import EnvcoreError, InvalidSpecError, PluginError
 from envcore.specs import EnvSpec
+from envcore.text import printable
 from envcore.version import __version__
 
 GROUP = "envcore.plugins"
@@ -117,7 +118,7 @@ def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
     for record in records:
         strangers -= _names(record)
         if record.status == "broken":
-            yield (
+            yield printable(
                 f"plugin {record.distribution} {record.version} ({record.module}) is left out: {record.error}. "
                 f"Fix or uninstall it, or set ENVCORE_DISABLE_PLUGINS={record.distribution}; "
                 "ENVCORE_STRICT_PLUGINS=1 shows the whole traceback."
@@ -203,7 +204,7 @@ def _load_specs(entry_point: Any) -> tuple[EnvSpec, ...]:
 def one_line(error: BaseException) -> str:
     """Tells an error in one line, with its class unless it is one of envcore's own."""
     try:
-        message = " ".join(str(error).split())
+        message = printable(" ".join(str(error).split()))
     except Exception:
         message = "an error that cannot say what it is"
     kind = "" if isinstance(error, EnvcoreError) else type(error).__name__

@@ -29,6 +29,7 @@ from envcore.errors import (
 )
 from envcore.plugins import PluginRecord, discover, one_line, problems
 from envcore.specs import EnvSpec, is_hashable
+from envcore.text import printable
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
@@ -178,7 +179,7 @@ class Registry:
             if plugin.status != "loaded"
         ]
         parts.append("`envcore list` shows what is installed.")
-        return " ".join(parts)
+        return printable(" ".join(parts))
 
 
 def _in_order(registrations: Iterable[Registration]) -> tuple[Registration, ...]:
@@ -236,9 +237,11 @@ def _construct(
     try:
         env = factory(**options)
     except (TypeError, ValueError, LookupError) as error:
-        raise EnvironmentOptionError(f"{env_id} refuses its options: {error}") from error
+        raise EnvironmentOptionError(f"{env_id} refuses its options: {printable(error)}") from error
     if not isinstance(env, Environment):
-        raise EnvironmentLoadError(f"{_pointer(registration)}, which returns {env!r} in place of an Environment")
+        raise EnvironmentLoadError(
+            f"{_pointer(registration)}, which returns {printable(repr(env))} in place of an Environment"
+        )
     for name, option in options.items():
         if not is_hashable(getattr(env, name, option)):
             raise EnvironmentOptionError(

@@ -10,6 +10,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from envcore import registry
+from envcore.text import printable
 
 
 def show_environments(family: str = "") -> None:
@@ -33,9 +34,8 @@ def show_environments(family: str = "") -> None:
         console.print("No environments are installed: pip install 'envcore\\[all]'.")
     for plugin in registry.list_plugins():
         if plugin.status != "loaded":
-            console.print(
-                f"{plugin.distribution} is {plugin.status}. {plugin.error}".rstrip(), markup=False, style="red"
-            )
+            problem = f"{plugin.distribution} is {plugin.status}. {plugin.error}".rstrip()
+            console.print(printable(problem), markup=False, style="red")
 
 
 def shown_ids(registrations: Sequence[registry.Registration]) -> list[tuple[str, registry.Registration]]:
@@ -66,5 +66,5 @@ def show_plugins() -> None:
 
 
 def _add(table: Table, *cells: str) -> None:
-    """Adds a row; what plugins say of themselves is text, never rich's markup."""
-    table.add_row(*map(Text, cells))
+    """Adds a row; what plugins say of themselves is text, never rich's markup or the terminal's."""
+    table.add_row(*(Text(printable(cell)) for cell in cells))

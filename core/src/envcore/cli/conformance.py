@@ -7,6 +7,7 @@ from rich.console import Console
 from envcore import registry, testing
 from envcore.cli.options import key_of
 from envcore.errors import ConformanceError
+from envcore.text import printable
 
 
 def check_environment(env_id: str, seed: int) -> None:
@@ -27,7 +28,7 @@ def check_environment(env_id: str, seed: int) -> None:
         else:
             mark, text = "[green]ok[/]", " ".join(result.summary.split())
         console.print(mark, result.rule, style="bold", end=" ", highlight=False)
-        console.print(text, markup=False, highlight=False)
+        console.print(printable(text, multiline=True), markup=False, highlight=False)
     if broken:
         raise ConformanceError(f"{env_id} breaks {len(broken)} of the rules: {', '.join(broken)}.")
     console.print(f"{env_id} keeps the contract.", markup=False)
