@@ -15,12 +15,14 @@ from envcore import random, registry
 from envcore.animation import save_animation
 from envcore.cli.catalogue import shown_ids
 from envcore.cli.describe import describe
+from envcore.cli.interrupt import interruptible
 from envcore.cli.options import key_of
 from envcore.cli.output import say
 from envcore.cli.recording import at_pace, steps_in, visualizer
 from envcore.errors import AnimationError, EnvcoreError, GalleryError
 from envcore.palette import BLUE, INK, PAPER, SHADE
 from envcore.registry import Registration
+from envcore.text import printable
 
 _SECONDS = 6
 _FASTEST = 25  # frames per second in the files
@@ -65,11 +67,11 @@ def gallery(env_ids: Iterable[str], out: Path, height: int, seed: int) -> None:
         with Progress(*columns) as progress:
             task = progress.add_task("", total=len(chosen))
             for title, found in chosen:
-                progress.update(task, description=title)
+                progress.update(task, description=printable(title))
                 key, key_play = random.split(key)
                 cards.append(_card(title, found, out, height, key_play))
                 progress.advance(task)
-        (out / _PAGE).write_text(_page(cards), encoding="utf-8")
+        (out / _PAGE).write_text(printable(_page(cards), multiline=True), encoding="utf-8")
     except OSError as error:
         raise GalleryError(f"cannot write into {out}: {error.strerror or error}; choose another folder.") from error
     for card in cards:
@@ -98,7 +100,8 @@ def _card(title: str, found: Registration, out: Path, height: int, key: jax.Arra
         return _Card(title, found, facts, "", problem)
     fps = min(env.render_fps, _FASTEST)
     try:
-        save_animation(out / picture, at_pace(frames, env.render_fps, fps), fps)
+        with interruptible():  # a half-written file is removed
+            save_animation(out / picture, at_pace(frames, env.render_fps, fps), fps)
     except AnimationError as error:
         if isinstance(error.__cause__, OSError):  # the folder's fault
             raise

@@ -12,6 +12,7 @@ import numpy as np
 from envcore import random, registry
 from envcore.animation import check_writable, files, mosaic, save_animation
 from envcore.arguments import state_struct
+from envcore.cli.interrupt import interruptible
 from envcore.cli.options import key_of
 from envcore.cli.output import say
 from envcore.cli.recording import at_pace, steps_in, visualizer
@@ -73,7 +74,8 @@ def render(
         frames = _play(env, params, policy, key_play, num_steps, num_envs, len(made) > 1, height, overlay)
         videos.append(frames if len(made) == 1 and fps else at_pace(frames, env.render_fps, rate))
     frames = videos[0] if len(videos) == 1 else mosaic(videos, columns)
-    save_animation(out, frames, rate)
+    with interruptible():  # a half-written file is removed
+        save_animation(out, frames, rate)
     count, high, wide, _ = frames.shape
     say(f"{out}: {count} frame{'s' * (count != 1)} of {wide} x {high} pixels.")
 

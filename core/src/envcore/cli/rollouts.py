@@ -14,6 +14,7 @@ from rich.table import Table
 from envcore import registry
 from envcore.animation import check_writable, files, save_animation
 from envcore.arguments import state_struct
+from envcore.cli.interrupt import interruptible
 from envcore.cli.options import key_of
 from envcore.cli.output import say
 from envcore.episode_statistics import LOGGED, EpisodeStatistics, summarize
@@ -62,19 +63,25 @@ def roll_out(env_id: str, num_envs: int, steps: int, gif: Path | None, seed: int
     jax.block_until_ready(at)
     compiled = time.perf_counter()
 
-    statistics, states = EpisodeStatistics(), []
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns) as progress:
-        task = progress.add_task(env_id, total=steps)
-        for size in sizes:
-            at, (summary, first) = programs[size](at)
-            statistics = statistics.merge(summary)
-            states.append(first)
-            progress.advance(task, size)
-    finished = time.perf_counter()
+    statistics, states, done = EpisodeStatistics(), [], 0
 
-    rate = num_envs * steps / (finished - compiled)
-    _print_table(env_id, num_envs, steps, statistics, rate, compiled - started)
+    def report() -> None:
+        rate = num_envs * done / (time.perf_counter() - compiled)
+        _print_table(env_id, num_envs, done, statistics, rate, compiled - started)
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    try:
+        with Progress(*columns) as progress, interruptible():
+            task = progress.add_task(env_id, total=steps)
+            for size in sizes:
+                at, (summary, first) = programs[size](at)
+                statistics, done = statistics.merge(summary), done + size
+                states.append(first)
+                progress.advance(task, size)
+    except KeyboardInterrupt:
+        report()
+        raise
+    report()
     if gif is not None:
         _write_picture(env, params, states, gif)
 
@@ -98,5 +105,6 @@ def _print_table(
 def _write_picture(env: Any, params: Any, states: list[Any], gif: Path) -> None:
     joined = jax.tree.map(lambda *parts: jax.numpy.concatenate(parts)[:_MAX_FRAMES], *states)
     frames = render_frames(env, joined, params, height=_HEIGHT)
-    save_animation(gif, frames, files.nearest_fps(gif.suffix, env.render_fps))
+    with interruptible():  # a half-written file is removed
+        save_animation(gif, frames, files.nearest_fps(gif.suffix, env.render_fps))
     say(f"{gif} shows the first environment's first {len(frames)} steps.")
