@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from envcore import registry
-from envcore.cli import main
+from envcore.cli import interrupt, main
 from envcore.specs import EnvSpec
 
 Run = Callable[..., tuple[int, str, str]]
@@ -15,6 +15,7 @@ Run = Callable[..., tuple[int, str, str]]
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs `envcore ARGS` and returns exit status, output and errors. Only the toy environments are installed."""
     shared = registry.Registry()
+    monkeypatch.setattr(interrupt, "install", lambda: None)  # Ctrl-C is pytest's
     monkeypatch.setattr(registry, "discover", lambda *args: ())
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(registry, "_SHARED", shared)

@@ -18,6 +18,7 @@ import numpy as np
 import pyte
 
 _OWN_TERMINAL = "import fcntl, termios\nfcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"  # for Ctrl-C; not in a forked JAX
+TERM = "xterm-256color"
 _DEADLINE = 60  # seconds, for a machine under load
 
 
@@ -28,7 +29,7 @@ class Terminal:
         self._end, program_end = pty.openpty()
         self.resize(rows, columns)
         paths = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
-        environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": paths}
+        environment = {**os.environ, "TERM": TERM, "COLORTERM": "truecolor", "PYTHONPATH": paths}
         environment = {name: value for name, value in environment.items() if name not in {"COLUMNS", "LINES"}}
         self.program = subprocess.Popen(
             [sys.executable, "-c", _OWN_TERMINAL + code],
@@ -63,7 +64,7 @@ class Terminal:
     def wait_for_end(self) -> int:
         """Reads until the program is over; returns its exit status."""
         self._wait(lambda: self.program.poll() is not None, "the end")
-        while self._read(0.1):
+        while self.read(0.1):
             pass
         return self.program.returncode
 
@@ -87,10 +88,11 @@ class Terminal:
         while not is_there():
             if time.monotonic() > deadline:
                 raise AssertionError(f"{what} did not come; the screen:\n{self.text}")
-            self._read(0.1)
+            self.read(0.1)
         return self.text
 
-    def _read(self, timeout: float) -> bool:
+    def read(self, timeout: float = 0) -> bool:
+        """Reads what the program has written; returns whether there was something."""
         if not select.select([self._end], [], [], timeout)[0]:
             return False
         try:

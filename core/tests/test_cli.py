@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import envcore
 import jax
 import pytest
+import toy
 from envcore import registry
 from envcore.cli.catalogue import _in_parts, _lines
 from envcore.cli.choice import choose, parse_value
 from envcore.cli.measured import MeasuredRollout
 from envcore.cli.rollouts import roll_out
+from envcore.plugins import PluginRecord
 from envcore.specs import EnvSpec
 from rich.cells import cell_len
 from terminal import Terminal
@@ -262,6 +264,48 @@ def test_ctrl_c_before_the_first_step_shows_no_table(run: Run, monkeypatch: pyte
     with pytest.raises(KeyboardInterrupt):
         roll_out(choose("Counter-v0"), "random", 7, 500, None, 0)
     assert "in parallel" not in capsys.readouterr().out
+
+
+HOSTILE = "\x1b]0;renamed\x07\x9b2J\u202e \r\n[red]words"
+
+
+def test_what_plugins_say_cannot_steer_the_terminal(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = PluginRecord(f"evil{HOSTILE}", HOSTILE, "main", HOSTILE, "broken", (), HOSTILE)
+    monkeypatch.setattr(registry, "discover", lambda *_: (record,))
+    monkeypatch.setattr(registry, "_SHARED", registry.Registry())
+    monkeypatch.setattr(toy.Counter, "action_names", ("wait", HOSTILE))
+    monkeypatch.setattr(toy, "__doc__", f"First line.\n\n{HOSTILE}")
+
+    def refuse() -> None:
+        raise ValueError(HOSTILE)
+
+    monkeypatch.setattr(toy, "refuse", refuse, raising=False)
+    registry.register(
+        EnvSpec("Evil-v0", "toy:Counter", summary=HOSTILE, source=HOSTILE), EnvSpec("Fails-v0", "toy:refuse")
+    )
+    for args in (("list",), ("plugins",), ("info", "Evil-v0"), ("info", "Fails-v0"), ("info", "Eviler-v0")):
+        code, out, err = run(*args)
+        assert code == (1 if args[-1] in ("Fails-v0", "Eviler-v0") else 0)
+        assert r"\x1b]0;renamed\x07\x9b2J\u202e" in out + err, args
+        assert set(out + err) & set(HOSTILE) <= set(" \n[]redworsnam0;2J"), args
+    run("gallery", "Evil-v0", "Fails-v0", "--out", str(tmp_path), "--height", "8")
+    shown = capsys.readouterr().out + (tmp_path / "index.html").read_text()
+    assert not {*"\x1b\x07\x9b\u202e"} & set(shown)
+
+
+def test_an_empty_path_is_an_error(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for args in (
+        ("gallery", "--out", ""),
+        ("render", "Counter-v0", "--out", ""),
+        ("rollout", "Counter-v0", "--gif", ""),
+    ):
+        code, out, err = run(*args)
+        assert (code, out) == (2, "")
+        assert "the path is empty." in err
+    assert not list(tmp_path.iterdir())
 
 
 def test_rollout_reports(run: Run) -> None:

@@ -177,6 +177,7 @@ class TestRender:
             (("Counter-v0", "--out", "a.gif", "--policy", "./my:f"), "MODULE:FUNCTION, as in `import MODULE`"),
             (("Counter-v0", "--out", "a.webp", "--height", "20000"), "at most 16383 pixels wide and high"),
             (("Counter-v0", "--out", "a.gif", "--height", "0"), "at least 1 pixel, got 0"),
+            (("Counter-v0", "--out", "a.gif", "--height", "2000000000"), "at most 65,536 pixels, got 2000000000"),
             (("Counter-v0", "--out", "a.gif", "--fps", "0"), "from 0.01 to 50 frames per second, got 0.0"),
             (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "--seed must be from 0 to 2**63 - 1, got -1"),
             (("Counter-v0", "--out", "a.gif", "--policy", "best"), "--policy must be random or MODULE:FUNCTION"),

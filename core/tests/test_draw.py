@@ -223,6 +223,11 @@ def test_a_height_must_be_a_positive_integer(height):
         draw.paint(height, UNIT)
 
 
+def test_a_height_that_no_machine_can_paint_is_refused_before_it_is_tried():
+    with pytest.raises(PictureError, match=r"at most 65,536 pixels, got 9{20}\.$"):
+        draw.paint(int("9" * 20), UNIT)
+
+
 def test_numpy_integers_are_heights():
     height: Any = np.int64(3)
     assert draw.paint(height, UNIT).shape == (3, 3, 3)

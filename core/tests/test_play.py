@@ -183,7 +183,7 @@ def test_a_game_without_an_idle_action_waits_for_each_key_and_fits_its_terminal(
         terminal.wait_for("step 2  1  rewa\N{HORIZONTAL ELLIPSIS}")
         np.testing.assert_array_equal(terminal.pixels(8), Counter().render(counted(1), height=16))
         terminal.press(b"\x03")
-        assert terminal.wait_for_end() == 0
+        assert terminal.wait_for_end() == 130
         assert "No episode of Fuse-v0 was played to its end." in terminal.text.replace("\n", "")
 
 
@@ -200,6 +200,13 @@ def test_an_environment_that_cannot_be_played_says_why(env_id, message):
         assert terminal.wait_for_end() == 1
         assert f"error: {message}" in terminal.text
         assert terminal.echoes
+
+
+def test_a_dumb_terminal_is_an_error(monkeypatch):
+    monkeypatch.setattr("terminal.TERM", "dumb")
+    with play("Counter-v0", columns=100) as terminal:
+        assert terminal.wait_for_end() == 1
+        assert "error: envcore play cannot draw where TERM is dumb or unknown" in terminal.text
 
 
 def test_a_terminal_that_is_too_small_waits_for_a_larger_one_and_is_left_as_it_was():

@@ -369,3 +369,13 @@ def test_a_switch_is_on_or_off(site: FakeSite, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv(variable, "maybe")
     with pytest.raises(EnvcoreError, match=f"{variable} must be 0 or 1, got 'maybe'"):
         discover()
+
+
+def test_what_a_plugin_says_cannot_steer_the_terminal(site: FakeSite) -> None:
+    site.add("evil", "raise ImportError('\\x1b]0;renamed\\x07 \\x9b2J \\u202egnp')")
+    (record,) = discover()
+    assert record.error == r"ImportError: \x1b]0;renamed\x07 \x9b2J \u202egnp"
+    (problem,) = problems([record, PluginRecord("a\x1b", "1\x07", "main", "m\x1b", "loaded")])
+    assert problem.isprintable()
+    (problem,) = problems([PluginRecord("a\x1b", "1\x07", "main", "m\x1b", "broken", (), "why")])
+    assert r"plugin a\x1b 1\x07 (m\x1b) is left out" in problem

@@ -91,6 +91,10 @@ class PlayError(EnvcoreError, ValueError):
     """An environment cannot be played by hand, or not here."""
 
 
+class OutputError(EnvcoreError):
+    """What a command prints cannot be written: the disk is full, or standard output is closed."""
+
+
 class GalleryError(EnvcoreError, ValueError):
     """There is nothing to make a gallery of, or no place to write it to."""
 

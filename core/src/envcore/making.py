@@ -12,6 +12,7 @@ from envcore.catalogue import Registration
 from envcore.errors import EnvironmentLoadError, EnvironmentOptionError
 from envcore.plugins import one_line
 from envcore.specs import is_hashable
+from envcore.text import printable
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
@@ -70,9 +71,11 @@ def _construct(
     try:
         env = factory(**options)
     except (TypeError, ValueError, LookupError) as error:
-        raise EnvironmentOptionError(f"{env_id} refuses its options: {error}") from error
+        raise EnvironmentOptionError(f"{env_id} refuses its options: {printable(error)}") from error
     if not isinstance(env, Environment):
-        raise EnvironmentLoadError(f"{_pointer(registration)}, which returns {env!r} in place of an Environment")
+        raise EnvironmentLoadError(
+            f"{_pointer(registration)}, which returns {printable(repr(env))} in place of an Environment"
+        )
     for name, option in options.items():
         if not is_hashable(getattr(env, name, option)):
             raise EnvironmentOptionError(

@@ -37,6 +37,7 @@ from packaging.utils import canonicalize_name
 from envcore.distributions import Copy, announcing
 from envcore.errors import EnvcoreError, InvalidSpecError, PluginError
 from envcore.specs import EnvSpec
+from envcore.text import printable
 from envcore.version import __version__
 
 GROUP = "envcore.plugins"
@@ -222,7 +223,7 @@ def _load_specs(entry_point: Any) -> tuple[EnvSpec, ...]:
 def one_line(error: BaseException) -> str:
     """Tells an error in one line, with its class unless it is one of envcore's own."""
     try:
-        message = " ".join(str(error).split())
+        message = printable(" ".join(str(error).split()))
     except BaseException:  # its author may raise anything here too
         message = "an error that cannot say what it is"
     kind = "" if isinstance(error, EnvcoreError) else type(error).__name__

@@ -22,6 +22,7 @@ from envcore.local import check_clash, rows
 from envcore.making import construct
 from envcore.plugins import PluginRecord, discover, is_autoload_on, problems
 from envcore.specs import EnvSpec
+from envcore.text import printable
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
@@ -162,7 +163,7 @@ class Registry:
                 kind = "Distribution" if plugin.status == "unreadable" else "Plugin"
                 parts.append(f"{kind} {plugin.distribution} is {plugin.status}: {plugin.error}.")
         parts.append("`envcore list` shows what is installed.")
-        return " ".join(parts)
+        return printable(" ".join(parts))
 
     def _autoload_off(self) -> str:
         return (

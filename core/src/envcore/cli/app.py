@@ -6,15 +6,34 @@ Ids are looked up here, by `choose`, before a command imports JAX: a wrong one i
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from envcore.cli.choice import choose
+from envcore.cli.interrupt import Interrupted
 from envcore.errors import GalleryError
+
+
+class _Commands(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+
+
+def _path(text: str) -> Path:
+    """An option's path; without this check the empty one, of a variable that is not set, would mean this folder."""
+    if not text:
+        raise typer.BadParameter("the path is empty.")
+    return Path(text)
+
 
 app = typer.Typer(
     name="envcore",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -85,7 +104,10 @@ def rollout(
         int | None, typer.Option(help="Steps of each environment; by default what a second takes.")
     ] = None,
     policy: Policy = "random",
-    gif: Annotated[Path | None, typer.Option(help="Write a picture of the first environment's first steps.")] = None,
+    gif: Annotated[
+        Path | None,
+        typer.Option(parser=_path, metavar="PATH", help="Write a picture of the first environment's first steps."),
+    ] = None,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
@@ -105,7 +127,7 @@ def rollout(
 @app.command()
 def render(
     env_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="An environment's id, or several.")],
-    out: Annotated[Path, typer.Option(help="The file: .gif, .webp, .png or .mp4.")],
+    out: Annotated[Path, typer.Option(parser=_path, metavar="PATH", help="The file: .gif, .webp, .png or .mp4.")],
     policy: Policy = "random",
     steps: Annotated[int | None, typer.Option(help="Frames; by default eight seconds of them.")] = None,
     num_envs: Annotated[int, typer.Option(help="Copies of each environment, side by side.")] = 1,
@@ -130,7 +152,7 @@ def render(
 
 @app.command()
 def gallery(
-    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    out: Annotated[Path, typer.Option(parser=_path, metavar="PATH", help="The folder to write.")],
     env_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID...]", help="Which; by default all.")] = None,
     height: Annotated[int, typer.Option(help="Of a picture, in pixels.")] = 200,
     option: Options = None,

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from envcore import registry
+from envcore.text import printable
 
 _GAP = "  "
 _CUT = "\N{HORIZONTAL ELLIPSIS}"
@@ -29,8 +30,9 @@ def show_environments(family: str = "") -> None:
       UnknownEnvironmentError: there is no such family.
     """
     console = Console()
-    rows = [(shown, found.distribution, found.spec.summary) for shown, found in shown_ids(registry.list_envs(family))]
-    rows += [_family_row(registry.list_envs(name)) for name in (() if family else registry.list_families())]
+    alone = [(shown, found.distribution, found.spec.summary) for shown, found in shown_ids(registry.list_envs(family))]
+    families = [_family_row(registry.list_envs(name)) for name in (() if family else registry.list_families())]
+    rows = [[printable(cell) for cell in row] for row in (*alone, *families)]
     if rows:
         for lines in _in_parts(_lines([("id", "distribution", "task"), *rows], _room(console))):
             console.file.write(f"{lines}\n")
@@ -38,9 +40,8 @@ def show_environments(family: str = "") -> None:
         console.print("No environments are installed: pip install 'envcore\\[all]'.")
     for plugin in registry.list_plugins():
         if plugin.status != "loaded":
-            console.print(
-                f"{plugin.distribution} is {plugin.status}. {plugin.error}".rstrip(), markup=False, style="red"
-            )
+            problem = f"{plugin.distribution} is {plugin.status}. {plugin.error}".rstrip()
+            console.print(printable(problem), markup=False, style="red")
 
 
 def _room(console: Console) -> int | None:
@@ -96,5 +97,6 @@ def show_plugins() -> None:
     table = Table("distribution", "version", "status", "environments", "module", "error", box=None, pad_edge=False)
     for plugin in found:
         row = (plugin.distribution, plugin.version, plugin.status, str(len(plugin.specs)), plugin.module, plugin.error)
-        table.add_row(*map(Text, row))  # what plugins say of themselves is text, never rich's markup
+        # What plugins say of themselves is text, never rich's markup or the terminal's.
+        table.add_row(*(Text(printable(cell)) for cell in row))
     console.print(table)

@@ -8,6 +8,7 @@ from envcore import testing
 from envcore.cli.choice import Choice
 from envcore.cli.options import key_of
 from envcore.errors import ConformanceError
+from envcore.text import printable
 
 
 def check_environment(choice: Choice, seed: int) -> None:
@@ -28,7 +29,7 @@ def check_environment(choice: Choice, seed: int) -> None:
         else:
             mark, text = "[green]ok[/]", " ".join(result.summary.split())
         console.print(mark, result.rule, style="bold", end=" ", highlight=False)
-        console.print(text, markup=False, highlight=False)
+        console.print(printable(text, multiline=True), markup=False, highlight=False)
     if broken:
         raise ConformanceError(f"{choice.title} breaks {len(broken)} of the rules: {', '.join(broken)}.")
     console.print(f"{choice.title} keeps the contract.", markup=False)

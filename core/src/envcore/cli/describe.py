@@ -17,6 +17,7 @@ from rich.text import Text
 from envcore.arguments import param_names
 from envcore.cli.choice import Choice
 from envcore.environment import Environment
+from envcore.text import printable
 
 
 def show_environment(choice: Choice) -> None:
@@ -32,11 +33,12 @@ def show_environment(choice: Choice) -> None:
         **describe(env, params),
     }
     for name, text in facts.items():
-        table.add_row(name, Text(text))  # `Text`, because brackets are no markup here
+        table.add_row(name, Text(printable(text)))  # `Text`, because brackets are no markup here
     console.print(table)
     console.print()
     for module in dict.fromkeys(type(each).__module__ for each in (env.unwrapped, env)):
-        console.print(inspect.getdoc(sys.modules[module]) or "", markup=False, highlight=False, soft_wrap=True)
+        rules = printable(inspect.getdoc(sys.modules[module]) or "", multiline=True)
+        console.print(rules, markup=False, highlight=False, soft_wrap=True)
 
 
 def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:

@@ -25,6 +25,7 @@ from envcore.cli.recording import at_pace, recorded_bytes, steps_in, visualizer
 from envcore.errors import AnimationError, EnvcoreError, GalleryError, NotEnoughMemoryError
 from envcore.palette import BLUE, INK, PAPER, SHADE
 from envcore.registry import Registration
+from envcore.text import printable
 
 _SECONDS = 6
 _FASTEST = 25  # frames per second in the files
@@ -66,7 +67,7 @@ def gallery(choices: Sequence[Choice], out: Path, height: int, seed: int) -> Non
     try:
         (out / _PICTURES).mkdir(parents=True, exist_ok=True)
         cards = _cards(chosen, out, height, random.split(key, len(chosen)))
-        (out / _PAGE).write_text(_page(cards), encoding="utf-8")
+        (out / _PAGE).write_text(printable(_page(cards), multiline=True), encoding="utf-8")
     except OSError as error:
         raise GalleryError(f"cannot write into {out}: {error.strerror or error}; choose another folder.") from error
     for problem in dict.fromkeys(card.problem for card in cards if card.problem):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from envcore.text import printable
+
 
 def say(text: str, style: str = "") -> None:
-    """Prints a sentence as it is: no markup, no colours of rich's own, and no line breaks inside paths."""
-    Console().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+    """Prints a sentence in one line, whatever it holds: without markup, escape codes and colours of rich's own."""
+    Console().print(printable(text), style=style, markup=False, highlight=False, soft_wrap=True)

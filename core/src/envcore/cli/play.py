@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import signal
 import time
-from contextlib import suppress
 from typing import Any
 
 import jax
@@ -19,11 +18,13 @@ from envcore.arguments import state_struct
 from envcore.cli.choice import Choice
 from envcore.cli.controls import RESERVED, Controls
 from envcore.cli.half_blocks import HalfBlocks
+from envcore.cli.interrupt import alternate_screen, interruptible
 from envcore.cli.keyboard import Keyboard
 from envcore.cli.options import key_of
 from envcore.cli.output import say
 from envcore.errors import PictureError, PlayError
 from envcore.frames import picture_struct
+from envcore.text import printable
 from envcore.wrappers.pixel_observation import fitting_height
 
 _LINES_BELOW = 3
@@ -49,6 +50,8 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
     keyboard, console = Keyboard(), Console()
     if not console.is_terminal:
         raise PlayError("envcore play needs a terminal to draw in: do not redirect its output.")
+    if console.is_dumb_terminal:
+        raise PlayError("envcore play cannot draw where TERM is dumb or unknown: run it in another terminal.")
     env, params = choice.make()
     picture_struct(env, state_struct(env), params, _SMALLEST)  # it may have no picture: say so before anything else
     controls = Controls(env, params)
@@ -57,12 +60,15 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
         _check_fps(f"{env.name}.render_fps", fps)
     game = Game(env, params, key)
     signal.signal(signal.SIGTERM, _leave)
-    with suppress(KeyboardInterrupt), keyboard, Live(console=console, screen=True, auto_refresh=False) as live:
-        _run(game, controls, keyboard, live, fps)
-    if not game.finished:
-        say(f"No episode of {choice.title} was played to its end.")
-    for number, (steps, total) in enumerate(game.finished, 1):
-        say(f"episode {number}: {steps} steps, return {total:g}")
+    screen = Live(console=console, screen=True, auto_refresh=False)
+    try:
+        with keyboard, alternate_screen(), screen as live, interruptible():
+            _run(game, controls, keyboard, live, fps)
+    finally:
+        if not game.finished:
+            say(f"No episode of {choice.title} was played to its end.")
+        for number, (steps, total) in enumerate(game.finished, 1):
+            say(f"episode {number}: {steps} steps, return {total:g}")
 
 
 def _check_fps(name: str, fps: float | None) -> None:
@@ -171,8 +177,8 @@ def _screen(game: Game, keys: list[tuple[str, str]], console: Console, notice: s
         notice = "over: press any key"
     facts.insert(0, notice)
     lines = (
-        Text("  ".join(filter(None, facts)), "bold"),
-        Text("  ".join(f"{key} {what}" for key, what in keys), "dim"),
+        Text(printable("  ".join(filter(None, facts))), "bold"),
+        Text(printable("  ".join(f"{key} {what}" for key, what in keys)), "dim"),
     )
     for line in lines:
         line.no_wrap, line.overflow = True, "ellipsis"

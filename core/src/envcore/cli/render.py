@@ -14,6 +14,7 @@ from envcore.animation import check_writable, files, mosaic, save_animation
 from envcore.arguments import state_struct
 from envcore.cli import memory
 from envcore.cli.choice import Choice
+from envcore.cli.interrupt import interruptible
 from envcore.cli.options import key_of
 from envcore.cli.output import say
 from envcore.cli.recording import at_pace, recorded_bytes, steps_in, visualizer
@@ -77,6 +78,7 @@ def render(
     memory.check_fits("--num-envs", num_envs, needed // num_envs, memory.host_bytes())
     with memory.explained("--height", height):
         frames = _frames(made, policy, key, lengths, num_envs, fps, rate, columns, height, overlay)
+    with interruptible():  # a half-written file is removed
         save_animation(out, frames, rate)
     count, high, wide, _ = frames.shape
     say(f"{out}: {count} frame{'s' * (count != 1)} of {wide} x {high} pixels.")

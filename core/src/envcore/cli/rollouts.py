@@ -14,6 +14,7 @@ from envcore.animation import check_writable, files, save_animation
 from envcore.arguments import state_struct
 from envcore.cli import memory
 from envcore.cli.choice import Choice
+from envcore.cli.interrupt import interruptible
 from envcore.cli.measured import MeasuredRollout, check_memory
 from envcore.cli.options import key_of
 from envcore.cli.output import say
@@ -68,7 +69,7 @@ def roll_out(choice: Choice, policy: str, num_envs: int, steps: int | None, gif:
 
 def _run(measured: MeasuredRollout, title: str, steps: int | None) -> None:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns) as shown:
+    with Progress(*columns) as shown, interruptible():
         task = shown.add_task(title, total=_SECONDS if steps is None else steps)
         while True:
             done = measured.progress.steps
@@ -113,5 +114,6 @@ def _write_picture(batch: Batched, params: Any, measured: MeasuredRollout, gif: 
         )[1]
 
     frames = render_frames(batch.env, first_states(measured.start.rollout), params, height=_HEIGHT)
-    save_animation(gif, frames, files.nearest_fps(gif.suffix, batch.render_fps))
+    with interruptible():  # a half-written file is removed
+        save_animation(gif, frames, files.nearest_fps(gif.suffix, batch.render_fps))
     say(f"{gif} shows the first environment's first {len(frames)} steps.")

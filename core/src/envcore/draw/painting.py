@@ -21,6 +21,8 @@ from envcore.palette import INK, PAPER, Colour
 Paint = Callable[[jax.Array, jax.Array], Colour]
 """A colour that depends on the place: from x and y as a shape gets them to levels that broadcast with them."""
 
+_HIGHEST = 2**16  # pixels of a picture
+
 
 class Window(NamedTuple):
     """The part of the scene that a picture shows.
@@ -108,7 +110,7 @@ def checked_height(height: Any) -> int:
     """The height of a picture as a Python integer.
 
     Raises:
-      PictureError: it is no positive integer.
+      PictureError: it is not an integer from 1 to 65,536.
     """
     try:
         pixels = 0 if isinstance(height, bool) else operator.index(height)
@@ -116,6 +118,8 @@ def checked_height(height: Any) -> int:
         pixels = 0
     if pixels < 1:
         raise PictureError(f"the height of a picture must be an integer of at least 1 pixel, got {height!r}.")
+    if pixels > _HIGHEST:  # no format has more, and to trace it could take all memory
+        raise PictureError(f"the height of a picture must be at most {_HIGHEST:,} pixels, got {pixels}.")
     return pixels
 
 

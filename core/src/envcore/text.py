@@ -1,0 +1,33 @@
+"""Words that envcore did not write itself, made fit for a terminal. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import re
+
+# Controls (with DEL and the C1 set, whose CSI some terminals obey), the directions and invisible characters of
+# "Trojan Source" (Boucher and Anderson 2021), line separators, and lone surrogates, which no encoding takes. The
+# joiners U+200C and U+200D stay: words and emoji need them.
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def printable(text: object, *, multiline: bool = False) -> str:
+    r"""The text with every character that a terminal would obey, or would not show, written as an escape.
+
+    Summaries, docstrings and messages come from whoever wrote a plugin: an escape sequence in them could clear the
+    screen or rename the window, and a change of direction could show other words than those that are there.
+
+    Args:
+      text: what to show; `str` is applied to it.
+      multiline: keeps line feeds and tabs, for docstrings; by default they too become `\n` and `\t`.
+    """
+    text = str(text)
+    if text.isprintable():
+        return text
+    return _HIDDEN.sub(lambda found: _escape(found[0], multiline), text)
+
+
+def _escape(char: str, multiline: bool) -> str:
+    return char if multiline and char in "\n\t" else char.encode("unicode_escape").decode("ascii")
