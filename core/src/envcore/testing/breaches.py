@@ -55,16 +55,18 @@ def _mixed_dtypes(text: str) -> str | None:
     names = [
         re.sub(r"<class '(\w+)'>", r"\1", name) for name in re.findall(r"\"[^\"]+\"|'[^']+'", text.split("have")[0])
     ]
-    names = [name.strip("\"'") for name in names]
-    advice = "cast one of them, as in x.astype(jnp.float32)"
-    if "bool" in names:
-        advice = "turn a flag into a number by jnp.where(flag, 1.0, 0.0) or flag.astype(jnp.float32)"
-    elif "float" in names or "complex" in names:
-        advice = "cast the array, as in x.astype(jnp.float32), or write an integer"
+    names = sorted((name.strip("\"'") for name in names), key=lambda name: (name != "bool", name))
+    if names[0] == "bool":
+        dtype = {"int": "int32", "float": "float32"}.get(names[-1], names[-1])
+        advice = f"turn the flag into a number, as in flag.astype(jnp.{dtype})"
+        if dtype == "float32":
+            advice += " or jnp.where(flag, 1.0, 0.0)"
     elif any(name.endswith("64") for name in names):
         advice = (
             "name the dtype where an array is made, as in jnp.arange(n, dtype=jnp.int32) or jnp.zeros(n, jnp.float32)"
         )
+    else:
+        advice = "cast one of them, as in x.astype(jnp.float32)"
     return f"{' and '.join(_dtype_words(name) for name in names)} are mixed: {advice}."
 
 

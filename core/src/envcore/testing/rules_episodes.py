@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from envcore.testing.breaches import Breach
-from envcore.testing.compare import as_numpy, take, value_differences
+from envcore.testing.compare import as_numpy, on_host, take, value_differences
 from envcore.testing.places import Place
 from envcore.testing.subject import SHORT_LIMIT, Recording, Subject
 
@@ -49,9 +50,23 @@ def actions_in_space(subject: Subject) -> Iterator[Breach]:
 
 def observations_in_space(subject: Subject) -> Iterator[Breach]:
     """Every observation, also an episode's last, is in the observation space."""
-    problem = "the observation is not in its space: fix observe, or widen the space"
+    steps, env, params = subject.recording, subject.env, subject.params
     place = subject.place("observe", "observation_space")
-    yield from _everywhere(subject.recording.obs_inside, subject.recording, problem, place)
+    for breach in _everywhere(
+        steps.obs_inside, steps, "the observation is not in its space: fix observe, or widen the space", place
+    ):
+        where = tuple(np.argwhere(~steps.obs_inside)[0])
+        state, action = jax.tree.map(jnp.asarray, take((steps.state, steps.action), where))
+        *_, info = env.step(subject.wrap_key(steps.key[where]), state, action, params)
+        space = env.observation_space(params)
+        seen = (env.get_obs(state, params), info["final_obs"])
+        outside = next((on_host(obs) for obs in seen if not space.contains(obs)), None)
+        with np.printoptions(threshold=8):
+            yield (
+                breach._replace(problem=f"{breach.problem} {outside} is not in {space!r}.")
+                if outside is not None
+                else breach
+            )
 
 
 def states_in_space(subject: Subject) -> Iterator[Breach]:

@@ -82,13 +82,16 @@ def x64(subject: Subject) -> Iterator[Breach]:
 
 def strict_dtype_promotion(subject: Subject) -> Iterator[Breach]:
     """Traces where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`), in 64-bit mode too."""
-    known: set[Breach] = set()
+    known: set[object] = set()
     for x64 in (False, True):
-        if subject.strict_types(x64=x64) is None:
-            with numerics(x64=x64):
-                found = [each for each in find_promotions(subject.trace_types, strict_dtypes) if each not in known]
-            known.update(found)
-            yield from (each._replace(problem=f"In 64-bit mode, {each.problem}") if x64 else each for each in found)
+        if subject.strict_types(x64=x64) is not None:
+            continue
+        with numerics(x64=x64):
+            found = find_promotions(subject.trace_types, strict_dtypes)
+        for breach in found:
+            if breach.place is None or breach.place not in known:
+                yield breach._replace(problem=f"In 64-bit mode, {breach.problem}") if x64 else breach
+        known.update(breach.place for breach in found)
 
 
 def strict_rank_promotion(subject: Subject) -> Iterator[Breach]:
