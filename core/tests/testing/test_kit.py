@@ -114,7 +114,7 @@ def test_every_wrong_type_is_told() -> None:
 
 
 class OutOfOrder(spaces.Box):
-    def contains(self, x: Any) -> jax.Array:
+    def contains(self, value: Any) -> jax.Array:
         raise RuntimeError("out of order")
 
 

@@ -33,6 +33,7 @@ def error_of(function: Any, *args: Any) -> Exception:
     with jax.numpy_dtype_promotion("strict"), pytest.raises(Exception) as caught:  # noqa: PT011
         function(*args)
     error = caught.value
+    assert error.__traceback__ is not None
     error.__traceback__ = error.__traceback__.tb_next  # the line above is the author's own, too
     return error
 
@@ -44,7 +45,7 @@ def test_the_innermost_own_line_of_an_error(transform: Any) -> None:
 
 
 def test_an_error_that_comes_from_elsewhere_has_no_place() -> None:
-    assert place_of_error(error_of(functools.partial(random.uniform, "no key"))) is None
+    assert place_of_error(error_of(random.uniform, "no key")) is None
     assert place_of_error(ValueError("never raised")) is None
 
 

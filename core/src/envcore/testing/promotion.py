@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from types import FrameType
 from typing import Any
 
@@ -62,7 +62,7 @@ def find_promotions(trace: Callable[[], object], switch: Switch) -> list[Breach]
 
 
 @contextlib.contextmanager
-def _sparing(spared: set[tuple[str, int]], switch: Switch) -> Iterator[None]:
+def _sparing(spared: set[tuple[str, int]], switch: Switch) -> Generator[None]:
     """JAX is lenient while one of these lines of the author's code runs, and strict elsewhere."""
     lenient = contextlib.ExitStack()
     is_lenient = False

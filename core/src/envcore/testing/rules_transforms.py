@@ -11,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import keystr, tree_leaves_with_path
 
+from envcore.testing.batching import float_params, mapped_axes
 from envcore.testing.breaches import Breach, breach_of_error
 from envcore.testing.compare import take, value_differences
 from envcore.testing.compilation import CompilationCount, quick_jit
-from envcore.testing.subject import SHORT_LIMIT, Subject, float_params, mapped_axes
+from envcore.testing.subject import SHORT_LIMIT, Subject
 
 _STEP = ("step", "transition")
 
@@ -120,16 +121,16 @@ def not_differentiable(subject: Subject) -> str | None:
 
 def _differences_under_vmap(subject: Subject) -> tuple[list[str], list[str]]:
     """What `vmap` changes: whatever the params, and where they are mapped too."""
-    problems = _differences_of_a_step(subject, subject.dissections, subject.single_steps)
+    problems = _differences_of_a_step(subject.dissections, subject.single_steps)
     if not problems or subject.batching_error is not None or not float_params(subject.params):
         return problems, []
     dissections = subject.dissect(batch_params=False)
     singles = [[subject.step_alone(parts, i, params) for i in range(len(parts.key))] for params, parts in dissections]
-    with_same_params = _differences_of_a_step(subject, dissections, singles)
+    with_same_params = _differences_of_a_step(dissections, singles)
     return with_same_params, [] if with_same_params else problems
 
 
-def _differences_of_a_step(subject: Subject, dissections: Any, singles: list[list[tuple[Any, ...]]]) -> list[str]:
+def _differences_of_a_step(dissections: Any, singles: list[list[tuple[Any, ...]]]) -> list[str]:
     """Of the first step that differs."""
     for (_, parts), single_steps in zip(dissections, singles, strict=True):
         for index, alone in enumerate(single_steps):

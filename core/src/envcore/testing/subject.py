@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.tree_util import keystr, tree_leaves_with_path, tree_map_with_path
 
 from envcore import arguments, random, trees
 from envcore.environment import Environment
+from envcore.testing.batching import float_params, mapped_axes, scaled
 from envcore.testing.compare import join, on_host, take
 from envcore.testing.compilation import quick_jit
 from envcore.testing.numerics import numerics
 from envcore.testing.places import Place, place_of_method
-
-T = TypeVar("T")
 
 SHORT_LIMIT = 7
 """Time limit of the recording that is certain to hold the ends of episodes."""
@@ -135,7 +133,7 @@ class Subject:
         """The typed key of recorded words."""
         return jax.random.wrap_key_data(jnp.asarray(words), impl=jax.random.key_impl(self.key))
 
-    def shared(self, make: Callable[[Subject], T]) -> T:
+    def shared(self, make: Callable[[Subject], Any]) -> Any:
         """`make(self)`, computed by the first rule that asks for it."""
         if make not in self._shared:
             self._shared[make] = make(self)
@@ -251,9 +249,8 @@ class Subject:
         action_space, obs_space = env.action_space(params), env.observation_space(params)
         state_space = env.state_space(params)
 
-        def body(carry: tuple[Any, Any], key: jax.Array) -> tuple[tuple[Any, Any], Recording]:
-            state, obs_inside = carry
-            key_action, key_step = jax.random.split(key)
+        def body(carry: tuple[Any, Any], keys: jax.Array) -> tuple[tuple[Any, Any], Recording]:
+            (state, obs_inside), (key_action, key_step) = carry, keys
             action = action_space.sample(key_action)
             next_obs, next_state, reward, done, info = env.step(key_step, state, action, params)
             final_state = env.advance(key_step, state, action, params).state
@@ -276,7 +273,7 @@ class Subject:
         obs, state = env.reset(key_reset, params)
         # A weak type would not pass as a carry, but it is another rule's business.
         start = (trees.narrow(state), obs_space.contains(obs))
-        return lax.scan(body, start, jax.random.split(key_steps, self.num_steps))[1]
+        return lax.scan(body, start, jax.random.split(key_steps, (self.num_steps, 2)))[1]
 
     def _dissect_step(self, words: jax.Array, state: Any, action: Any, params: Any) -> Dissection:
         env, key = self.env, self.wrap_key(words)
@@ -294,25 +291,6 @@ class Subject:
             final_obs=env.get_obs(outcome.state, params),
             fresh=env.carry_over(fresh, outcome.state),
         )
-
-
-def float_params(params: Any) -> list[str]:
-    """The paths of the float leaves of the params."""
-    return [keystr(path) for path, leaf in tree_leaves_with_path(params) if jnp.issubdtype(leaf.dtype, jnp.floating)]
-
-
-def mapped_axes(params: Any, names: Collection[str]) -> Any:
-    """The `in_axes` of `vmap` that map over the named leaves."""
-    return tree_map_with_path(lambda path, _: 0 if keystr(path) in names else None, params)
-
-
-def scaled(params: Any, names: Collection[str], scales: np.ndarray[Any, Any]) -> Any:
-    """The named leaves times each of the scales, along a first axis."""
-
-    def leaf(path: Any, x: np.ndarray[Any, Any]) -> Any:
-        return np.multiply.outer(scales.astype(x.dtype), x) if keystr(path) in names else x
-
-    return tree_map_with_path(leaf, params)
 
 
 def _ends_and_others(steps: Recording) -> np.ndarray[Any, Any]:
