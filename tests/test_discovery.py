@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
+from pathlib import Path
 
 import pytest
 from wheels import ROOT, SUITES, Probe, Venv, Workshop
@@ -261,6 +263,35 @@ def test_a_clash_of_ids(workshop: Workshop) -> None:
 
 
 # The example's README, as an outsider follows it.
+
+ORDINARY = """
+    import jax.numpy as jnp
+
+    def test_ordinary_numerics():
+        flag = jnp.array(True)
+        assert float(1.0 * flag + jnp.float32(1)) == 2
+        assert (jnp.ones((2, 1)) + jnp.ones(3) * flag).shape == (2, 3)
+"""
+
+
+def test_an_author_s_ordinary_tests_pass_with_the_example_s_settings(tmp_path: Path) -> None:
+    (tmp_path / "test_ordinary.py").write_text(textwrap.dedent(ORDINARY))
+    settings = ROOT / "plugins" / "example" / "pyproject.toml"
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-c",
+        settings,
+        "--rootdir",
+        tmp_path,
+        "-p",
+        "no:cacheprovider",
+        tmp_path,
+    ]
+    process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert process.returncode == 0, process.stdout
+
 
 # The environment that uv makes has the Python of these tests, and what uv would download is put into it.
 STAND_IN = """

@@ -101,6 +101,19 @@ class MixedRanks(Counter):
         return (super().observe(state, params) * jnp.ones((1, self.goal + 1), jnp.float32))[0]
 
 
+class Careless(Counter):
+    """Mixes dtypes in three lines, one of them only in 64-bit mode, and ranks in one."""
+
+    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+        state, reward, terminated, info = super().transition(key, state, action, params)
+        reward = reward + 0.5 * (action == 1)
+        return state, reward - 0.25 * info["waited"], terminated, info
+
+    def observe(self, state: Any, params: Any) -> Any:
+        here = jnp.arange(self.goal + 1) == state.count
+        return (jnp.where(here, 1.0, 0.0) * jnp.ones((1, self.goal + 1), jnp.float32))[0]
+
+
 @jax.tree_util.register_pytree_node_class
 @dataclasses.dataclass(frozen=True)
 class ForgetfulParams:
@@ -244,6 +257,12 @@ class VmapChangesReward(Counter):
         return state, _another_number_under_vmap(action).astype(jnp.float32), *rest
 
 
+class VmapOverParamsChangesReward(Counter):
+    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+        state, _, *rest = super().transition(key, state, action, params)
+        return state, _another_number_under_vmap(params.bonus), *rest
+
+
 class LooksForTracers(Counter):
     def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
         state, reward, *rest = super().transition(key, state, action, params)
@@ -349,6 +368,7 @@ ALSO_BROKEN = [
     ("check_of_params", LooksAtTracedParams()),
     ("names_and_pace", NoPace()),
     ("names_and_pace", NamesForForces()),
+    ("batched_params", VmapOverParamsChangesReward()),
     ("new_episode", NeverResets()),
     ("new_episode", CarriesTimeOver()),
     ("finite_gradients", NothingToDifferentiate()),

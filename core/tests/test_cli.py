@@ -335,6 +335,21 @@ def test_check(run: Run) -> None:
     assert "Counter-v0 keeps the contract." in out
 
 
+def test_check_shows_every_breach_with_its_line(run: Run) -> None:
+    registry._SHARED.register(EnvSpec("Careless-v0", "broken:Careless"))
+    code, out, err = run("check", "Careless-v0")
+    assert code == 1
+    assert err == "error: Careless-v0 breaks 2 of the rules: strict_dtype_promotion, strict_rank_promotion.\n"
+    lines = out.splitlines()
+    (at,) = [number for number, line in enumerate(lines) if line.strip() == "reward = reward + 0.5 * (action == 1)"]
+    assert re.search(r"broken\.py:\d+, in transition$", lines[at - 1])
+    assert lines[at + 1].endswith(
+        "turn the flag into a number, as in flag.astype(jnp.float32) or jnp.where(flag, 1.0, 0.0)."
+    )
+    assert out.count("broken.py:") == 4
+    assert "broken strict_rank_promotion" in out
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [

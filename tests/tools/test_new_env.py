@@ -91,9 +91,9 @@ def test_it_adds_rows_in_order_and_keeps_the_rest(suite):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("corridor", "Corridor-v0", "Walk."), "'corridor' is no class name"),
-        (("Cor ridor", "Corridor-v0", "Walk."), "'Cor ridor' is no class name"),
-        (("True", "Corridor-v0", "Walk."), "'True' is no class name"),
+        (("corridor", "Corridor-v0", "Walk."), "'corridor' is not a class name"),
+        (("Cor ridor", "Corridor-v0", "Walk."), "'Cor ridor' is not a class name"),
+        (("True", "Corridor-v0", "Walk."), "'True' is not a class name"),
         (("Class", "Corridor-v0", "Walk."), "would live in class.py, which Python cannot import"),
         (("Plugin", "Corridor-v0", "Walk."), "plugin.py exists already: choose another class name"),
         (("Corridor", "Corridor v0", "Walk."), "EnvSpec.id 'Corridor v0' must"),
@@ -123,7 +123,7 @@ def test_a_test_that_is_there_already_is_not_overwritten(suite):
 @pytest.mark.parametrize(
     ("path", "text", "message"),
     [
-        ("pyproject.toml", None, "is no suite: it has no pyproject.toml"),
+        ("pyproject.toml", None, "is not a suite: it has no pyproject.toml"),
         ("src/made_up/plugin.py", None, "must have one src/PACKAGE/plugin.py"),
         ("src/made_up/plugin.py", "import nothing_of_this_name", "does not work as it is: ModuleNotFoundError"),
         ("src/made_up/plugin.py", PLUGIN.replace("[]", "list()"), "must return one list [...] of rows"),

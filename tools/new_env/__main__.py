@@ -86,7 +86,7 @@ def scaffold(suite: Path, class_name: str, env_id: str, summary: str) -> dict[Pa
 def find_plugin(suite: Path) -> Path:
     """The suite's one `plugin.py`."""
     if not (suite / "pyproject.toml").is_file():
-        raise ScaffoldError(f"{suite} is no suite: it has no pyproject.toml")
+        raise ScaffoldError(f"{suite} is not a suite: it has no pyproject.toml")
     found = sorted(suite.glob("src/*/plugin.py"))
     if len(found) != 1:
         raise ScaffoldError(f"{suite} must have one src/PACKAGE/plugin.py that announces its environments")
@@ -96,7 +96,7 @@ def find_plugin(suite: Path) -> Path:
 def module_name(class_name: str) -> str:
     """`FourRooms` lives in `four_rooms`, `MNISTBandit` in `mnist_bandit`."""
     if not re.fullmatch("[A-Z][A-Za-z0-9]*", class_name) or keyword.iskeyword(class_name):
-        raise ScaffoldError(f"{class_name!r} is no class name: write it like FourRooms")
+        raise ScaffoldError(f"{class_name!r} is not a class name: write it like FourRooms")
     name = re.sub("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name).lower()
     if keyword.iskeyword(name):
         raise ScaffoldError(f"{class_name!r} would live in {name}.py, which Python cannot import: choose another name")

@@ -3,6 +3,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
+from envcore.testing import compilation
 from envcore.testing.compilation import CompilationCount, quick_jit
 
 
@@ -20,3 +22,14 @@ def test_compilations_are_counted() -> None:
 def test_quick_programs_compute_the_same() -> None:
     x = np.linspace(-1, 1, 101, dtype=np.float32)
     np.testing.assert_allclose(quick_jit(jnp.sin)(x), np.sin(x), atol=1e-6)
+
+
+def test_options_that_this_xla_does_not_know_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"xla_backend_optimization_level": 0}
+    monkeypatch.setattr(compilation, "_QUICK", {**known, "xla_no_such_option": True})
+    compilation._quick_options.cache_clear()
+    try:
+        assert compilation._quick_options() == known
+        assert quick_jit(lambda x: x + 1)(1) == 2
+    finally:
+        compilation._quick_options.cache_clear()

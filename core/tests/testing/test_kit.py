@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import pytest
 import toy
-from broken import ALSO_BROKEN, BROKEN
+from broken import ALSO_BROKEN, BROKEN, Careless
+from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import ConformanceError, EnvironmentDefinitionError
 from envcore.testing import RULES, Case, check_env, check_rules, conformance_cases
@@ -61,6 +64,74 @@ def test_wrapped_environments_conform(env: Any) -> None:
     results = list(check_rules(env, num_steps=FEW))
     assert [result.error for result in results] == [None] * len(RULES)
     assert "new_episode" in {result.rule for result in results if result.skipped}
+
+
+@pytest.mark.parametrize("name", ["vmap_equals_loop", "batched_params"])
+def test_vmap_over_params_is_told_from_vmap_of_the_rest(name: str) -> None:
+    others = [*BROKEN.items(), *ALSO_BROKEN]
+    for env in (env for rule, env in others if {rule, name} == {"vmap_equals_loop", "batched_params"}):
+        (case,) = cases(env, name)
+        case()
+
+
+SOURCES = {
+    "strict_dtype_promotion": [
+        "reward = reward + 0.5 * (action == 1)",
+        'return state, reward - 0.25 * info["waited"], terminated, info',
+        "here = jnp.arange(self.goal + 1) == state.count",
+    ],
+    "strict_rank_promotion": [
+        "return (jnp.where(here, 1.0, 0.0) * jnp.ones((1, self.goal + 1), jnp.float32))[0]",
+    ],
+}
+
+
+def test_every_breach_of_every_rule_is_told_with_its_line() -> None:
+    results = [result for result in check_rules(Careless(), num_steps=FEW) if result.error]
+    found = {result.rule: [each.place.source for each in result.breaches if each.place] for result in results}
+    assert found == SOURCES
+
+
+def test_one_error_tells_of_every_broken_rule() -> None:
+    with pytest.raises(ConformanceError, match=r"^Careless breaks 2 rules\.") as caught:
+        check_env(Careless(), num_steps=FEW)
+    text = str(caught.value)
+    for rule, sources in SOURCES.items():
+        assert f"Careless breaks the rule {rule!r}. " in text
+        for source in sources:
+            assert re.search(rf"broken\.py:\d+, in (transition|observe)\n +{re.escape(source)}\n?", text)
+
+
+def test_every_wrong_type_is_told() -> None:
+    class Wide(toy.Spring):
+        def reset(self, key: Any, params: Any = None) -> Any:
+            obs, state = super().reset(key, params)
+            return obs, jax.tree.map(lambda x: x.astype(jnp.float16) if x.dtype == jnp.float32 else x, state)
+
+    (case,) = cases(Wide(), "constant_types")
+    with pytest.raises(ConformanceError, match=r"2 places:(.|\n)*position is float16(.|\n)*velocity is float16"):
+        case()
+
+
+class OutOfOrder(spaces.Box):
+    def contains(self, value: Any) -> jax.Array:
+        raise RuntimeError("out of order")
+
+
+class WithoutContains(toy.Counter):
+    def observation_space(self, params: Any = None) -> spaces.Box:
+        return OutOfOrder(0.0, 1.0, (self.goal + 1,))
+
+
+def test_an_error_that_rules_share_is_told_once() -> None:
+    results = {result.rule: result for result in check_rules(WithoutContains(), num_steps=FEW)}
+    assert [rule for rule, result in results.items() if result.error] == ["same_key_same_trace"]
+    assert "RuntimeError: out of order" in str(results["same_key_same_trace"].error)
+    (breach,) = results["same_key_same_trace"].breaches
+    assert breach.place is not None
+    assert breach.place.source == 'raise RuntimeError("out of order")'
+    assert results["discount"].skipped == "stopped by the same error as same_key_same_trace"
+    assert results["no_key_of_its_own"].skipped is None
 
 
 def test_params_key_and_no_time_limit() -> None:

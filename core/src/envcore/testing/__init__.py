@@ -11,6 +11,7 @@ or, one test a rule:
 `RULES` is the contract as a table.
 """
 
+from envcore.testing.breaches import Breach
 from envcore.testing.kit import RULES, Case, Result, Rule, check_env, check_rules, conformance_cases
 
-__all__ = ["RULES", "Case", "Result", "Rule", "check_env", "check_rules", "conformance_cases"]
+__all__ = ["RULES", "Breach", "Case", "Result", "Rule", "check_env", "check_rules", "conformance_cases"]

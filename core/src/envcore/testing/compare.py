@@ -15,30 +15,26 @@ from envcore import trees
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-5
 
 
-def type_difference(got: Any, expected: Any) -> str | None:
-    """Names the first leaf whose shape, dtype or weak type differs; None where all types agree."""
+def type_differences(got: Any, expected: Any) -> list[str]:
+    """Names every leaf whose shape, dtype or weak type differs."""
     if jax.tree.structure(got) != jax.tree.structure(expected):
-        return f"its structure is {jax.tree.structure(got)} instead of {jax.tree.structure(expected)}"
-    for (path, x), y in zip(tree_leaves_with_path(got), jax.tree.leaves(expected), strict=True):
-        if _describe(x) != _describe(y):
-            return f"{_name(path)} is {_describe(x)} instead of {_describe(y)}"
-    return None
+        return [f"its structure is {jax.tree.structure(got)} instead of {jax.tree.structure(expected)}"]
+    return [
+        f"{_name(path)} is {_describe(x)} instead of {_describe(y)}"
+        for (path, x), y in zip(tree_leaves_with_path(got), jax.tree.leaves(expected), strict=True)
+        if _describe(x) != _describe(y)
+    ]
 
 
-def value_difference(got: Any, expected: Any) -> str | None:
-    """Names the first leaf whose values differ: floats by more than rounding, everything else at all."""
-    for (path, x), y in zip(tree_leaves_with_path(got), jax.tree.leaves(expected), strict=True):
-        x, y = as_numpy(x), as_numpy(y)
-        if x.shape != y.shape:
-            return f"{_name(path)} has shape {x.shape} instead of {y.shape}"
-        if jnp.issubdtype(x.dtype, jnp.floating):
-            x, y = x.astype(np.float64), y.astype(np.float64)
-            same = np.isclose(x, y, _RELATIVE, _ABSOLUTE, equal_nan=True)
-        else:
-            same = x == y
-        if not same.all():
-            return f"{_name(path)} is {x[~same][0]} instead of {y[~same][0]}"
-    return None
+def value_differences(got: Any, expected: Any) -> list[str]:
+    """Names every leaf whose values differ: floats by more than rounding, everything else at all."""
+    pairs = zip(tree_leaves_with_path(got), jax.tree.leaves(expected), strict=True)
+    return [f"{_name(path)} {problem}" for (path, x), y in pairs if (problem := _value_difference(x, y)) is not None]
+
+
+def on_host(tree: Any) -> Any:
+    """The leaves as numpy arrays, to be taken apart without compiling; typed keys stay as they are."""
+    return jax.tree.map(lambda x: x if trees.is_key(x) else np.asarray(x), tree)
 
 
 def as_numpy(x: Any) -> np.ndarray[Any, Any]:
@@ -51,6 +47,23 @@ def as_numpy(x: Any) -> np.ndarray[Any, Any]:
 def take(tree: Any, index: Any) -> Any:
     """`leaf[index]` of every leaf."""
     return jax.tree.map(lambda x: x[index], tree)
+
+
+def join(*parts: Any) -> Any:
+    """Concatenates every leaf of trees of the same structure along its first axis."""
+    return jax.tree.map(lambda *xs: (jnp if trees.is_key(xs[0]) else np).concatenate(xs), *parts)
+
+
+def _value_difference(x: Any, y: Any) -> str | None:
+    x, y = as_numpy(x), as_numpy(y)
+    if x.shape != y.shape:
+        return f"has shape {x.shape} instead of {y.shape}"
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        x, y = x.astype(np.float64), y.astype(np.float64)
+        same = np.isclose(x, y, _RELATIVE, _ABSOLUTE, equal_nan=True)
+    else:
+        same = x == y
+    return None if same.all() else f"is {x[~same][0]} instead of {y[~same][0]}"
 
 
 def _name(path: Any) -> str:

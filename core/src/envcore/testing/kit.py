@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -13,6 +13,7 @@ import jax
 from envcore.environment import Environment
 from envcore.errors import ConformanceError
 from envcore.testing import rules_definition, rules_episodes, rules_pictures, rules_transforms, rules_types
+from envcore.testing.breaches import Breach, breach_of_error, describe
 from envcore.testing.numerics import numerics
 from envcore.testing.subject import MIN_STEPS, Subject
 
@@ -22,12 +23,12 @@ class Rule:
     """One rule of the contract.
 
     Attributes:
-      check: raises where the environment breaks the rule. Its name is the rule's name, its docstring the rule.
+      check: finds everything that breaks the rule, or raises. Its name is the rule's name, its docstring the rule.
       unless: says why the rule does not apply to an environment; None where it does.
       is_basic: the rules after this one mean nothing for an environment that breaks it.
     """
 
-    check: Callable[[Subject], None]
+    check: Callable[[Subject], Iterable[Breach]]
     unless: Callable[[Subject], str | None] = lambda _: None
     is_basic: bool = False
 
@@ -43,14 +44,6 @@ class Rule:
 
     def __str__(self) -> str:
         return self.name
-
-
-def _not_differentiable(subject: Subject) -> str | None:
-    return None if subject.env.differentiable else "the environment is not declared differentiable"
-
-
-def _no_float_params(subject: Subject) -> str | None:
-    return None if rules_transforms.float_params(subject) else "the params have no floats"
 
 
 def _wrapped(subject: Subject) -> str | None:
@@ -95,8 +88,8 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_transforms.vmap_equals_loop),
     Rule(rules_transforms.jit_equals_eager),
     Rule(rules_transforms.legacy_keys),
-    Rule(rules_transforms.batched_params, unless=_no_float_params),
-    Rule(rules_transforms.finite_gradients, unless=_not_differentiable),
+    Rule(rules_transforms.batched_params, unless=rules_transforms.no_float_params),
+    Rule(rules_transforms.finite_gradients, unless=rules_transforms.not_differentiable),
     # Pictures.
     Rule(rules_pictures.pictures, unless=rules_pictures.cannot_draw),
     Rule(rules_pictures.changing_pictures, unless=rules_pictures.cannot_draw),
@@ -111,14 +104,16 @@ class Result(NamedTuple):
     Attributes:
       rule: its name.
       summary: the rule in one sentence.
-      error: what is wrong; None where nothing is.
-      skipped: why the rule does not apply; None where it does.
+      error: all that is wrong, in one message; None where nothing is.
+      skipped: why the rule was not checked; None where it was.
+      breaches: what is wrong, one by one, each with the line of the author's code to look at.
     """
 
     rule: str
     summary: str
     error: ConformanceError | None
     skipped: str | None
+    breaches: tuple[Breach, ...] = ()
 
 
 def check_env(
@@ -134,11 +129,14 @@ def check_env(
         for the time limit, which is also checked with small limits.
 
     Raises:
-      ConformanceError: the environment breaks a rule; the message names the first one and says what to do.
+      ConformanceError: the environment breaks a rule; the message names every broken one, says where and what to do.
     """
-    for result in check_rules(env, params, key=key, num_steps=num_steps):
-        if result.error is not None:
-            raise result.error
+    errors = [each.error for each in check_rules(env, params, key=key, num_steps=num_steps) if each.error is not None]
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        rules = "\n\n".join(map(str, errors))
+        raise ConformanceError(f"{env.name} breaks {len(errors)} rules.\n\n{rules}") from errors[0]
 
 
 def check_rules(
@@ -201,14 +199,24 @@ def _subject(env: Any, params: Any, key: jax.Array | None, num_steps: int) -> Su
 
 
 def _result(rule: Rule, subject: Subject) -> Result:
-    error, skipped = None, None
+    breaches: list[Breach] = []
+    skipped, cause = None, None
     try:
         with numerics():
             skipped = rule.unless(subject)
             if skipped is None:
-                rule.check(subject)
-    except Exception as cause:
-        problem = str(cause) if isinstance(cause, ConformanceError) else f"{type(cause).__name__}: {cause}"
-        error = ConformanceError(f"{subject.env.name} breaks the rule {rule.name!r}. {problem}")
-        error.__cause__ = None if isinstance(cause, ConformanceError) else cause
-    return Result(rule.name, rule.summary, error, skipped)
+                breaches.extend(rule.check(subject))
+    except Exception as error:
+        # Rules share what they record and compile, and would all tell of the same error.
+        text = f"{type(error).__name__}: {error}"
+        first = subject.errors.setdefault(text, rule.name)
+        if first == rule.name:
+            cause = error
+            breaches.append(breach_of_error(error))
+        elif not breaches:
+            skipped = f"stopped by the same error as {first}"
+    if not breaches:
+        return Result(rule.name, rule.summary, None, skipped)
+    conformance = ConformanceError(f"{subject.env.name} breaks the rule {rule.name!r}. {describe(breaches)}")
+    conformance.__cause__ = cause
+    return Result(rule.name, rule.summary, conformance, None, tuple(breaches))

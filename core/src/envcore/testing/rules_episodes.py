@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from envcore.errors import ConformanceError
-from envcore.testing.compare import as_numpy, take, value_difference
+from envcore.testing.breaches import Breach
+from envcore.testing.compare import as_numpy, on_host, take, value_differences
+from envcore.testing.places import Place
 from envcore.testing.subject import SHORT_LIMIT, Recording, Subject
 
+_RULES = ("transition",)
+_END = ("step", "restart", "carry_over")
 
-def same_key_same_trace(subject: Subject) -> None:
+
+def same_key_same_trace(subject: Subject) -> Iterator[Breach]:
     """The same key and params give the same episodes."""
-    problem = value_difference(subject.record(subject.params)._asdict(), subject.recording._asdict())
-    if problem is not None:
-        raise ConformanceError(f"the same key gave two traces, {problem}: draw from the key, and from nothing else.")
+    for problem in value_differences(subject.record(subject.params)._asdict(), subject.recording._asdict()):
+        yield Breach(
+            f"the same key gave two traces, {problem}: draw from the key, and from nothing else.",
+            subject.place("transition", "init_state"),
+        )
 
 
-def no_key_of_its_own(subject: Subject) -> None:
+def no_key_of_its_own(subject: Subject) -> Iterator[Breach]:
     """All randomness comes from the key: neither `reset` nor `step` makes a key from a seed."""
     env, state, action = subject.env, subject.types.reset[1], subject.types.action
     programs = {
@@ -28,121 +36,142 @@ def no_key_of_its_own(subject: Subject) -> None:
     }
     for name, program in programs.items():
         if "random_seed" in str(program):
-            raise ConformanceError(f"{name} makes a key from a seed of its own: use the key that it is given.")
+            yield Breach(
+                f"{name} makes a key from a seed of its own: use the key that it is given.",
+                subject.place(*({"reset": ("init_state",), "step": ("transition", "init_state")}[name])),
+            )
 
 
-def actions_in_space(subject: Subject) -> None:
+def actions_in_space(subject: Subject) -> Iterator[Breach]:
     """Sampled actions are in the action space."""
-    steps = subject.recording
-    _require_everywhere(steps.action_inside, steps, "the sampled action is not in the action space: mend its sample")
+    problem = "the sampled action is not in the action space: fix its sample"
+    yield from _everywhere(subject.recording.action_inside, subject.recording, problem, subject.place("action_space"))
 
 
-def observations_in_space(subject: Subject) -> None:
+def observations_in_space(subject: Subject) -> Iterator[Breach]:
     """Every observation, also an episode's last, is in the observation space."""
+    steps, env, params = subject.recording, subject.env, subject.params
+    place = subject.place("observe", "observation_space")
+    for breach in _everywhere(
+        steps.obs_inside, steps, "the observation is not in its space: fix observe, or widen the space", place
+    ):
+        where = tuple(np.argwhere(~steps.obs_inside)[0])
+        state, action = jax.tree.map(jnp.asarray, take((steps.state, steps.action), where))
+        *_, info = env.step(subject.wrap_key(steps.key[where]), state, action, params)
+        space = env.observation_space(params)
+        seen = (env.get_obs(state, params), info["final_obs"])
+        outside = next((on_host(obs) for obs in seen if not space.contains(obs)), None)
+        with np.printoptions(threshold=8):
+            yield (
+                breach._replace(problem=f"{breach.problem} {outside} is not in {space!r}.")
+                if outside is not None
+                else breach
+            )
+
+
+def states_in_space(subject: Subject) -> Iterator[Breach]:
+    """Every state, also an episode's last, is in the state space."""
+    problem = "the state is not in its space: fix the rules, or widen the space"
+    place = subject.place("state_space", *_RULES)
+    yield from _everywhere(subject.recording.state_inside, subject.recording, problem, place)
+
+
+def finite_rewards(subject: Subject) -> Iterator[Breach]:
+    """Every reward is a finite number."""
     steps = subject.recording
-    _require_everywhere(
-        steps.obs_inside, steps, "the observation is not in its space: mend observe, or widen the space"
+    yield from _everywhere(
+        np.isfinite(steps.reward), steps, "the reward is not finite: fix transition", subject.place(*_RULES)
     )
 
 
-def states_in_space(subject: Subject) -> None:
-    """Every state, also an episode's last, is in the state space."""
-    steps = subject.recording
-    _require_everywhere(steps.state_inside, steps, "the state is not in its space: mend the rules, or widen the space")
-
-
-def finite_rewards(subject: Subject) -> None:
-    """Every reward is a finite number."""
-    steps = subject.recording
-    _require_everywhere(np.isfinite(steps.reward), steps, "the reward is not finite: mend transition")
-
-
-def done_flag(subject: Subject) -> None:
+def done_flag(subject: Subject) -> Iterator[Breach]:
     """`done` is `terminated | truncated`."""
-    for steps in (subject.recording, subject.short_recording):
-        same = np.asarray(steps.done) == (np.asarray(steps.terminated) | np.asarray(steps.truncated))
-        _require_everywhere(same, steps, "done is not terminated | truncated: leave it to the base class")
+    steps = subject.both_recordings
+    problem = "done is not terminated | truncated: leave it to the base class"
+    yield from _everywhere(steps.done == (steps.terminated | steps.truncated), steps, problem, subject.place(*_END))
 
 
-def discount(subject: Subject) -> None:
+def discount(subject: Subject) -> Iterator[Breach]:
     """The discount is 0 on termination, and 1 on every other step, truncated ones too."""
-    for steps in (subject.recording, subject.short_recording):
-        same = np.asarray(steps.discount) == 1 - np.asarray(steps.terminated)
-        _require_everywhere(same, steps, "the discount is not 1 - terminated: leave it to the base class")
+    steps = subject.both_recordings
+    problem = "the discount is not 1 - terminated: leave it to the base class"
+    yield from _everywhere(steps.discount == 1 - steps.terminated, steps, problem, subject.place(*_END))
 
 
-def observation_of_the_state(subject: Subject) -> None:
+def observation_of_the_state(subject: Subject) -> Iterator[Breach]:
     """The observation that `step` returns is `get_obs` of the state that it returns."""
-    for _, parts in subject.dissections:
-        problem = value_difference(parts.step[0], parts.obs)
-        if problem is not None:
-            raise ConformanceError(f"step's observation is not get_obs(state, params): {problem}.")
+    parts = subject.both_dissections
+    for problem in value_differences(parts.step[0], parts.obs):
+        yield Breach(
+            f"step's observation is not get_obs(state, params): {problem}.", subject.place("step", "get_obs", "observe")
+        )
 
 
-def final_observation(subject: Subject) -> None:
+def final_observation(subject: Subject) -> Iterator[Breach]:
     """`info["final_obs"]` shows the end of the episode, before the reset; elsewhere it is the observation."""
-    for _, parts in subject.dissections:
-        obs, *_, info = parts.step
-        problem = value_difference(info["final_obs"], parts.final_obs)
-        if problem is not None:
-            raise ConformanceError(f"info['final_obs'] is not the observation before the reset: {problem}.")
-        problem = value_difference(take(info["final_obs"], ~parts.ended), take(obs, ~parts.ended))
-        if problem is not None:
-            raise ConformanceError(f"in the midst of an episode info['final_obs'] is not the observation: {problem}.")
+    parts, place = subject.both_dissections, subject.place("step", "observe")
+    obs, *_, info = parts.step
+    for problem in value_differences(info["final_obs"], parts.final_obs):
+        yield Breach(f"info['final_obs'] is not the observation before the reset: {problem}.", place)
+    for problem in value_differences(take(info["final_obs"], ~parts.ended), take(obs, ~parts.ended)):
+        yield Breach(f"in the middle of an episode info['final_obs'] is not the observation: {problem}.", place)
 
 
-def new_episode(subject: Subject) -> None:
+def new_episode(subject: Subject) -> Iterator[Breach]:
     """Where an episode ends, `step` returns the state of a `reset`, but for what `carry_over` keeps."""
-    for _, parts in subject.dissections:
-        state, ended = parts.step[1], parts.ended
-        problem = value_difference(take(state, ended), take(parts.fresh, ended))
-        if problem is None:
-            problem = value_difference({"time": state.time[ended]}, {"time": np.zeros(ended.sum(), np.int32)})
-        if problem is not None:
-            raise ConformanceError(
-                f"after done, the state is not that of reset(envcore.random.reset_key(key), params): {problem}. "
-                "What is to survive a reset belongs into carry_over, and the time does not."
-            )
-        problem = value_difference(take(state, ~ended), take(parts.outcome.state, ~ended))
-        if problem is not None:
-            raise ConformanceError(f"in the midst of an episode step changes the state, as after an end: {problem}.")
+    parts, place = subject.both_dissections, subject.place(*_END)
+    state, ended = parts.step[1], parts.ended
+    problems = value_differences(take(state, ended), take(parts.fresh, ended))
+    problems += value_differences({"time": state.time[ended]}, {"time": np.zeros(ended.sum(), np.int32)})
+    for problem in problems:
+        yield Breach(
+            f"after done, the state is not that of reset(envcore.random.reset_key(key), params): {problem}. "
+            "What is to survive a reset belongs into carry_over, and the time does not.",
+            place,
+        )
+    for problem in value_differences(take(state, ~ended), take(parts.outcome.state, ~ended)):
+        yield Breach(f"in the middle of an episode step changes the state, as after an end: {problem}.", place)
 
 
-def time_limit(subject: Subject) -> None:
+def time_limit(subject: Subject) -> Iterator[Breach]:
     """An episode that does not end before is cut at exactly `max_steps_in_episode`, whatever that is."""
     terminates = subject.env.unwrapped.time_limit_terminates
     for limit in (1, SHORT_LIMIT, int(subject.params.max_steps_in_episode)):
         steps = subject.record(subject.limited(limit))
-        for terminated, truncated in zip(_rows(steps.terminated), _rows(steps.truncated), strict=True):
-            _check_limit(terminated, truncated, limit, terminates, first_only=subject.is_wrapped)
-
-
-def step_env_without_reset(subject: Subject) -> None:
-    """`step_env` returns the state before the reset, and otherwise what `step` returns."""
-    for _, parts in subject.dissections:
-        obs, state, reward, terminated, _ = parts.step_env
-        _, _, step_reward, _, info = parts.step
-        problem = value_difference(
-            {"obs": obs, "state": state, "reward": reward, "terminated": terminated},
-            {
-                "obs": parts.final_obs,
-                "state": parts.outcome.state,
-                "reward": step_reward,
-                "terminated": info["terminated"],
-            },
-        )
+        rows = zip(_rows(steps.terminated), _rows(steps.truncated), strict=True)
+        problems = (_beyond_limit(*flags, limit, terminates, first_only=subject.is_wrapped) for flags in rows)
+        problem = next(filter(None, problems), None)
         if problem is not None:
-            raise ConformanceError(f"step_env is not step without its reset: {problem}.")
+            yield Breach(problem, subject.place("advance", "step", "transition"))
 
 
-def _require_everywhere(good: Any, steps: Recording, problem: str) -> None:
+def step_env_without_reset(subject: Subject) -> Iterator[Breach]:
+    """`step_env` returns the state before the reset, and otherwise what `step` returns."""
+    parts = subject.both_dissections
+    obs, state, reward, terminated, _ = parts.step_env
+    _, _, step_reward, _, info = parts.step
+    for problem in value_differences(
+        {"obs": obs, "state": state, "reward": reward, "terminated": terminated},
+        {
+            "obs": parts.final_obs,
+            "state": parts.outcome.state,
+            "reward": step_reward,
+            "terminated": info["terminated"],
+        },
+    ):
+        yield Breach(f"step_env is not step without its reset: {problem}.", subject.place("step_env", "advance"))
+
+
+def _everywhere(good: Any, steps: Recording, problem: str, place: Place | None) -> Iterator[Breach]:
     bad = np.argwhere(~np.asarray(good))
     if len(bad):
         trace, step = bad[0][:2]
         with np.printoptions(threshold=8):
             state = jax.tree.map(as_numpy, take(steps.state, (trace, step)))
-            raise ConformanceError(
-                f"{problem}. It happened {len(bad)} times, first at step {step} of trace {trace}, in the state {state}."
+            yield Breach(
+                f"{problem}. It happened {len(bad)} times, first at step {step} of trace {trace}, in the state "
+                f"{state}.",
+                place,
             )
 
 
@@ -151,20 +180,21 @@ def _rows(flags: jax.Array) -> np.ndarray[Any, Any]:
     return np.moveaxis(np.asarray(flags), 1, -1).reshape(-1, flags.shape[1])
 
 
-def _check_limit(
+def _beyond_limit(
     terminated: np.ndarray[Any, Any], truncated: np.ndarray[Any, Any], limit: int, terminates: bool, first_only: bool
-) -> None:
+) -> str | None:
     length = 0
     for step, (is_end, is_cut) in enumerate(zip(terminated, truncated, strict=True)):
         length += 1
         at_limit = length == limit
         if is_cut != (at_limit and not terminates) or (at_limit and terminates and not is_end):
             flags = f"terminated={bool(is_end)}, truncated={bool(is_cut)}"
-            raise ConformanceError(
+            return (
                 f"with max_steps_in_episode={limit}, step {length} of an episode (trace step {step}) has {flags}: "
                 "leave state.time and the time limit to the base class."
             )
         if is_end or is_cut:
             if first_only:
-                return
+                return None
             length = 0
+    return None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import jax
 import numpy as np
 
-from envcore.errors import ConformanceError, EnvironmentDefinitionError, NoPictureError
+from envcore.errors import EnvironmentDefinitionError, NoPictureError
 from envcore.frames import picture_struct
+from envcore.testing.breaches import Breach
 from envcore.testing.compare import as_numpy
+from envcore.testing.compilation import quick_jit
 from envcore.testing.subject import Subject
 
 _NUM_PICTURES = 8
@@ -19,45 +22,60 @@ _ROUNDING = 2  # of 255 levels
 _SHARE_ROUNDED = 0.01  # of levels that may differ by more, where rounding decides between two sides of a hard edge
 
 
-def pictures(subject: Subject) -> None:
+def pictures(subject: Subject) -> Iterator[Breach]:
     """`render` returns uint8 (height, width, 3) of the height asked for, with and without params."""
     env, state = subject.env, subject.types.reset[1]
-    for params, height in ((None, 256), (subject.params, 64)):
+    for params, height in ((None, _HEIGHT), (subject.params, _HEIGHT // 2)):
         try:
             picture_struct(env, state, params, height)
         except EnvironmentDefinitionError as error:
-            raise ConformanceError(str(error)) from error
+            yield Breach(str(error), subject.place("render"))
 
 
-def changing_pictures(subject: Subject) -> None:
+def changing_pictures(subject: Subject) -> Iterator[Breach]:
     """Where the observation changes over an episode, the picture does."""
-    env, params = subject.env, subject.params
-    states = _states(subject)
-    drawn, seen = jax.jit(jax.vmap(lambda s: (env.render(s, params, height=_HEIGHT), env.get_obs(s, params))))(states)
+    drawn, _, seen = subject.shared(_draw)
     if any(map(_changes, jax.tree.leaves(seen))) and not _changes(drawn):
-        raise ConformanceError("render draws the same picture whatever happens: draw the state that it is given.")
+        yield Breach(
+            "render draws the same picture whatever happens: draw the state that it is given.", subject.place("render")
+        )
 
 
-def pictures_under_vmap(subject: Subject) -> None:
+def pictures_under_vmap(subject: Subject) -> Iterator[Breach]:
     """`render` draws the same under `jit` and `vmap` as for one state alone, but for rounding."""
-    env, params = subject.env, subject.params
-    draw = functools.partial(env.render, params=params, height=_HEIGHT)
-    ways = jax.jit(lambda states: (jax.vmap(draw)(states), jax.lax.map(draw, states)))
-    together, alone = (as_numpy(pictures).astype(np.int32) for pictures in ways(_states(subject)))
+    together, alone = (as_numpy(pictures).astype(np.int32) for pictures in subject.shared(_draw)[:2])
     differ = (np.abs(together - alone) > _ROUNDING).mean()
     if differ > _SHARE_ROUNDED:
-        raise ConformanceError(
-            f"render draws {differ:.1%} of the levels differently under vmap: let a picture depend on its own state."
+        yield Breach(
+            f"render draws {differ:.1%} of the levels differently under vmap: let a picture depend on its own state.",
+            subject.place("render"),
         )
 
 
 def cannot_draw(subject: Subject) -> str | None:
     """Why the rules about pictures do not apply, if they do not."""
+    return subject.shared(_no_picture)
+
+
+def _no_picture(subject: Subject) -> str | None:
     try:
-        jax.eval_shape(subject.env.render, subject.types.reset[1], subject.params)
+        jax.eval_shape(functools.partial(subject.env.render, height=_HEIGHT), subject.types.reset[1], subject.params)
     except NoPictureError:
         return "the environment has no picture"
+    except Exception:
+        return None  # for the rule to say
     return None
+
+
+def _draw(subject: Subject) -> tuple[Any, Any, Any]:
+    """Some states drawn under `vmap`, drawn one by one, and observed."""
+    env, params = subject.env, subject.params
+    draw = functools.partial(env.render, params=params, height=_HEIGHT)
+
+    def draw_all(states: Any) -> tuple[Any, Any, Any]:
+        return jax.vmap(draw)(states), jax.lax.map(draw, states), jax.vmap(lambda s: env.get_obs(s, params))(states)
+
+    return quick_jit(draw_all)(_states(subject))
 
 
 def _states(subject: Subject) -> Any:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.tree_util import keystr, tree_leaves_with_path, tree_map_with_path
+from jax.tree_util import keystr, tree_leaves_with_path
 
-from envcore.errors import ConformanceError
-from envcore.testing.compare import take, value_difference
+from envcore.testing.batching import float_params, mapped_axes
+from envcore.testing.breaches import Breach, breach_of_error
+from envcore.testing.compare import take, value_differences
 from envcore.testing.compilation import CompilationCount, quick_jit
-from envcore.testing.subject import Subject
+from envcore.testing.subject import SHORT_LIMIT, Subject
 
-_SCALES = np.array([1.0, 0.99, 1.01], np.float32)
+_STEP = ("step", "transition")
 
 
-def compiles_once(subject: Subject) -> None:
+def compiles_once(subject: Subject) -> Iterator[Breach]:
     """Repeated steps, and an equal environment, compile nothing new."""
-    env, params, action = subject.env, subject.params, take(subject.recording.action, (0, 0))
+    env, params = subject.env, subject.params
+    action = jax.tree.map(jnp.asarray, take(subject.recording.action, (0, 0)))
 
     def play(env: Any, num_steps: int) -> None:
         _, state = env.reset(subject.key, params)
@@ -34,120 +35,166 @@ def compiles_once(subject: Subject) -> None:
         with CompilationCount() as compilations:
             play(again, 2)
         if compilations.count:
-            raise ConformanceError(
+            yield Breach(
                 f"{what} compiled {compilations.count} programs anew: the types of the state must not change, "
-                "equal environments must be equal and hash equally, and step must make no jitted function of its own."
+                "equal environments must be equal and hash equally, and step must make no jitted function of its own.",
+                subject.place(*_STEP),
             )
 
 
-def vmap_equals_loop(subject: Subject) -> None:
+def vmap_equals_loop(subject: Subject) -> Iterator[Breach]:
     """`step` under `vmap` gives what a loop over the environments gives."""
-    for (_, parts), single_steps in zip(subject.dissections, subject.single_steps, strict=True):
-        for index, alone in enumerate(single_steps):
-            problem = value_difference(take(parts.step, index), alone)
-            if problem is not None:
-                raise ConformanceError(f"a step under vmap is not that of a loop: {problem}.")
+    for problem in subject.shared(_differences_under_vmap)[0]:
+        yield Breach(f"a step under vmap is not that of a loop: {problem}.", subject.place(*_STEP))
 
 
-def jit_equals_eager(subject: Subject) -> None:
+def jit_equals_eager(subject: Subject) -> Iterator[Breach]:
     """`step` under `jax.disable_jit()` gives what the compiled one gives."""
     for (params, parts), single_steps in zip(subject.dissections, subject.single_steps, strict=True):
         done = [bool(np.any(step[3])) for step in single_steps]
         for index in {done.index(end) for end in (False, True) if end in done}:
             with jax.disable_jit():
                 eager = subject.step_alone(parts, index, params)
-            problem = value_difference(eager, single_steps[index])
-            if problem is not None:
-                raise ConformanceError(
+            problems = value_differences(eager, single_steps[index])
+            for problem in problems:
+                yield Breach(
                     f"a step without jit is not that with jit: {problem}. "
-                    "The rules must depend on their arguments alone."
+                    "The rules must depend on their arguments alone.",
+                    subject.place(*_STEP),
                 )
+            if problems:
+                return
 
 
-def legacy_keys(subject: Subject) -> None:
+def legacy_keys(subject: Subject) -> Iterator[Breach]:
     """A legacy key (`jax.random.PRNGKey(seed)`) gives what the typed key (`jax.random.key(seed)`) gives."""
+    if _program(subject, lambda words: words) == _program(subject, jax.random.wrap_key_data):
+        return
+    # Different programs may still give the same.
     for params, parts in subject.dissections:
         for index in range(len(parts.key)):
             legacy = subject.step_alone(parts, index, params, jax.random.PRNGKey(index))
             typed = subject.step_alone(parts, index, params, jax.random.key(index))
-            problem = value_difference(legacy, typed)
-            if problem is not None:
-                raise ConformanceError(f"a legacy key gives another step than the typed key: {problem}.")
+            problems = value_differences(legacy, typed)
+            for problem in problems:
+                yield Breach(
+                    f"a legacy key gives another step than the typed key: {problem}.",
+                    subject.place("init_state", "transition"),
+                )
+            if problems:
+                return
 
 
-def batched_params(subject: Subject) -> None:
+def batched_params(subject: Subject) -> Iterator[Breach]:
     """`reset` and `step` can be mapped over every float param, and give what a loop over its values gives."""
-    env = subject.env
-    names = float_params(subject)
-    _, parts = subject.dissections[0]
-    key, state, action = take((parts.key, parts.state, parts.action), 0)
-
-    def reset(params: Any) -> Any:
-        return env.reset(key, params)
-
-    def step(params: Any) -> Any:
-        return env.step(key, state, action, params)
-
-    for fun, name in itertools.product((reset, step), names):
-        try:
-            jax.eval_shape(_mapped(fun, subject.params, {name}), _scaled(subject.params, {name}, _SCALES))
-        except Exception as error:
-            raise ConformanceError(f"vmap of {fun.__name__} over params{name} fails: {error}") from error
-    params = subject.limited(1)  # so that the step resets
-    steps = quick_jit(_mapped(step, params, names))(_scaled(params, names, _SCALES))
-    for number, scale in enumerate(_SCALES):
-        alone = subject.step_alone(parts, 0, _scaled(params, names, scale))
-        problem = value_difference(take(steps, number), alone)
-        if problem is not None:
-            raise ConformanceError(f"a step under vmap over the float params is not that of a loop: {problem}.")
+    problems = subject.shared(_differences_under_vmap)[1]
+    if subject.batching_error is not None:
+        found = list(_unmappable(subject))
+        yield from found or [breach_of_error(subject.batching_error, subject.place(*_STEP))]
+    for problem in problems:
+        yield Breach(
+            f"a step under vmap over the float params is not that of a loop: {problem}.", subject.place(*_STEP)
+        )
 
 
-def finite_gradients(subject: Subject) -> None:
+def finite_gradients(subject: Subject) -> Iterator[Breach]:
     """Gradients by state, action and params are finite, and not all zero, where `differentiable` is declared."""
-    gradients = [_gradients(subject, params, parts) for params, parts in subject.dissections]
-    for name, gradient in (item for each in gradients for item in each.items()):
-        if not np.isfinite(gradient).all():
-            raise ConformanceError(f"the gradient by {name} is not finite: mend it, or do not declare differentiable.")
-    if not any(np.any(gradient) for each in gradients for gradient in each.values()):
-        raise ConformanceError("every gradient is zero: do not declare differentiable.")
+    gradients, place = _gradients(subject), subject.place("transition")
+    infinite = sorted(
+        {name for each in gradients for name, gradient in each.items() if not np.isfinite(gradient).all()}
+    )
+    for name in infinite:
+        yield Breach(f"the gradient by {name} is not finite: fix it, or do not declare differentiable.", place)
+    if not infinite and not any(np.any(gradient) for each in gradients for gradient in each.values()):
+        yield Breach("every gradient is zero: do not declare differentiable.", place)
 
 
-def float_params(subject: Subject) -> list[str]:
-    """The paths of the float leaves of the params."""
-    return [keystr(path) for path, leaf in tree_leaves_with_path(subject.params) if _is_float(leaf)]
+def no_float_params(subject: Subject) -> str | None:
+    """Why the rule about batched params does not apply, if it does not."""
+    return None if float_params(subject.params) else "the params have no floats"
 
 
-def _mapped(fun: Callable[[Any], Any], params: Any, names: Collection[str]) -> Callable[[Any], Any]:
-    """`fun` of params, mapped over the named leaves."""
-    return jax.vmap(fun, (tree_map_with_path(lambda path, _: 0 if keystr(path) in names else None, params),))
+def not_differentiable(subject: Subject) -> str | None:
+    """Why the rule about gradients does not apply, if it does not."""
+    return None if subject.env.differentiable else "the environment is not declared differentiable"
 
 
-def _scaled(params: Any, names: Collection[str], scale: Any) -> Any:
-    """The named leaves times `scale`; a scale of shape (n,) gives them a first axis of n."""
+def _differences_under_vmap(subject: Subject) -> tuple[list[str], list[str]]:
+    """What `vmap` changes: whatever the params, and where they are mapped too."""
+    problems = _differences_of_a_step(subject.dissections, subject.single_steps)
+    if not problems or subject.batching_error is not None or not float_params(subject.params):
+        return problems, []
+    dissections = subject.dissect(batch_params=False)
+    singles = [[subject.step_alone(parts, i, params) for i in range(len(parts.key))] for params, parts in dissections]
+    with_same_params = _differences_of_a_step(dissections, singles)
+    return with_same_params, [] if with_same_params else problems
 
-    def leaf(path: Any, x: np.ndarray[Any, Any]) -> Any:
-        return np.multiply.outer(scale, x) if keystr(path) in names else x
 
-    return tree_map_with_path(leaf, params)
+def _differences_of_a_step(dissections: Any, singles: list[list[tuple[Any, ...]]]) -> list[str]:
+    """Of the first step that differs."""
+    for (_, parts), single_steps in zip(dissections, singles, strict=True):
+        for index, alone in enumerate(single_steps):
+            problems = value_differences(take(parts.step, index), alone)
+            if problems:
+                return problems
+    return []
 
 
-def _gradients(subject: Subject, params: Any, parts: Any) -> dict[str, Any]:
+def _unmappable(subject: Subject) -> Iterator[Breach]:
+    """The float params that `reset` or `step` cannot be mapped over one by one."""
+    env, types = subject.env, subject.types
+    methods: dict[str, Callable[..., Any]] = {
+        "reset": lambda key, state, action, params: env.reset(key, params),
+        "step": env.step,
+    }
+    for (method, fun), name in ((item, name) for item in methods.items() for name in float_params(subject.params)):
+        axes = mapped_axes(subject.params, [name])
+        params = jax.tree.map(lambda x, axis: x if axis is None else x[None], subject.params, axes, is_leaf=_is_none)
+        try:
+            jax.eval_shape(jax.vmap(fun, (None, None, None, axes)), subject.key, types.reset[1], types.action, params)
+        except Exception as error:
+            place = breach_of_error(error, subject.place("init_state" if method == "reset" else "transition")).place
+            yield Breach(f"vmap of {method} over params{name} fails: {error}", place)
+
+
+def _program(subject: Subject, key_of: Callable[[jax.Array], jax.Array]) -> str:
+    """The program of a reset and a step as text, from the words of a key. Nothing is compiled."""
+
+    def program(words: jax.Array, state: Any, action: Any, params: Any) -> Any:
+        key = key_of(words)
+        return subject.env.reset(key, params), subject.env.step(key, state, action, params)
+
+    words = jax.eval_shape(lambda: jax.random.PRNGKey(0))
+    return jax.jit(program).lower(words, subject.types.reset[1], subject.types.action, subject.params).as_text()
+
+
+def _gradients(subject: Subject) -> list[dict[str, Any]]:
     """Gradients of the sum of everything real that `step` returns, by the path of each real input."""
-    inputs = {"state": parts.state, "action": parts.action, "params": params}
-    structure = jax.tree.structure(inputs)
-    leaves = {keystr(path): leaf for path, leaf in tree_leaves_with_path(inputs)}
-    names = list(leaves)  # in the order of `structure`: JAX sorts the keys of dicts
-    floats = {name: leaf for name, leaf in leaves.items() if _is_float(leaf)}
+    played = ((subject.params, subject.dissections[0][1]), (subject.limited(SHORT_LIMIT), subject.dissections[1][1]))
+    inputs = [{"state": parts.state, "action": parts.action, "params": params} for params, parts in played]
+    structure = jax.tree.structure(inputs[0])
+    names = [keystr(path) for path, _ in tree_leaves_with_path(inputs[0])]  # in the order of `structure`
 
-    def total(floats: dict[str, Any], leaves: dict[str, Any], key: jax.Array) -> jax.Array:
+    def total(floats: dict[str, Any], leaves: dict[str, Any], words: jax.Array) -> jax.Array:
         given = jax.tree.unflatten(structure, [floats.get(name, leaves[name]) for name in names])
+        key = subject.wrap_key(words)
         obs, state, reward, *_ = subject.env.step(key, given["state"], given["action"], given["params"])
         return jnp.stack([x.sum() for x in jax.tree.leaves((obs, state, reward)) if _is_float(x)]).sum()
 
     def axes(leaves: dict[str, Any]) -> dict[str, int | None]:
         return {name: None if name.startswith("['params']") else 0 for name in leaves}
 
-    return quick_jit(jax.vmap(jax.grad(total), (axes(floats), axes(leaves), 0)))(floats, leaves, parts.key)
+    all_leaves = [dict(zip(names, jax.tree.leaves(each), strict=True)) for each in inputs]
+    all_floats = [{name: leaf for name, leaf in leaves.items() if _is_float(leaf)} for leaves in all_leaves]
+    gradients = quick_jit(jax.vmap(jax.grad(total), (axes(all_floats[0]), axes(all_leaves[0]), 0)))
+    return [
+        gradients(floats, leaves, parts.key)
+        for floats, leaves, (_, parts) in zip(all_floats, all_leaves, played, strict=True)
+    ]
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
 
 
 def _is_float(leaf: Any) -> bool:

@@ -2,71 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import jax
 import jax.numpy as jnp
 
-from envcore.errors import ConformanceError
-from envcore.testing.compare import type_difference
+from envcore.testing.breaches import Breach
+from envcore.testing.compare import type_differences
 from envcore.testing.numerics import numerics
+from envcore.testing.promotion import find_promotions, strict_dtypes, strict_ranks
 from envcore.testing.subject import Subject
 
+_AUTHORS = {"observation": ("reset", "observe"), "state": ("reset", "start", "init_state")}
 
-def reset_and_step_run(subject: Subject) -> None:
+
+def reset_and_step_run(subject: Subject) -> Iterator[Breach]:
     """`reset`, `step` and `step_env` can be traced with sampled actions."""
     _ = subject.types
+    yield from ()
 
 
-def constant_types(subject: Subject) -> None:
+def constant_types(subject: Subject) -> Iterator[Breach]:
     """`reset` and `step` return observations and states of the same types, weak types included."""
     for what, reset, step in zip(("observation", "state"), subject.types.reset, subject.types.step, strict=False):
-        problem = type_difference(reset, step)
-        if problem is not None:
-            raise ConformanceError(
+        for problem in type_differences(reset, step):
+            yield Breach(
                 f"the {what} of reset has another type than that of step: {problem}. "
-                "Every change of type compiles again: give both the same dtype."
+                "Every change of type compiles again: give both the same dtype.",
+                subject.place(*_AUTHORS[what]),
             )
 
 
-def reward_and_flag_types(subject: Subject) -> None:
+def reward_and_flag_types(subject: Subject) -> Iterator[Breach]:
     """Rewards are float32, flags bool and the discount float32, all of the batch shape."""
     _, _, reward, done, info = subject.types.step
     number, flag = (jax.ShapeDtypeStruct(subject.env.batch_shape, dtype) for dtype in (jnp.float32, jnp.bool_))
     found = {**info, "reward": reward, "done": done}
     expected = {"reward": number, "done": flag, "terminated": flag, "truncated": flag, "discount": number}
     for name, struct in expected.items():
-        problem = type_difference(found[name], struct) if name in found else "it is missing"
-        if problem is not None:
-            raise ConformanceError(f"{name} has the wrong type: {problem}. Leave it to the base class.")
+        for problem in type_differences(found[name], struct) if name in found else ["it is missing"]:
+            yield Breach(
+                f"{name} has the wrong type: {problem}. Leave it to the base class.",
+                subject.place("step", "advance", "transition"),
+            )
 
 
-def info_entries(subject: Subject) -> None:
+def info_entries(subject: Subject) -> Iterator[Breach]:
     """`info` has the same entries after `step` and `step_env`; `final_obs` has the type of an observation."""
     obs, *_, info = subject.types.step
-    problem = type_difference(subject.types.step_env[-1], info)
-    if problem is not None:
-        raise ConformanceError(f"the info of step_env differs from that of step: {problem}.")
-    problem = type_difference(info.get("final_obs"), obs)
-    if problem is not None:
-        raise ConformanceError(f"info['final_obs'] has another type than the observation: {problem}.")
+    place = subject.place("step_env", "step", "advance", "transition")
+    for problem in type_differences(subject.types.step_env[-1], info):
+        yield Breach(f"the info of step_env differs from that of step: {problem}.", place)
+    for problem in type_differences(info.get("final_obs"), obs):
+        yield Breach(f"info['final_obs'] has another type than the observation: {problem}.", place)
 
 
-def x64(subject: Subject) -> None:
+def x64(subject: Subject) -> Iterator[Breach]:
     """With JAX's 64-bit mode on, every type stays as it is."""
-    expected = subject.types
-    with numerics(x64=True):
-        problem = type_difference(subject.trace_types(), expected)
-    if problem is not None:
-        raise ConformanceError(f"in 64-bit mode {problem}: name the dtype, such as jnp.float32, where arrays are made.")
+    types = subject.strict_types(x64=True)
+    if types is None:
+        with numerics(x64=True):
+            types = subject.trace_types()
+    methods = {
+        "reset's observation": ("reset", "observe"),
+        "reset's state": ("reset", "start", "init_state"),
+        "the sampled action": ("action_space",),
+        "step": ("step", "advance", "transition"),
+        "step_env": ("step_env", "advance", "transition"),
+    }
+    parts = [(*each.reset, each.action, each.step, each.step_env) for each in (types, subject.types)]
+    for (what, names), got, expected in zip(methods.items(), *parts, strict=True):
+        for problem in type_differences(got, expected):
+            yield Breach(
+                f"in 64-bit mode the types of {what} change: {problem}. Name the dtype where arrays are made, as in "
+                "jnp.zeros(n, jnp.float32), and cast by astype(jnp.float32), not astype(float).",
+                subject.place(*names),
+            )
 
 
-def strict_dtype_promotion(subject: Subject) -> None:
+def strict_dtype_promotion(subject: Subject) -> Iterator[Breach]:
     """Traces where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`), in 64-bit mode too."""
+    known: set[object] = set()
     for x64 in (False, True):
-        with numerics(dtype_promotion="strict", x64=x64):
-            subject.trace_types()
+        if subject.strict_types(x64=x64) is not None:
+            continue
+        with numerics(x64=x64):
+            found = find_promotions(subject.trace_types, strict_dtypes)
+        for breach in found:
+            if breach.place is None or breach.place not in known:
+                yield breach._replace(problem=f"In 64-bit mode, {breach.problem}") if x64 else breach
+        known.update(breach.place for breach in found)
 
 
-def strict_rank_promotion(subject: Subject) -> None:
+def strict_rank_promotion(subject: Subject) -> Iterator[Breach]:
     """Traces where JAX refuses to mix ranks (`jax.numpy_rank_promotion("raise")`)."""
-    with numerics(rank_promotion="raise"):
-        subject.trace_types()
+    if subject.strict_types(x64=False) is None:
+        with numerics():
+            yield from find_promotions(subject.trace_types, strict_ranks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -12,8 +13,11 @@ from jax import lax
 
 from envcore import arguments, random, trees
 from envcore.environment import Environment
-from envcore.testing.compare import take
+from envcore.testing.batching import float_params, mapped_axes, scaled
+from envcore.testing.compare import join, on_host, take
 from envcore.testing.compilation import quick_jit
+from envcore.testing.numerics import numerics
+from envcore.testing.places import Place, place_of_method
 
 SHORT_LIMIT = 7
 """Time limit of the recording that is certain to hold the ends of episodes."""
@@ -21,6 +25,7 @@ MIN_STEPS = 16
 
 _NUM_ENVS = 4
 _NUM_DISSECTED = 16
+_SCALES = np.array([1.0, 0.99, 1.01], np.float32)  # of float params
 
 
 class Types(NamedTuple):
@@ -33,10 +38,10 @@ class Types(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """Episodes with random actions. Every leaf has the leading axes (environment, step).
+    """Episodes with random actions, on the host. Every leaf has the leading axes (environment, step).
 
     Attributes:
-      key: of the step.
+      key: of the step, as words.
       state: before the step.
       action: as sampled.
       reward: as returned, like the four after it.
@@ -45,24 +50,24 @@ class Recording(NamedTuple):
       state_inside: likewise the states.
     """
 
-    key: jax.Array
+    key: Any
     state: Any
     action: Any
-    reward: jax.Array
-    done: jax.Array
-    terminated: jax.Array
-    truncated: jax.Array
-    discount: jax.Array
-    action_inside: jax.Array
-    obs_inside: jax.Array
-    state_inside: jax.Array
+    reward: Any
+    done: Any
+    terminated: Any
+    truncated: Any
+    discount: Any
+    action_inside: Any
+    obs_inside: Any
+    state_inside: Any
 
 
 class Dissection(NamedTuple):
-    """Single steps under `vmap`, and the parts that they should be made of. Every leaf has one leading axis.
+    """Single steps under `vmap`, and the parts that they should be made of, on the host, with one leading axis.
 
     Attributes:
-      key, state, action: what went in.
+      key, state, action: what went in; the key as words.
       step: what `step` returned.
       step_env: what `step_env` returned.
       outcome: what `advance` returned: the reference for both.
@@ -71,7 +76,7 @@ class Dissection(NamedTuple):
       fresh: the state of `reset` with the key of the auto-reset, after `carry_over`.
     """
 
-    key: jax.Array
+    key: Any
     state: Any
     action: Any
     step: tuple[Any, ...]
@@ -93,6 +98,10 @@ class Subject:
     def __init__(self, env: Environment[Any, Any], params: Any, key: jax.Array | None, num_steps: int):
         self.env = env
         self.num_steps = num_steps
+        self.batching_error: Exception | None = None
+        self.errors: dict[str, str] = {}  # the rule that met an error first, by the error's text
+        self._shared: dict[Any, Any] = {}
+        self._strict_types: dict[bool, Types | None] = {}
         self._given_params = params
         self._given_key = key
 
@@ -116,6 +125,20 @@ class Subject:
         """The params with another time limit."""
         return self.params.replace(max_steps_in_episode=np.int32(limit))
 
+    def place(self, *methods: str) -> Place | None:
+        """Where the author has written the first of these methods, else the class."""
+        return place_of_method(self.env, *methods)
+
+    def wrap_key(self, words: Any) -> jax.Array:
+        """The typed key of recorded words."""
+        return jax.random.wrap_key_data(jnp.asarray(words), impl=jax.random.key_impl(self.key))
+
+    def shared(self, make: Callable[[Subject], Any]) -> Any:
+        """`make(self)`, computed by the first rule that asks for it."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        return self._shared[make]
+
     @functools.cached_property
     def types(self) -> Types:
         """The types under JAX's default numerics."""
@@ -123,10 +146,23 @@ class Subject:
 
     def trace_types(self) -> Types:
         """Finds the types by tracing anew, under the numerics that are in force."""
-        reset = jax.eval_shape(self.env.reset, self.key, self.params)
-        action = jax.eval_shape(self.env.action_space(self.params).sample, self.key)
-        step = (self.key, reset[1], action, self.params)
-        return Types(reset, action, jax.eval_shape(self.env.step, *step), jax.eval_shape(self.env.step_env, *step))
+        env = self.env
+        # Without a name of its own, JAX would remember what it has traced under other switches.
+        reset = jax.eval_shape(lambda *args: env.reset(*args), self.key, self.params)
+        action = jax.eval_shape(lambda key: env.action_space(self.params).sample(key), self.key)
+        args = (self.key, reset[1], action, self.params)
+        step = jax.eval_shape(lambda *args: env.step(*args), *args)
+        return Types(reset, action, step, jax.eval_shape(lambda *args: env.step_env(*args), *args))
+
+    def strict_types(self, *, x64: bool) -> Types | None:
+        """The types where JAX refuses to mix dtypes and ranks; None where something raises."""
+        if x64 not in self._strict_types:
+            try:
+                with numerics(x64=x64, dtype_promotion="strict", rank_promotion="raise"):
+                    self._strict_types[x64] = self.trace_types()
+            except Exception:
+                self._strict_types[x64] = None
+        return self._strict_types[x64]
 
     @functools.cached_property
     def recording(self) -> Recording:
@@ -140,16 +176,51 @@ class Subject:
 
     def record(self, params: Any) -> Recording:
         """Plays a few environments for `num_steps` steps; the same params give the same recording."""
-        return self._record(jax.random.split(self.key, _NUM_ENVS), params)
+        return on_host(self._record(self.key, params))
 
     @functools.cached_property
     def dissections(self) -> tuple[tuple[Any, Dissection], ...]:
-        """Steps of either recording, taken apart, each with the params that they were played with."""
+        """Steps of either recording, taken apart, each with the params that they were played with.
+
+        The float params of each step are a little different, with a first axis for the steps, unless `step` cannot
+        be mapped over them: then `batching_error` says why.
+        """
+        try:
+            return self.dissect(batch_params=True)
+        except Exception as error:
+            parts = self.dissect(batch_params=False)
+            self.batching_error = error
+            return parts
+
+    def dissect(self, *, batch_params: bool) -> tuple[tuple[Any, Dissection], ...]:
+        """Makes `dissections`, with float params for each step or with the same ones for all."""
+        names = float_params(self.params) if batch_params else []
+        dissect = quick_jit(jax.vmap(self._dissect_step, (0, 0, 0, mapped_axes(self.params, names))))
+        scales = np.resize(_SCALES, _NUM_DISSECTED)
         played = ((self.params, self.recording), (self.limited(SHORT_LIMIT), self.short_recording))
-        return tuple(
-            (params, self._dissect((steps.key, steps.state, steps.action), _ends_and_others(steps), params))
-            for params, steps in played
-        )
+        found = []
+        for params, steps in played:
+            chosen, params = _ends_and_others(steps), scaled(params, names, scales)
+            inputs = jax.tree.map(
+                lambda x: x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])[chosen],  # noqa: B023
+                (steps.key, steps.state, steps.action),
+            )
+            found.append((params, on_host(dissect(*inputs, params))))
+        return tuple(found)
+
+    def params_of_step(self, params: Any, index: int) -> Any:
+        """The params of one of the steps that `dissections` holds."""
+        return jax.tree.map(lambda x, own: x[index] if x.ndim > own.ndim else x, params, self.params)
+
+    @functools.cached_property
+    def both_recordings(self) -> Recording:
+        """`recording` and `short_recording` as one, the environments of the short one last."""
+        return join(self.recording, self.short_recording)
+
+    @functools.cached_property
+    def both_dissections(self) -> Dissection:
+        """The parts of `dissections` as one."""
+        return join(*(parts for _, parts in self.dissections))
 
     @functools.cached_property
     def single_steps(self) -> list[list[tuple[Any, ...]]]:
@@ -161,26 +232,30 @@ class Subject:
 
     def step_alone(self, parts: Dissection, index: int, params: Any, key: jax.Array | None = None) -> tuple[Any, ...]:
         """Repeats one dissected step without `vmap`, with another key if given."""
-        own_key, state, action = take((parts.key, parts.state, parts.action), index)
-        return self.env.step(own_key if key is None else key, state, action, params)
+        words, state, action = take((parts.key, parts.state, parts.action), index)
+        state, action = jax.tree.map(jnp.asarray, (state, action))
+        key = self.wrap_key(words) if key is None else key
+        return self.env.step(key, state, action, self.params_of_step(params, index))
 
     @functools.cached_property
     def _record(self) -> Any:
-        return quick_jit(jax.vmap(self._play, (0, None)))
+        def record(key: jax.Array, params: Any) -> Recording:
+            return jax.vmap(self._play, (0, None))(jax.random.split(key, _NUM_ENVS), params)
+
+        return quick_jit(record)
 
     def _play(self, key: jax.Array, params: Any) -> Recording:
         env = self.env
         action_space, obs_space = env.action_space(params), env.observation_space(params)
         state_space = env.state_space(params)
 
-        def body(carry: tuple[Any, Any], key: jax.Array) -> tuple[tuple[Any, Any], Recording]:
-            obs, state = carry
-            key_action, key_step = jax.random.split(key)
+        def body(carry: tuple[Any, Any], keys: jax.Array) -> tuple[tuple[Any, Any], Recording]:
+            (state, obs_inside), (key_action, key_step) = carry, keys
             action = action_space.sample(key_action)
             next_obs, next_state, reward, done, info = env.step(key_step, state, action, params)
             final_state = env.advance(key_step, state, action, params).state
             recording = Recording(
-                key=key_step,
+                key=jax.random.key_data(key_step),
                 state=state,
                 action=action,
                 reward=reward,
@@ -189,31 +264,24 @@ class Subject:
                 truncated=info["truncated"],
                 discount=info["discount"],
                 action_inside=action_space.contains(action),
-                obs_inside=obs_space.contains(obs) & obs_space.contains(info["final_obs"]),
+                obs_inside=obs_inside & obs_space.contains(info["final_obs"]),
                 state_inside=state_space.contains(state) & state_space.contains(final_state),
             )
-            return (next_obs, next_state), recording
+            return (next_state, obs_space.contains(next_obs)), recording
 
         key_reset, key_steps = jax.random.split(key)
+        obs, state = env.reset(key_reset, params)
         # A weak type would not pass as a carry, but it is another rule's business.
-        start = trees.narrow(env.reset(key_reset, params))
-        return lax.scan(body, start, jax.random.split(key_steps, self.num_steps))[1]
+        start = (trees.narrow(state), obs_space.contains(obs))
+        return lax.scan(body, start, jax.random.split(key_steps, (self.num_steps, 2)))[1]
 
-    @functools.cached_property
-    def _dissect(self) -> Any:
-        def dissect(inputs: tuple[Any, Any, Any], index: jax.Array, params: Any) -> Dissection:
-            inputs = jax.tree.map(lambda x: x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])[index], inputs)
-            return jax.vmap(self._dissect_step, (0, 0, 0, None))(*inputs, params)
-
-        return quick_jit(dissect)
-
-    def _dissect_step(self, key: jax.Array, state: Any, action: Any, params: Any) -> Dissection:
-        env = self.env
+    def _dissect_step(self, words: jax.Array, state: Any, action: Any, params: Any) -> Dissection:
+        env, key = self.env, self.wrap_key(words)
         step = env.step(key, state, action, params)
         outcome = env.advance(key, state, action, params)
         _, fresh = env.reset(random.reset_key(key), params)
         return Dissection(
-            key=key,
+            key=words,
             state=state,
             action=action,
             step=step,
@@ -227,7 +295,7 @@ class Subject:
 
 def _ends_and_others(steps: Recording) -> np.ndarray[Any, Any]:
     """Numbers of steps in the flattened recording: half of them ends of episodes, where there are so many."""
-    done = np.asarray(steps.terminated | steps.truncated)
+    done = steps.terminated | steps.truncated
     ended = done.reshape(*done.shape[:2], -1).any(-1).reshape(-1)
     half = _NUM_DISSECTED // 2
     return np.resize([*np.flatnonzero(ended)[:half], *np.flatnonzero(~ended)[:half]], _NUM_DISSECTED)

@@ -1,0 +1,109 @@
+"""Where in the author's own code something is: file, line and source."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import inspect
+import itertools
+import linecache
+import os
+import sysconfig
+import traceback
+from pathlib import Path
+from types import FunctionType
+from typing import Any, NamedTuple
+
+# What an author's code runs on. An error inside of these has its cause further out.
+_LIBRARIES = ("chex", "envcore", "flax", "jax", "jaxlib", "numpy")
+
+
+class Place(NamedTuple):
+    """A line of the author's code.
+
+    Attributes:
+      file: its path, relative to the working directory where it is inside of that.
+      line: counted from 1.
+      function: the name of the function that it belongs to.
+      source: the text of the line without its indentation; empty where it cannot be read.
+    """
+
+    file: str
+    line: int
+    function: str
+    source: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}, in {self.function}"
+        return f"{where}\n    {self.source}" if self.source else where
+
+
+def place_of_error(error: BaseException) -> Place | None:
+    """The innermost line of the author's code that an error went through; None where it went through none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if is_own(frame.filename) and frame.lineno is not None]
+    return _place(own[-1].filename, own[-1].lineno or 1, own[-1].name) if own else None
+
+
+def place_of_method(env: Any, *names: str) -> Place | None:
+    """The definition of the first of these methods and properties that the author has written, else of the class.
+
+    Args:
+      env: the environment; the one inside counts where a wrapper does not have the method.
+      *names: in the order in which they come into question.
+    """
+    classes = (type(env), type(env.unwrapped))
+    for cls in classes:
+        for name in names:
+            function = _function(inspect.getattr_static(cls, name, None))
+            if function is not None and is_own(function.__code__.co_filename):
+                file, line = function.__code__.co_filename, function.__code__.co_firstlineno
+                while linecache.getline(file, line).lstrip().startswith("@"):
+                    line += 1
+                return _place(file, line, function.__name__)
+    return next(filter(None, map(place_of_class, classes)), None)
+
+
+def place_of_class(cls: type) -> Place | None:
+    """The definition of a class of the author's; None for another's, and where its source cannot be found."""
+    try:
+        file, (lines, line) = inspect.getsourcefile(cls), inspect.getsourcelines(cls)
+    except (OSError, TypeError):
+        return None
+    if file is None or not is_own(file):
+        return None
+    decorators = itertools.takewhile(lambda text: not text.lstrip().startswith("class "), lines)
+    return _place(file, line + len(list(decorators)), cls.__name__)
+
+
+@functools.cache
+def is_own(file: str) -> bool:
+    """Whether a file is neither Python's own nor of a library that environments are written with."""
+    if file.startswith("<"):
+        return False
+    path = Path(file).resolve()
+    if any(path.is_relative_to(library) for library in _library_paths()):
+        return False
+    is_installed = {"site-packages", "dist-packages"} & set(path.parts)
+    return bool(is_installed) or not path.is_relative_to(Path(sysconfig.get_path("stdlib")).resolve())
+
+
+@functools.cache
+def _library_paths() -> tuple[Path, ...]:
+    found = (importlib.util.find_spec(name) for name in _LIBRARIES)
+    return tuple(Path(where).resolve() for spec in found if spec for where in spec.submodule_search_locations or ())
+
+
+def _function(member: Any) -> FunctionType | None:
+    if isinstance(member, property | functools.cached_property):
+        member = member.fget if isinstance(member, property) else member.func
+    elif isinstance(member, staticmethod | classmethod):
+        member = member.__func__
+    member = inspect.unwrap(member) if callable(member) else None
+    return member if isinstance(member, FunctionType) else None
+
+
+def _place(file: str, line: int, function: str) -> Place:
+    path, here = os.path.abspath(file), os.getcwd()  # noqa: PTH100, PTH109, without following links
+    short = os.path.relpath(path, here) if path.startswith(here + os.sep) else path
+    return Place(short, line, function, linecache.getline(file, line).strip())
