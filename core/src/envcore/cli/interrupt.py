@@ -10,6 +10,7 @@ takes too long, a thread of its own ends the process; the part of Python's handl
 from __future__ import annotations
 
 import _thread
+import atexit
 import contextlib
 import os
 import select
@@ -58,6 +59,8 @@ def install() -> None:
         return
     _Process.settings = _terminal_settings()
     signal.signal(signal.SIGINT, _handle)
+    # Registered first, so called last: once everything is done, Python would put the default handler back, which kills.
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     sys.unraisablehook = _notice_lost
     if os.name == "posix":  # elsewhere the handler alone has to do
         reader, writer = os.pipe()
