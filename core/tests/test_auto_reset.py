@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from envcore import random
 from envcore.auto_reset import reset_where
+from envcore.testing.compilation import quick_jit
 from toy import Deck
 
 State = dict[str, Any]
@@ -43,7 +44,7 @@ def compiled(only_finished: bool, *axes: Any) -> Any:
     def reset(done: Any, state: Any, key: Any, scale: Any) -> Any:
         return reset_where(done, fresh, state, key, scale, only_finished=only_finished)
 
-    return jax.jit(functools.reduce(jax.vmap, axes, reset))
+    return quick_jit(functools.reduce(jax.vmap, axes, reset))
 
 
 def assert_both_ways_agree(done: Any, state: State, key: jax.Array, scale: Any, *axes: Any) -> State:
@@ -138,7 +139,9 @@ def test_forward_mode_agrees() -> None:
 
     tangents = (jnp.float32(1), jnp.ones(size))
     plain, finished = (
-        jax.jvp(functools.partial(level, only_finished=only), (SCALE, state["level"]), tangents)
+        quick_jit(functools.partial(jax.jvp, functools.partial(level, only_finished=only)))(
+            (SCALE, state["level"]), tangents
+        )
         for only in (False, True)
     )
     np.testing.assert_array_equal(plain, finished)
@@ -156,10 +159,10 @@ def test_reverse_mode_works_the_plain_way() -> None:
 def test_an_environment_with_an_expensive_reset_deals_the_deck_that_reset_deals(key: Any) -> None:
     env = Deck()
     batch = jax.random.split(key(0), 50)
-    _, state = jax.vmap(env.reset)(batch)
+    _, state = quick_jit(jax.vmap(env.reset))(batch)
     wrong = (state.cards[:, 0] + jnp.arange(50, dtype=jnp.int32) % 2) % env.size
-    _, after, _, done, _ = jax.jit(jax.vmap(env.step))(batch, state, wrong)
+    _, after, _, done, _ = quick_jit(jax.vmap(env.step))(batch, state, wrong)
     np.testing.assert_array_equal(done, np.arange(50) % 2 == 1)
-    _, dealt = jax.vmap(env.reset)(jax.vmap(random.reset_key)(batch))
+    _, dealt = quick_jit(jax.vmap(lambda key: env.reset(random.reset_key(key))))(batch)
     np.testing.assert_array_equal(after.cards[1::2], dealt.cards[1::2])
     np.testing.assert_array_equal(after.cards[::2], np.roll(state.cards, -1, axis=1)[::2])

@@ -15,6 +15,7 @@ import golden
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore.testing.compilation import quick_jit
 from minatar import Environment
 from scipy import stats
 
@@ -109,7 +110,7 @@ def played(
     """
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 2**32, (num_steps, env.num_words), dtype=np.uint32)
-    draws = jax.tree.map(np.asarray, jax.vmap(env.draw)(jnp.asarray(words)))
+    draws = jax.tree.map(np.asarray, quick_jit(jax.vmap(env.draw))(words))
     original = Environment(game, sticky_action_prob=0.0, difficulty_ramping=env.difficulty_ramping).env
     forced = ForcedDraws()
     rows: list[tuple[Any, ...]] = []
@@ -143,20 +144,24 @@ def check(module: ModuleType, env: Any, steps: Steps) -> None:
     mine = steps.ramping == env.difficulty_ramping
     steps = jax.tree.map(lambda x: x[mine], steps)
     assert len(steps.action)
-    before = jax.vmap(module.from_original)(_on_device(steps.before), jnp.asarray(steps.last_action, jnp.int32))
-    _check_fields(jax.vmap(module.to_original)(before), steps.before)
 
-    @jax.jit
+    # One program: called one by one, each operation of these functions would be compiled by itself.
+    @quick_jit
     @jax.vmap
-    def ours(state: Any, action: Any, draws: Any) -> tuple[Any, Any, Any]:
-        after, reward = env.execute(state, action, draws)
-        return after, reward, env.observe(after, env.default_params)
+    def ours(fields: Any, last_action: Any, action: Any, draws: Any) -> tuple[Any, ...]:
+        before = module.from_original(fields, last_action)
+        after, reward = env.execute(before, action, draws)
+        obs = env.observe(after, env.default_params)
+        flags = {"last_action": after.last_action, "terminal": after.terminal}
+        return module.to_original(before), module.to_original(after), flags, reward, obs
 
-    after, reward, obs = ours(before, jnp.asarray(steps.action, jnp.int32), _on_device(steps.draws))
-    _check_fields(jax.vmap(module.to_original)(after), steps.after)
-    np.testing.assert_array_equal(after.last_action, steps.action)
+    last_action, action = steps.last_action.astype(np.int32), steps.action.astype(np.int32)
+    fields_before, fields_after, flags, reward, obs = ours(steps.before, last_action, action, steps.draws)
+    _check_fields(fields_before, steps.before)
+    _check_fields(fields_after, steps.after)
+    np.testing.assert_array_equal(flags["last_action"], steps.action)
+    np.testing.assert_array_equal(flags["terminal"], steps.terminal)
     np.testing.assert_array_equal(reward, steps.reward)
-    np.testing.assert_array_equal(after.terminal, steps.terminal)
     np.testing.assert_array_equal(obs, steps.obs)
 
 
@@ -179,14 +184,14 @@ def check_games(module: ModuleType, env: Any, steps: Steps) -> None:
         after = after.replace(time=state.time + 1)
         return after, (module.to_original(after), env.observe(after, env.default_params), reward)
 
-    @jax.jit
+    @quick_jit
     def games(inputs: Any) -> Any:
         _, before, last_action, *_ = jax.tree.map(lambda x: x[0], inputs)
         start = jax.tree.map(jnp.asarray, module.from_original(before, last_action))
         return jax.lax.scan(body, start, inputs)[1]
 
     last_action, action = steps.last_action.astype(np.int32), steps.action.astype(np.int32)
-    fields, obs, reward = games(_on_device((begins, steps.before, last_action, action, steps.draws)))
+    fields, obs, reward = games((begins, steps.before, last_action, action, steps.draws))
     _check_fields(fields, steps.after)
     np.testing.assert_array_equal(obs, steps.obs)
     np.testing.assert_array_equal(reward, steps.reward)
@@ -195,17 +200,14 @@ def check_games(module: ModuleType, env: Any, steps: Steps) -> None:
 def check_resets(module: ModuleType, game: str, starts: Callable[[golden.Recording], Any]) -> None:
     """Fails unless our first states, made by `starts`, are the recorded ones."""
     recording = golden.load(f"minatar.{game}")
-    _check_fields(jax.vmap(module.to_original)(starts(recording)), recording.group("reset"))
+    fields = quick_jit(lambda: jax.vmap(module.to_original)(starts(recording)))()
+    _check_fields(fields, recording.group("reset"))
 
 
 def _check_fields(ours: Mapping[str, Any], expected: Mapping[str, np.ndarray]) -> None:
     assert set(ours) == set(expected)
     for name, value in ours.items():
         np.testing.assert_array_equal(value, expected[name], err_msg=name)
-
-
-def _on_device(tree: Any) -> Any:
-    return jax.tree.map(jnp.asarray, tree)
 
 
 class Sample(NamedTuple):

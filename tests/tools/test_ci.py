@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.markers import Marker
 
 ROOT = Path(__file__).parents[2]
 RUN = ROOT / ".ci" / "run"
@@ -27,6 +28,11 @@ def core():
     return tomllib.loads((ROOT / "core" / "pyproject.toml").read_text())["project"]
 
 
+def claimed_pythons():
+    prefix = "Programming Language :: Python :: "
+    return [each.removeprefix(prefix) for each in core()["classifiers"] if each.startswith(prefix)]
+
+
 def workflow(name):
     return yaml.safe_load((ROOT / ".github" / "workflows" / name).read_text())
 
@@ -34,34 +40,114 @@ def workflow(name):
 def test_the_readme_and_ci_run_the_tests_alike():
     commands = re.findall(r"^pip install uv && (uv run pytest.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert len(commands) == 1
-    assert commands[0] in steps()["tests"]
+    assert f'{commands[0]} -m ""' in steps()["tests"]  # with the slow ones
 
 
-def test_the_oldest_jax_is_the_one_that_core_claims(tmp_path):
-    """Runs the step with tools that only write down what they are asked for."""
-    checkout = tmp_path / "checkout"
-    for path in (Path(".ci/run"), Path("core/pyproject.toml")):
-        (checkout / path).parent.mkdir(parents=True)
-        shutil.copy(ROOT / path, checkout / path)
-    (checkout / "packages" / "suite").mkdir(parents=True)
-    (checkout / "plugins" / "other").mkdir(parents=True)
-    python = checkout / "build" / "oldest" / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    uv = tmp_path / "uv"
-    for tool in (uv, python):
-        tool.write_text('#!/bin/sh\necho "$@" >> "$LOG"\n[ "$2" != list ] || echo "jax 0"\n')
-        tool.chmod(0o755)
-    variables = {"PATH": f"{tmp_path}:/usr/bin:/bin", "LOG": str(tmp_path / "log")}
-    done = subprocess.run(
-        [checkout / ".ci" / "run", "oldest"], env=variables, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+def test_all_steps_run_by_default():
+    defaults = re.findall(r"^    set -- (.*)$", RUN.read_text(), re.MULTILINE)
+    assert [set(line.split()) for line in defaults] == [set(steps())]
 
+
+class Checkout:
+    """A checkout of little but .ci/run, on a machine whose tools only write down what they are asked for."""
+
+    def __init__(self, folder):
+        self.folder = folder / "checkout"
+        self.tools = folder / "tools"
+        self.log = folder / "log"
+        for path in (Path(".ci/run"), Path("core/pyproject.toml")):
+            (self.folder / path).parent.mkdir(parents=True)
+            shutil.copy(ROOT / path, self.folder / path)
+        (self.folder / "packages" / "suite").mkdir(parents=True)
+        (self.folder / "plugins" / "other").mkdir(parents=True)
+        self.tools.mkdir()
+        for step in ("oldest", "newest"):
+            self.add(self.folder / "build" / step / "bin" / "python")
+        self.add(self.tools / "uv", '[ "$2" != list ] || echo "jax 0"; [ "$2" != find ] || exit 2')
+
+    def add(self, path, code=""):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'#!/bin/sh\necho "$(basename "$0") $@" >> "$LOG"\n{code}\n')
+        path.chmod(0o755)
+
+    def run(self, step, **variables):
+        """Returns what the tools were asked for, and the step's errors."""
+        self.log.write_text("")
+        environment = {"PATH": f"{self.tools}:/usr/bin:/bin", "LOG": str(self.log), **variables}
+        command = [self.folder / ".ci" / "run", step]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return self.log.read_text(), done.stderr
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    return Checkout(tmp_path)
+
+
+def test_the_oldest_jax_is_the_one_that_core_claims(checkout):
     bounds = {re.split("[>=]+", line)[0]: re.split("[>=]+", line)[1] for line in core()["dependencies"]}
-    asked = (tmp_path / "log").read_text()
+    asked, _ = checkout.run("oldest")
     assert f"jax=={bounds['jax']} jaxlib=={bounds['jaxlib']}\n" in asked
     assert "--editable core --editable packages/suite --editable plugins/other" in asked
-    assert "-m pytest --numprocesses=2 -m not slow" in asked
+    assert asked.endswith("python -m pytest\n")  # without the slow ones
+
+
+def test_the_newest_jax_runs_on_debians_python(checkout):
+    root = checkout.folder / "build" / "trixie"
+    unpack = f"""
+        mkdir -p {root}/usr/bin {root}/usr/lib64 {root}/usr/lib/any-linux-gnu
+        printf '#!/bin/sh\\nprintf "%%s\\n" "$@"\\n' > {root}/usr/lib64/ld-linux-any.so.2
+        chmod +x {root}/usr/lib64/ld-linux-any.so.2
+    """
+    checkout.add(checkout.tools / "mmdebstrap", unpack)
+    checkout.add(checkout.tools / "apt-get", 'echo "mirror/of/apt"; echo "mirror/of/updates"')
+    python = root / "usr" / "bin" / "python"
+
+    asked, _ = checkout.run("newest")
+    assert f"trixie {root} mirror/of/apt\n" in asked
+    assert f"uv venv --quiet --clear --python {python} build/newest\n" in asked
+    assert "packages/bsuite[analysis] jax jaxlib\n" in asked
+    assert asked.endswith("python -m pytest\n")
+
+    started = subprocess.run([python, "-c", "print(1)"], capture_output=True, text=True, check=True).stdout
+    libraries = root / "usr" / "lib" / "any-linux-gnu"
+    original = root / "usr" / "bin" / "python3"
+    assert started.splitlines() == [
+        *("--library-path", str(libraries), "--argv0", str(python), str(original), "-c", "print(1)")
+    ]
+    again, _ = checkout.run("newest")
+    assert "mmdebstrap" not in again
+
+
+def test_the_newest_jax_runs_on_a_python_that_is_there(checkout):
+    checkout.add(checkout.tools / "mmdebstrap", "exit 1")
+    assert "--python 3.14 build/newest" in checkout.run("newest", UV_PYTHON="3.14")[0]
+    checkout.add(checkout.tools / "uv", '[ "$2" != list ] || echo "jax 0"; [ "$2" != find ] || echo /of/system')
+    asked, _ = checkout.run("newest")
+    assert "--python /of/system build/newest" in asked
+    assert "mmdebstrap" not in asked
+
+
+def test_the_newest_jax_is_left_out_where_there_is_no_python_for_it(checkout):
+    checkout.add(checkout.tools / "apt-get", "echo mirror")
+    checkout.add(checkout.tools / "mmdebstrap", "exit 1")
+    asked, errors = checkout.run("newest")
+    assert errors.startswith("skipped: there is no Python >= 3.12 here")
+    assert "-m pytest" not in asked
+
+
+@pytest.mark.parametrize("python", claimed_pythons())
+def test_the_lock_file_has_jax_for_every_python_that_we_claim(python):
+    lock = tomllib.loads((ROOT / "uv.lock").read_text())
+    assert lock["requires-python"] == core()["requires-python"]
+    here = {"python_full_version": f"{python}.0", "sys_platform": "linux"}
+    tag = f"cp{python.replace('.', '')}"
+    for name in ("jaxlib", "numpy"):
+        releases = [each for each in lock["package"] if each["name"] == name]
+        fitting = [each for each in releases if any(Marker(m).evaluate(here) for m in each["resolution-markers"])]
+        assert len(fitting) == 1
+        assert any(f"-{tag}-manylinux" in wheel["url"] for wheel in fitting[0]["wheels"])
 
 
 def test_an_unknown_step_is_an_error():
@@ -77,10 +163,8 @@ def test_the_workflow_runs_every_step_on_every_python():
     jobs += [(row["python"], row["steps"]) for row in matrix["include"]]
     assert {step for _, names in jobs for step in names.split()} == set(steps())
 
-    prefix = "Programming Language :: Python :: "
-    claimed = [each.removeprefix(prefix) for each in core()["classifiers"] if each.startswith(prefix)]
-    assert matrix["python"] == claimed
-    assert core()["requires-python"] == f">={claimed[0]}"
+    assert matrix["python"] == claimed_pythons()
+    assert core()["requires-python"] == f">={claimed_pythons()[0]}"
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)

@@ -1,6 +1,6 @@
 """What `Environment`'s public methods compile: one program for all equal environments, arguments checked already.
 
-Under the caller's own `jit` or `vmap` they inline and leave no trace.
+Where the caller's own `jit` traces them, they are inlined: the compiled program does not call them.
 """
 
 from __future__ import annotations

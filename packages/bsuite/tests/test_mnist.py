@@ -144,6 +144,7 @@ def test_datasets_are_kept_apart(tmp_path: Path) -> None:
     assert len(env.default_params.labels) == 40
 
 
+@pytest.mark.slow
 def test_conforms(tmp_path: Path) -> None:
     with mnist_files.published(tmp_path):
         check_env(envcore.make("MNISTBandit-bsuite")[0])

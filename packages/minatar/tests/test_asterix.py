@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
+from envcore.testing.compilation import quick_jit
 from envcore_minatar import asterix
 from envcore_minatar.asterix import Asterix, AsterixDraws
 
@@ -92,6 +93,7 @@ def test_whole_games_follow_the_original(policy: Any) -> None:
     lockstep.check_games(asterix, ENV, steps)
 
 
+@pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
     theirs = lockstep.originals_episodes("asterix", RANDOM, 3000)
     ours = lockstep.our_episodes(ENV, RANDOM, 3000, 1000)
@@ -100,7 +102,7 @@ def test_episodes_are_distributed_as_the_originals() -> None:
 
 def test_draws_are_uniform() -> None:
     words = np.random.default_rng(0).integers(0, 2**32, (100_000, 1), dtype=np.uint32)
-    draws = jax.tree.map(np.asarray, jax.vmap(ENV.draw)(jnp.asarray(words)))
+    draws = jax.tree.map(np.asarray, quick_jit(jax.vmap(ENV.draw))(words))
     numbers = draws.from_left * 2 + draws.gold
     for number, prob in enumerate([1 / 3, 1 / 6, 1 / 3, 1 / 6]):
         assert abs((numbers == number).mean() - prob) < 4 * (prob * (1 - prob) / 100_000) ** 0.5
@@ -114,19 +116,18 @@ def test_free_slots_are_equally_likely() -> None:
     filled = np.array([[mask >> slot & 1 for slot in range(8)] for mask in range(256)])
     entities = np.stack([filled, filled * 4, filled * np.arange(1, 9), filled, 0 * filled], -1)
     start = {name: np.asarray(x) for name, x in asterix.to_original(asterix.start()).items()}
-    before = jax.vmap(lambda entities: asterix.from_original({**start, "spawn_timer": 0, "entities": entities}))(
-        entities
-    )
 
-    @jax.jit
+    @quick_jit
     @jax.vmap
-    def counts(state: Any) -> Any:
+    def counts(entities: Any) -> Any:
+        state = asterix.from_original({**start, "spawn_timer": 0, "entities": entities})
+
         def filled_after(choice: Any) -> Any:
             draws = AsterixDraws(jnp.bool_(False), jnp.bool_(True), choice)
             return ENV.play(state, jnp.int32(0), draws)[0].entities[:, 0]
 
         return jax.vmap(filled_after)(jnp.arange(840)).sum(0)
 
-    appeared = np.asarray(counts(before)) - 840 * filled
+    appeared = np.asarray(counts(entities)) - 840 * filled
     free = 1 - filled
     np.testing.assert_array_equal(appeared, free * (840 // np.maximum(free.sum(1), 1))[:, None])

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
+from envcore.testing.compilation import quick_jit
 from envcore_minatar import breakout
 from envcore_minatar.breakout import Breakout, BreakoutDraws
 
@@ -48,6 +49,7 @@ def test_lockstep_with_the_original(policy: Any) -> None:
     lockstep.check_games(breakout, ENV, steps)
 
 
+@pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
     theirs = lockstep.originals_episodes("breakout", RANDOM, 3000)
     ours = lockstep.our_episodes(ENV, RANDOM, 3000, 1000)
@@ -55,7 +57,7 @@ def test_episodes_are_distributed_as_the_originals() -> None:
 
 
 def test_starts_from_either_side() -> None:
-    ball_x = np.asarray(jax.vmap(ENV.reset)(jax.random.split(jax.random.key(0), 1000))[1].ball_x)
+    ball_x = np.asarray(quick_jit(jax.vmap(ENV.reset))(jax.random.split(jax.random.key(0), 1000))[1].ball_x)
     assert set(ball_x) == {0, 9}
     assert abs((ball_x == 9).mean() - 0.5) < 4 * 0.5 / 1000**0.5
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
+from envcore.testing.compilation import quick_jit
 from envcore_minatar import freeway
 from envcore_minatar.freeway import Freeway, FreewayDraws, FreewayParams, FreewayState
 from envcore_minatar.game import UP
@@ -92,6 +93,7 @@ def test_lockstep_with_the_original(policy: Any, ramping: bool, wins: int) -> No
     lockstep.check_games(freeway, env, steps)
 
 
+@pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorter ones than usual, for the original takes a minute for 2,000 of them."""
     monkeypatch.setattr(theirs, "time_limit", SHORT - 1)
@@ -103,7 +105,7 @@ def test_episodes_are_distributed_as_the_originals(monkeypatch: pytest.MonkeyPat
 
 def test_cars_are_drawn_uniformly_and_independently() -> None:
     words = np.random.default_rng(0).integers(0, 2**32, (200_000, 2), dtype=np.uint32)
-    numbers = np.asarray(jax.vmap(lambda w: unpack_lanes(Freeway().draw(w).speeds))(words))
+    numbers = np.asarray(quick_jit(jax.vmap(lambda w: unpack_lanes(Freeway().draw(w).speeds)))(words))
     kinds = [*range(1, 6), *range(9, 14)]
     for first in range(8):
         for second in range(first):
@@ -113,7 +115,7 @@ def test_cars_are_drawn_uniformly_and_independently() -> None:
 
 
 def test_a_reset_draws_all_cars() -> None:
-    cars = np.asarray(jax.vmap(lambda key: Freeway().reset(key)[1].cars)(jax.random.split(KEY, 1000)))
+    cars = np.asarray(quick_jit(jax.vmap(lambda key: Freeway().reset(key)[1].cars))(jax.random.split(KEY, 1000)))
     assert (cars[..., 0] == 0).all()
     assert (cars[..., 2] == abs(cars[..., 3])).all()
     for speeds in cars[..., 3].T:
@@ -126,7 +128,9 @@ def test_a_win_draws_new_cars_in_their_places() -> None:
     _, state = env.reset(KEY)
     state = freeway.from_original({**freeway.to_original(state), "pos": 1, "move_timer": 0})
     params = env.default_params.replace(sticky_action_prob=0.0)
-    _, after, reward, *_ = jax.vmap(lambda key: env.step_env(key, state, UP, params))(jax.random.split(KEY, 1000))
+    _, after, reward, *_ = quick_jit(jax.vmap(lambda key: env.step_env(key, state, UP, params)))(
+        jax.random.split(KEY, 1000)
+    )
     assert (np.asarray(reward) == 1).all()
     assert (np.asarray(after.pos) == 9).all()
     assert (np.asarray(after.xs) == np.asarray(state.xs)).all()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from envcore.errors import InvalidParamsError
 from envcore.testing import check_env
+from envcore.testing.compilation import quick_jit
 from envcore_minatar import plugin
 from minatar import Environment
 
@@ -53,7 +54,7 @@ def test_sticky_actions_repeat_the_last_executed_one(env_id: str) -> None:
     _, state = env.reset(KEY)
     state = state.replace(packed=env.layout.write(state.packed, "last_action", 5))
     keys = jax.random.split(KEY, 4000)
-    executed = np.asarray(jax.vmap(lambda key: env.step_env(key, state, 1)[1].last_action)(keys))
+    executed = np.asarray(quick_jit(jax.vmap(lambda key: env.step_env(key, state, 1)[1].last_action))(keys))
     assert set(executed) == {1, 5}
     assert abs((executed == 5).mean() - 0.1) < 4 * (0.09 / 4000) ** 0.5
 
@@ -108,6 +109,7 @@ def test_observation_turns_into_floats_as_late_as_one_likes(env_id: str) -> None
     np.testing.assert_array_equal(obs.astype(jnp.float32), np.asarray(obs, np.float32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"use_minimal_action_set": False, "difficulty_ramping": False}])
 def test_conforms(env_id: str, options: dict[str, bool]) -> None:
     check_env(make(env_id, **options))

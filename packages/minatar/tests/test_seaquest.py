@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
+from envcore.testing.compilation import quick_jit
 from envcore_minatar import seaquest
 from envcore_minatar.seaquest import Seaquest, SeaquestDraws
 from minatar import Environment
@@ -259,7 +260,7 @@ def test_places_for_enemies_suffice() -> None:
     assert (after["e_fish_count"] + after["e_subs_count"]).max() == 29
     assert after["e_bullets_count"].max() >= 5
 
-    @jax.jit
+    @quick_jit
     @jax.vmap
     def ours(before: Any, actions: Any, draws: Any) -> Any:
         def body(state: Any, inputs: Any) -> Any:
@@ -276,7 +277,7 @@ def test_places_for_enemies_suffice() -> None:
     num_things = after["e_fish_count"] + after["e_subs_count"] + after["e_bullets_count"]
     fullest = jax.tree.map(lambda x: jnp.asarray(x[num_things > 32]), after)
     assert len(fullest["oxygen"]) > 10
-    for name, value in jax.vmap(MODULE.to_original)(jax.vmap(MODULE.from_original)(fullest)).items():
+    for name, value in quick_jit(jax.vmap(lambda x: MODULE.to_original(MODULE.from_original(x))))(fullest).items():
         np.testing.assert_array_equal(value, fullest[name], err_msg=f"{name}, there and back")
 
 
@@ -290,7 +291,7 @@ def test_gauges() -> None:
         expected.append(original.state()[9])
     start = {name: jnp.asarray(value) for name, value in fields(original).items()}
 
-    @jax.jit
+    @quick_jit
     @jax.vmap
     def bottom(oxygen: jax.Array, count: jax.Array) -> jax.Array:
         return ENV.get_obs(seaquest.from_original({**start, "oxygen": oxygen, "diver_count": count}))[9]
@@ -301,7 +302,7 @@ def test_gauges() -> None:
 def test_draws_are_uniform() -> None:
     """Each of the 768 outcomes has its share of the random words."""
     words = (np.arange(768 * 8, dtype=np.uint64) * 2**32 // (768 * 8) + 1000).astype(np.uint32)
-    draws = jax.vmap(ENV.draw)(jnp.asarray(words)[:, None])
+    draws = quick_jit(jax.vmap(ENV.draw))(words[:, None])
     assert np.asarray(draws.enemy_is_sub).mean() == 1 / 3
     outcomes, shares = np.unique(np.stack([np.asarray(x, np.int32) for x in draws]), axis=1, return_counts=True)
     assert outcomes.shape[1] == 2 * 2 * 8 * 2 * 8
@@ -310,6 +311,7 @@ def test_draws_are_uniform() -> None:
     assert set(shares[~subs]) == {16}
 
 
+@pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
     policy = (0.1, 0.15, 0.1, 0.15, 0.25, 0.25)
     theirs = lockstep.originals_episodes("seaquest", policy, 2000)

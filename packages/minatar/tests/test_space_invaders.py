@@ -154,6 +154,7 @@ def shots_from_two_columns() -> Iterator[dict[str, Any]]:
         yield {**rest, "pos": pos, "alien_map": aliens, "alien_move_timer": 5, "alien_shot_timer": 0}
 
 
+@pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
     theirs = lockstep.originals_episodes("space_invaders", RANDOM, 2000)
     ours = lockstep.our_episodes(game(), RANDOM, 2000, 800)

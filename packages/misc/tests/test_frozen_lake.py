@@ -89,6 +89,7 @@ def test_starts_uniformly_on_start_tiles() -> None:
     assert (np.abs(counts[[0, 2, 5]] - 1000) < 4 * np.sqrt(3000 * 2 / 9)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"map_name": "8x8"}, {"is_slippery": False}, {"desc": ("SFS", "FGH")}])
 def test_conforms(options: dict[str, Any]) -> None:
     check_env(envcore.make("FrozenLake-misc", **options)[0])

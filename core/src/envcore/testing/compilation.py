@@ -38,16 +38,21 @@ class CompilationCount:
     """
 
     def __enter__(self) -> CompilationCount:
-        self._before = _programs()[0]
+        self._before = programs_compiled()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        self.count = _programs()[0] - self._before
+        self.count = programs_compiled() - self._before
+
+
+def programs_compiled() -> int:
+    """The number of programs that JAX has handed to its compiler since the first call of this function."""
+    return _total()[0]
 
 
 @functools.cache
-def _programs() -> list[int]:
-    """The number so far, kept up by one listener for good: JAX has no public way to take a listener out again."""
+def _total() -> list[int]:
+    """Kept up by one listener for good: JAX has no public way to take a listener out again."""
     total = [0]
 
     def listen(event: str, *_: Any, **__: Any) -> None:

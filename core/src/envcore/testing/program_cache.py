@@ -1,0 +1,132 @@
+"""A pytest plugin that compiles less: `pytest -p envcore.testing.program_cache`.
+
+Most of the time of a test goes into compiling. JAX's persistent compilation cache keeps the compiled programs in
+pytest's own cache folder, so that the next run loads them; `pytest --cache-clear` deletes them. In memory, programs
+are dropped between modules of tests, because a process that keeps a thousand of them needs gigabytes.
+
+On JAX 0.6.0, a loaded program can compute something else than the compiled one, so the plugin does nothing on releases
+older than `SOUND_SINCE`.
+
+JAX writes its files in place, and a process that reads one half written fails. So each process has a folder of its
+own. It starts with hard links to all that is stored, and what is new in it is stored when the process's tests have run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+import jax
+import pytest
+from jax.experimental.compilation_cache import compilation_cache
+
+from envcore.testing.compilation import programs_compiled
+
+SOUND_SINCE = (0, 10)
+"""The first release of JAX on which this library's tests passed with loaded programs."""
+MAX_STORED_BYTES = 2**30
+MAX_PROGRAMS_IN_MEMORY = 150
+_SECONDS_A_DAY = 24 * 60 * 60
+_SETTINGS = {
+    "jax_persistent_cache_min_compile_time_secs": 0.0,
+    "jax_persistent_cache_min_entry_size_bytes": -1,
+    # The path of these caches would become part of every program's key.
+    "jax_persistent_cache_enable_xla_caches": "none",
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Starts the cache in each process that runs tests, where pytest has a cache and the user has not set JAX's."""
+    if jax.__version_info__ < SOUND_SINCE:
+        return
+    only_distributes = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
+    cache = getattr(config, "cache", None)  # missing with `-p no:cacheprovider`
+    chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    if cache is not None and not only_distributes and chosen is None:
+        config.pluginmanager.register(_Programs(cache.mkdir("programs")))
+
+
+class _Programs:
+    """The cache of one process, from its first test to its last."""
+
+    def __init__(self, root: Path):
+        self._dropped = programs_compiled()
+        self._store = root / fingerprint()
+        self._folder = borrow(self._store)
+        for name, value in {**_SETTINGS, "jax_compilation_cache_dir": str(self._folder)}.items():
+            jax.config.update(name, value)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        """Drops the programs in memory between two modules, where there are many."""
+        compiled = programs_compiled()
+        if nextitem and nextitem.path != item.path and compiled - self._dropped > MAX_PROGRAMS_IN_MEMORY:
+            self._dropped = compiled
+            jax.clear_caches()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Stores what is new."""
+        jax.config.update("jax_compilation_cache_dir", None)
+        compilation_cache.reset_cache()
+        give_back(self._folder, self._store)
+
+
+def fingerprint() -> str:
+    """Names what a compiled program depends on: the release of jaxlib, and the instructions that the CPU has."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    instructions = next((line for line in lines if line.startswith(("flags", "Features"))), platform.processor())
+    cpu = hashlib.sha256(f"{platform.system()} {platform.machine()} {instructions}".encode())
+    return f"jaxlib-{metadata.version('jaxlib')}-cpu-{cpu.hexdigest()[:16]}"
+
+
+def borrow(store: Path) -> Path:
+    """Makes a folder for one process, beside the store and with all that is stored."""
+    store.mkdir(exist_ok=True)
+    for made, _, left in _oldest_first(store.parent.glob("run-*")):
+        if time.time() - made > _SECONDS_A_DAY:  # left by a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix="run-", dir=store.parent))
+    for program in store.iterdir():
+        try:
+            os.link(program, folder / program.name)
+        except FileNotFoundError:  # another process has just dropped it
+            continue
+        except OSError:  # a file system without hard links
+            shutil.copyfile(program, folder / program.name)
+    return folder
+
+
+def give_back(folder: Path, store: Path, *, max_bytes: int = MAX_STORED_BYTES) -> None:
+    """Stores what is new in a process's folder and deletes the folder. The oldest programs over the limit go."""
+    for program in folder.glob("*-cache"):
+        if not (store / program.name).exists():
+            program.replace(store / program.name)
+    shutil.rmtree(folder, ignore_errors=True)
+    stored = _oldest_first(store.iterdir())
+    excess = sum(size for _, size, _ in stored) - max_bytes
+    for _, size, program in stored:
+        if excess > 0:
+            program.unlink(missing_ok=True)
+            excess -= size
+
+
+def _oldest_first(paths: Iterable[Path]) -> list[tuple[float, int, Path]]:
+    """Time of change, size and path of each that still exists: other processes store and drop at the same time."""
+    found = []
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            status = path.stat()
+            found.append((status.st_mtime, status.st_size, path))
+    return sorted(found)

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import pytest
+from envcore.testing import program_cache
+from envcore.testing.program_cache import borrow, fingerprint, give_back
+
+CONFTEST = """
+import json, os
+import jax, jax.numpy as jnp, numpy as np, pytest
+from envcore.testing import program_cache
+
+hits, traces = [], []
+jax.monitoring.register_event_listener(lambda event, **_: hits.append(event.endswith("/cache_hits")))
+program_cache.MAX_PROGRAMS_IN_MEMORY = int(os.environ.get("MAX_PROGRAMS", 150))
+
+@jax.jit
+def total(x):
+    traces.append(x)
+    shuffled = jax.random.permutation(jax.random.key(0), x)
+    carry, sums = jax.lax.scan(lambda carry, y: (carry + y, jnp.sin(carry)), np.float32(0), shuffled)
+    factor = jnp.linalg.cholesky(jnp.outer(x, x) + jnp.eye(len(x)))
+    return jnp.concatenate([shuffled, sums, factor.ravel(), carry[None]])
+
+@pytest.fixture
+def report(request):
+    yield lambda: np.asarray(total(np.linspace(0, 1, 7, dtype=np.float32))).tobytes().hex()
+    if "KILLED" in os.environ:
+        os._exit(1)
+
+@pytest.fixture(autouse=True)
+def written(request, report):
+    result = report()
+    line = {"test": request.node.name, "result": result, "hits": sum(hits), "traces": len(traces)}
+    with open("log", "a") as log:
+        log.write(json.dumps(line) + "\\n")
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Two modules of tests, which note the result of a program, and how often one was loaded and traced so far."""
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_a.py").write_text("def test_1(): pass\ndef test_2(): pass\n")
+    (tmp_path / "test_b.py").write_text("def test_3(): pass\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    return tmp_path
+
+
+def run(project: Path, *arguments: str, **variables: str) -> list[dict[str, Any]]:
+    """Runs the project's tests in new processes. Returns what they noted, in the order of their names."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "JAX_"))}
+    command = [sys.executable, "-m", "pytest", "-p", "envcore.testing.program_cache", *arguments]
+    done = subprocess.run(command, cwd=project, env={**environment, **variables}, capture_output=True, check=False)
+    assert done.returncode == (1 if "KILLED" in variables else 0), done.stdout
+    log = project / "log"
+    notes = [json.loads(line) for line in log.read_text().splitlines()]
+    log.unlink()
+    return sorted(notes, key=lambda note: note["test"])
+
+
+def stored(project: Path) -> list[Path]:
+    return sorted((project / ".pytest_cache" / "d" / "programs").glob("jaxlib-*/*-cache"))
+
+
+@pytest.mark.skipif(jax.__version_info__ < program_cache.SOUND_SINCE, reason="the plugin does nothing on an old JAX")
+def test_the_next_run_loads_what_this_one_compiled(project: Path) -> None:
+    run(project, KILLED="1")
+    assert stored(project) == []  # a process that was killed may have written half a file
+
+    first = run(project, MAX_PROGRAMS="0")
+    programs = stored(project)
+    assert first[0]["hits"] == 0
+    assert [note["traces"] for note in first] == [1, 1, 2]  # between two modules, programs leave the memory
+    assert programs
+
+    again = run(project, "-n2")  # two processes at once
+    assert again[0]["hits"] > 0
+    assert {note["result"] for note in again} == {note["result"] for note in first}
+    assert stored(project) == programs
+    assert len(list(programs[0].parent.parent.glob("run-*"))) == 1  # of the process that was killed
+
+
+@pytest.mark.parametrize("chosen", ["no cache of pytest's", "JAX's own folder", "an old JAX"])
+def test_it_does_nothing_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str) -> None:
+    started: list[str] = []
+    cache = SimpleNamespace(mkdir=lambda name: name)
+    config: Any = SimpleNamespace(getoption=lambda *_: None, pluginmanager=SimpleNamespace(register=started.append))
+    jax_config = SimpleNamespace(jax_compilation_cache_dir=None)
+    jax_module = SimpleNamespace(
+        config=jax_config, __version_info__=(0, 9, 2) if chosen == "an old JAX" else (0, 10, 0)
+    )
+    monkeypatch.setattr(program_cache, "jax", jax_module)
+    monkeypatch.setattr(program_cache, "_Programs", lambda folder: folder)
+    if chosen != "no cache of pytest's":
+        config.cache = cache
+    if chosen == "JAX's own folder":
+        jax_config.jax_compilation_cache_dir = str(tmp_path)
+    program_cache.pytest_configure(config)
+    assert started == []
+
+    config.cache, jax_config.jax_compilation_cache_dir, jax_module.__version_info__ = cache, None, (0, 10, 0)
+    program_cache.pytest_configure(config)
+    assert started == ["programs"]
+
+
+def test_another_jaxlib_or_cpu_has_programs_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = fingerprint()
+    monkeypatch.setattr(metadata, "version", lambda _: "0.0.1")
+    other_release = fingerprint()
+    monkeypatch.setattr(metadata, "version", lambda _: "0.0.1")
+    monkeypatch.setattr(Path, "read_text", lambda *_: "model: x\nflags: fpu avx512\n")
+    other_cpu = fingerprint()
+    monkeypatch.setattr(Path, "read_text", lambda *_: "model: y\nflags: fpu avx512\n")
+    assert fingerprint() == other_cpu
+    assert len({ours, other_release, other_cpu}) == 3
+
+
+def fill(folder: Path, **sizes: int) -> None:
+    for name, size in sizes.items():
+        (folder / f"{name}-cache").write_bytes(bytes(size))
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name.removesuffix("-cache") for path in folder.iterdir()}
+
+
+def test_processes_share_what_they_give_back(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    first, second = borrow(store), borrow(store)
+    fill(first, a=1, b=1)
+    fill(second, b=2, c=1)
+    give_back(first, store)
+    give_back(second, store)
+    third = borrow(store)
+    assert names(store) == names(third) == {"a", "b", "c"}
+    assert (store / "b-cache").stat().st_size == 1
+    assert not first.exists()
+
+
+def test_folders_work_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "store"
+    store.mkdir()
+    fill(store, a=3)
+
+    def link(*_: Any) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", link)
+    folder = borrow(store)
+    assert (folder / "a-cache").read_bytes() == bytes(3)
+    assert (folder / "a-cache").stat().st_nlink == 1
+
+
+def test_the_oldest_programs_go_when_the_store_is_full(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    folder = borrow(store)
+    fill(folder, new=4, old=4, older=4, oldest=4)
+    for age, name in enumerate(("new", "old", "older", "oldest")):
+        os.utime(folder / f"{name}-cache", (0, time.time() - 100 * age))
+    give_back(folder, store, max_bytes=9)
+    assert names(store) == {"new", "old"}
+    assert program_cache.MAX_STORED_BYTES == 2**30
+
+
+def test_folders_of_killed_processes_are_deleted_a_day_later(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    killed, running = borrow(store), borrow(store)
+    os.utime(killed, (0, time.time() - 25 * 60 * 60))
+    borrow(store)
+    assert not killed.exists()
+    assert running.exists()
