@@ -276,7 +276,7 @@ class TestBatchesShareNoKeys:
 
     def test_of_64_bit_seeds(self):
         words = np.random.default_rng(1).integers(0, 2**32, (10**6, 2), np.uint32)
-        assert_apart((first_of_batch(jax.random.wrap_key_data(words), self.NUM), self.NUM))
+        assert_apart((first_of_batch(jax.random.wrap_key_data(jnp.asarray(words)), self.NUM), self.NUM))
 
     def test_with_the_keys_that_they_come_from(self):
         """Nor with what `split` and `reset_key` make of those, each alone."""
