@@ -7,7 +7,7 @@ costs less than one of eleven numbers; and a row of a board is moved, tested and
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 import jax
@@ -121,8 +121,21 @@ def as_observation(channels: Sequence[jax.Array]) -> jax.Array:
     """
     groups = [channels[first : first + _CHANNELS_A_WORD] for first in range(0, len(channels), _CHANNELS_A_WORD)]
     words = [functools.reduce(lax.bitwise_or, map(_in_third, group, range(_CHANNELS_A_WORD))) for group in groups]
-    cells = compute_once(functools.partial(_expand, num_channels=len(channels)), words)
-    return cells.reshape(SIDE, SIDE, len(channels))  # outside, or XLA no longer vectorises the expansion
+    return expand_once(functools.partial(_expand, num_channels=len(channels)), words)
+
+
+def expand_once(expand: Callable[..., jax.Array], *args: Any) -> jax.Array:
+    """The observation whose cells are `expand(*args)`, bool (10, 10 * channels): bool (10, 10, channels).
+
+    Two boundaries. The inner one keeps the reshape out of the expansion, which XLA vectorises only as rows. The outer
+    one hands on flat cells, so that a network's `obs.astype(float32)`, flattened, is a vectorised copy. Without it XLA
+    converts row by row: Freeway's float32 observations cost 2.8 times a plain write of their size, in place of 1.2.
+    """
+
+    def flat(*args: Any) -> jax.Array:
+        return compute_once(expand, *args).reshape(-1)
+
+    return compute_once(flat, *args).reshape(SIDE, SIDE, -1)
 
 
 def _in_third(rows: jax.Array, third: int) -> jax.Array:
