@@ -68,14 +68,6 @@ def test_boards_and_rows() -> None:
     rows = packing.from_board(jnp.asarray(board))
     assert rows.shape == (50, 10)
     np.testing.assert_array_equal(packing.to_board(rows), board)
-    np.testing.assert_array_equal(packing.to_board(packing.rows_with_cell(3, 8)), np.eye(100)[38].reshape(10, 10))
-
-
-@pytest.mark.parametrize("num_channels", range(1, 11))
-def test_observation_shows_each_channel_at_its_place(num_channels: int) -> None:
-    expected = RNG.random((10, 10, num_channels)) < 0.4
-    rows = [packing.from_board(jnp.asarray(expected[..., channel])) for channel in range(num_channels)]
-    np.testing.assert_array_equal(packing.as_observation(rows), expected)
 
 
 @pytest.mark.skipif(fusion.set_xla_metadata is None, reason="this JAX cannot keep XLA from fusing")

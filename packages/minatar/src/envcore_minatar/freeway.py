@@ -252,7 +252,7 @@ def _by_row(word: jax.Array) -> jax.Array:
 def _show(*cells: jax.Array) -> jax.Array:
     """The cells of each row that are given by number, column + 10 * channel: bool (10, 70).
 
-    A comparison of bytes, 32 at a time, which makes it 100 ns faster than `as_observation`'s of words. The numbers must
+    A comparison of bytes, 32 at a time, which makes it 100 ns faster than one of words. The numbers must
     not ascend by one: XLA computes such a constant in the loop, in 64 bits, and the whole comparison with it.
     """
     column, channel = np.divmod(np.arange(_NUM_CHANNELS * SIDE), _NUM_CHANNELS)

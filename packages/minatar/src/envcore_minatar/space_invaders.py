@@ -175,8 +175,7 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
         return state.replace(packed=_LAYOUT.pack(after), rows=rows), events.kills.astype(jnp.float32)
 
     def observe(self, state: SpaceInvadersState, params: MinAtarParams) -> jax.Array:
-        # A row's word holds all that may be seen in it, and a mask says where: one test a cell. `as_observation` needs
-        # two words a row for six channels, and a loop over the batch for each.
+        # A row's word holds all that may be seen in it, and a mask says where: one test a cell.
         column, channel = np.divmod(np.arange(SIDE * len(self.channels), dtype=np.uint32), len(self.channels))
 
         def shows(name: str, board: int) -> np.ndarray:
