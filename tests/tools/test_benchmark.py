@@ -24,6 +24,7 @@ def workloads(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def played_by_hand(env_id: str) -> float:
     """Rewards, and column `number` of the observations that step `number` starts from, of gymnax's loop."""
+    env: Any
     env, params = envcore.make(env_id)
     reset, step = jax.vmap(env.reset, (0, None)), jax.vmap(env.step, (0, 0, 0, None))
     key, key_reset = jax.random.split(KEY, 2)
@@ -67,7 +68,7 @@ def instructions_of_loops(program: str) -> list[str]:
 def test_every_step_stores_the_whole_observation(workloads: Any, builder: str, reading: str) -> None:
     """In the compiled loop: floats for all cells in one reading, and in the other none."""
     run = getattr(workloads, builder)("Breakout-MinAtar", NUM_ENVS, NUM_STEPS, reading)
-    inside = instructions_of_loops(jax.jit(run).lower(KEY).compile().as_text())
+    inside = instructions_of_loops(str(jax.jit(run).lower(KEY).compile().as_text()))
     written = [line for line in inside if re.search(r" (convert|fusion|compare|broadcast|call|bitcast)\(", line)]
     floats = any(f" = f32[{NUM_ENVS},400]" in line for line in written)
     bools = any(f" = pred[{NUM_ENVS},400]" in line for line in written)
