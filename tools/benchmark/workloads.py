@@ -237,7 +237,8 @@ def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: 
     batch = Batched(env, num_envs)
 
     def collect(transition: Any) -> jax.Array:
-        obs = compute_once(lambda obs: carried(obs, reading), transition.obs)
+        flat = carried(transition.obs, OWN)  # outside the boundary, as within it a conversion is slow from more axes
+        obs = compute_once(lambda flat: carried(flat, reading), flat)
         return seen(obs, transition.state.time[0], reading) + transition.reward.sum()
 
     def run(key: jax.Array) -> jax.Array:
