@@ -48,7 +48,7 @@ def test_the_loop_reads_another_column_in_each_step(workloads: Any, env_id: str,
 
 
 def instructions_of_loops(program: str) -> list[str]:
-    """The instructions of the `while` bodies of a compiled program, and of all that those call."""
+    """What the `while` bodies of a compiled program store, and all that they call: not what is within a fusion."""
     computations = {}
     for part in program.split("\n}\n"):
         found = re.search(r"^(?:ENTRY )?%(\S+) \(.*\{$", part, flags=re.MULTILINE)
@@ -59,7 +59,7 @@ def instructions_of_loops(program: str) -> list[str]:
         name = left.pop()
         if name not in inside:
             inside.add(name)
-            left += re.findall(r"(?:calls|to_apply|body)=%([\w.-]+)", "\n".join(computations[name]))
+            left += re.findall(r"(?:to_apply|body)=%([\w.-]+)", "\n".join(computations[name]))
     return [line for name in inside for line in computations[name] if " = " in line]
 
 
