@@ -1,8 +1,123 @@
-"""The benchmark's report; its measurements need gymnax, which this environment has not."""
+"""The benchmark: what its programs read, its rows and its report. The peers are not in this environment."""
 
 from __future__ import annotations
 
-from tool_modules import load_tool
+import importlib
+import re
+from typing import Any
+
+import envcore
+import jax
+import numpy as np
+import pytest
+from tool_modules import TOOLS, load_tool
+
+NUM_ENVS, NUM_STEPS = 3, 5
+KEY = jax.random.PRNGKey(3)
+
+
+@pytest.fixture
+def workloads(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(TOOLS / "benchmark"))
+    return importlib.import_module("workloads")
+
+
+def played_by_hand(env_id: str) -> float:
+    """Rewards, and column `number` of the observations that step `number` starts from, of gymnax's loop."""
+    env: Any
+    env, params = envcore.make(env_id)
+    reset, step = jax.vmap(env.reset, (0, None)), jax.vmap(env.step, (0, 0, 0, None))
+    key, key_reset = jax.random.split(KEY, 2)
+    obs, state = reset(jax.random.split(key_reset, NUM_ENVS), params)
+    total = 0.0
+    for number in range(NUM_STEPS):
+        flat = np.asarray(obs, np.float32).reshape(NUM_ENVS, -1)
+        total += flat[:, number % flat.shape[1]].sum()
+        key, key_act, key_step = jax.random.split(key, 3)
+        action = jax.random.randint(key_act, (NUM_ENVS,), 0, env.action_space(params).n)
+        obs, state, reward = step(jax.random.split(key_step, NUM_ENVS), state, action, params)[:3]
+        total += float(reward.sum())
+    return total
+
+
+@pytest.mark.parametrize("reading", ["own", "float32"])
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "FrozenLake-misc", "Seaquest-MinAtar"])
+def test_the_loop_reads_another_column_in_each_step(workloads: Any, env_id: str, reading: str) -> None:
+    run = workloads.envcore_same_loop(env_id, NUM_ENVS, NUM_STEPS, reading)
+    assert float(jax.jit(run)(KEY)) == pytest.approx(played_by_hand(env_id), rel=1e-5)
+
+
+def instructions_of_loops(program: str) -> list[str]:
+    """What the `while` bodies of a compiled program store, and all that they call: not what is within a fusion."""
+    computations = {}
+    for part in program.split("\n}\n"):
+        found = re.search(r"^(?:ENTRY )?%(\S+) \(.*\{$", part, flags=re.MULTILINE)
+        if found:
+            computations[found[1]] = part[found.end() :].splitlines()
+    inside, left = set(), re.findall(r"body=%([\w.-]+)", program)
+    while left:
+        name = left.pop()
+        if name not in inside:
+            inside.add(name)
+            left += re.findall(r"(?:to_apply|body)=%([\w.-]+)", "\n".join(computations[name]))
+    return [line for name in inside for line in computations[name] if " = " in line]
+
+
+@pytest.mark.parametrize("reading", ["own", "float32"])
+@pytest.mark.parametrize("builder", ["memory_floor", "envcore_same_loop", "envcore_vmap", "envcore_rollout"])
+def test_every_step_stores_the_whole_observation(workloads: Any, builder: str, reading: str) -> None:
+    """In the compiled loop: floats for all cells in one reading, and in the other none."""
+    run = getattr(workloads, builder)("Breakout-MinAtar", NUM_ENVS, NUM_STEPS, reading)
+    inside = instructions_of_loops(str(jax.jit(run).lower(KEY).compile().as_text()))
+    written = [line for line in inside if re.search(r" (convert|fusion|compare|broadcast|call|bitcast)\(", line)]
+    floats = any(f" = f32[{NUM_ENVS},400]" in line for line in written)
+    bools = any(f" = pred[{NUM_ENVS},400]" in line for line in written)
+    assert floats if reading == "float32" else bools and not floats
+
+
+@pytest.mark.parametrize("reading", ["own", "float32"])
+def test_the_floor_writes_new_numbers_in_each_step(workloads: Any, reading: str) -> None:
+    run = workloads.memory_floor("Breakout-MinAtar", NUM_ENVS, NUM_STEPS, reading)
+    # Zeros at first, then whether the environment's number and the step's have a sum that is odd.
+    expected = sum((env + step) % 2 for step in range(1, NUM_STEPS) for env in range(NUM_ENVS))
+    assert float(jax.jit(run)(KEY)) == expected
+
+
+def test_float32_observations_are_read_once(workloads: Any) -> None:
+    both = {"own": "bool", "float32": "float32"}
+    for variant in ("memory floor", "envcore, same loop", "envcore", "envcore rollout"):
+        assert workloads.readings(variant, "Freeway-MinAtar") == both
+        assert workloads.readings(variant, "CartPole-v1") == {"float32": "float32"}
+    assert workloads.readings("envcore", "FrozenLake-misc") == {"own": "int32", "float32": "float32"}
+    assert workloads.readings("envcore + MLP", "Freeway-MinAtar") == {"network": "network"}
+
+
+def test_a_row_for_each_program_and_reading(workloads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure = importlib.import_module("measure")
+    monkeypatch.setattr(jax, "clear_caches", lambda: None)
+    monkeypatch.setitem(workloads.BASELINES, "envcore rollout", "envcore")
+    variants = ["memory floor", "envcore", "envcore rollout"]
+    rows = measure.measure("Breakout-MinAtar", NUM_ENVS, NUM_STEPS, variants, repeats=2, compiles=1, devices=1)
+    assert [(row["variant"], row["reads"]) for row in rows] == [(v, r) for v in variants for r in ("bool", "float32")]
+    rates = {(row["variant"], row["reads"]): row["steps_per_second"] for row in rows}
+    for row in rows:
+        rate, reads = row["steps_per_second"], row["reads"]
+        assert row["of_floor"] == pytest.approx(rates["memory floor", reads] / rate)
+        if row["variant"] == "envcore rollout":
+            assert row["ratio"] == pytest.approx(rate / rates["envcore", reads])
+        else:
+            assert row["ratio"] is None  # no gymnax here
+
+
+def test_a_baseline_with_float32_alone_is_compared_in_that(workloads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure = importlib.import_module("measure")
+    monkeypatch.setattr(jax, "clear_caches", lambda: None)
+    monkeypatch.setattr(
+        measure, "readings", lambda variant, _: {"float32": "float32"} if variant == "gymnax" else {"own": "bool"}
+    )
+    monkeypatch.setitem(workloads.VARIANTS, "gymnax", workloads.envcore_vmap)
+    rows = measure.measure("Breakout-MinAtar", NUM_ENVS, NUM_STEPS, ["gymnax", "envcore"], 1, 1, 1)
+    assert rows[1]["ratio"] == pytest.approx(rows[1]["steps_per_second"] / rows[0]["steps_per_second"])
 
 
 def test_one_line_a_row() -> None:
@@ -10,13 +125,16 @@ def test_one_line_a_row() -> None:
         "id": "CartPole-v1",
         "num_envs": 2048,
         "variant": "envcore",
+        "reads": "float32",
         "steps_per_second": 42.683e6,
         "ratio": 4.9012,
+        "of_floor": 1.2345,
         "baseline": "gymnax",
         "compile_seconds": 1.234,
     }
-    lines = load_tool("benchmark/report.py").markdown([row, {**row, "ratio": None}], header=True).splitlines()
-    assert lines[0] == "| id | environments | program | M steps/s | ratio | to | compile s |"
+    bare = {**row, "ratio": None, "of_floor": None}
+    lines = load_tool("benchmark/report.py").markdown([row, bare], header=True).splitlines()
+    assert lines[0] == "| id | environments | reads | program | M steps/s | ratio | to | of floor | compile s |"
     assert set(lines[1]) == {"|", "-"}
-    assert lines[2] == "| CartPole-v1 | 2,048 | envcore | 42.68 | 4.90 | gymnax | 1.23 |"
-    assert lines[3] == "| CartPole-v1 | 2,048 | envcore | 42.68 |  | gymnax | 1.23 |"
+    assert lines[2] == "| CartPole-v1 | 2,048 | float32 | envcore | 42.68 | 4.90 | gymnax | 1.23 | 1.23 |"
+    assert lines[3] == "| CartPole-v1 | 2,048 | float32 | envcore | 42.68 |  | gymnax |  | 1.23 |"

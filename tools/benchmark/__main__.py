@@ -1,8 +1,10 @@
 """Measures envcore beside gymnax and pgx: `uv run --no-default-groups --group peers python tools/benchmark --help`.
 
 The libraries run in one process, alternating, on the same workload: `jit` of a `scan` over `vmap` of the environment,
-random actions drawn inside, auto-reset, the observations and rewards summed so that XLA cannot drop them. Reported are
-medians, their ratio, and the time to trace and compile.
+random actions drawn inside, auto-reset. All observations of a step are stored, and the next iteration reads one column
+of them, another each time: in their own dtype (carried as it is), and as the float32 that networks read. Reported are
+medians, their ratio, the time as a multiple of the memory floor's (a loop that only writes and carries as many
+numbers), and the time to trace and compile.
 """
 
 from __future__ import annotations

@@ -7,37 +7,45 @@ import time
 from typing import Any
 
 import jax
-from workloads import BASELINES, VARIANTS
+from workloads import BASELINES, FLOAT32, FLOOR, VARIANTS, readings
 
 
 def measure(
     env_id: str, num_envs: int, num_steps: int, variants: list[str], repeats: int, compiles: int, devices: int
 ) -> list[dict[str, Any]]:
-    """Measures the variants on one environment and batch size: one row each, with medians in seconds and rates."""
-    programs, compile_seconds = {}, {}
+    """Measures the variants on one environment and batch size, in each of their readings.
+
+    Returns one row for each program, with its median rate, its speed beside the baseline's in the same reading (or in
+    float32, where the baseline has only that), and its time as a multiple of the memory floor's in the same reading.
+    """
+    programs, compile_seconds, dtypes = {}, {}, {}
     keys = jax.random.split(jax.random.PRNGKey(0), devices)
     for variant in variants:
-        run = VARIANTS[variant](env_id, num_envs, num_steps)
-        times = []
-        for _ in range(compiles):
-            jax.clear_caches()  # so that tracing is paid for every time
-            started = time.perf_counter()
-            programs[variant] = _compile(run, keys, devices)
-            times.append(time.perf_counter() - started)
-        compile_seconds[variant] = statistics.median(times)
-        jax.block_until_ready(programs[variant](keys))
+        for reading, dtype in readings(variant, env_id).items():
+            program, times = (variant, reading), []
+            dtypes[program] = dtype
+            run = VARIANTS[variant](env_id, num_envs, num_steps, reading)
+            for _ in range(compiles):
+                jax.clear_caches()  # so that tracing is paid for every time
+                started = time.perf_counter()
+                programs[program] = _compile(run, keys, devices)
+                times.append(time.perf_counter() - started)
+            compile_seconds[program] = statistics.median(times)
+            jax.block_until_ready(programs[program](keys))
 
-    seconds: dict[str, list[float]] = {variant: [] for variant in variants}
+    seconds: dict[tuple[str, str], list[float]] = {program: [] for program in programs}
     for _ in range(repeats):
-        for variant in variants:
+        for program, run in programs.items():
             started = time.perf_counter()
-            jax.block_until_ready(programs[variant](keys))
-            seconds[variant].append(time.perf_counter() - started)
+            jax.block_until_ready(run(keys))
+            seconds[program].append(time.perf_counter() - started)
 
-    medians = {variant: statistics.median(times) for variant, times in seconds.items()}
+    medians = {program: statistics.median(times) for program, times in seconds.items()}
     rows = []
-    for variant in variants:
+    for (variant, reading), median in medians.items():
         baseline = BASELINES.get(variant, "gymnax")
+        baseline_seconds = medians.get((baseline, reading), medians.get((baseline, FLOAT32)))
+        floor_seconds = medians.get((FLOOR, reading))
         rows.append(
             {
                 "id": env_id,
@@ -46,11 +54,13 @@ def measure(
                 "device": jax.devices()[0].device_kind,
                 "jax": jax.__version__,
                 "variant": variant,
-                "steps_per_second": num_envs * num_steps * devices / medians[variant],
+                "reads": dtypes[variant, reading],
+                "steps_per_second": num_envs * num_steps * devices / median,
                 "baseline": baseline,
-                "ratio": medians[baseline] / medians[variant] if baseline in medians else None,
-                "compile_seconds": compile_seconds[variant],
-                "seconds": seconds[variant],
+                "ratio": None if baseline_seconds is None else baseline_seconds / median,
+                "of_floor": None if floor_seconds is None else median / floor_seconds,
+                "compile_seconds": compile_seconds[variant, reading],
+                "seconds": seconds[variant, reading],
             }
         )
     return rows

@@ -1,13 +1,13 @@
-"""The libraries that envcore is measured beside, each environment as gymnax's API shows it."""
+"""The libraries that envcore is measured beside, each environment as gymnax's API shows it.
+
+They are in the group `peers`, which the tests run without: each is imported when it is asked for.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-import gymnax  # pyright: ignore[reportMissingImports]  # in the group `peers`
 import jax
-import pgx  # pyright: ignore[reportMissingImports]
-from pgx.experimental import auto_reset  # pyright: ignore[reportMissingImports]
 
 _PGX = {
     "Asterix-MinAtar": "minatar-asterix",
@@ -22,6 +22,9 @@ class Pgx:
     """A game of pgx with gymnax's `reset` and `step`."""
 
     def __init__(self, env_id: str):
+        import pgx  # pyright: ignore[reportMissingImports]
+        from pgx.experimental import auto_reset  # pyright: ignore[reportMissingImports]
+
         self._env = pgx.make(_PGX[env_id])
         self._step = auto_reset(self._env.step, self._env.init)
         self.num_actions = self._env.num_actions
@@ -35,11 +38,19 @@ class Pgx:
         return state.observation, state, state.rewards
 
 
+def make_pgx(env_id: str) -> tuple[Pgx, None]:
+    return Pgx(env_id), None
+
+
 def make_gymnax(env_id: str) -> tuple[Any, Any]:
+    import gymnax  # pyright: ignore[reportMissingImports]
+
     return gymnax.make(env_id)
 
 
 def has_gymnax(env_id: str) -> bool:
+    import gymnax  # pyright: ignore[reportMissingImports]
+
     return env_id in gymnax.registered_envs
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_COLUMNS = ("id", "environments", "program", "M steps/s", "ratio", "to", "compile s")
+_COLUMNS = ("id", "environments", "reads", "program", "M steps/s", "ratio", "to", "of floor", "compile s")
 
 
 def markdown(rows: list[dict[str, Any]], header: bool) -> str:
@@ -13,7 +13,14 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
     if header:
         lines += ["| " + " | ".join(_COLUMNS) + " |", "|" + "---|" * len(_COLUMNS)]
     for row in rows:
-        ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
-        cells = (row["id"], f"{row['num_envs']:,}", row["variant"], f"{row['steps_per_second'] / 1e6:.2f}", ratio)
-        lines.append("| " + " | ".join((*cells, row["baseline"], f"{row['compile_seconds']:.2f}")) + " |")
+        ratio, of_floor = ("" if number is None else f"{number:.2f}" for number in (row["ratio"], row["of_floor"]))
+        cells = (
+            row["id"],
+            f"{row['num_envs']:,}",
+            row["reads"],
+            row["variant"],
+            f"{row['steps_per_second'] / 1e6:.2f}",
+        )
+        cells = (*cells, ratio, row["baseline"], of_floor, f"{row['compile_seconds']:.2f}")
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

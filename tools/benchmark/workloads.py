@@ -9,12 +9,16 @@ from typing import Any
 import envcore
 import jax
 import jax.numpy as jnp
+from envcore.fusion import compute_once
 from envcore.rollout import begin, random_policy, unroll
 from envcore.spaces import batch_space
 from envcore.wrappers import Batched
-from peers import Pgx, has_gymnax, has_pgx, make_gymnax
+from peers import has_gymnax, has_pgx, make_gymnax, make_pgx
 
 Run = Callable[[jax.Array], jax.Array]
+
+OWN, FLOAT32, NETWORK = "own", "float32", "network"
+"""What is read of the observations: their own dtype, float32, or all that the network in the loop takes."""
 
 SUITES = {
     "classic-control": ("CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"),
@@ -42,40 +46,80 @@ SUITES = {
 """Environments that gymnax has too, by suite; without MNISTBandit-bsuite, for which both would download images."""
 
 
-def gymnax_vmap(env_id: str, num_envs: int, num_steps: int) -> Run:
+def carried(obs: jax.Array, reading: str) -> jax.Array:
+    """The observations as the next iteration of a loop gets them: (num_envs, size), in the dtype of the reading.
+
+    `seen` reads one column of them there, which one depends on the iteration, so that XLA has to store them all. A
+    plain sum of float32 would not do: it is a scalar loop on XLA's CPU backend, slower than most steps. Nor would a
+    slice known in advance, nor an optimization barrier: XLA then leaves most of the observation out.
+    """
+    if reading == NETWORK:
+        return obs
+    flat = obs.reshape(obs.shape[0], -1)
+    return flat.astype(jnp.float32) if reading == FLOAT32 else flat
+
+
+def seen(obs: jax.Array, step: jax.Array, reading: str) -> jax.Array:
+    """The sum of one column of `carried` observations, another in each step."""
+    if reading == NETWORK:
+        return jnp.float32(0)
+    column = jax.lax.dynamic_index_in_dim(obs, step % obs.shape[1], axis=1, keepdims=False)
+    return column.astype(jnp.float32).sum()
+
+
+def memory_floor(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
+    """No environment: a loop that only writes and carries as many numbers as the observations have."""
+    space = envcore.make(env_id)[0].observation_space()
+    shape, dtype = (num_envs, math.prod(space.shape)), jnp.float32 if reading == FLOAT32 else space.dtype
+
+    def run(key: jax.Array) -> jax.Array:
+        def body(carry: Any, step: jax.Array) -> tuple[Any, jax.Array]:
+            numbers, obs = carry
+            numbers, total = numbers + 1, seen(obs, step, reading)
+            return (numbers, jnp.broadcast_to((numbers & 1)[:, None] != 0, shape).astype(dtype)), total
+
+        start = jnp.arange(num_envs, dtype=jnp.int32), jnp.zeros(shape, dtype)
+        return jax.lax.scan(body, start, jnp.arange(num_steps, dtype=jnp.int32))[1].sum()
+
+    return run
+
+
+def gymnax_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Gymnax in the faster of the usual loops: keys from one split, all actions from one draw."""
     env, params = make_gymnax(env_id)
     act = _jax_random_actions(env.action_space(params), num_envs)
-    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act)
+    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
 
 
-def gymnax_readme(env_id: str, num_envs: int, num_steps: int) -> Run:
+def gymnax_readme(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Gymnax as its README puts it: a key and a draw of its own for each action."""
     env, params = make_gymnax(env_id)
     sample = jax.vmap(env.action_space(params).sample)
-    return _vmap_loop(
-        env, params, num_envs, num_steps, jax.random.split, lambda key, obs: sample(jax.random.split(key, num_envs))
-    )
+
+    def act(key: jax.Array, obs: Any) -> Any:
+        return sample(jax.random.split(key, num_envs))
+
+    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
 
 
-def pgx_vmap(env_id: str, num_envs: int, num_steps: int) -> Run:
+def pgx_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Pgx in the same loop as gymnax."""
-    env = Pgx(env_id)
+    env, params = make_pgx(env_id)
 
     def act(key: jax.Array, obs: Any) -> jax.Array:
         return jax.random.randint(key, (num_envs,), 0, env.num_actions)
 
-    return _vmap_loop(env, None, num_envs, num_steps, jax.random.split, act)
+    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
 
 
-def envcore_same_loop(env_id: str, num_envs: int, num_steps: int) -> Run:
+def envcore_same_loop(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Envcore in exactly gymnax's loop: only `reset` and `step` are ours."""
     env, params = envcore.make(env_id)
     act = _jax_random_actions(env.action_space(params), num_envs)
-    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act)
+    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
 
 
-def envcore_vmap(env_id: str, num_envs: int, num_steps: int) -> Run:
+def envcore_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Envcore's per-environment API under vmap, with its own split (the same numbers) and batched action space."""
     env, params = envcore.make(env_id)
     actions = batch_space(env.action_space(params), num_envs)
@@ -83,30 +127,30 @@ def envcore_vmap(env_id: str, num_envs: int, num_steps: int) -> Run:
     def act(key: jax.Array, obs: Any) -> Any:
         return actions.sample(key)
 
-    return _vmap_loop(env, params, num_envs, num_steps, envcore.random.split, act)
+    return _vmap_loop(env, params, num_envs, num_steps, envcore.random.split, act, reading)
 
 
-def envcore_rollout(env_id: str, num_envs: int, num_steps: int) -> Run:
+def envcore_rollout(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Envcore's own batched rollout."""
     env, params = envcore.make(env_id)
-    return _rollout_loop(env, params, num_envs, num_steps, random_policy(Batched(env, num_envs), params))
+    return _rollout_loop(env, params, num_envs, num_steps, random_policy(Batched(env, num_envs), params), reading)
 
 
-def gymnax_mlp(env_id: str, num_envs: int, num_steps: int) -> Run:
+def gymnax_mlp(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Gymnax with a 64x64 MLP in the loop."""
     env, params = make_gymnax(env_id)
     act = _mlp_actions(env.action_space(params), _obs_size(env_id))
-    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act)
+    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
 
 
-def envcore_mlp(env_id: str, num_envs: int, num_steps: int) -> Run:
+def envcore_mlp(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Envcore's own rollout with the same MLP."""
     env, params = envcore.make(env_id)
     act = _mlp_actions(env.action_space(params), _obs_size(env_id))
-    return _rollout_loop(env, params, num_envs, num_steps, lambda policy_params, obs, key: act(key, obs))
+    return _rollout_loop(env, params, num_envs, num_steps, lambda policy_params, obs, key: act(key, obs), reading)
 
 
-def mlp_alone(env_id: str, num_envs: int, num_steps: int) -> Run:
+def mlp_alone(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """The same MLP on observations that cost nothing: how fast the loop can be at all."""
     space, size = envcore.make(env_id)[0].action_space(), _obs_size(env_id)
     act = _mlp_actions(space, size)
@@ -114,14 +158,17 @@ def mlp_alone(env_id: str, num_envs: int, num_steps: int) -> Run:
     def run(key: jax.Array) -> jax.Array:
         def body(obs: Any, _: None) -> tuple[jax.Array, jax.Array]:
             action = act(key, obs).astype(jnp.float32).reshape(num_envs, -1)
-            return obs * jnp.float32(0.5) + action[:, :1], obs.sum() + action.sum()
+            return obs * jnp.float32(0.5) + action[:, :1], action.sum()
 
         return jax.lax.scan(body, jnp.zeros((num_envs, size), jnp.float32), None, num_steps)[1].sum()
 
     return run
 
 
-VARIANTS: dict[str, Callable[[str, int, int], Run]] = {
+FLOOR = "memory floor"
+
+VARIANTS: dict[str, Callable[[str, int, int, str], Run]] = {
+    FLOOR: memory_floor,
     "gymnax": gymnax_vmap,
     "gymnax, README loop": gymnax_readme,
     "pgx": pgx_vmap,
@@ -141,7 +188,18 @@ def has(variant: str, env_id: str) -> bool:
     """Whether there is such a program of an environment: the peers lack some."""
     if variant == "pgx":
         return has_pgx(env_id)
-    return has_gymnax(env_id) or not variant.startswith("gymnax")
+    return not variant.startswith("gymnax") or has_gymnax(env_id)
+
+
+def readings(variant: str, env_id: str) -> dict[str, str]:
+    """What to read in a program, and by which dtype the table calls it: float32 observations are read once."""
+    if "MLP" in variant:
+        return {NETWORK: NETWORK}
+    library = variant.partition(",")[0]
+    make = {"gymnax": make_gymnax, "pgx": make_pgx}.get(library, envcore.make)
+    env, params = make(env_id)
+    dtype = jax.eval_shape(env.reset, jax.random.PRNGKey(0), params)[0].dtype.name
+    return {FLOAT32: FLOAT32} if dtype == FLOAT32 else {OWN: dtype, FLOAT32: FLOAT32}
 
 
 def _vmap_loop(
@@ -151,6 +209,7 @@ def _vmap_loop(
     num_steps: int,
     split: Callable[..., jax.Array],
     act: Callable[..., jax.Array],
+    reading: str,
 ) -> Run:
     reset = jax.vmap(env.reset, in_axes=(0, None))
     step = jax.vmap(env.step, in_axes=(0, 0, 0, None))
@@ -159,41 +218,33 @@ def _vmap_loop(
         key, key_reset = split(key, 2)
         obs, state = reset(split(key_reset, num_envs), params)
 
-        def body(carry: Any, _: Any) -> tuple[Any, jax.Array]:
+        def body(carry: Any, number: jax.Array) -> tuple[Any, jax.Array]:
             key, obs, state = carry
+            total = seen(obs, number, reading)
             key, key_act, key_step = split(key, 3)
             action = act(key_act, obs)
             obs, state, reward = step(split(key_step, num_envs), state, action, params)[:3]
-            return (key, obs, state), _consume(obs, reward)
+            return (key, carried(obs, reading), state), total + reward.astype(jnp.float32).sum()
 
-        return jax.lax.scan(body, (key, obs, state), None, num_steps)[1].sum()
+        start = (key, carried(obs, reading), state)
+        return jax.lax.scan(body, start, jnp.arange(num_steps, dtype=jnp.int32))[1].sum()
 
     return run
 
 
-def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: Any) -> Run:
+def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: Any, reading: str) -> Run:
+    """`unroll` carries no observation: its policy gets it, and so it is read there, stored as a network would."""
     batch = Batched(env, num_envs)
 
+    def collect(transition: Any) -> jax.Array:
+        flat = carried(transition.obs, OWN)  # outside the boundary, as within it a conversion is slow from more axes
+        obs = compute_once(lambda flat: carried(flat, reading), flat)
+        return seen(obs, transition.state.time[0], reading) + transition.reward.sum()
+
     def run(key: jax.Array) -> jax.Array:
-        start = begin(batch, key, params)
-        return unroll(batch, policy, start, num_steps, params, collect=_consume_transition)[1].sum()
+        return unroll(batch, policy, begin(batch, key, params), num_steps, params, collect=collect)[1].sum()
 
     return run
-
-
-def _consume(obs: Any, reward: jax.Array) -> jax.Array:
-    return sum((_sum(leaf) for leaf in jax.tree.leaves(obs)), start=reward.astype(jnp.float32).sum())
-
-
-def _sum(leaf: jax.Array) -> jax.Array:
-    """A number that XLA cannot compute without every element; for bools modulo 256 over the batch, which vectorises."""
-    if leaf.dtype == jnp.bool_:
-        leaf = leaf.reshape(leaf.shape[0], -1).sum(axis=0, dtype=jnp.uint8)
-    return leaf.astype(jnp.float32).sum()
-
-
-def _consume_transition(transition: Any) -> jax.Array:
-    return _consume(transition.obs, transition.reward)
 
 
 def _jax_random_actions(space: Any, num_envs: int) -> Callable[..., jax.Array]:

@@ -9,7 +9,7 @@ from envcore.fusion import compute_once
 from jax import lax
 
 from envcore_minatar import seaquest_enemies, slots
-from envcore_minatar.packing import FULL_ROW, SIDE, bit
+from envcore_minatar.packing import FULL_ROW, SIDE, bit, expand_once
 from envcore_minatar.seaquest_enemies import NUM_ROWS
 from envcore_minatar.seaquest_state import (
     BULLET,
@@ -45,8 +45,7 @@ def observe_sea(state: SeaquestState) -> jax.Array:
     water = compute_once(_water, state.enemies, state.divers)
     first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # vectorises alone
     third = compute_once(_player_and_gauges, state.packed, state.diver_count, state.f_bullets)
-    cells = compute_once(_expand, first, second, third)
-    return cells.reshape(SIDE, SIDE, len(SHOWN))
+    return expand_once(_expand, first, second, third)
 
 
 def oxygen_cells(oxygen: jax.Array) -> jax.Array:

@@ -39,7 +39,7 @@ from flax import struct
 from jax import lax
 
 from envcore_minatar.game import FIRE, LEFT, NOTHING, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
-from envcore_minatar.packing import SIDE, Layout, bit, from_board, to_board
+from envcore_minatar.packing import SIDE, Layout, bit, expand_once, from_board, to_board
 from envcore_minatar.space_invaders_boards import (
     BOTTOM,
     BOTTOM_MARK,
@@ -175,8 +175,7 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
         return state.replace(packed=_LAYOUT.pack(after), rows=rows), events.kills.astype(jnp.float32)
 
     def observe(self, state: SpaceInvadersState, params: MinAtarParams) -> jax.Array:
-        # A row's word holds all that may be seen in it, and a mask says where: one test a cell. `as_observation` needs
-        # two words a row for six channels, and a loop over the batch for each.
+        # A row's word holds all that may be seen in it, and a mask says where: one test a cell.
         column, channel = np.divmod(np.arange(SIDE * len(self.channels), dtype=np.uint32), len(self.channels))
 
         def shows(name: str, board: int) -> np.ndarray:
@@ -189,8 +188,7 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
             | ((shows("alien_left", 0) & ~right) | (shows("alien_right", 0) & right))
             | jnp.where(cannon_column == state.pos, BOTTOM_MARK, np.uint32(0))
         )
-        cells = compute_once(lambda rows, masks: (rows[:, None] & masks[None]) != 0, state.rows, masks)
-        return cells.reshape(SIDE, SIDE, len(self.channels))
+        return expand_once(lambda rows, masks: (rows[:, None] & masks[None]) != 0, state.rows, masks)
 
 
 def start() -> SpaceInvadersState:
