@@ -139,6 +139,14 @@ class SpaceNeedsParams(Counter):
         return spaces.Box(0.0, 1.0 if params is None else 2 * params.bonus + 1, (self.goal + 1,))
 
 
+class SpaceMixesDtypes(Counter):
+    """Right for the Python numbers of the default params, and wrong for the arrays that `make` returns."""
+
+    def observation_space(self, params: Any = None) -> spaces.Box:
+        params = self.default_params if params is None else params
+        return spaces.Box(0.0, np.maximum(1, 0 * params.max_steps_in_episode * params.bonus), (self.goal + 1,))
+
+
 class IntegerObservation(Counter):
     def observe(self, state: Any, params: Any) -> Any:
         return super().observe(state, params).astype(jnp.int32)
@@ -366,6 +374,7 @@ BROKEN = {
 
 ALSO_BROKEN = [
     ("check_of_params", LooksAtTracedParams()),
+    ("spaces_without_params", SpaceMixesDtypes()),
     ("names_and_pace", NoPace()),
     ("names_and_pace", NamesForForces()),
     ("batched_params", VmapOverParamsChangesReward()),

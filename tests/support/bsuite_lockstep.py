@@ -106,7 +106,7 @@ def make(experiment: str, **settings: Any) -> Made:
             warnings.simplefilter("ignore")  # that DeepSea without a mapping is for debugging
             return bsuite.load(experiment, settings)
 
-    return Made(env, params.replace(**numbers), original)
+    return Made(env, env.default_params.replace(**numbers), original)
 
 
 def seeded_tables() -> dict[str, np.ndarray]:

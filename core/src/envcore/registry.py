@@ -118,9 +118,9 @@ class Registry:
 
     def make(self, env_id: str, **kwargs: Any) -> tuple[Environment[Any, Any], Any]:
         """See `envcore.make`."""
+        env = construct(self.find(env_id), kwargs)  # looked up before JAX is imported
         from envcore.arguments import device_params
 
-        env = construct(self.find(env_id), kwargs)
         return env, device_params(env)
 
     def _discover(self) -> tuple[PluginRecord, ...]:

@@ -52,8 +52,9 @@ def interrupt(terminal: Terminal, may_be_done: bool = False) -> float:
     if may_be_done and status == 0:
         return seconds
     assert status == 130, terminal.text
-    assert terminal.text.rstrip().splitlines()[-1].endswith("interrupted"), terminal.text
-    assert terminal.text.count("interrupted") == 1, terminal.text
+    lines = [line.rstrip() for line in terminal.text.rstrip().splitlines()]
+    assert [line.endswith("interrupted") for line in lines].count(True) == 1, terminal.text
+    assert lines[-1].endswith("interrupted"), terminal.text
     assert not terminal.screen.cursor.hidden
     assert terminal.echoes
     return seconds

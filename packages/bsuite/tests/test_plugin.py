@@ -93,7 +93,8 @@ def test_every_id_is_the_loaders_environment(name: str) -> None:
 
 
 def check_same(bsuite_id: str, original: Any) -> None:
-    env, params = envcore.make(f"bsuite/{bsuite_id}")
+    env, _ = envcore.make(f"bsuite/{bsuite_id}")
+    params = env.default_params  # in float64, as the original's
     inside = original
     if wrapper := {"RewardNoise": "noise_scale", "RewardScale": "reward_scale"}.get(type(original).__name__):
         assert type(env).__name__ == type(original).__name__

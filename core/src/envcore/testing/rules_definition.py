@@ -13,9 +13,11 @@ import numpy as np
 from jax.tree_util import keystr, tree_leaves_with_path
 
 from envcore import spaces
+from envcore.arguments import device_params
 from envcore.errors import InvalidParamsError
 from envcore.testing.breaches import Breach, breach_of_error
 from envcore.testing.compare import type_differences
+from envcore.testing.numerics import numerics
 from envcore.testing.places import place_of_class
 from envcore.testing.subject import Subject
 
@@ -117,12 +119,14 @@ def pytrees(subject: Subject) -> Iterator[Breach]:
 
 
 def spaces_without_params(subject: Subject) -> Iterator[Breach]:
-    """The spaces do not need params, and are then those of the default params."""
+    """The spaces do not need params, and are then those of the default params; they take arrays of `make` too."""
     env = subject.env
     for name in ("action_space", "observation_space", "state_space"):
         space, place = getattr(env, name), subject.place(name)
         try:
             is_same = space() == space(env.default_params)
+            with numerics(dtype_promotion="strict", rank_promotion="raise"):
+                space(device_params(env))
         except Exception as error:
             yield breach_of_error(error, place)
         else:

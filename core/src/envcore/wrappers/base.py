@@ -103,13 +103,19 @@ class Wrapper(Environment[Any, Any]):
 
     def state_space(self, params: Any = None) -> spaces.Dict:
         """The state space inside; around it, the wrapper's own fields without bounds."""
-        state, inner = arguments.state_struct(self), self.env.state_space(params)
-        if isinstance(state, WrapperState):
-            names = {field.name for field in dataclasses.fields(state)} - {"env_state"}
-            return spaces.Dict(
-                {"env_state": inner, **{name: spaces.unbounded_space(getattr(state, name)) for name in names}}
-            )
-        return inner if state == arguments.state_struct(self.env) else super().state_space(params)
+        space, state, inside = (
+            self.env.state_space(params),
+            arguments.state_struct(self),
+            arguments.state_struct(self.env),
+        )
+        if state == inside:
+            return space
+        if not isinstance(state, WrapperState) or state.env_state != inside:
+            return super().state_space(params)
+        parts = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
+        return spaces.Dict(
+            {name: space if name == "env_state" else spaces.unbounded_space(part) for name, part in parts.items()}
+        )
 
     def complete_params(self, params: Any) -> Any:
         return self.env.complete_params(params)

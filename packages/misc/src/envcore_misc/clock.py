@@ -23,5 +23,6 @@ def time_bounds(params: Any, low: Any = -1.0, high: Any = 1.0) -> tuple[Any, Any
     """The least and the greatest `observed_time`."""
     last = params.max_steps_in_episode
     if isinstance(params.normalize_time, jax.Array):  # perhaps traced
-        return jnp.where(params.normalize_time, low, 0.0), jnp.where(params.normalize_time, high, last)
+        low, high, last = (jnp.asarray(bound, jnp.float32) for bound in (low, high, last))
+        return jnp.where(params.normalize_time, low, 0), jnp.where(params.normalize_time, high, last)
     return (low, high) if params.normalize_time else (0.0, last)
