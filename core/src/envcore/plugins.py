@@ -125,12 +125,11 @@ def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
         strangers -= _names(record)
         if record.status == "broken":
             module = f" ({record.module})" if record.module else ""
-            problem = (
+            yield printable(
                 f"plugin {record.distribution} {record.version}{module} is left out: {record.error}. "
                 f"Fix or uninstall it, or set ENVCORE_DISABLE_PLUGINS={record.distribution}; "
                 "ENVCORE_STRICT_PLUGINS=1 shows the whole traceback."
             )
-            yield one_line(PluginError(problem))
     for name in sorted(strangers):
         yield f"ENVCORE_DISABLE_PLUGINS names {name!r}, but no installed plugin has that name."
 
