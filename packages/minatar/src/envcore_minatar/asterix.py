@@ -41,19 +41,20 @@ from flax import struct
 from jax import lax
 
 from envcore_minatar.game import DOWN, LEFT, NOTHING, RIGHT, UP, Game, MinAtarParams, MinAtarState
-from envcore_minatar.lanes import NUM_LANES, ONES, lane, not_zero, pack_lanes, spread, unpack_lanes
-from envcore_minatar.packing import SIDE, Layout, bit, expand_once, has_bit, lookup
+from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, spread, unpack_lanes
+from envcore_minatar.packing import SIDE, Layout, bit, cells, half, halves, has_bit, lookup, masked, number
 
 _DX, _DY = (1, 0, 1, 2, 1, 1), (1, 1, 0, 1, 2, 1)  # by the action, plus one
 _CHOICES = 840  # the least common multiple of 1 to 8: shared out evenly however many slots are free
 _RAMP_INTERVAL = 100
 _ALL = np.uint32(2**NUM_LANES - 1)
 
-# A row's code: column plus one of its entity, 0 for none, in bits 0 to 3; whether that is gold, bit 4; columns plus one
-# of the trail, bits 8 to 11, and of the player, bits 12 to 15. A cell is shown where the masked bytes hold its value.
-_MASKS_LOW = np.array([0, 31, 0, 31] * SIDE, np.uint8)[None]
-_MASKS_HIGH = np.array([240, 0, 15, 0] * SIDE, np.uint8)[None]
-_VALUES = np.array([[16 * x, x, x, x + 16] for x in range(1, SIDE + 1)], np.uint8).reshape(1, -1)
+_ROW, _COLUMN, _CHANNEL = cells(4)
+_PLAYER, _ENEMY, _TRAIL, _GOLD = range(4)
+_CELLS = number(_ROW, _COLUMN, _CHANNEL)
+# A cell shows an entity or a trail if the lane of its row holds its column plus one.
+_ENEMIES, _TRAILS, _GOLDS = (np.where(i == _CHANNEL, in_lane_of(_ROW, 15), 0) for i in (_ENEMY, _TRAIL, _GOLD))
+_COLUMNS = np.maximum(half(in_lane_of(_ROW, _COLUMN + 1)), 1)  # not 0, which is what a row without a lane holds
 
 
 class AsterixFields(NamedTuple):
@@ -169,7 +170,9 @@ class Asterix(Game[AsterixState, AsterixDraws]):
         return state.replace(packed=_LAYOUT.pack(after), columns=columns, kinds=kinds), jnp.where(gathers, 1.0, 0.0)
 
     def observe(self, state: AsterixState, params: MinAtarParams) -> jax.Array:
-        return expand_once(_show, _row_codes(state))
+        player, enemies, trails, gold = compute_once(_things, state)
+        columns = masked(enemies, _ENEMIES) | masked(trails, _TRAILS) | masked(gold, _GOLDS)
+        return ((player == _CELLS) | (columns == _COLUMNS)).reshape(SIDE, SIDE, len(self.channels))
 
 
 def start() -> AsterixState:
@@ -273,25 +276,11 @@ def _ramp(now: AsterixFields, kinds: jax.Array) -> tuple[AsterixFields, jax.Arra
     return now, _KINDS.write(kinds, "ramp_timer", timer)
 
 
-def _row_codes(state: AsterixState) -> jax.Array:
-    """What each row shows, uint16 (10,)."""
-    slots = np.arange(-1, SIDE - 1, dtype=np.int32)  # of the ten rows; slots -1 and 8 read as free
-    entity = lane(state.columns, slots)
-    trail = jnp.where(has_bit(state.kinds, slots), entity - 1, entity + 1)
-    trail = jnp.where(entity > 0, trail, 0)
-    player = jnp.where(slots == state.player_y - 1, state.player_x + 1, 0)
-    gold = _is_gold(state.kinds, slots).astype(jnp.int32)
-    return (entity | gold << 4 | trail << 8 | player << 12).astype(jnp.uint16)
-
-
-def _show(codes: jax.Array) -> jax.Array:
-    """The observation of the rows' codes, bool (10, 40).
-
-    A row holds one thing a channel at most, so that a cell is one comparison of bytes, and XLA puts 32 in a vector:
-    27 ns at 2,048 environments on one core, where one of words takes 50.
-    """
-    low, high = codes.astype(jnp.uint8)[:, None], (codes >> 8).astype(jnp.uint8)[:, None]
-    return (low & _MASKS_LOW | high & _MASKS_HIGH) == _VALUES
+def _things(state: AsterixState) -> tuple[Any, ...]:
+    """The player's cell, and halves of three words with a lane a slot: columns plus one of enemies, trails and gold."""
+    gold = 15 * spread(_KINDS.read(state.kinds, "gold").astype(jnp.uint32))
+    words = state.columns & ~gold, _move(state.columns, ~state.kinds), state.columns & gold
+    return number(state.player_y, state.player_x, _PLAYER), *map(halves, words)
 
 
 def _is_gold(kinds: jax.Array, slot: Any) -> jax.Array:

@@ -26,7 +26,6 @@ a car without direction, which it cannot show.)
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -40,21 +39,28 @@ from flax import struct
 from jax import lax
 
 from envcore_minatar.game import DOWN, NOTHING, UP, Game, MinAtarParams, MinAtarState
-from envcore_minatar.lanes import NUM_LANES, ONES, lane, not_zero, pack_lanes, unpack_lanes
-from envcore_minatar.packing import SIDE, Layout, expand_once
+from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, unpack_lanes
+from envcore_minatar.packing import SIDE, Layout, cells, half, halves, masked, number
 
 TIME_LIMIT = 2501
 """Steps of an episode, the last of which ends it."""
 _NUM_SPEEDS = 5
-_COLUMN = 4  # the chicken's
+_PLAYER_X = 4  # the chicken's column
 _BOTTOM = SIDE - 1
 _MOVE_PERIOD = 3  # steps from one move of the chicken to the next
-_NUM_CHANNELS = 7
-_NOWHERE = np.uint8(255)  # the number of no cell
 
 # Of a car's lane of `speeds`.
 _TO_RIGHT = np.uint32(8)
 _SPEED = np.uint32(7)
+
+# A cell shows a car, or the place behind one, if the lane of its row holds its column plus one, and its speed there.
+_ROW, _COLUMN, _CHANNEL = cells(2 + _NUM_SPEEDS)
+_CHICKEN, _CAR, _FIRST_SPEED = range(3)
+_CELLS = number(_ROW, _COLUMN, _CHANNEL)
+_CARS = np.where(_CHANNEL == _CAR, in_lane_of(_ROW, 15), 0)
+_TRAILS, _SPEEDS = (np.where(_CHANNEL >= _FIRST_SPEED, in_lane_of(_ROW, mask), 0) for mask in (15, 7))
+_COLUMNS = np.maximum(half(in_lane_of(_ROW, _COLUMN + 1)), 1)  # not 0, which is what a row without a lane holds
+_SPEED_SHOWN = half(in_lane_of(_ROW, np.maximum(_CHANNEL - _FIRST_SPEED + 1, 0)))
 
 
 class FreewayFields(NamedTuple):
@@ -152,7 +158,7 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         timers = (timers - (moving ^ ONES)) | (speeds & _SPEED * moving)
         # The original looks at the cars one by one, before and after each moves. All the same only the car in the
         # chicken's row can hit it: a hit sends the chicken to the bottom row, which has no car.
-        hit = (_car_of_row(state.xs, pos) == _COLUMN) | (_car_of_row(xs, pos) == _COLUMN)
+        hit = (_car_of_row(state.xs, pos) == _PLAYER_X) | (_car_of_row(xs, pos) == _PLAYER_X)
 
         after = FreewayFields(
             pos=jnp.where(hit, _BOTTOM, pos),
@@ -164,13 +170,10 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         return state, jnp.where(wins, 1.0, 0.0)
 
     def observe(self, state: FreewayState, params: MinAtarParams) -> jax.Array:
-        behind = _drive(state.xs, jnp.full_like(state.xs, ONES), state.speeds ^ (_TO_RIGHT * ONES))
-        rows = np.arange(SIDE, dtype=np.int32)
-        chicken = jnp.where(rows == state.pos, np.uint8(_COLUMN), _NOWHERE)
-        no_car = np.where((rows == 0) | (rows == _BOTTOM), _NOWHERE, np.uint8(0))
-        car = (_by_row(state.xs) + SIDE) | no_car
-        trail = (_by_row(behind) + SIDE * (1 + (_by_row(state.speeds) & np.uint8(_SPEED)))) | no_car
-        return expand_once(_show, chicken, car, trail)
+        chicken, cars, trails, speeds = compute_once(_things, state)
+        is_there = (masked(cars, _CARS) | masked(trails, _TRAILS)) == _COLUMNS
+        shown = (chicken == _CELLS) | (is_there & (masked(speeds, _SPEEDS) == _SPEED_SHOWN))
+        return shown.reshape(SIDE, SIDE, len(self.channels))
 
 
 def start(draws: FreewayDraws) -> FreewayState:
@@ -245,17 +248,8 @@ def _car_of_row(word: jax.Array, row: jax.Array) -> jax.Array:
     return lane(word, row - 1)
 
 
-def _by_row(word: jax.Array) -> jax.Array:
-    """The number of the car in each row, uint8 (10,); 0 in rows that have none."""
-    return lane(word, np.arange(-1, SIDE - 1, dtype=np.int32)).astype(jnp.uint8)
-
-
-def _show(*cells: jax.Array) -> jax.Array:
-    """The cells of each row that are given by number, column + 10 * channel: bool (10, 70).
-
-    A comparison of bytes, 32 at a time, which makes it 100 ns faster than one of words. The numbers must
-    not ascend by one: XLA computes such a constant in the loop, in 64 bits, and the whole comparison with it.
-    """
-    column, channel = np.divmod(np.arange(_NUM_CHANNELS * SIDE), _NUM_CHANNELS)
-    numbers = (column + SIDE * channel).astype(np.uint8)
-    return functools.reduce(lax.bitwise_or, [cell[:, None] == numbers[None] for cell in cells])
+def _things(state: FreewayState) -> tuple[Any, ...]:
+    """The chicken's cell, and the halves of three words with a lane a car: columns plus one, those behind, speeds."""
+    behind = _drive(state.xs, jnp.full_like(state.xs, ONES), state.speeds ^ (_TO_RIGHT * ONES))
+    words = state.xs + ONES, behind + ONES, state.speeds
+    return number(state.pos, _PLAYER_X, _CHICKEN), *map(halves, words)

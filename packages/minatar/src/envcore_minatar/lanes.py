@@ -37,6 +37,11 @@ def lane(word: jax.Array, index: Any) -> jax.Array:
     return (lax.shift_right_logical(jnp.broadcast_to(word, shift.shape), shift) & np.uint32(15)).astype(jnp.int32)
 
 
+def in_lane_of(row: np.ndarray, number: Any) -> np.ndarray:
+    """The word that holds a number in the lane of a row; rows 1 to 8 have one, for others it is 0. uint32."""
+    return np.where((row >= 1) & (row <= NUM_LANES), number << 4 * (row - 1) % 32, 0).astype(np.uint32)
+
+
 def not_zero(word: jax.Array) -> jax.Array:
     """1 in the lanes that are not 0."""
     pairs = word | lax.shift_right_logical(word, np.uint32(1))

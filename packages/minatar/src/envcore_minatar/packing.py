@@ -104,6 +104,39 @@ def to_board(rows: jax.Array) -> jax.Array:
     return jnp.stack([has_bit(rows, x) for x in range(SIDE)], axis=-1)
 
 
+def cells(channels: int) -> np.ndarray:
+    """Row, column and channel of an observation's cells, in their order: int (3, 100 * channels)."""
+    return np.indices((SIDE, SIDE, channels)).reshape(3, -1)
+
+
+def number(row: Any, column: Any, channel: int | np.ndarray) -> Any:
+    """The number of a cell, uint16. Cells next to each other differ by 100.
+
+    If the numbers of all cells ascended by one, XLA would compute them in the loop that compares them, in 64 bits.
+    """
+    return (SIDE * row + column + SIDE * SIDE * channel).astype(np.uint16)
+
+
+def halves(word: Any) -> Any:
+    """The lower and the upper half of a word: uint16 (2,) of uint32 (), uint16 (2, ...) of uint32 (...)."""
+    return [word.astype(np.uint16), (word >> np.uint32(16)).astype(np.uint16)]
+
+
+def masked(word: Sequence[jax.Array], masks: np.ndarray) -> jax.Array:
+    """`word & masks` of a word's `halves` and masks with bits in one half only: that half, uint16 of the masks' shape.
+
+    XLA puts twice as many numbers of 16 bits in a vector. Of 32 bits, Breakout's observations take 280 ns in place of
+    180 at 2,048 environments on one core, if they are read as bools, and the same as float32.
+    """
+    low, high = halves(masks)
+    return word[0] & low | word[1] & high
+
+
+def half(values: np.ndarray) -> np.ndarray:
+    """The half that has bits, uint16, as `masked` gives it."""
+    return np.bitwise_or(*halves(values))
+
+
 def expand_once(expand: Callable[..., jax.Array], *args: Any) -> jax.Array:
     """The observation whose cells are `expand(*args)`, bool (10, 10 * channels): bool (10, 10, channels).
 
