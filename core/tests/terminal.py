@@ -17,7 +17,12 @@ from pathlib import Path
 import numpy as np
 import pyte
 
-_OWN_TERMINAL = "import fcntl, termios\nfcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"  # for Ctrl-C; not in a forked JAX
+# For Ctrl-C; not in a forked JAX. Where a shell runs pytest in the background, SIGINT is ignored and would stay so.
+_OWN_TERMINAL = """
+import fcntl, signal, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
 TERM = "xterm-256color"
 _DEADLINE = 60  # seconds, for a machine under load
 
