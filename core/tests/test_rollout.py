@@ -53,7 +53,7 @@ def test_next_obs_is_the_final_one_at_the_end_of_an_episode() -> None:
     ends = np.flatnonzero(steps.done[:-1])
     goes_on = np.flatnonzero(~steps.done[:-1])
     assert ends.size
-    np.testing.assert_array_equal(steps.obs[1:][goes_on], steps.next_obs[:-1][goes_on])
+    np.testing.assert_allclose(steps.obs[1:][goes_on], steps.next_obs[:-1][goes_on], rtol=1e-6)
     assert (steps.obs[1:][ends] != steps.next_obs[:-1][ends]).any()
     assert (steps.obs[1:][ends][:, 1] == 0).all()  # a fresh spring is at rest
 

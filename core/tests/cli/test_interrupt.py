@@ -164,9 +164,11 @@ def test_a_report_that_takes_too_long_is_ended():
         assert "collected" in terminal.text
 
 
-@pytest.mark.parametrize("loop", [LOOP.format("at_once(ready, native)", "pass"), LOOP.format("done > 1 or ready()", "native()")])
-def test_a_second_one_ends_at_once(loop):
-    with program(loop) as terminal:
+@pytest.mark.parametrize(
+    ("listens", "reports"), [("at_once(ready, native)", "pass"), ("done > 1 or ready()", "native()")]
+)
+def test_a_second_one_ends_at_once(listens, reports):
+    with program(LOOP.format(listens, reports)) as terminal:
         terminal.wait_for("ready")
         terminal.press(b"\x03")
         time.sleep(0.2)  # a signal that is still pending swallows the next one
