@@ -72,6 +72,11 @@ def announcing(*ids: str) -> str:
     return hook(f"return [{rows}]")
 
 
+def commands(body: str, signature: str = "envcore_commands()") -> str:
+    """The code of a plugin module with the hook of commands."""
+    return "from envcore.specs import CommandSpec\n" + hook(body, signature)
+
+
 def hook(body: str, signature: str = "envcore_env_specs()") -> str:
     """The code of a plugin module with one hook."""
     imports = "from envcore.plugins import hookimpl\nfrom envcore.specs import EnvSpec\n"

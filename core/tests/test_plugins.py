@@ -9,12 +9,13 @@ import pytest
 from envcore import __version__
 from envcore.errors import EnvcoreError, PluginError
 from envcore.plugins import PluginRecord, discover, problems
-from fake_site import FakeSite, announcing, hook, metadata_of
+from envcore.specs import CommandSpec
+from fake_site import FakeSite, announcing, commands, hook, metadata_of
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
-    monkeypatch.setattr("envcore.plugins._MOST_ROWS", 2_000)
+    monkeypatch.setattr("envcore.hooks._MOST_ROWS", 2_000)
     return FakeSite(tmp_path, monkeypatch)
 
 
@@ -34,6 +35,16 @@ def test_records_a_good_plugin(site: FakeSite) -> None:
     assert record == PluginRecord("good-suite", "1.2", "main", module, "loaded", record.specs)
     assert [spec.id for spec in record.specs] == ["A-v0", "B-v0"]
     assert list(problems([record])) == []
+
+
+def test_a_plugin_may_announce_commands_alone_or_beside_environments(site: FakeSite) -> None:
+    row = "return [CommandSpec('walk', 'Walk to the end.', 'no_such_module:walk')]"
+    site.add("commands-alone", commands(row))
+    site.add("both", announcing("A-v0") + commands(row))
+    both, alone = discover()
+    walk = CommandSpec("walk", "Walk to the end.", "no_such_module:walk")
+    assert (alone.status, alone.specs, alone.commands) == ("loaded", (), (walk,))
+    assert (both.status, [spec.id for spec in both.specs], both.commands) == ("loaded", ["A-v0"], (walk,))
 
 
 def test_order_is_that_of_names(site: FakeSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,6 +72,7 @@ def test_the_same_distribution_twice_on_the_path_counts_once(
     assert [spec.id for spec in record.specs] == ["New-v0"]
 
 
+NO_HOOK = "it has no function envcore_env_specs() or envcore_commands() that is marked with @envcore.plugins.hookimpl"
 IMPORTS = {
     "a missing package": ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
     "a syntax error": ("def broken(:", "SyntaxError: "),
@@ -110,13 +122,38 @@ HOOKS = {
     "a cancelled task": (hook("import asyncio\n    raise asyncio.CancelledError"), "CancelledError"),
     "an endless recursion": (hook("return envcore_env_specs()"), "RecursionError: "),
     "an id twice": (announcing("A-v0", "B-v0", "A-v0"), "envcore_env_specs() announces 'A-v0' twice"),
-    "no hook": ("", "it has no function envcore_env_specs() that is marked with @envcore.plugins.hookimpl"),
+    "no hook": ("", NO_HOOK),
     "an unmarked hook": (
         "def envcore_env_specs(): return []",
-        "it has no function envcore_env_specs() that is marked with @envcore.plugins.hookimpl",
+        NO_HOOK,
+    ),
+}
+COMMANDS = {
+    "a raising hook of commands": (commands("raise ValueError('no commands today')"), "ValueError: no commands today"),
+    "no commands": (commands("pass"), "envcore_commands() returned None in place of a list of CommandSpec"),
+    "an environment among the commands": (
+        commands("return [CommandSpec('walk', 'Walk.', 'a:A'), EnvSpec('A-v0', 'a:A')]"),
+        "row 1 of envcore_commands() is of type EnvSpec, not CommandSpec",
+    ),
+    "a malformed command": (
+        commands("return [CommandSpec('--walk', 'Walk.', 'a:A')]"),
+        "CommandSpec.name '--walk' must start with a letter and hold only words of a-z and 0-9, joined by - or _",
+    ),
+    "a command twice": (
+        commands("return [CommandSpec('walk', 'Walk.', 'a:A')] * 2"),
+        "envcore_commands() announces 'walk' twice",
+    ),
+    "commands without end": (
+        commands("n = 0\n    while True:\n        n += 1\n        yield CommandSpec(f'walk{n}', '', 'a:A')"),
+        "envcore_commands() announces more than 2,000 commands",
+    ),
+    "good environments beside bad commands": (
+        announcing("A-v0") + commands("return 3"),
+        "envcore_commands() returned 3 in place of a list of CommandSpec",
     ),
 }
 WRONG_HOOKS = {
+    "commands with an argument too many": (commands("return []", "envcore_commands(app)"), "{'app'}"),
     "a misspelt hook": (hook("return []", "envcore_env_spec()"), "unknown hook 'envcore_env_spec'"),
     "an argument too many": (hook("return []", "envcore_env_specs(config)"), "{'config'}"),
     "a hook of a newer core": (
@@ -126,13 +163,13 @@ WRONG_HOOKS = {
 }
 
 
-@pytest.mark.parametrize("case", IMPORTS | HOOKS)
+@pytest.mark.parametrize("case", IMPORTS | HOOKS | COMMANDS)
 def test_broken_plugin(site: FakeSite, case: str) -> None:
-    code, error = (IMPORTS | HOOKS)[case]
+    code, error = (IMPORTS | HOOKS | COMMANDS)[case]
     site.add("bad-suite", code)
     site.add_suite("good-suite", "A-v0")
     record = found("bad-suite")
-    assert (record.status, record.specs) == ("broken", ())
+    assert (record.status, record.specs, record.commands) == ("broken", (), ())
     assert record.error.startswith(error)
     assert "\n" not in record.error
     assert found("good-suite").status == "loaded"
@@ -146,15 +183,15 @@ def test_wrong_hook(site: FakeSite, case: str) -> None:
     code, error = WRONG_HOOKS[case]
     site.add("bad-suite", code)
     record = found("bad-suite")
-    assert (record.status, record.specs) == ("broken", ())
+    assert (record.status, record.specs, record.commands) == ("broken", (), ())
     assert record.error.startswith("PluginValidationError: ")
     assert error in record.error
     assert "\n" not in record.error
 
 
-@pytest.mark.parametrize("case", IMPORTS | HOOKS | WRONG_HOOKS)
+@pytest.mark.parametrize("case", IMPORTS | HOOKS | COMMANDS | WRONG_HOOKS)
 def test_strict_mode_raises(site: FakeSite, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
-    code, _ = (IMPORTS | HOOKS | WRONG_HOOKS)[case]
+    code, _ = (IMPORTS | HOOKS | COMMANDS | WRONG_HOOKS)[case]
     site.add("bad-suite", code)
     monkeypatch.setenv("ENVCORE_STRICT_PLUGINS", "1")
     with pytest.raises(PluginError, match=r"^plugin bad-suite is broken: \S") as caught:
@@ -218,7 +255,7 @@ def test_damaged_entry_points_of_a_plugin(site: FakeSite, monkeypatch: pytest.Mo
     site.add_metadata("bad_suite-1.2.dist-info", metadata_of("bad-suite"), "[envcore.plugins]\nmain")
     site.add_suite("good-suite", "A-v0")
     record = found("bad-suite")
-    assert (record.status, record.specs) == ("broken", ())
+    assert (record.status, record.specs, record.commands) == ("broken", (), ())
     assert record.error.startswith("its entry_points.txt is damaged (TypeError: ")
     assert found("good-suite").status == "loaded"
     (problem,) = problems(discover())

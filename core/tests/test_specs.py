@@ -1,4 +1,4 @@
-"""A row of the catalogue: what it takes, and what it refuses."""
+"""What announces environments and commands: what it takes, and what it refuses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from envcore.errors import InvalidSpecError
-from envcore.specs import EnvSpec
+from envcore.specs import CommandSpec, EnvSpec
 
 
 def row(**changes: Any) -> EnvSpec:
@@ -83,3 +83,33 @@ def test_copies_pickles_equals_and_hashes() -> None:
     same = (copy.copy(spec), copy.deepcopy(spec), pickle.loads(pickle.dumps(spec)), dataclasses.replace(spec))
     assert all(each == spec and hash(each) == hash(spec) for each in same)
     assert spec != dataclasses.replace(spec, kwargs={"size": 4})
+
+
+class TestCommandSpec:
+    @pytest.mark.parametrize("name", ["x", "render", "train-agent", "bsuite_2", "a1-b2"])
+    def test_names(self, name: str) -> None:
+        assert CommandSpec(name, "", "my_package.commands:walk").name == name
+
+    @pytest.mark.parametrize(
+        "name", ["", "-x", "--help", "x-", "x--y", "Render", "2d", "a b", "a:b", "a.b", "x\n", "é", "[red]"]
+    )
+    def test_odd_names(self, name: str) -> None:
+        with pytest.raises(InvalidSpecError, match=r"CommandSpec\.name .* must start with a letter"):
+            CommandSpec(name, "Walk.", "my_package.commands:walk")
+
+    @pytest.mark.parametrize("entry_point", ["", "a", "a:", ":b", "a:b:c", "a b:c", "a:b.c"])
+    def test_malformed_entry_points(self, entry_point: str) -> None:
+        with pytest.raises(InvalidSpecError, match=r"'walk' must read 'package\.module:object'"):
+            CommandSpec("walk", "Walk.", entry_point)
+
+    @pytest.mark.parametrize("field", ["name", "summary", "entry_point"])
+    def test_what_is_not_a_string(self, field: str) -> None:
+        fields: dict[str, Any] = {"name": "walk", "summary": "Walk.", "entry_point": "a:b", field: None}
+        with pytest.raises(InvalidSpecError, match=rf"CommandSpec\.{field} must be a string, got None"):
+            CommandSpec(**fields)
+
+    def test_is_frozen_and_hashable(self) -> None:
+        spec = CommandSpec("walk", "Walk.", "a:b")
+        assert {spec, pickle.loads(pickle.dumps(spec))} == {spec}
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            spec.name = "run"  # pyright: ignore[reportAttributeAccessIssue]

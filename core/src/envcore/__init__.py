@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from envcore.registry import make as make
     from envcore.registry import register as register
     from envcore.rollout import RolloutWrapper as RolloutWrapper
+    from envcore.specs import CommandSpec as CommandSpec
     from envcore.specs import EnvSpec as EnvSpec
     from envcore.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
     from envcore.visualize import Visualizer as Visualizer
@@ -73,6 +74,7 @@ _HOME = {
     "make": "registry",
     "register": "registry",
     "RolloutWrapper": "rollout",
+    "CommandSpec": "specs",
     "EnvSpec": "specs",
     "Visualizer": "visualize",
 }

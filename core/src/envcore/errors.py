@@ -24,7 +24,7 @@ class EnvironmentOptionError(EnvcoreError, TypeError):
 
 
 class InvalidSpecError(EnvcoreError, ValueError):
-    """A field of an `EnvSpec` is malformed."""
+    """A field of an `EnvSpec` or a `CommandSpec` is malformed."""
 
 
 class PluginError(EnvcoreError):

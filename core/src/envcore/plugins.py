@@ -1,16 +1,20 @@
 """Discovery of environment plugins.
 
-A distribution announces its environments through one entry point in the group `envcore.plugins`. The entry
-point's value is a light module (no JAX, no environments imported) with one hook:
+A distribution announces its environments and commands through one entry point in the group `envcore.plugins`. The
+entry point's value is a light module (no JAX, no environments imported) with one hook or both:
 
     from envcore.plugins import hookimpl
-    from envcore.specs import EnvSpec
+    from envcore.specs import CommandSpec, EnvSpec
 
     @hookimpl
     def envcore_env_specs():
         return [EnvSpec(id="Corridor-v0", entry_point="my_package.corridor:Corridor")]
 
-pluggy checks the hook's name and signature. The loading is our own: one broken plugin must not take another
+    @hookimpl
+    def envcore_commands():
+        return [CommandSpec("walk", "Walk down a corridor.", "my_package.commands:walk")]
+
+pluggy checks the hooks' names and signatures. The loading is our own: one broken plugin must not take another
 down, and the order must not depend on `sys.path`. A distribution with a damaged `entry_points.txt` that does not name
 the group, so that nobody knows whether it has a plugin, is listed as unreadable, and nothing warns of it.
 
@@ -24,36 +28,23 @@ Three environment variables steer it, read at the first discovery:
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-import pluggy
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envcore.distributions import Copy, announcing
-from envcore.errors import EnvcoreError, InvalidSpecError, PluginError
-from envcore.specs import EnvSpec
+from envcore.errors import EnvcoreError, PluginError
+from envcore.hooks import announced_by
+from envcore.hooks import hookimpl as hookimpl
+from envcore.specs import CommandSpec, EnvSpec
 from envcore.text import printable
 from envcore.version import __version__
 
 GROUP = "envcore.plugins"
-_HOOK = "envcore_env_specs"
-_MOST_ROWS = 1_000_000  # of one plugin; an endless generator would fill the memory
-
-hookspec = pluggy.HookspecMarker("envcore")
-hookimpl = pluggy.HookimplMarker("envcore")
-
-
-class EnvcoreHooks:
-    """The hooks that a plugin can implement."""
-
-    @hookspec
-    def envcore_env_specs(self) -> Iterable[EnvSpec]:  # pyright: ignore[reportReturnType]
-        """Returns the environments that this distribution brings, as `EnvSpec` rows."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +60,7 @@ class PluginRecord:
         distribution has a plugin, because its `entry_points.txt` is damaged and does not name the group.
       specs: the announced environments; empty unless loaded.
       error: one line on why it is left out; empty where it is loaded.
+      commands: the announced commands of `envcore`; empty unless loaded.
     """
 
     distribution: str
@@ -78,6 +70,7 @@ class PluginRecord:
     status: Literal["loaded", "disabled", "broken", "unreadable"]
     specs: tuple[EnvSpec, ...] = ()
     error: str = ""
+    commands: tuple[CommandSpec, ...] = ()
 
 
 def discover() -> tuple[PluginRecord, ...]:
@@ -100,7 +93,7 @@ def discover() -> tuple[PluginRecord, ...]:
         else:
             try:
                 _check_distribution(copy)
-                record = dataclasses.replace(record, specs=_load_specs(entry_point))
+                record = dataclasses.replace(record, **announced_by(entry_point.load())._asdict())
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # a plugin may call sys.exit, or raise what derives from no Exception
@@ -193,30 +186,6 @@ def _core_versions(line: str) -> SpecifierSet | None:
     is_core = canonicalize_name(requirement.name) == "envcore"
     applies = is_core and (requirement.marker is None or requirement.marker.evaluate({"extra": ""}))
     return requirement.specifier if applies else None
-
-
-def _load_specs(entry_point: Any) -> tuple[EnvSpec, ...]:
-    manager = pluggy.PluginManager("envcore")
-    manager.add_hookspecs(EnvcoreHooks)
-    manager.register(entry_point.load())
-    manager.check_pending()  # a hook that this core does not know
-    hook = manager.hook.envcore_env_specs
-    if not hook.get_hookimpls():
-        raise PluginError(f"it has no function {_HOOK}() that is marked with @envcore.plugins.hookimpl")
-    results: list[Any] = hook() or [None]  # pluggy leaves a None out
-    for rows in results:
-        if not isinstance(rows, Iterable):
-            raise PluginError(f"{_HOOK}() returned {rows!r} in place of a list of EnvSpec")
-    specs: dict[str, EnvSpec] = {}
-    for row, spec in enumerate(itertools.chain.from_iterable(results)):
-        if row == _MOST_ROWS:
-            raise InvalidSpecError(f"{_HOOK}() announces more than {_MOST_ROWS:,} environments; use options instead")
-        if type(spec) is not EnvSpec:  # a subclass could do without EnvSpec's own checks
-            raise InvalidSpecError(f"row {row} of {_HOOK}() is of type {type(spec).__name__}, not EnvSpec")
-        if spec.id in specs:
-            raise InvalidSpecError(f"{_HOOK}() announces {spec.id!r} twice")
-        specs[spec.id] = spec
-    return tuple(specs.values())
 
 
 def one_line(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""`EnvSpec`: how a plugin announces an environment without importing it. Strings only, no JAX."""
+"""How a plugin announces environments and commands without importing them. Strings only, no JAX."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, final
 from envcore.errors import InvalidSpecError
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]*")
+_COMMAND = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
 _ENTRY_POINT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -41,10 +42,7 @@ class EnvSpec:
     family: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("id", "entry_point", "summary", "source", "family"):
-            value = getattr(self, name)
-            if not isinstance(value, str):
-                raise InvalidSpecError(f"EnvSpec.{name} must be a string, got {value!r}")
+        _check_strings(self, "id", "entry_point", "summary", "source", "family")
         if not _ID.fullmatch(self.id):
             raise InvalidSpecError(
                 f"EnvSpec.id {self.id!r} must start with a letter or digit and hold only a-z, A-Z, 0-9 and . _ + / -"
@@ -70,6 +68,45 @@ class EnvSpec:
 
     def __reduce__(self) -> tuple[Any, ...]:  # a mappingproxy cannot be pickled
         return EnvSpec, (self.id, self.entry_point, dict(self.kwargs), self.summary, self.source, self.family)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class CommandSpec:
+    """A command of the command line `envcore`, which the distribution envcore-cli brings.
+
+    Attributes:
+      name: what a user types after `envcore`, for example `"render"`.
+      summary: one line on what it does, shown by `envcore --help`.
+      entry_point: `"package.module:object"`, imported only when the command is called: a `typer.Typer` with commands of
+        its own, or a function whose parameters typer makes options of.
+
+    Raises:
+      InvalidSpecError: a field is not a string, or `name` or `entry_point` is malformed.
+    """
+
+    name: str
+    summary: str
+    entry_point: str
+
+    def __post_init__(self) -> None:
+        _check_strings(self, "name", "summary", "entry_point")
+        if not _COMMAND.fullmatch(self.name):
+            raise InvalidSpecError(
+                f"CommandSpec.name {self.name!r} must start with a letter and hold only words of a-z and 0-9, "
+                "joined by - or _"
+            )
+        if not _ENTRY_POINT.fullmatch(self.entry_point):
+            raise InvalidSpecError(
+                f"CommandSpec.entry_point of {self.name!r} must read 'package.module:object', got {self.entry_point!r}"
+            )
+
+
+def _check_strings(spec: object, *names: str) -> None:
+    for name in names:
+        value = getattr(spec, name)
+        if not isinstance(value, str):
+            raise InvalidSpecError(f"{type(spec).__name__}.{name} must be a string, got {value!r}")
 
 
 def is_hashable(value: object) -> bool:
