@@ -11,7 +11,9 @@ from textwrap import dedent
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SUITES = sorted(path.parent for folder in ("packages", "plugins") for path in ROOT.glob(f"{folder}/*/src/*/plugin.py"))
+SUITES = sorted(
+    path.parent for folder in ("packages", "plugins") for path in ROOT.glob(f"{folder}/*/src/*/__init__.py")
+)
 
 
 def run(code: str, *path: Path) -> subprocess.CompletedProcess[str]:

@@ -294,7 +294,7 @@ def test_nothing_installed(registry: Registry) -> None:
     with pytest.raises(UnknownEnvironmentError, match=r"No environments are installed at all: pip install 'envcore\["):
         registry.make("Nothing")
     registry.register(COUNTER)
-    with pytest.raises(UnknownEnvironmentError, match=r"Did you mean 'Counter-v0'\? `envcore list` shows"):
+    with pytest.raises(UnknownEnvironmentError, match=r"Did you mean 'Counter-v0'\? `envcore.list_envs\(\)`, or"):
         registry.make("Counter")
 
 
@@ -331,8 +331,8 @@ def test_does_not_name_what_is_installed_or_not_meant(site: FakeSite, registry: 
         ("Cartpole", "Did you mean 'CartPole-v1'?"),
         ("other:CartPole-v1", "Did you mean 'good-suite:CartPole-v1'?"),
         (":CartPole-v1", "Did you mean 'good-suite:CartPole-v1'?"),
-        ("", "is called ''. `envcore list`"),
-        ("Nothing like it", "is called 'Nothing like it'. `envcore list`"),
+        ("", "is called ''. `envcore.list_envs()`"),
+        ("Nothing like it", "is called 'Nothing like it'. `envcore.list_envs()`"),
     ],
 )
 def test_names_the_nearest(site: FakeSite, registry: Registry, env_id: str, nearest: str) -> None:

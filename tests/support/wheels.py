@@ -96,7 +96,8 @@ class Workshop:
             self.build(ROOT / "core")
         for source in [ROOT / "packages" / suite.removeprefix("envcore-") for suite in SUITES]:
             self.build(source)
-        self.build(ROOT / "plugins" / "example")
+        for pyproject in sorted(ROOT.glob("plugins/*/pyproject.toml")):
+            self.build(pyproject.parent)
 
     def build(self, source: Path) -> None:
         """Builds a wheel where every environment finds it."""

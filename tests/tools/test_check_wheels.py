@@ -63,16 +63,17 @@ def test_every_distribution_of_the_workspace_is_found():
     projects = [tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in folders]
     assert {each.name for each in found} == {project["name"] for project in projects}
     assert found[0].name == "envcore"
-    assert [each.name for each in found if not each.announces] == ["envcore"]
+    assert [each.name for each in found if not each.announces] == ["envcore", "envcore-cli"]
 
 
 @pytest.mark.slow
 def test_bad_distributions_fail_beside_good_ones(tmp_path, capsys):
-    """A workspace of the core and three variants of the example: as it is, empty, and with a bug."""
+    """A workspace of the core, the command line and three variants of the example: as it is, empty, and with a bug."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (workspace / "pyproject.toml").write_text('[tool.uv.workspace]\nmembers = ["core", "plugins/*"]\n')
-    shutil.copytree(ROOT / "core", workspace / "core", ignore=shutil.ignore_patterns("tests", "__pycache__"))
+    for folder in ("core", "plugins/cli"):
+        shutil.copytree(ROOT / folder, workspace / folder, ignore=shutil.ignore_patterns("tests", "__pycache__"))
     copy_example(workspace, "good")
     empty = copy_example(workspace, "empty")
     (empty / "plugin.py").write_text(
@@ -87,8 +88,9 @@ def test_bad_distributions_fail_beside_good_ones(tmp_path, capsys):
     constraints = TOOL["export_lock"](ROOT, tmp_path)
     failures = TOOL["report"](distributions, dist, constraints, tmp_path)
 
-    core, *others = capsys.readouterr().out.splitlines()
+    core, cli, *others = capsys.readouterr().out.splitlines()
     assert core.split(maxsplit=2) == ["ok", "envcore", "says that nothing is installed"]
+    assert cli.split(maxsplit=2) == ["ok", "envcore-cli", "lists that nothing is installed"]
     buggy, empty, good = (line.split(maxsplit=2) for line in others)
     assert (buggy[:2], empty[:2], good[:2]) == (
         ["FAIL", "envcore-buggy"],
@@ -96,7 +98,7 @@ def test_bad_distributions_fail_beside_good_ones(tmp_path, capsys):
         ["ok", "envcore-good"],
     )
     assert "RuntimeError: a bug" in buggy[2]
-    assert empty[2] == "announces no environments"
+    assert empty[2] == "announces no environments and no commands"
     assert good[2] == "makes, resets and steps WindyGridworld-v0, WindyGridworldKing-v0"
     assert failures == 2
 

@@ -4,9 +4,9 @@
     uv run python tools/check_wheels --out-dir elsewhere
 
 Each wheel is installed into an environment of its own, where of this repository only envcore's wheel stands beside
-it, with the third-party versions of uv.lock. There `envcore list` has to show what the distribution announces, and
-every announced environment is made, reset and stepped. Prints one line a distribution; the exit status is 1 if one
-of them fails.
+it, with the third-party versions of uv.lock. There every announced environment is listed, made, reset and stepped. Then
+envcore-cli joins it: `envcore list` has to show the environments, and each announced command has to print its help.
+Prints one line a distribution; the exit status is 1 if one of them fails.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 from contents import content_problems
 
 ROOT = Path(__file__).parents[2]
-CORE = "envcore"
+CORE, CLI = "envcore", "envcore-cli"
 _SMOKE = Path(__file__).with_name("smoke.py")
 
 
@@ -42,8 +42,8 @@ class Distribution:
 
     @property
     def announces(self) -> bool:
-        """Whether it has to announce environments."""
-        return self.name != CORE
+        """Whether it has to announce environments or commands."""
+        return self.name not in (CORE, CLI)
 
 
 def main() -> None:
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def find_distributions(root: Path) -> list[Distribution]:
-    """Reads the workspace's members, the core first."""
+    """Reads the workspace's members, the core and the command line first."""
     members = _read_toml(root)["tool"]["uv"]["workspace"]["members"]
     folders = sorted(found.parent for pattern in members for found in root.glob(f"{pattern}/pyproject.toml"))
     distributions = [Distribution(_read_toml(folder)["project"]["name"]) for folder in folders]
@@ -107,21 +107,31 @@ def check_distribution(distribution: Distribution, dist: Path, constraints: Path
     if wheel is None:
         return "", ["its wheel was not built"]
     problems = content_problems(wheel, distribution.package, distribution.announces)
-    wheels = {wheel, *dist.glob(f"{CORE}-*.whl")}
     run("uv", "venv", "--quiet", "--python", sys.executable, venv, cwd=dist)
     python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    run("uv", "pip", "install", "--quiet", "--python", python, "--constraints", constraints, *wheels, cwd=dist)
-    smoke = subprocess.run(
-        [python, "-I", _SMOKE, distribution.name, *(["--announces"] if distribution.announces else [])],
-        cwd=venv,
-        env={**os.environ, "COLUMNS": "300"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if smoke.returncode != 0:
-        problems.append(_last_line(smoke.stderr))
-    return smoke.stdout.strip(), problems
+
+    def install(*wheels: Path) -> None:
+        run("uv", "pip", "install", "--quiet", "--python", python, "--constraints", constraints, *wheels, cwd=dist)
+
+    def smoke(*options: str) -> str:
+        done = subprocess.run(
+            [python, "-I", _SMOKE, distribution.name, *options],
+            cwd=venv,
+            env={**os.environ, "COLUMNS": "300"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            problems.append(_last_line(done.stderr))
+        return done.stdout.strip()
+
+    install(*{wheel, *dist.glob(f"{CORE}-*.whl")})
+    found = smoke("--announces") if distribution.announces else smoke()
+    if distribution.announces and not problems:
+        install(*dist.glob(f"{CLI.replace('-', '_')}-*.whl"))
+        found = "; ".join(filter(None, (found, smoke("--commands"))))
+    return found, problems
 
 
 class CommandError(Exception):

@@ -16,43 +16,79 @@ from pathlib import Path
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("distribution")
-    parser.add_argument("--announces", action="store_true", help="it has to announce environments")
+    parser.add_argument("--announces", action="store_true", help="it has to announce environments or commands")
+    parser.add_argument("--commands", action="store_true", help="envcore-cli is beside it, and has to show them")
     options = parser.parse_args()
     os.environ["ENVCORE_STRICT_PLUGINS"] = "1"
-    try_listing = try_suite if options.announces else try_core
-    print(try_listing(options.distribution))
+    if options.commands:
+        print(try_commands(options.distribution))
+    elif options.announces:
+        print(try_plugin(options.distribution))
+    else:
+        print(try_core() if options.distribution == "envcore" else try_command_line())
 
 
-def try_core(distribution: str) -> str:
-    """The core alone is importable and says what to do next."""
+def try_core() -> str:
+    """The core alone is importable, has no command, and says what to do next."""
     import envcore
 
     installed = Path(envcore.__file__).is_relative_to(sys.prefix)
-    expect(installed, f"`import {distribution}` takes {envcore.__file__}, not the wheel")
-    listing = run_envcore("list")
-    expect("pip install" in listing, f"`envcore list` does not say what to install, but {listing!r}")
+    expect(installed, f"`import envcore` takes {envcore.__file__}, not the wheel")
+    expect(not console_script().exists(), "it installs the command `envcore`, which is envcore-cli's")
+    try:
+        envcore.make("CartPole-v1")
+    except envcore.EnvcoreError as error:
+        expect("pip install" in str(error), f"`make` does not say what to install, but {str(error)!r}")
     return "says that nothing is installed"
 
 
-def try_suite(distribution: str) -> str:
-    """Everything that is announced is listed and can be played, unless it needs data that are not here."""
+def try_command_line() -> str:
+    """The command is there, and says what to do next."""
+    listing = run_envcore("list")
+    expect("pip install" in listing, f"`envcore list` does not say what to install, but {listing!r}")
+    expect("envcore 0" in run_envcore("--version"), "`envcore --version` shows no version")
+    return "lists that nothing is installed"
+
+
+def try_plugin(distribution: str) -> str:
+    """Everything that is announced is listed, and environments can be played unless they need data."""
     import envcore
     from envcore.errors import DatasetError
 
     ids = [each.spec.id for each in envcore.list_envs() if each.distribution == distribution]
-    expect(bool(ids), "announces no environments")
-    listing = run_envcore("list").split()
+    commands = announced_commands(distribution)
+    expect(bool(ids or commands), "announces no environments and no commands")
     without_data: list[str] = []
     for env_id in ids:
-        expect(env_id in listing, f"`envcore list` does not show {env_id}")
         try:
             play(f"{distribution}:{env_id}")
         except DatasetError:
             without_data.append(env_id)
         except Exception as error:
             raise SystemExit(f"{env_id}: {type(error).__name__}: {' '.join(str(error).split())}") from error
-    played = f"makes, resets and steps {', '.join(each for each in ids if each not in without_data)}"
+    played = f"makes, resets and steps {', '.join(each for each in ids if each not in without_data)}" if ids else ""
     return played + (f"; without data: {', '.join(without_data)}" if without_data else "")
+
+
+def try_commands(distribution: str) -> str:
+    """The command line shows the environments, and imports each command."""
+    import envcore
+
+    listing = run_envcore("list").split()
+    for each in envcore.list_envs():
+        expect(each.spec.id in listing, f"`envcore list` does not show {each.spec.id}")
+    commands = announced_commands(distribution)
+    for name in commands:
+        expect("Usage" in run_envcore(name, "--help"), f"`envcore {name} --help` shows no usage")
+    return f"has the command{'s' * (len(commands) > 1)} {', '.join(commands)}" if commands else ""
+
+
+def announced_commands(distribution: str) -> list[str]:
+    """Names of the commands that a distribution announces."""
+    import envcore
+
+    plugins = [each for each in envcore.list_plugins() if each.distribution == distribution]
+    return [command.name for plugin in plugins for command in plugin.commands]
 
 
 def play(env_id: str) -> None:
@@ -69,10 +105,14 @@ def play(env_id: str) -> None:
     expect(bool(env.observation_space(params).contains(obs)), f"{env_id} steps to {obs}, outside its space")
 
 
+def console_script() -> Path:
+    """Where the command `envcore` is, if it is installed."""
+    return Path(sysconfig.get_path("scripts"), "envcore")
+
+
 def run_envcore(*arguments: str) -> str:
-    """The output of the console script that the wheel has installed."""
-    script = Path(sysconfig.get_path("scripts"), "envcore")
-    done = subprocess.run([script, *arguments], capture_output=True, text=True, check=False)
+    """The output of the command `envcore`."""
+    done = subprocess.run([console_script(), *arguments], capture_output=True, text=True, check=False)
     expect(done.returncode == 0, f"`envcore {' '.join(arguments)}` fails: {done.stderr.strip()}")
     return done.stdout
 

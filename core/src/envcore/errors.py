@@ -63,10 +63,6 @@ class RolloutError(EnvcoreError, ValueError):
     """A rollout was asked for with arguments that make no sense."""
 
 
-class NotEnoughMemoryError(EnvcoreError, MemoryError):
-    """What was asked for does not fit into memory."""
-
-
 class NoPictureError(EnvcoreError, NotImplementedError):
     """The environment's class does not implement `render`."""
 
@@ -89,10 +85,6 @@ class VisualizerError(EnvcoreError, ValueError):
 
 class PlayError(EnvcoreError, ValueError):
     """An environment cannot be played by hand, or not here."""
-
-
-class OutputError(EnvcoreError):
-    """What a command prints cannot be written: the disk is full, or standard output is closed."""
 
 
 class GalleryError(EnvcoreError, ValueError):

@@ -64,7 +64,7 @@ def _construct(
         if unknown[0] in _param_names(registration, factory):
             message += (
                 f" {unknown[0]!r} is a parameter: params = params.replace({unknown[0]}=...), "
-                f"or --set {unknown[0]}=... on the command line."
+                f"or --set {unknown[0]}=... on the command line of envcore-cli."
             )
         raise EnvironmentOptionError(message)
     options = {**registration.spec.kwargs, **kwargs}

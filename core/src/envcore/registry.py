@@ -162,7 +162,7 @@ class Registry:
             if plugin.status != "loaded":
                 kind = "Distribution" if plugin.status == "unreadable" else "Plugin"
                 parts.append(f"{kind} {plugin.distribution} is {plugin.status}: {plugin.error}.")
-        parts.append("`envcore list` shows what is installed.")
+        parts.append("`envcore.list_envs()`, or `envcore list` of envcore-cli, shows what is installed.")
         return printable(" ".join(parts))
 
     def _autoload_off(self) -> str:

@@ -1,0 +1,210 @@
+"""The commands and their options; what they do is in the sibling modules, and in plugins.
+
+Ids are looked up here, by `choose`, before a command imports JAX: a wrong one is answered at once.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from envcore.errors import GalleryError
+from envcore.text import printable
+from rich.markup import escape
+from typer.core import TyperCommand, TyperGroup
+
+from envcore_cli import commands
+from envcore_cli.choice import choose
+from envcore_cli.interrupt import Interrupted
+from envcore_cli.options import EnvId, Options, Params, Policy, Seed, path
+
+
+class _Commands(TyperGroup):
+    """The commands below, then those of plugins, of which only the one that is called is imported."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *self._of_plugins]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """For the help: of a plugin's command no more than its name and summary."""
+        if cmd_name in self.commands or cmd_name not in self._of_plugins:
+            return super().get_command(ctx, cmd_name)
+        summary = escape(printable(self._of_plugins[cmd_name].spec.summary))
+        return TyperCommand(cmd_name, help=summary, short_help=summary)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, *rest = args
+        if name in self.commands:
+            return super().resolve_command(ctx, args)
+        found = commands.find(name)
+        if found is None:
+            return ctx.fail(commands.unknown(name, self.list_commands(ctx)))
+        return name, commands.load(found), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+
+    @functools.cached_property
+    def _of_plugins(self) -> dict[str, commands.PluginCommand]:
+        return commands.plugin_commands(self.commands)
+
+
+app = typer.Typer(
+    name="envcore",
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from envcore_cli.versions import versions
+
+        typer.echo(versions())
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the versions and exit.")
+    ] = False,
+) -> None:
+    """Reinforcement learning environments as pure JAX functions."""
+
+
+@app.command("list")
+def list_command(
+    family: Annotated[str, typer.Argument(help="Show the members of a family, such as bsuite/deep_sea.")] = "",
+) -> None:
+    """Show every installed environment, each family of them in one line."""
+    from envcore_cli.catalogue import show_environments
+
+    show_environments(family)
+
+
+@app.command()
+def plugins() -> None:
+    """Show every plugin, also the broken and the disabled ones."""
+    from envcore_cli.catalogue import show_plugins
+
+    show_plugins()
+
+
+@app.command()
+def info(env_id: EnvId, option: Options = None, set_: Params = None) -> None:
+    """Show an environment's options, params, spaces and rules."""
+    choice = choose(env_id, option or (), set_ or ())
+    from envcore_cli.describe import show_environment
+
+    show_environment(choice)
+
+
+@app.command()
+def rollout(
+    env_id: EnvId,
+    num_envs: Annotated[int, typer.Option(help="How many environments step in parallel.")] = 2048,
+    steps: Annotated[
+        int | None, typer.Option(help="Steps of each environment; by default what a second takes.")
+    ] = None,
+    policy: Policy = "random",
+    gif: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="PATH", help="Write a picture of the first environment's first steps."),
+    ] = None,
+    option: Options = None,
+    set_: Params = None,
+    seed: Seed = 0,
+) -> None:
+    """Roll many environments out, and report returns and speed.
+
+    FUNCTION(policy_params, obs, key) returns an action of one environment; policy_params is None, and vmap and jit
+    have to be able to compile it. Statistics are the same for the same seed and --steps; the speed covers runs of a
+    compiled program, in which the observations are computed too.
+    """
+    choice = choose(env_id, option or (), set_ or ())
+    from envcore_cli.rollouts import roll_out
+
+    roll_out(choice, policy, num_envs, steps, gif, seed)
+
+
+@app.command()
+def render(
+    env_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="An environment's id, or several.")],
+    out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The file: .gif, .webp, .png or .mp4.")],
+    policy: Policy = "random",
+    steps: Annotated[int | None, typer.Option(help="Frames; by default eight seconds of them.")] = None,
+    num_envs: Annotated[int, typer.Option(help="Copies of each environment, side by side.")] = 1,
+    height: Annotated[int, typer.Option(help="Of one environment's picture, in pixels.")] = 256,
+    fps: Annotated[float | None, typer.Option(help="Frames per second; by default the environment's pace.")] = None,
+    overlay: Annotated[bool, typer.Option("--overlay", help="Write step, action, reward and return below.")] = False,
+    columns: Annotated[int | None, typer.Option(help="Of several environments, how many in a row.")] = None,
+    option: Options = None,
+    set_: Params = None,
+    seed: Seed = 0,
+) -> None:
+    """Write a moving picture of environments at work.
+
+    FUNCTION(policy_params, obs, key) returns an action; policy_params is None, and jit has to be able to compile it.
+    With several ids, --option and --set are for all of them.
+    """
+    choices = [choose(env_id, option or (), set_ or ()) for env_id in env_ids]
+    from envcore_cli.render import render as render_environments
+
+    render_environments(choices, out, policy, steps, num_envs, fps, columns, seed, height=height, overlay=overlay)
+
+
+@app.command()
+def gallery(
+    out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The folder to write.")],
+    env_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID...]", help="Which; by default all.")] = None,
+    height: Annotated[int, typer.Option(help="Of a picture, in pixels.")] = 200,
+    option: Options = None,
+    set_: Params = None,
+    seed: Seed = 0,
+) -> None:
+    """Write a page that shows all installed environments at work.
+
+    --option and --set are for the ids that are given; all of them must have what they name.
+    """
+    if (option or set_) and not env_ids:
+        raise GalleryError("--option and --set are for environments that are named: give their ids.")
+    choices = [choose(env_id, option or (), set_ or ()) for env_id in dict.fromkeys(env_ids or [])]
+    from envcore_cli.gallery import gallery as write_gallery
+
+    write_gallery(choices, out, height, seed)
+
+
+@app.command()
+def check(env_id: EnvId, option: Options = None, set_: Params = None, seed: Seed = 0) -> None:
+    """Check an environment against every rule of the contract."""
+    choice = choose(env_id, option or (), set_ or ())
+    from envcore_cli.conformance import check_environment
+
+    check_environment(choice, seed)
+
+
+@app.command()
+def play(
+    env_id: EnvId,
+    fps: Annotated[float | None, typer.Option(help="Steps per second; by default the environment's own pace.")] = None,
+    option: Options = None,
+    set_: Params = None,
+    seed: Seed = 0,
+) -> None:
+    """Play an environment in the terminal, with the keyboard. The first key starts the game.
+
+    Where every action does something, the game waits for a key at each step; with --fps it goes on by itself and
+    repeats the last action.
+    """
+    choice = choose(env_id, option or (), set_ or ())
+    from envcore_cli.play import play as play_environment
+
+    play_environment(choice, fps, seed)

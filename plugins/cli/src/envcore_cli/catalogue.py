@@ -1,0 +1,105 @@
+"""`envcore list` and `envcore plugins`. Imports no JAX."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from envcore import registry
+from envcore.text import printable
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_GAP = "  "
+_CUT = "\N{HORIZONTAL ELLIPSIS}"
+
+
+def show_environments(family: str = "") -> None:
+    """Prints one line an environment or family of them, then what is wrong with the plugins.
+
+    A terminal gets lines that fit, without the distributions where there is no room; a pipe or a file gets all.
+
+    Args:
+      family: prints one line for each member of this family instead.
+
+    Raises:
+      UnknownEnvironmentError: there is no such family.
+    """
+    console = Console()
+    alone = [(shown, found.distribution, found.spec.summary) for shown, found in shown_ids(registry.list_envs(family))]
+    families = [_family_row(registry.list_envs(name)) for name in (() if family else registry.list_families())]
+    rows = [[printable(cell) for cell in row] for row in (*alone, *families)]
+    if rows:
+        for lines in _in_parts(_lines([("id", "distribution", "task"), *rows], _room(console))):
+            console.file.write(f"{lines}\n")
+    else:
+        console.print("No environments are installed: pip install 'envcore\\[all]'.")
+    for plugin in registry.list_plugins():
+        if plugin.status != "loaded":
+            problem = f"{plugin.distribution} is {plugin.status}. {plugin.error}".rstrip()
+            console.print(printable(problem), markup=False, style="red")
+
+
+def _room(console: Console) -> int | None:
+    """Columns of the terminal; None where the output goes elsewhere."""
+    return console.width if console.is_terminal else None
+
+
+def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
+    """Rows as aligned lines of at most `room` columns: the middle cells give way first, then the end of the last ones.
+
+    Not a rich table, which takes a millisecond a row and holds all of them.
+    """
+    widths = [max(map(_width, cells)) for cells in zip(*rows, strict=True)]
+    shown = [0, 2] if room is not None and sum(widths) + len(_GAP) * (len(widths) - 1) > room else [0, 1, 2]
+    for row in rows:
+        cells = [row[i] + " " * (widths[i] - _width(row[i])) for i in shown]
+        line = _GAP.join(cells).rstrip()
+        yield line if room is None or _width(line) <= room else set_cell_size(line, max(0, room - 1)).rstrip() + _CUT
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes; most are plain, and then their length says it in a tenth of the time."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def _in_parts(lines: Iterable[str], size: int = 1000) -> Iterator[str]:
+    """Many lines at a time, because each print costs more than a line."""
+    lines = iter(lines)
+    while part := list(itertools.islice(lines, size)):
+        yield "\n".join(part)
+
+
+def shown_ids(registrations: Sequence[registry.Registration]) -> list[tuple[str, registry.Registration]]:
+    """What to call each environment: its id, with the distribution where two have the same one."""
+    counts = collections.Counter(found.spec.id for found in registrations)
+    return [(found.qualified_id if counts[found.spec.id] > 1 else found.spec.id, found) for found in registrations]
+
+
+def _family_row(members: tuple[registry.Registration, ...]) -> tuple[str, str, str]:
+    """One row for all members of a family, such as "bsuite/deep_sea/0..20"."""
+    first, last = members[0].spec, members[-1].spec
+    shown = f"{first.id}..{last.id.removeprefix(f'{last.family}/')}" if len(members) > 1 else first.id
+    return shown, ", ".join(sorted({found.distribution for found in members})), first.summary
+
+
+def show_plugins() -> None:
+    """Prints one row a plugin."""
+    console = Console()
+    found = registry.list_plugins()
+    if not found:
+        console.print("No plugins are installed: pip install 'envcore\\[all]'.")
+        return
+    table = Table(
+        "distribution", "version", "status", "environments", "commands", "module", "error", box=None, pad_edge=False
+    )
+    for plugin in found:
+        names = ", ".join(sorted(command.name for command in plugin.commands))
+        counts = str(len(plugin.specs)), names
+        row = (plugin.distribution, plugin.version, plugin.status, *counts, plugin.module, plugin.error)
+        # What plugins say of themselves is text, never rich's markup or the terminal's.
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    console.print(table)

@@ -1,0 +1,137 @@
+"""Which environment a command is about: an id, with `--option` and `--set`. Imports no JAX before `make`."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from envcore import registry
+from envcore.errors import EnvcoreError, EnvironmentOptionError, InvalidParamsError
+from envcore.plugins import one_line
+
+_WORDS: dict[str, Any] = {
+    "true": True,
+    "false": False,
+    "none": None,
+    "inf": float("inf"),
+    "-inf": float("-inf"),
+    "nan": float("nan"),
+}
+"""Values that people write otherwise than Python's literals, in lower case."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """An installed environment, as a user asked for it.
+
+    Attributes:
+      title: what the user called it.
+      found: what the catalogue says of it.
+      options: what `--option` gives its constructor.
+      params: what `--set` puts in place of its default params.
+    """
+
+    title: str
+    found: registry.Registration
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
+    params: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was given."""
+        return bool(self.options or self.params)
+
+    def make(self) -> tuple[Any, Any]:
+        """The environment and its params.
+
+        Raises:
+          EnvironmentOptionError: the environment does not have an option, or refuses its value.
+          InvalidParamsError: it does not have a param, or the value does not fit.
+          EnvcoreError: as for `envcore.make`.
+        """
+        env, params = registry.make(self.found.qualified_id, **self.options)
+        if self.options:
+            self._check_options(env)
+        return env, self._with_params(env, params) if self.params else params
+
+    def _check_options(self, env: Any) -> None:
+        from envcore.arguments import default_params, state_struct
+
+        for name, value in self.options.items():
+            if isinstance(getattr(type(env), name, None), bool) and not isinstance(value, bool):
+                raise EnvironmentOptionError(f"{self.title}'s option {name!r} must be True or False, got {value!r}.")
+        try:
+            params = default_params(env)
+            state_struct(env)
+            env.action_space(params)
+            env.observation_space(params)
+        except EnvcoreError:
+            raise
+        except Exception as error:  # whatever an environment does with a value that it did not expect
+            given = " ".join(f"--option {name}={value!r}" for name, value in self.options.items())
+            raise EnvironmentOptionError(f"{self.title} does not work with {given}: {one_line(error)}") from error
+
+    def _with_params(self, env: Any, params: Any) -> Any:
+        import numpy as np
+        from envcore.arguments import checked_params, param_names
+
+        known = param_names(params)
+        for name, value in self.params.items():
+            if name not in known:
+                hint = f" {name!r} is an option: --option {name}=..." if name in _options(env) else ""
+                raise InvalidParamsError(f"{self.title} has no param {name!r}; its params: {', '.join(known)}.{hint}")
+            if isinstance(value, str) or value is None:
+                raise InvalidParamsError(f"{self.title}'s param {name!r} must be a number, got {value!r}.")
+            try:
+                given = np.asarray(value)
+            except ValueError:  # rows of different lengths
+                given = np.asarray(None)
+            if given.dtype.kind not in "biuf":
+                raise InvalidParamsError(f"{self.title}'s param {name!r} must be a number or an array, got {value!r}.")
+            # A scalar as Python has it, because its value is checked; an array's may be on a device.
+            params = checked_params(env, params.replace(**{name: value if given.ndim == 0 else given}))
+        return params
+
+
+def choose(env_id: str, options: Sequence[str] = (), params: Sequence[str] = ()) -> Choice:
+    """Looks an id up and reads `--option` and `--set`, before anything heavy is imported.
+
+    Raises:
+      UnknownEnvironmentError, AmbiguousEnvironmentError: as for `registry.find`.
+      EnvironmentOptionError, InvalidParamsError: what was given is not NAME=VALUE, or names something twice.
+    """
+    found = registry.find(env_id)
+    return Choice(
+        env_id,
+        found,
+        _assignments("--option", options, EnvironmentOptionError),
+        _assignments("--set", params, InvalidParamsError),
+    )
+
+
+def _assignments(flag: str, texts: Iterable[str], error: type[EnvcoreError]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name.isidentifier():
+            raise error(f"{flag} must be NAME=VALUE, as in {flag} size=8, got {text!r}.")
+        if name in values:
+            raise error(f"{flag} gives {name!r} twice.")
+        values[name] = parse_value(value)
+    return values
+
+
+def parse_value(text: str) -> Any:
+    """The value of a Python literal; true, false, none, inf and nan are understood, any other word is a string."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+
+
+def _options(env: Any) -> set[str]:
+    return {field.name for field in dataclasses.fields(env) if field.init}

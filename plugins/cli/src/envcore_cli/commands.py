@@ -1,0 +1,125 @@
+"""The commands of plugins: listed without an import, imported when they are called."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import difflib
+import importlib
+import inspect
+from collections.abc import Collection
+from typing import Any
+
+import typer
+from envcore import registry
+from envcore.plugins import one_line
+from envcore.specs import CommandSpec
+from envcore.text import printable
+from packaging.utils import canonicalize_name
+
+from envcore_cli.errors import CommandError
+
+_OURS = {
+    "bsuite": "envcore-bsuite",
+    "gallery": "envcore-viewer",
+    "play": "envcore-viewer",
+    "render": "envcore-viewer",
+}
+"""Distributions of ours that bring a command, to tell a user what to install."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PluginCommand:
+    """A command and the distribution that announces it."""
+
+    distribution: str
+    spec: CommandSpec
+
+    @property
+    def qualified_name(self) -> str:
+        """What a user types where the name alone does not decide, such as "envcore-viewer:render"."""
+        return f"{self.distribution}:{self.spec.name}"
+
+
+def plugin_commands(taken: Collection[str]) -> dict[str, PluginCommand]:
+    """The announced commands by what to call them: their names, with the distribution where the name does not decide.
+
+    Args:
+      taken: names of the command line's own commands, which no plugin replaces.
+    """
+    found = _announced()
+    counts = collections.Counter(each.spec.name for each in found)
+    return {
+        each.qualified_name if counts[each.spec.name] > 1 or each.spec.name in taken else each.spec.name: each
+        for each in found
+    }
+
+
+def find(typed: str) -> PluginCommand | None:
+    """The command that is called `"name"` or `"distribution:name"`; None if there is none.
+
+    Raises:
+      CommandError: several distributions announce the name.
+    """
+    qualifier, colon, name = typed.rpartition(":")
+    found = [each for each in _announced() if each.spec.name == name]
+    if colon:
+        found = [each for each in found if each.distribution == canonicalize_name(qualifier)]
+    if len(found) > 1:
+        choices = " or ".join(f"`envcore {each.qualified_name}`" for each in found)
+        raise CommandError(f"the command {name!r} is announced by several distributions: use {choices}.")
+    return found[0] if found else None
+
+
+def unknown(typed: str, known: Collection[str]) -> str:
+    """What to say of a command that does not exist: what is meant, what to install, which plugins are left out."""
+    parts = [f"there is no command {typed!r}."]
+    meant = next(iter(difflib.get_close_matches(typed, [*known, *_OURS], n=1)), typed)
+    if meant != typed:
+        parts.append(f"Did you mean {meant!r}?")
+    plugins = registry.list_plugins()
+    ours = _OURS.get(meant)
+    if ours and ours not in {plugin.distribution for plugin in plugins}:
+        parts.append(f"{ours} brings it: pip install {ours}.")
+    parts += [
+        f"Plugin {plugin.distribution} is {plugin.status}: {plugin.error}."
+        for plugin in plugins
+        if plugin.status in ("broken", "disabled")
+    ]
+    return printable(" ".join(parts))
+
+
+def load(command: PluginCommand) -> Any:
+    """Imports a command, as typer makes it of an app or a function.
+
+    Raises:
+      CommandError: it cannot be imported, or is neither an app with commands nor a function.
+    """
+    entry_point = command.spec.entry_point
+    what = f"the command {command.qualified_name} points at {entry_point!r}"
+    module, _, name = entry_point.partition(":")
+    try:
+        target = getattr(importlib.import_module(module), name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may call sys.exit
+        raise CommandError(f"{what}, which cannot be imported: {one_line(error)}") from error
+    app = target
+    if inspect.isfunction(target):
+        app = typer.Typer()
+        app.command(command.spec.name)(target)
+    if not isinstance(app, typer.Typer):
+        raise CommandError(f"{what}, which is neither a typer.Typer nor a function")
+    try:
+        loaded = typer.main.get_command(app)
+    except Exception as error:  # of an app without commands, or parameters that typer cannot make options of
+        raise CommandError(f"{what}, of which typer can make no command: {one_line(error)}") from error
+    completion = ("install_completion", "show_completion")  # which is the command line's own business
+    loaded.params = [each for each in loaded.params if each.name not in completion]
+    return loaded
+
+
+def _announced() -> list[PluginCommand]:
+    """All of them, in the order of names and distributions."""
+    found = [PluginCommand(each.distribution, spec) for each in registry.list_plugins() for spec in each.commands]
+    return sorted(found, key=lambda each: (each.spec.name, each.distribution))

@@ -1,0 +1,50 @@
+"""`envcore check`."""
+
+from __future__ import annotations
+
+from envcore import testing
+from envcore.errors import ConformanceError
+from envcore.text import printable
+from rich.console import Console
+
+from envcore_cli.choice import Choice
+from envcore_cli.seeds import key_of
+
+
+def check_environment(choice: Choice, seed: int) -> None:
+    """Prints one line a rule as soon as it is checked, and below it everything that breaks the rule.
+
+    Raises:
+      ConformanceError: the environment breaks a rule.
+    """
+    console, key = Console(), key_of(seed)
+    env, params = choice.make()
+    broken: list[str] = []
+    for result in testing.check_rules(env, params, key=key):
+        text = " ".join(result.summary.split())
+        if result.error is not None:
+            mark = "[red]broken[/]"
+            broken.append(result.rule)
+        elif result.skipped is not None:
+            mark, text = "[dim]skipped[/]", result.skipped
+        else:
+            mark = "[green]ok[/]"
+        console.print(mark, result.rule, style="bold", end=" ", highlight=False)
+        console.print(printable(text), markup=False, highlight=False)
+        for breach in result.breaches:
+            _print_breach(console, breach)
+    if broken:
+        raise ConformanceError(f"{choice.title} breaks {len(broken)} of the rules: {', '.join(broken)}.")
+    console.print(f"{choice.title} keeps the contract.", markup=False)
+
+
+def _print_breach(console: Console, breach: testing.Breach) -> None:
+    """The place first, in one piece: terminals and editors open it."""
+    place = breach.place
+    if place is not None:
+        where = printable(f"  {place.file}:{place.line}, in {place.function}")
+        console.print(where, style="cyan", markup=False, highlight=False, soft_wrap=True)
+        if place.source:
+            console.print(f"      {printable(place.source)}", markup=False, highlight=False, soft_wrap=True)
+    problem = printable(breach.problem, multiline=True)
+    console.print(f"    {problem}", markup=False, highlight=False, soft_wrap=True)

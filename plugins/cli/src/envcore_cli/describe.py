@@ -1,0 +1,64 @@
+"""`envcore info`."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import numpy as np
+from envcore.arguments import param_names
+from envcore.environment import Environment
+from envcore.text import printable
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from envcore_cli.choice import Choice
+
+
+def show_environment(choice: Choice) -> None:
+    """Prints what a user needs to know of an environment before the first step."""
+    console, found = Console(), choice.found
+    env, params = choice.make()
+    table = Table(show_header=False, box=None, pad_edge=False)
+    facts = {
+        "id": found.spec.id,
+        "distribution": found.distribution,
+        "class": found.spec.entry_point,
+        "source": found.spec.source,
+        **describe(env, params),
+    }
+    for name, text in facts.items():
+        table.add_row(name, Text(printable(text)))  # `Text`, because brackets are no markup here
+    console.print(table)
+    console.print()
+    for module in dict.fromkeys(type(each).__module__ for each in (env.unwrapped, env)):
+        rules = printable(inspect.getdoc(sys.modules[module]) or "", multiline=True)
+        console.print(rules, markup=False, highlight=False, soft_wrap=True)
+
+
+def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:
+    """An environment's spaces, options and params in words."""
+    names = ", ".join(f"{i} {name}" for i, name in enumerate(env.action_names))
+    return {
+        "observation": repr(env.observation_space(params)),
+        "action": repr(env.action_space(params)) + (f": {names}" if names else ""),
+        "options": _values(env, [field.name for field in dataclasses.fields(env)]) or "none",
+        "params": _values(params, param_names(params)),
+    }
+
+
+def _values(instance: object, names: Iterable[str]) -> str:
+    return ", ".join(f"{name}={_plain(getattr(instance, name))!r}" for name in names)
+
+
+def _plain(value: Any) -> Any:
+    """An array as Python numbers: of a float32 those digits that it needs, 9.8 and not 9.800000190734863."""
+    if not isinstance(value, jax.Array | np.ndarray):
+        return value
+    value = np.asarray(value)
+    return (value.astype(str).astype(float) if value.dtype.kind == "f" else value).tolist()

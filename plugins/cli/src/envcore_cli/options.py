@@ -1,0 +1,27 @@
+"""Arguments and options that several commands take, for typer. Imports no JAX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EnvId = Annotated[str, typer.Argument(metavar="ID", help="An environment's id, for example CartPole-v1.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="An option of its constructor; may be given several times."),
+]
+Params = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PARAM=VALUE", help="One of its params; may be given several times."),
+]
+Policy = Annotated[str, typer.Option(help="Who plays: random, or your MODULE:FUNCTION.")]
+Seed = Annotated[int, typer.Option(help="Seed of the random key.")]
+
+
+def path(text: str) -> Path:
+    """The parser of an option's path: an empty one, of an unset variable, would mean this folder."""
+    if not text:
+        raise typer.BadParameter("the path is empty.")
+    return Path(text)

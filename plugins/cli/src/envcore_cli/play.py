@@ -1,0 +1,189 @@
+"""`envcore play`."""
+
+from __future__ import annotations
+
+import functools
+import signal
+import time
+from typing import Any
+
+import jax
+import numpy as np
+from envcore import random
+from envcore.arguments import state_struct
+from envcore.errors import PictureError, PlayError
+from envcore.frames import picture_struct
+from envcore.text import printable
+from envcore.wrappers.pixel_observation import fitting_height
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from envcore_cli.choice import Choice
+from envcore_cli.controls import RESERVED, Controls
+from envcore_cli.half_blocks import HalfBlocks
+from envcore_cli.interrupt import alternate_screen, interruptible
+from envcore_cli.keyboard import Keyboard
+from envcore_cli.output import say
+from envcore_cli.seeds import key_of
+
+_LINES_BELOW = 3
+_QUIT = {"q", "escape"}
+_SMALLEST = 16  # pixels
+_PATIENCE = 0.5  # seconds between looks at the size of the terminal while the game waits for a key
+
+
+def play(choice: Choice, fps: float | None, seed: int) -> None:
+    """Lets a person play in the terminal until they quit, then prints how it went.
+
+    Args:
+      choice: what to play.
+      fps: steps per second; None for the environment's own pace, or a step for each key where every action does
+        something.
+      seed: of the random key.
+
+    Raises:
+      EnvcoreError: there is no terminal, or the environment has no picture or no actions that keys can stand for.
+    """
+    key = key_of(seed)
+    _check_fps("--fps", fps)
+    keyboard, console = Keyboard(), Console()
+    if not console.is_terminal:
+        raise PlayError("envcore play needs a terminal to draw in: do not redirect its output.")
+    if console.is_dumb_terminal:
+        raise PlayError("envcore play cannot draw where TERM is dumb or unknown: run it in another terminal.")
+    env, params = choice.make()
+    picture_struct(env, state_struct(env), params, _SMALLEST)  # it may have no picture: say so before anything else
+    controls = Controls(env, params)
+    if fps is None and controls.idle is not None:
+        fps = env.render_fps
+        _check_fps(f"{env.name}.render_fps", fps)
+    game = Game(env, params, key)
+    signal.signal(signal.SIGTERM, _leave)
+    screen = Live(console=console, screen=True, auto_refresh=False)
+    try:
+        with keyboard, alternate_screen(), screen as live, interruptible():
+            _run(game, controls, keyboard, live, fps)
+    finally:
+        if not game.finished:
+            say(f"No episode of {choice.title} was played to its end.")
+        for number, (steps, total) in enumerate(game.finished, 1):
+            say(f"episode {number}: {steps} steps, return {total:g}")
+
+
+def _check_fps(name: str, fps: float | None) -> None:
+    if fps is not None and not 0 < fps <= 1000:
+        raise PlayError(f"{name} must be more than 0 and at most 1000, got {fps}.")
+
+
+def _leave(*_: object) -> None:
+    """Ends the program as a signal would, but lets the terminal be as it was."""
+    raise SystemExit(128 + signal.SIGTERM)
+
+
+class Game:
+    """An environment, where it stands, and what has been scored."""
+
+    def __init__(self, env: Any, params: Any, key: jax.Array):
+        self.env, self.params = env, params
+        self.finished: list[tuple[int, float]] = []
+        self._key = key
+        self.reset()
+
+    def reset(self) -> None:
+        """Starts a new episode."""
+        self._key, key = random.split(self._key)
+        _, self.state = self.env.reset(key, self.params)
+        self.steps, self.total, self.reward, self.is_over, self.played = 0, 0.0, 0.0, False, ""
+
+    def step(self, action: Any) -> None:
+        """Takes one step, without a reset at the end."""
+        self._key, key = random.split(self._key)
+        _, self.state, reward, terminated, info = self.env.step_env(key, self.state, action, self.params)
+        self.reward, self.played = float(reward), self._name(action)
+        self.total += self.reward
+        self.steps += 1
+        self.is_over = bool(terminated | info["truncated"])
+        if self.is_over:
+            self.finished.append((self.steps, self.total))
+
+    def picture(self, rows: int, columns: int) -> np.ndarray:
+        """The state in at most so many pixels."""
+        height = fitting_height(self.env, (rows, columns))
+        return np.asarray(_draw(self.env, height, self.state, self.params))
+
+    def _name(self, action: Any) -> str:
+        if self.env.action_names:
+            return self.env.action_names[int(action)]
+        return np.array2string(np.asarray(action), precision=2)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _draw(env: Any, height: int, state: Any, params: Any) -> jax.Array:
+    return env.render(state, params, height=height)
+
+
+def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: float | None) -> None:
+    """Plays until the player quits. The first key starts the game; without an idle action, the last one is repeated."""
+    is_paused, habit, due = False, controls.idle, time.monotonic()
+    is_waiting = fps is not None  # otherwise the game waits for each key anyway
+    keys_help = controls.help + [pair for pair in RESERVED.items() if fps is not None or pair[0] != "p"]
+    while True:
+        notice = "press any key to start" if is_waiting else "paused: press p" if is_paused else ""
+        live.update(_screen(game, keys_help, live.console, notice), refresh=True)
+        if fps is None or is_waiting or is_paused or game.is_over:
+            key, due = keyboard.next(_PATIENCE), time.monotonic()
+            keys = [key] if key else []
+        else:
+            due = max(due + 1 / fps, time.monotonic())
+            keys = _keys_until(due, keyboard)
+        if _QUIT & set(keys):
+            return
+        if is_waiting:
+            is_waiting = not keys
+            keys = [key for key in keys if key not in RESERVED]
+            if is_waiting or not keys:
+                continue
+        if "p" in keys:
+            is_paused = not is_paused and fps is not None
+        if "r" in keys or (game.is_over and keys):
+            game.reset()
+            habit = controls.idle
+        elif not game.is_over and not is_paused:
+            action = controls.action(keys)
+            if action is None and fps is not None:
+                action = habit
+            elif controls.idle is None:
+                habit = action
+            if action is not None:
+                game.step(action)
+            if game.is_over:
+                keyboard.forget()  # what was pressed before the end was seen
+
+
+def _keys_until(due: float, keyboard: Keyboard) -> list[str]:
+    """The keys pressed until then, or until one that is not an action's."""
+    keys: list[str] = []
+    while (left := due - time.monotonic()) > 0 and not {*_QUIT, *RESERVED} & set(keys):
+        key = keyboard.next(left)
+        keys += [key] if key else []
+    return keys
+
+
+def _screen(game: Game, keys: list[tuple[str, str]], console: Console, notice: str) -> Group:
+    width, height = console.size
+    facts = [f"step {game.steps}", game.played, f"reward {game.reward:g}", f"return {game.total:g}"]
+    if game.is_over:
+        notice = "over: press any key"
+    facts.insert(0, notice)
+    lines = (
+        Text(printable("  ".join(filter(None, facts))), "bold"),
+        Text(printable("  ".join(f"{key} {what}" for key, what in keys)), "dim"),
+    )
+    for line in lines:
+        line.no_wrap, line.overflow = True, "ellipsis"
+    try:
+        picture = HalfBlocks(game.picture(2 * max(1, height - _LINES_BELOW), width))
+    except PictureError:  # whatever shape the picture has, the terminal may become larger again
+        picture = Text("too small")
+    return Group(picture, *lines)

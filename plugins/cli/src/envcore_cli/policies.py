@@ -1,0 +1,69 @@
+"""Who plays: the value of `--policy`."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+from envcore import arguments, random
+from envcore.environment import Environment
+from envcore.errors import RolloutError
+from envcore.rollout import Policy, random_policy
+from envcore.wrappers import Batched
+
+
+def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
+    """The policy called `random`, or the function that `module:function` names, `(policy_params, obs, key) -> action`.
+
+    `policy_params` is None. The module is looked for in the working directory too.
+
+    Raises:
+      RolloutError: the name is neither, or there is no such function.
+    """
+    if name == "random":
+        return random_policy(env, params)
+    module, _, function = name.partition(":")
+    if not function or not all(map(str.isidentifier, module.split("."))) or module.endswith(".py"):
+        raise RolloutError(f"--policy must be random or MODULE:FUNCTION, as in `import MODULE`, got {name!r}.")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        policy = getattr(importlib.import_module(module), function)
+    except (Exception, SystemExit) as error:
+        raise _policy_error(name, error) from error
+    if not callable(policy):
+        raise RolloutError(f"--policy {name} is not a function, but {policy!r}.")
+
+    def checked(policy_params: Any, obs: Any, key: jax.Array) -> Any:
+        try:
+            return arguments.checked_action(env, policy(policy_params, obs, key), params)
+        except (Exception, SystemExit) as error:
+            raise _policy_error(name, error) from error
+
+    return checked
+
+
+def batch_policy(name: str, batch: Batched, params: Any) -> Policy:
+    """The same for a whole batch: a function of one observation is mapped over all of them."""
+    if name == "random":
+        return random_policy(batch, params)
+    policy = find_policy(name, batch.env, params)
+
+    def mapped(policy_params: Any, obs: Any, key: jax.Array) -> Any:
+        return jax.vmap(functools.partial(policy, policy_params))(obs, random.spawn(key, batch.num_envs))
+
+    return mapped
+
+
+def _policy_error(name: str, error: BaseException) -> RolloutError:
+    what, *_ = str(error).splitlines() or [""]
+    return RolloutError(f"--policy {name} fails where jit compiles it: {type(error).__name__}: {what}")
+
+
+def outside_action_space(policy: str, env: Environment[Any, Any], params: Any) -> RolloutError:
+    """The error of a policy whose actions are not in the action space."""
+    return RolloutError(f"--policy {policy} returned actions that are not in {env.action_space(params)!r}.")

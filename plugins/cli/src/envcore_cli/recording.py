@@ -1,0 +1,110 @@
+"""Episodes to look at: what `envcore render` and `envcore gallery` show."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import arguments, random, trees
+from envcore.environment import Environment
+from envcore.frames import picture_struct
+from envcore.rollout import Policy
+from envcore.visualize import Visualizer
+
+from envcore_cli import memory
+from envcore_cli.policies import find_policy, outside_action_space
+
+
+class Recording(NamedTuple):
+    """Episodes one after another, with the state that each ends in; every leaf has the leading axes (time, num_envs).
+
+    Attributes:
+      state: what there is to see.
+      action: what was done in it; where an episode is over, once more what was done last.
+      reward: for it, float32; 0 where an episode is over.
+    """
+
+    state: Any
+    action: Any
+    reward: jax.Array
+
+
+@functools.partial(jax.jit, static_argnums=(0, 2, 4, 5))
+def record(
+    env: Environment[Any, Any], params: Any, policy: Policy, key: jax.Array, num_steps: int, num_envs: int
+) -> Recording:
+    """Plays `num_envs` copies side by side for `num_steps` frames."""
+
+    def one(key: jax.Array) -> Recording:
+        key, key_reset = random.split(key)
+        obs, state = env.reset(key_reset, params)
+        idle = jax.tree.map(jnp.zeros_like, policy(None, obs, key))
+        carry = key, state, idle, jnp.bool_(False)
+        return jax.lax.scan(body, carry, None, num_steps)[1]
+
+    def body(carry: Any, _: None) -> Any:
+        key, state, last, is_over = carry
+        key, key_act, key_step, key_reset = random.split(key, 4)
+        action = policy(None, env.get_obs(state, params), key_act)
+        _, after, reward, terminated, info = env.step_env(key_step, state, action, params)
+        fresh = env.reset(key_reset, params)[1]
+        action, following = trees.where(is_over, (last, fresh), (action, after))
+        shown = Recording(state, action, jnp.where(is_over, 0, reward))
+        return (key, following, action, ~is_over & (terminated | info["truncated"])), shown
+
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, 1), jax.vmap(one)(random.split(key, num_envs)))
+
+
+def visualizer(
+    env: Environment[Any, Any],
+    params: Any,
+    policy: str,
+    key: jax.Array,
+    *,
+    num_steps: int,
+    num_envs: int = 1,
+    **options: Any,
+) -> Visualizer:
+    """Records an environment and shows it, with actions, rewards and returns.
+
+    Args:
+      env: the environment.
+      params: its params.
+      policy: as for `find_policy`.
+      key: a random key.
+      num_steps: frames.
+      num_envs: how many copies to show together.
+      **options: as for `Visualizer`.
+    """
+    played = record(env, params, find_policy(policy, env, params), key, num_steps, num_envs)
+    _check_actions(policy, env, params, played.action)
+    if num_envs == 1:
+        played = jax.tree.map(lambda x: x[:, 0], played)
+    rewards = np.cumsum(np.asarray(played.reward, np.float64), axis=0)
+    return Visualizer(env, params, played.state, rewards, played.action, **options)
+
+
+def _check_actions(policy: str, env: Environment[Any, Any], params: Any, actions: Any) -> None:
+    space = env.action_space(params)
+    if not bool(jax.vmap(jax.vmap(space.contains))(actions).all()):
+        raise outside_action_space(policy, env, params)
+
+
+def recorded_bytes(env: Environment[Any, Any], params: Any, height: int) -> int:
+    """Bytes that a frame of one environment takes at most: its picture where it is drawn, copied and written."""
+    state = arguments.state_struct(env)
+    return 3 * memory.tree_bytes(picture_struct(env, state, params, height)) + 2 * memory.tree_bytes(state)
+
+
+def steps_in(seconds: float, env: Environment[Any, Any]) -> int:
+    """Steps that the environment takes in that time at its own pace, one at least."""
+    return max(1, round(seconds * env.render_fps))
+
+
+def at_pace(frames: np.ndarray, pace: float, fps: float) -> np.ndarray:
+    """What is seen at `fps` of frames that are shown at `pace`: some of them again, or some not."""
+    count = max(1, round(len(frames) * fps / pace))
+    return frames[np.minimum((np.arange(count) * (pace / fps)).astype(int), len(frames) - 1)]

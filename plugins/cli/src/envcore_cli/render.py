@@ -1,0 +1,125 @@
+"""`envcore render`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from envcore import random
+from envcore.animation import check_writable, files, mosaic, save_animation
+from envcore.arguments import state_struct
+from envcore.errors import RolloutError
+from envcore.frames import picture_struct
+from envcore.wrappers.pixel_observation import fitting_height, margins
+
+from envcore_cli import memory
+from envcore_cli.choice import Choice
+from envcore_cli.interrupt import interruptible
+from envcore_cli.output import say
+from envcore_cli.recording import at_pace, recorded_bytes, steps_in, visualizer
+from envcore_cli.seeds import key_of
+
+_SECONDS = 8
+_TOGETHER = 20  # frames per second of several environments, each at its own pace
+
+
+def render(
+    choices: Sequence[Choice],
+    out: Path,
+    policy: str,
+    steps: int | None,
+    num_envs: int,
+    fps: float | None,
+    columns: int | None,
+    seed: int,
+    height: int,
+    overlay: bool,
+) -> None:
+    """Plays environments, draws them and writes one animation.
+
+    Args:
+      choices: one environment, or several for a mosaic.
+      out: the file; its suffix decides the format.
+      policy: "random", or "module:function".
+      steps: frames of each environment; by default eight seconds' at its own pace.
+      num_envs: copies of each environment.
+      fps: frames per second; by default the environment's pace, or 20 for a mosaic of several.
+      columns: of the mosaic.
+      seed: of the random key.
+      height: of one environment's picture, in pixels.
+      overlay: whether to write step, action, reward and return below.
+
+    Raises:
+      EnvcoreError: an argument makes no sense, an environment has no picture, or the file cannot be written.
+    """
+    for name, value, most in (
+        ("--steps", steps, 10**6),
+        ("--num-envs", num_envs, 10**4),
+        ("--columns", columns, 10**4),
+    ):
+        if value is not None and not 1 <= value <= most:
+            raise RolloutError(f"{name} must be from 1 to {most:,}, got {value}.")
+    key = key_of(seed)
+    made = [choice.make() for choice in choices]
+    out = files.checked_path(out)
+    pace = made[0][0].render_fps if len(made) == 1 else _TOGETHER
+    rate = files.nearest_fps(out.suffix, pace) if fps is None else fps
+    pictures = [picture_struct(env, state_struct(env), params, height) for env, params in made]
+    check_writable(out, rate, pictures[0].shape[:2] if len(made) == 1 else None)
+    lengths = [steps_in(_SECONDS, env) if steps is None else steps for env, _ in made]
+    each = [num_envs * recorded_bytes(env, params, height) for env, params in made]
+    if steps is not None:
+        memory.check_fits("--steps", steps, sum(each), memory.host_bytes())
+    needed = sum(length * size for length, size in zip(lengths, each, strict=True))
+    memory.check_total("--height", height, needed // num_envs, memory.host_bytes())
+    memory.check_fits("--num-envs", num_envs, needed // num_envs, memory.host_bytes())
+    with memory.explained("--height", height):
+        frames = _frames(made, policy, key, lengths, num_envs, fps, rate, columns, height, overlay)
+    with interruptible():  # a half-written file is removed
+        save_animation(out, frames, rate)
+    count, high, wide, _ = frames.shape
+    say(f"{out}: {count} frame{'s' * (count != 1)} of {wide} x {high} pixels.")
+
+
+def _frames(
+    made: Sequence[tuple[Any, Any]],
+    policy: str,
+    key: jax.Array,
+    lengths: Sequence[int],
+    num_envs: int,
+    fps: float | None,
+    rate: float,
+    columns: int | None,
+    height: int,
+    overlay: bool,
+) -> np.ndarray:
+    """Plays and draws all of them, each at its own pace."""
+    videos = []
+    for (env, params), num_steps in zip(made, lengths, strict=True):
+        key, key_play = random.split(key)
+        frames = _play(env, params, policy, key_play, num_steps, num_envs, len(made) > 1, height, overlay)
+        videos.append(frames if len(made) == 1 and fps else at_pace(frames, env.render_fps, rate))
+    return videos[0] if len(videos) == 1 else mosaic(videos, columns)
+
+
+def _play(
+    env: Any,
+    params: Any,
+    policy: str,
+    key: jax.Array,
+    num_steps: int,
+    num_envs: int,
+    is_tile: bool,
+    height: int,
+    overlay: bool,
+) -> np.ndarray:
+    """Plays and draws one environment; a tile is a square of the height, which the picture's edges fill."""
+    drawn = fitting_height(env, (height, height)) if is_tile else height
+    options = {"height": drawn, "overlay": overlay}
+    frames = visualizer(env, params, policy, key, num_steps=num_steps, num_envs=num_envs, **options).frames
+    if not is_tile or num_envs > 1 or overlay:
+        return frames
+    return np.pad(frames, [(0, 0), *margins(frames.shape[1:], (height, height))], mode="edge")

@@ -1,0 +1,119 @@
+"""`envcore rollout`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+from envcore.animation import check_writable, files, save_animation
+from envcore.arguments import state_struct
+from envcore.errors import RolloutError
+from envcore.frames import picture_struct, render_frames
+from envcore.rollout import RolloutState, unroll
+from envcore.wrappers import Batched
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from envcore_cli import memory
+from envcore_cli.choice import Choice
+from envcore_cli.interrupt import interruptible
+from envcore_cli.measured import MeasuredRollout, check_memory
+from envcore_cli.output import say
+from envcore_cli.seeds import key_of
+
+_SECONDS = 1.0  # of a rollout whose number of steps nobody gave
+_MAX_FRAMES = 500
+_HEIGHT = 256  # of a picture, in pixels
+
+
+def roll_out(choice: Choice, policy: str, num_envs: int, steps: int | None, gif: Path | None, seed: int) -> None:
+    """Rolls out in compiled chunks with a progress bar, prints a table and writes the picture.
+
+    Args:
+      choice: the environment.
+      policy: "random", or "module:function".
+      num_envs: how many of it step in parallel.
+      steps: of each; None for as many as a second takes.
+      gif: where to write a picture of the first environment.
+      seed: of the random key.
+
+    Raises:
+      EnvcoreError: an argument makes no sense, there is not enough memory, or the picture cannot be written.
+      KeyboardInterrupt: after the table of what was collected.
+    """
+    if num_envs < 1 or (steps is not None and steps < 1):
+        given = "" if steps is None else f" and {steps}"
+        raise RolloutError(f"--num-envs and --steps must be at least 1, got {num_envs}{given}.")
+    key = key_of(seed)
+    if gif is not None:
+        check_writable(gif)
+    env, params = choice.make()
+    if gif is not None:
+        picture_struct(env, state_struct(env), params, _HEIGHT)  # it may have no picture: say so before the work
+    check_memory(env, params, num_envs)
+    batch = Batched(env, num_envs)
+    with memory.explained("--num-envs", num_envs):
+        measured = MeasuredRollout(batch, params, policy, key)
+        try:
+            _run(measured, choice.title, steps)
+        except KeyboardInterrupt:
+            if measured.progress.steps:
+                _print_table(choice.title, num_envs, measured, "interrupted: this is what was collected before")
+            raise
+        _print_table(choice.title, num_envs, measured)
+        if gif is not None:
+            _write_picture(batch, params, measured, gif)
+
+
+def _run(measured: MeasuredRollout, title: str, steps: int | None) -> None:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns) as shown, interruptible():
+        task = shown.add_task(title, total=_SECONDS if steps is None else steps)
+        while True:
+            done = measured.progress.steps
+            if done >= steps if steps is not None else measured.progress.seconds >= _SECONDS:
+                return
+            measured.advance(2**30 if steps is None else steps - done)
+            shown.update(task, completed=measured.progress.seconds if steps is None else measured.progress.steps)
+
+
+def _print_table(title: str, num_envs: int, measured: MeasuredRollout, note: str = "") -> None:
+    progress = measured.progress
+    statistics = progress.statistics
+    rate = num_envs * progress.steps / progress.seconds
+    table = Table(show_header=False, box=None, pad_edge=False)
+    if note:
+        table.add_row("note", note, style="yellow")
+    table.add_row("environment", f"{title}, {num_envs:,} in parallel, {progress.steps:,} steps each")
+    table.add_row("episodes finished", f"{statistics.episodes:,}")
+    if statistics.episodes:
+        low, high = statistics.lowest_return, statistics.highest_return
+        spread = f"{statistics.mean_return:.2f} ± {statistics.std_return:.2f} (from {low:.2f} to {high:.2f})"
+        table.add_row("return", spread)
+        table.add_row("length", f"{statistics.mean_length:.1f} ± {statistics.std_length:.1f} steps")
+    table.add_row("speed", f"{rate:,.0f} steps/s on {jax.devices()[0].device_kind}, over {progress.seconds:.2g} s")
+    table.add_row("compile time", f"{measured.compile_seconds:.2f} s, not counted in the speed")
+    Console().print(table, markup=False)
+
+
+def _write_picture(batch: Batched, params: Any, measured: MeasuredRollout, gif: Path) -> None:
+    """Takes the first steps once more, the same for the same key, and keeps the states of the first environment."""
+    num_frames = min(measured.progress.steps, _MAX_FRAMES)
+
+    @jax.jit
+    def first_states(start: RolloutState) -> Any:
+        return unroll(
+            batch,
+            measured.policy,
+            start,
+            num_frames,
+            params,
+            collect=lambda step: jax.tree.map(lambda x: x[0], step.state),
+        )[1]
+
+    frames = render_frames(batch.env, first_states(measured.start.rollout), params, height=_HEIGHT)
+    with interruptible():  # a half-written file is removed
+        save_animation(gif, frames, files.nearest_fps(gif.suffix, batch.render_fps))
+    say(f"{gif} shows the first environment's first {len(frames)} steps.")

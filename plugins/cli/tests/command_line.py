@@ -1,0 +1,44 @@
+"""The command `envcore` in the process of the tests, as fixtures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+from envcore import registry
+from envcore.plugins import PluginRecord
+from envcore.specs import EnvSpec
+from envcore_cli import interrupt, main
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def plugins() -> tuple[PluginRecord, ...]:
+    """The plugins that are installed for `run`; a module of tests may say which."""
+    return ()
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], plugins: tuple[PluginRecord, ...]) -> Run:
+    """Runs `envcore ARGS` and returns exit status, output and errors. Only the toy environments are installed."""
+    shared = registry.Registry()
+    monkeypatch.setattr(interrupt, "install", lambda: None)  # Ctrl-C is pytest's
+    monkeypatch.setattr(registry, "discover", lambda: plugins)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(registry, "_SHARED", shared)
+    shared.register(
+        EnvSpec("Counter-v0", "toy:Counter", summary="Count to three.", source="made up"),
+        EnvSpec("Deck-v0", "toy:Deck", summary="Guess [/red] the cards."),
+        EnvSpec("Broken-v0", "test_cli_broken:Broken"),
+    )
+
+    def run(*args: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["envcore", *args])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        out, err = capsys.readouterr()
+        return int(exit_.value.code or 0), out, err
+
+    return run

@@ -1,0 +1,411 @@
+"""The command as a user types it, in this process; tests/test_readme.py runs the console script itself."""
+
+from __future__ import annotations
+
+import platform
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import envcore
+import jax
+import pytest
+import toy
+from envcore import registry
+from envcore.plugins import PluginRecord
+from envcore.specs import EnvSpec
+from envcore_cli.catalogue import _in_parts, _lines
+from envcore_cli.choice import choose, parse_value
+from envcore_cli.measured import MeasuredRollout
+from envcore_cli.rollouts import roll_out
+from rich.cells import cell_len
+from terminal import Terminal
+from toy import Counter
+
+if TYPE_CHECKING:
+    from command_line import Run
+
+
+def test_list(run: Run) -> None:
+    code, out, _ = run("list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["id", "Broken-v0", "Counter-v0", "Deck-v0"]
+    assert "Count to three." in out
+    assert "Guess [/red] the cards." in out
+
+
+def test_list_shows_a_family_in_one_row(run: Run) -> None:
+    members = [
+        EnvSpec(f"counters/{n}", "toy:Counter", {"goal": n}, f"Count to {n}.", family="counters") for n in (8, 9, 10)
+    ]
+    registry.register(*members, EnvSpec("decks/0", "toy:Deck", family="decks"))
+    _, out, _ = run("list")
+    assert [line.split()[0] for line in out.splitlines()][3:] == ["Deck-v0", "counters/8..10", "decks/0"]
+    _, out, _ = run("list", "counters")
+    assert [line.split()[0] for line in out.splitlines()] == ["id", "counters/8", "counters/9", "counters/10"]
+    code, _, err = run("list", "count")
+    assert code == 1
+    assert "no family of environments is called 'count'; there are: counters, decks." in err
+
+
+def test_list_fits_the_terminal(run: Run) -> None:
+    rows = [("id", "distribution", "task"), ("Counter-v0", "envcore-of-somebody", "Count to three, and no further.")]
+    assert list(_lines(rows, None)) == list(_lines(rows, 66))
+    assert list(_lines(rows, None))[1] == "Counter-v0  envcore-of-somebody  Count to three, and no further."
+    assert list(_lines(rows, 50)) == ["id          task", "Counter-v0  Count to three, and no further."]
+    assert list(_lines(rows, 30)) == ["id          task", "Counter-v0  Count to three, a…"]
+    wide = [("id", "distribution", "task"), ("A-v0", "d", "\N{CJK UNIFIED IDEOGRAPH-4E00}" * 20)]
+    for room in range(1, 60):
+        assert all(cell_len(line) <= room for each in (rows, wide) for line in _lines(each, room))
+
+
+def test_list_in_a_terminal_of_80_columns_does_not_wrap() -> None:
+    code = """
+import sys
+from envcore import registry
+from envcore.specs import EnvSpec
+from envcore_cli import main
+registry.discover = lambda *args: ()
+registry.register(*(EnvSpec(f"family/{i}", "toy:Counter", summary="long " * 30, family="family") for i in range(3)))
+registry.register(EnvSpec("Counter-v0", "toy:Counter", summary="Count to three. " * 9))
+sys.argv = ["envcore", "list"]
+main()
+"""
+    with Terminal(code, rows=10, columns=80) as terminal:
+        assert terminal.wait_for_end() == 0
+        lines = [line.rstrip() for line in terminal.text.splitlines()]
+        assert [line.partition(" ")[0] for line in lines if line] == ["id", "Counter-v0", "family/0..2"]
+        assert all(line.endswith("\N{HORIZONTAL ELLIPSIS}") for line in lines[1:3])
+
+
+def test_a_long_listing_is_quick() -> None:
+    rows = [(f"Game-{i}-v0", "envcore-many", "Play a game, and win.") for i in range(100_000)]
+    started = time.process_time()
+    assert sum(map(len, _in_parts(_lines(rows, 40)))) > 3_000_000
+    assert time.process_time() - started < 5  # rich's table takes 30 times as long
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1),
+        ("-2.5e3", -2500.0),
+        ("True", True),
+        ("false", False),
+        ("None", None),
+        ("(1, 2)", (1, 2)),
+        ("'5'", "5"),
+        ("-inf", float("-inf")),
+        ("a/folder", "a/folder"),
+        ("1/3", "1/3"),
+        ("", ""),
+        ("(" * 10_000, "(" * 10_000),
+    ],
+)
+def test_values(text: str, value: Any) -> None:
+    assert parse_value(text) == value
+    assert type(parse_value(text)) is type(value)
+
+
+def test_version(run: Run) -> None:
+    code, out, _ = run("--version")
+    assert code == 0
+    assert out == f"envcore {envcore.__version__}, jax {jax.__version__}, Python {platform.python_version()}\n"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        "--version",
+        "list",
+        "info nope",
+        "rollout nope",
+        "check nope",
+        "render nope --out x.gif",
+        "play nope",
+        "gallery nope --out g",
+        "info nope --set a=1",
+        "rollout CartPole --option size",
+    ],
+)
+def test_answers_that_need_no_jax_do_not_import_it(args: str) -> None:
+    code = f"""
+import sys
+from envcore_cli import main
+sys.argv = ["envcore", *{args.split()!r}]
+try:
+    main()
+except SystemExit as leaving:
+    heavy = [each for each in ("jax", "numpy", "PIL") if each in sys.modules]
+    sys.exit(f"status {{leaving.code or 0}}, heavy: {{heavy}}")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    status = 0 if args in ("--version", "list") else 1
+    assert done.stderr.splitlines()[-1] == f"status {status}, heavy: []"
+
+
+def test_plugins_without_any(run: Run) -> None:
+    assert "pip install 'envcore[all]'" in run("plugins")[1]
+
+
+def test_info(run: Run) -> None:
+    code, out, _ = run("info", "Counter-v0")
+    assert code == 0
+    for part in ("Counter-v0", "made up", "Discrete(2)", "goal=3", "bonus=0.5", "max_steps_in_episode=10"):
+        assert part in out
+
+
+def test_info_of_a_wrapped_environment_has_the_rules_inside(run: Run) -> None:
+    registry.register(EnvSpec("Gain-v0", "test_params_wrapper:make_gain"))
+    code, out, _ = run("info", "Gain-v0")
+    assert code == 0
+    assert "gain=3.0, max_steps_in_episode=10, bonus=0.5" in out
+    assert "Toy environments for core's own tests" in out
+    assert "Wrappers with params of their own." in out
+
+
+def test_info_shows_what_set_and_option_change(run: Run) -> None:
+    code, out, _ = run(
+        "info", "Counter-v0", "--set", "bonus=0.3", "--option", "goal=5", "--set", "max_steps_in_episode=7"
+    )
+    assert code == 0
+    for part in ("goal=5", "max_steps_in_episode=7", "(6,)"):
+        assert part in out
+    assert re.search(r"bonus=0\.3\s", out)  # not float32's 0.30000001192092896
+
+
+def test_info_sets_the_params_of_a_wrapper_and_those_inside(run: Run) -> None:
+    registry.register(EnvSpec("Gain-v0", "test_params_wrapper:make_gain"))
+    _, out, _ = run("info", "Gain-v0", "--set", "gain=2", "--set", "bonus=7")
+    assert "gain=2.0, " in out
+    assert "bonus=7.0" in out
+
+
+def test_rollout_with_set_and_option(run: Run) -> None:
+    args = ("--num-envs", "5", "--steps", "80", "--set", "bonus=2", "--option", "goal=2")
+    assert " to 4.00)" in run("rollout", "Counter-v0", *args, "--set", "max_steps_in_episode=6")[1]
+
+
+def test_check_with_set_and_option(run: Run) -> None:
+    code, out, _ = run("check", "Counter-v0", "--set", "bonus=2", "--option", "goal=1")
+    assert code == 0
+    assert "Counter-v0 keeps the contract." in out
+
+
+def test_rollout_without_steps_runs_for_a_second_and_says_how_many_steps(run: Run) -> None:
+    _, out, _ = run("rollout", "Counter-v0", "--num-envs", "64")
+    rate, seconds = re.search(r"speed +([0-9,]+) steps/s on .*, over ([0-9.]+) s", out).groups()  # pyright: ignore
+    steps = int(re.search(r"64 in parallel, ([0-9,]+) steps each", out)[1].replace(",", ""))  # pyright: ignore
+    assert float(seconds) >= 1
+    assert int(rate.replace(",", "")) == pytest.approx(64 * steps / float(seconds), rel=0.06)
+
+
+def test_rollout_is_the_same_for_the_same_seed(run: Run) -> None:
+    def facts() -> list[str]:
+        out = run("rollout", "Spring-v0", "--num-envs", "9", "--steps", "150")[1].splitlines()
+        return [line for line in out if line.startswith(("episodes", "return", "length"))]
+
+    registry.register(EnvSpec("Spring-v0", "toy:Spring"))
+    assert facts() == facts() != []
+
+
+POLICIES = """
+import jax.numpy as jnp
+
+def count(policy_params, obs, key):
+    assert obs.shape == (4,)
+    return jnp.int32(1)
+
+def outside(policy_params, obs, key):
+    return jnp.int32(7)
+"""
+
+
+def test_rollout_with_a_policy_of_ones_own(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rollout_agent.py").write_text(POLICIES)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(sys.path))
+    args = ("rollout", "Counter-v0", "--num-envs", "3", "--steps", "30", "--policy")
+    code, out, _ = run(*args, "rollout_agent:count")
+    assert code == 0
+    assert "episodes finished  30 " in out
+    assert "1.50 ± 0.00 (from 1.50 to 1.50)" in out
+    code, _, err = run(*args, "rollout_agent:outside")
+    assert code == 1
+    assert err == "error: --policy rollout_agent:outside returned actions that are not in Discrete(2).\n"
+    assert "has no attribute 'f'" in run(*args, "rollout_agent:f")[2]
+
+
+def test_what_was_collected_is_shown_when_ctrl_c_comes(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def advance(self: MeasuredRollout, limit: int) -> int:
+        if self.progress.steps:
+            raise KeyboardInterrupt
+        return before(self, 40)
+
+    before = MeasuredRollout.advance
+    monkeypatch.setattr(MeasuredRollout, "advance", advance)
+    choice = choose("Counter-v0")
+    with pytest.raises(KeyboardInterrupt):
+        roll_out(choice, "random", 7, 500, None, 0)
+    out = capsys.readouterr().out
+    assert "interrupted: this is what was collected before" in out
+    assert "7 in parallel, 40 steps each" in out
+    assert "return" in out
+
+
+def test_ctrl_c_before_the_first_step_shows_no_table(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def advance(self: MeasuredRollout, limit: int) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MeasuredRollout, "advance", advance)
+    with pytest.raises(KeyboardInterrupt):
+        roll_out(choose("Counter-v0"), "random", 7, 500, None, 0)
+    assert "in parallel" not in capsys.readouterr().out
+
+
+HOSTILE = "\x1b]0;renamed\x07\x9b2J\u202e \r\n[red]words"
+
+
+def test_what_plugins_say_cannot_steer_the_terminal(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = PluginRecord(f"evil{HOSTILE}", HOSTILE, "main", HOSTILE, "broken", (), HOSTILE)
+    monkeypatch.setattr(registry, "discover", lambda *_: (record,))
+    monkeypatch.setattr(registry, "_SHARED", registry.Registry())
+    monkeypatch.setattr(toy.Counter, "action_names", ("wait", HOSTILE))
+    monkeypatch.setattr(toy, "__doc__", f"First line.\n\n{HOSTILE}")
+
+    def refuse() -> None:
+        raise ValueError(HOSTILE)
+
+    monkeypatch.setattr(toy, "refuse", refuse, raising=False)
+    registry.register(
+        EnvSpec("Evil-v0", "toy:Counter", summary=HOSTILE, source=HOSTILE), EnvSpec("Fails-v0", "toy:refuse")
+    )
+    for args in (("list",), ("plugins",), ("info", "Evil-v0"), ("info", "Fails-v0"), ("info", "Eviler-v0")):
+        code, out, err = run(*args)
+        assert code == (1 if args[-1] in ("Fails-v0", "Eviler-v0") else 0)
+        assert r"\x1b]0;renamed\x07\x9b2J\u202e" in out + err, args
+        assert set(out + err) & set(HOSTILE) <= set(" \n[]redworsnam0;2J"), args
+    run("gallery", "Evil-v0", "Fails-v0", "--out", str(tmp_path), "--height", "8")
+    shown = capsys.readouterr().out + (tmp_path / "index.html").read_text()
+    assert not {*"\x1b\x07\x9b\u202e"} & set(shown)
+
+
+def test_an_empty_path_is_an_error(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for args in (
+        ("gallery", "--out", ""),
+        ("render", "Counter-v0", "--out", ""),
+        ("rollout", "Counter-v0", "--gif", ""),
+    ):
+        code, out, err = run(*args)
+        assert (code, out) == (2, "")
+        assert "the path is empty." in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_rollout_reports(run: Run) -> None:
+    code, out, _ = run("rollout", "Counter-v0", "--num-envs", "7", "--steps", "43")
+    assert code == 0
+    for part in ("7 in parallel, 43 steps each", "episodes finished", "return", "length", "steps/s", "compile time"):
+        assert part in out
+    assert "to 1.50)" in out  # an episode that counts to three earns 3 * 0.5
+
+
+def test_rollout_writes_a_picture(run: Run, tmp_path: Path) -> None:
+    from PIL import Image
+
+    path = tmp_path / "counter.gif"
+    code, out, _ = run("rollout", "Counter-v0", "--num-envs", "2", "--steps", "25", "--gif", str(path))
+    assert code == 0
+    assert "25 steps" in out
+    with Image.open(path) as image:
+        height, width, _ = Counter().render(Counter().reset(jax.random.key(0))[1]).shape
+        assert image.size == (width, height)
+        assert image.info["duration"] % (1000 / Counter.render_fps) == 0
+
+
+def test_check(run: Run) -> None:
+    code, out, _ = run("check", "Counter-v0")
+    assert code == 0
+    assert "Counter-v0 keeps the contract." in out
+
+
+def test_check_shows_every_breach_with_its_line(run: Run) -> None:
+    registry._SHARED.register(EnvSpec("Careless-v0", "broken:Careless"))
+    code, out, err = run("check", "Careless-v0")
+    assert code == 1
+    assert err == "error: Careless-v0 breaks 2 of the rules: strict_dtype_promotion, strict_rank_promotion.\n"
+    lines = out.splitlines()
+    (at,) = [number for number, line in enumerate(lines) if line.strip() == "reward = reward + 0.5 * (action == 1)"]
+    assert re.search(r"broken\.py:\d+, in transition$", lines[at - 1])
+    assert lines[at + 1].endswith(
+        "turn the flag into a number, as in flag.astype(jnp.float32) or jnp.where(flag, 1.0, 0.0)."
+    )
+    assert out.count("broken.py:") == 4
+    assert "broken strict_rank_promotion" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("rollout", "Conter-v0"), "Did you mean 'Counter-v0'"),
+        (("rollout", "Counter-v0", "--num-envs", "0"), "--num-envs and --steps must be at least 1, got 0."),
+        (("rollout", "Counter-v0", "--steps", "0"), "--num-envs and --steps must be at least 1"),
+        (("rollout", "Counter-v0", "--seed", "99999999999999999999"), "--seed must be from 0 to"),
+        (("rollout", "Counter-v0", "--gif", "/no/such/folder/x.gif"), "/no/such/folder"),
+        (("rollout", "Deck-v0", "--num-envs", "2", "--steps", "3", "--gif", "{tmp}/x.gif"), "implement render"),
+        (("info", "Broken-v0"), "cannot be imported"),
+        (("rollout", "Counter-v0", "--num-envs", "10000000000"), " fit."),
+        (("rollout", "Counter-v0", "--num-envs", "2147483648000"), "--num-envs 2,147,483,648,000 would take about"),
+        (
+            ("info", "Counter-v0", "--set", "boni=1"),
+            "Counter-v0 has no param 'boni'; its params: max_steps_in_episode, bonus.",
+        ),
+        (("info", "Counter-v0", "--set", "goal=1"), "'goal' is an option: --option goal=..."),
+        (("info", "Counter-v0", "--set", "bonus"), "--set must be NAME=VALUE, as in --set size=8, got 'bonus'"),
+        (("info", "Counter-v0", "--set", "bonus=1", "--set", "bonus=2"), "--set gives 'bonus' twice"),
+        (("info", "Counter-v0", "--set", "bonus=much"), "param 'bonus' must be a number, got 'much'"),
+        (("info", "Counter-v0", "--set", "bonus=none"), "param 'bonus' must be a number, got None"),
+        (("info", "Counter-v0", "--set", "bonus=(1, 2)"), "params.bonus must have shape (), got (2,)"),
+        (("info", "Counter-v0", "--set", "bonus=((1, 2), 3)"), "must be a number or an array, got ((1, 2), 3)"),
+        (("info", "Counter-v0", "--set", "bonus=True"), "params.bonus must be float32, got bool"),
+        (("info", "Counter-v0", "--set", "max_steps_in_episode=1.5"), "must be int32, got float64"),
+        (("info", "Counter-v0", "--set", "max_steps_in_episode=0"), "must be at least 1, got 0"),
+        (("info", "Counter-v0", "--set", "max_steps_in_episode=99999999999"), "must fit into int32"),
+        (("info", "Counter-v0", "--option", "size=1"), "has no constructor option 'size'; its options: goal"),
+        (("info", "Counter-v0", "--option", "bonus=1"), "or --set bonus=... on the command line"),
+        (("info", "Counter-v0", "--option", "goal=[1]"), "must be hashable"),
+        (("info", "Counter-v0", "--option", "goal=many"), "Counter-v0 does not work with --option goal='many': "),
+        (("check", "Counter-v0", "--set", "boni=1"), "has no param 'boni'"),
+        (("play", "Counter-v0", "--set", "boni"), "--set must be NAME=VALUE"),
+    ],
+)
+def test_errors_are_one_line(run: Run, tmp_path: Path, args: tuple[str, ...], message: str) -> None:
+    code, _, err = run(*(arg.format(tmp=tmp_path) for arg in args))
+    assert code == 1
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("Nowhere-v0",), "no installed environment is called 'Nowhere-v0'"),
+        (("Counter-v0",), "envcore play needs a keyboard: run it in a POSIX terminal"),
+        (("Counter-v0", "--fps", "0"), "--fps must be more than 0 and at most 1000, got 0.0"),
+        (("Counter-v0", "--seed", "-1"), r"--seed must be from 0 to 2**63 - 1, got -1"),
+    ],
+)
+def test_play_says_in_one_line_what_is_wrong(run: Run, args: tuple[str, ...], message: str) -> None:
+    code, out, err = run("play", *args)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1

@@ -1,0 +1,312 @@
+"""Ctrl-C through a pseudo-terminal, at chosen places and, marked slow, at many moments of whole commands."""
+
+from __future__ import annotations
+
+import select
+import signal
+import subprocess
+import sys
+import time
+from textwrap import dedent
+
+import pytest
+from terminal import Terminal
+
+INSTALL = "from envcore_cli import interrupt\ninterrupt.install()\n"
+# Native code that looks at no signal, as XLA's compiler does. `at_once` leaves no bytecode between its calls at which
+# Ctrl-C could raise.
+NATIVE = """
+from functools import partial
+from hashlib import pbkdf2_hmac
+from operator import call
+native = partial(pbkdf2_hmac, "sha256", b"", b"", 2**31 - 1)
+ready = partial(print, "ready")
+at_once = lambda *calls: list(map(call, calls))
+"""
+MAIN = """
+import sys
+import toy
+from envcore import registry
+from envcore_cli import interrupt, main
+from envcore.specs import EnvSpec
+registry.register(EnvSpec("Counter-v0", "toy:Counter"))
+sys.argv = ["envcore", *{!r}]
+install = interrupt.install
+interrupt.install = lambda: (install(), print("ready", flush=True))
+"""
+ALTERNATE_SCREEN = 1049 << 5  # as pyte counts
+
+
+def program(body: str) -> Terminal:
+    return Terminal(INSTALL + NATIVE + dedent(body))
+
+
+def envcore(*args: str, before: str = "") -> Terminal:
+    return Terminal(MAIN.format(args) + dedent(before) + "main()", columns=100)
+
+
+def interrupt(terminal: Terminal, may_be_done: bool = False) -> float:
+    """Presses Ctrl-C and checks what has to be true wherever it comes; returns how many seconds the end took.
+
+    Args:
+      may_be_done: the program may end as it would have, with 0: nothing but Python's own end was left.
+    """
+    terminal.press(b"\x03")
+    pressed = time.monotonic()
+    status = terminal.wait_for_end()
+    seconds = time.monotonic() - pressed
+    assert "Traceback" not in terminal.text
+    assert "Exception" not in terminal.text
+    if may_be_done and status == 0:
+        return seconds
+    assert status == 130, terminal.text
+    lines = [line.rstrip() for line in terminal.text.rstrip().splitlines()]
+    assert [line.endswith("interrupted") for line in lines].count(True) == 1, terminal.text
+    assert lines[-1].endswith("interrupted"), terminal.text
+    assert not terminal.screen.cursor.hidden
+    assert terminal.echoes
+    return seconds
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "native()",
+        """
+        while True:
+            try:
+                while True:
+                    pass
+            except BaseException:
+                pass
+        """,
+        "import time; time.sleep(100)",
+        "input()",
+        "import threading; threading.Thread(target=native).start()",  # Python waits for it while it ends
+        "import atexit, time; atexit.register(time.sleep, 100)",
+    ],
+    ids=["native", "swallows", "sleeps", "reads", "thread", "atexit"],
+)
+def test_elsewhere_it_ends_the_process_at_once(body):
+    with program(f"print('ready')\n{dedent(body)}") as terminal:
+        terminal.wait_for("ready")
+        assert interrupt(terminal) < 2
+
+
+def test_before_anything_is_installed_it_is_one_line_as_well():
+    slow = """
+        class Slow:
+            def find_spec(self, name, path=None, target=None):
+                if name == "envcore_cli.interrupt":
+                    print("importing", flush=True)
+                    while True: pass
+        sys.meta_path.insert(0, Slow())
+        main()
+    """
+    with Terminal("import sys\nfrom envcore_cli import main\n" + dedent(slow)) as terminal:
+        terminal.wait_for("importing")
+        interrupt(terminal)
+
+
+LOOP = """
+done = 0
+try:
+    with interrupt.interruptible():
+        while True:
+            done += 1
+            {}
+except KeyboardInterrupt:
+    print(f"collected {{done > 0}}")
+    {}
+    interrupt.end()
+"""
+
+
+def test_an_interruptible_part_reports():
+    with program(LOOP.format("done > 1 or ready()", "pass")) as terminal:
+        terminal.wait_for("ready")
+        assert interrupt(terminal) < 1
+        assert "collected True" in terminal.text
+
+
+def test_an_interrupt_that_a_destructor_swallows_is_raised_again():
+    class_ = """
+        class Swallows:
+            first = True
+            def __del__(self):
+                if Swallows.first:
+                    print('inside')
+                    while True: pass
+        import signal
+        original = interrupt._handle
+        def handle(*args):
+            first, Swallows.first = Swallows.first, False
+            original(*args)
+        signal.signal(signal.SIGINT, handle)
+    """
+    with program(dedent(class_) + LOOP.format("Swallows()", "pass")) as terminal:
+        terminal.wait_for("inside")
+        assert interrupt(terminal) < 2
+        assert "collected True" in terminal.text
+
+
+def test_an_interruptible_part_that_does_not_listen_is_ended():
+    with program(LOOP.format("at_once(ready, native)", "pass")) as terminal:
+        terminal.wait_for("ready")
+        assert 1 < interrupt(terminal) < 2.5
+        assert "collected" not in terminal.text
+
+
+def test_a_report_that_takes_too_long_is_ended():
+    with program(LOOP.format("done > 1 or ready()", "native()")) as terminal:
+        terminal.wait_for("ready")
+        assert 1 < interrupt(terminal) < 2.5
+        assert "collected" in terminal.text
+
+
+@pytest.mark.parametrize(
+    ("listens", "reports"), [("at_once(ready, native)", "pass"), ("done > 1 or ready()", "native()")]
+)
+def test_a_second_one_ends_at_once(listens, reports):
+    with program(LOOP.format(listens, reports)) as terminal:
+        terminal.wait_for("ready")
+        terminal.press(b"\x03")
+        time.sleep(0.2)  # a signal that is still pending swallows the next one
+        assert interrupt(terminal) < 1
+
+
+def test_the_terminal_is_as_it_was():
+    with program("""
+        import tty
+        tty.setcbreak(0)
+        with interrupt.alternate_screen():
+            print("\\x1b[?1049h\\x1b[?25lready", end="", flush=True)
+            native()
+    """) as terminal:
+        terminal.wait_for("ready")
+        assert not terminal.echoes
+        assert terminal.screen.cursor.hidden
+        assert ALTERNATE_SCREEN in terminal.screen.mode
+        interrupt(terminal)
+        assert ALTERNATE_SCREEN not in terminal.screen.mode
+        assert "ready" not in terminal.text  # the line is the message's
+
+
+def test_a_dumb_terminal_gets_no_escape_codes(monkeypatch):
+    monkeypatch.setattr("terminal.TERM", "dumb")
+    with program("print('half a line', end='', flush=True); native()") as terminal:
+        terminal.wait_for("half a line")
+        interrupt(terminal)
+        assert "half a line" in terminal.text
+
+
+def piped(body: str, **pipes: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", INSTALL + NATIVE + dedent(body)], **pipes)  # pyright: ignore
+
+
+def test_what_is_buffered_is_written():
+    with piped(
+        "import os; print('unfinished', end=''); os.write(2, b'ready'); native()",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.read(5) == b"ready"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, b"unfinished", b"interrupted\n")
+
+
+def test_a_pipe_that_nobody_reads_does_not_keep_it():
+    with piped(
+        """
+        import os
+        os.set_blocking(2, False)
+        try:
+            while True: os.write(2, b"x" * 65536)
+        except BlockingIOError:
+            os.set_blocking(2, True)
+        print("ready", flush=True)
+        native()
+        """,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.read(5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+
+
+def test_where_it_is_ignored_it_stays_so():
+    body = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(0.5); print('went on')"
+    code = f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n{INSTALL}{body}"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert process.stdout == "went on\n"
+
+
+def test_a_rollout_reports_what_it_has_collected():
+    with envcore("rollout", "Counter-v0", "--num-envs", "16384", "--steps", "100000000") as terminal:
+        terminal.wait_for("━")
+        time.sleep(0.5)
+        assert interrupt(terminal) < 2
+        assert "in parallel" in terminal.text
+        assert "episodes finished" in terminal.text
+
+
+def test_no_half_written_picture_is_left(tmp_path):
+    slow = """
+        import time
+        from envcore.animation import files
+        def write(file, *args):
+            file.write(b"half")
+            print("writing", flush=True)
+            time.sleep(100)
+        files.write = write
+    """
+    args = ("render", "Counter-v0", "--steps", "2", "--height", "8", "--out", str(tmp_path / "a.gif"))
+    with envcore(*args, before=slow) as terminal:
+        terminal.wait_for("writing")
+        assert list(tmp_path.iterdir())
+        assert interrupt(terminal) < 2
+    assert not list(tmp_path.iterdir())
+
+
+COMMANDS = {
+    "rollout": (("--steps", "20000", "--gif", "{tmp}/a.gif"), 24),
+    "render": (("--out", "{tmp}/b.webp"), 6),
+    "gallery": (("--out", "{tmp}/gallery"), 6),
+    "check": ((), 6),
+    "play": ((), 6),
+    "info": ((), 4),
+    "list": ((), 4),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_at_any_moment(command, tmp_path):
+    options, moments = COMMANDS[command]
+    args = (command, *(() if command == "list" else ("Counter-v0",)), *(each.format(tmp=tmp_path) for each in options))
+    longest, interrupted = 0.0, 0
+    for moment in range(-1, moments):  # the first run finds out how long an undisturbed one takes
+        with envcore(*args) as terminal:
+            terminal.wait_for("ready")
+            started = time.monotonic()
+            if moment < 0:
+                if command == "play":
+                    terminal.wait_for("press any key to start")
+                    terminal.press(b"1")
+                    terminal.wait_for("step 5")
+                else:
+                    assert terminal.wait_for_end() == 0, terminal.text
+                longest = time.monotonic() - started
+                continue
+            while (left := started + longest * moment / moments - time.monotonic()) > 0:
+                select.select([], [], [], min(left, 0.05))
+                terminal.read()
+            if terminal.program.poll() is None:
+                assert interrupt(terminal, may_be_done=True) < 2
+                interrupted += terminal.program.returncode == 130
+        assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert interrupted >= moments // 3

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+from envcore.errors import RolloutError
+from envcore_cli.seeds import key_of
+from switches import switched
+
+SEEDS = (0, 5, 2**31, 2**32 - 1, 2**32, 2**32 + 5, 0x0123456789ABCDEF, 2**63 - 1)
+
+
+@pytest.fixture(params=["threefry2x32", "rbg", "unsafe_rbg"])
+def kind(request):
+    with switched(jax_default_prng_impl=request.param):
+        yield request.param
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_key_has_all_bits_of_the_seed(kind, seed):
+    key = key_of(seed)
+    with switched(jax_enable_x64=True):
+        expected = jax.random.key(seed)
+    assert key.dtype == expected.dtype
+    np.testing.assert_array_equal(jax.random.key_data(key), jax.random.key_data(expected))
+
+
+def test_seeds_below_2_to_32_are_jax_s_own(kind):
+    for seed in SEEDS[:4]:
+        np.testing.assert_array_equal(jax.random.key_data(key_of(seed)), jax.random.key_data(jax.random.key(seed)))
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_other_seeds_are_an_error(seed):
+    with pytest.raises(RolloutError, match=r"--seed must be from 0 to 2\*\*63 - 1, got"):
+        key_of(seed)
+
+
+def test_a_kind_of_keys_that_is_not_known_takes_32_bits(monkeypatch):
+    monkeypatch.setattr(jax.random, "key_impl", lambda key: "mine")
+    key_of(2**32 - 1)
+    with pytest.raises(RolloutError, match=r"less than 2\*\*32 for random keys of the kind mine, got 4294967296"):
+        key_of(2**32)

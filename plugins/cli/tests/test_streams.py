@@ -1,0 +1,90 @@
+"""Commands whose standard streams fail, each in a process of its own. None of them needs JAX."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CODE = "import sys\nfrom envcore_cli import main\nsys.argv[0] = 'envcore'\n{}\nmain()"
+UNDONE = "cannot write to standard output: "
+
+
+def shell(line: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a line of shell in which `envcore` is the command."""
+    program = f'envcore() {{ {sys.executable} -c "$CODE" "$@"; }}; {line}'
+    variables = {**os.environ, "CODE": CODE.format(before), **environment}
+    return subprocess.run(
+        ["bash", "-c", program], capture_output=True, text=True, timeout=120, env=variables, check=False
+    )
+
+
+@pytest.mark.parametrize(("args", "unbuffered"), [("list", ""), ("list", "1"), ("plugins", ""), ("--help", "")])
+def test_a_full_disk_is_one_line(args, unbuffered):
+    process = shell(f"envcore {args} > /dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert (process.returncode, process.stderr) == (1, f"error: {UNDONE}No space left on device.\n")
+
+
+def test_what_fails_only_when_python_ends_is_one_line():
+    before = "from envcore_cli import app\napp.app = lambda: print('kept in the buffer')"
+    process = shell("envcore > /dev/full", before)
+    assert (process.returncode, process.stderr) == (1, f"error: {UNDONE}No space left on device.\n")
+
+
+@pytest.mark.parametrize("args", ["list", "--help"])
+def test_a_closed_output_is_one_line(args):
+    process = shell(f"envcore {args} >&-")
+    assert (process.returncode, process.stderr) == (1, f"error: {UNDONE}Bad file descriptor.\n")
+
+
+@pytest.mark.parametrize(("args", "unbuffered"), [("list", ""), ("list", "1"), ("--help", "")])
+def test_a_closed_pipe_is_quiet(args, unbuffered):
+    # The descriptor is the end of a pipe whose reader has gone: `head` might be slower than the whole list.
+    process = shell(f"exec 3> >(exit 0); sleep 0.2; envcore {args} >&3", PYTHONUNBUFFERED=unbuffered)
+    assert (process.returncode, process.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("where", ["/dev/full", "&-"])
+@pytest.mark.parametrize(("args", "status"), [("list", 0), ("list nope", 1), ("nope", 2)])
+def test_errors_that_cannot_be_told_keep_their_status(args, status, where):
+    process = shell(f"envcore {args} 2>{where} >/dev/null")
+    assert (process.returncode, process.stderr) == (status, "")
+
+
+def test_closed_descriptors_are_not_taken_by_files(tmp_path: Path):
+    file = tmp_path / "file"
+    before = f"import os\nfrom envcore_cli import app, streams\nstreams.prepare()\nfile = open({str(file)!r}, 'w')"
+    before += "\nassert file.fileno() > 2\nos.write(2, b'a warning of XLA')\nfile.write('own'); file.close()"
+    process = shell("envcore list nope <&- >&- 2>&-", before)
+    assert process.returncode == 1
+    assert file.read_text() == "own"
+
+
+def test_a_listing_of_no_width_is_there():
+    assert shell("envcore list", COLUMNS="0").stdout.startswith("id ")
+
+
+@pytest.mark.parametrize("columns", ["0", "00", "garbage", "-1", "\N{SUPERSCRIPT TWO}", "9" * 20, ""])
+def test_a_width_that_cannot_be_is_80(columns):
+    process = shell("envcore --help", COLUMNS=columns, LINES=columns)
+    assert process.returncode == 0
+    assert max(map(len, process.stdout.splitlines())) == 80
+
+
+def test_what_the_terminal_cannot_encode_is_escaped():
+    before = "from envcore_cli import app\napp.app = lambda: print('3 \\N{PLUS-MINUS SIGN} 1')"
+    assert shell("envcore", before, PYTHONIOENCODING="ascii").stdout == "3 \\xb1 1\n"
+
+
+def test_other_refusals_of_the_system_are_one_line():
+    for raised, message in (
+        ("PermissionError(13, 'Permission denied', '/secret\\x1b')", r"/secret\x1b: Permission denied."),
+        ("OSError('odd')", "odd."),
+        ("MemoryError", "there is not enough memory."),
+    ):
+        before = f"from envcore_cli import app\ndef fail(): raise {raised}\napp.app = fail"
+        process = shell("envcore", before)
+        assert (process.returncode, process.stderr) == (1, f"error: {message}\n")
