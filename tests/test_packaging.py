@@ -65,3 +65,16 @@ def test_commands_of_a_readme_install_the_core_from_the_clone(readme):
     for arguments in of_ours:
         assert re.search(r"(^| )(\./|\.\./envcore/)core( |$)", arguments), arguments
         assert not re.search(r"(^| )'?envcore", arguments), arguments
+
+
+def test_the_core_is_thin():
+    names = {Requirement(line).name for line in project(ROOT / "core")["dependencies"]}
+    assert names == {"chex", "flax", "importlib-metadata", "jax", "jaxlib", "numpy", "packaging", "pluggy"}
+
+
+def test_the_core_has_an_extra_for_each_of_our_distributions():
+    extras = project(ROOT / "core")["optional-dependencies"]
+    ours = {project(folder)["name"].removeprefix("envcore-") for folder in FOLDERS if folder.name != "example"}
+    assert set(extras) == ours - {"envcore"} | {"all", "cuda"}
+    (everything,) = map(Requirement, extras["all"])
+    assert everything.extras == ours - {"envcore"}

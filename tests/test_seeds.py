@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.rollout import EnvRollout, RolloutWrapper
-from envcore.visualize import Visualizer
+from envcore_viewer import Visualizer
 from flax import linen as nn
 from PIL import Image
 

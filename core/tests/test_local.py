@@ -9,9 +9,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import envcore
 import pytest
 import toy
 from envcore.errors import EnvironmentOptionError, InvalidSpecError, UnknownEnvironmentError
@@ -19,9 +18,6 @@ from envcore.registry import Registry
 from envcore.specs import EnvSpec
 from envcore.wrappers import LogWrapper
 from fake_site import FakeSite
-
-if TYPE_CHECKING:
-    from conftest import Run
 
 GOAL = {"goal": 7}
 
@@ -99,19 +95,6 @@ def test_functions(registry: Registry) -> None:
 def test_modules_whose_names_are_not_identifiers(registry: Registry, module: str | None) -> None:
     registry.register("Walk-v0", new_class(module=module))
     assert goal_of(registry) == 3
-
-
-def test_the_command_line_shows_it(run: Run) -> None:
-    envcore.register("Walk-v0", new_class(module=toy.__name__), summary="Walk.", source="made up")
-    assert "Walk-v0     local         Walk." in run("list")[1]
-    code, out, _ = run("info", "Walk-v0")
-    assert code == 0
-    assert [line.split() for line in out.splitlines()[:4]] == [
-        ["id", "Walk-v0"],
-        ["distribution", "local"],
-        ["class", "toy:Walk"],
-        ["source", "made", "up"],
-    ]
 
 
 # A cell that runs again.

@@ -17,18 +17,16 @@ TYPE_CHECKING = False  # type checkers take it for True; importing `typing` woul
 if TYPE_CHECKING:
     from typing import Any
 
-    from envcore import animation as animation
     from envcore import draw as draw
     from envcore import errors as errors
     from envcore import figures as figures
-    from envcore import frames as frames
+    from envcore import pictures as pictures
     from envcore import plugins as plugins
     from envcore import random as random
     from envcore import require as require
     from envcore import rollout as rollout
     from envcore import spaces as spaces
     from envcore import testing as testing
-    from envcore import visualize as visualize
     from envcore import wrappers as wrappers
     from envcore.environment import Environment as Environment
     from envcore.environment import EnvParams as EnvParams
@@ -44,21 +42,18 @@ if TYPE_CHECKING:
     from envcore.specs import CommandSpec as CommandSpec
     from envcore.specs import EnvSpec as EnvSpec
     from envcore.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
-    from envcore.visualize import Visualizer as Visualizer
 
 _MODULES = (
-    "animation",
     "draw",
     "errors",
     "figures",
-    "frames",
+    "pictures",
     "plugins",
     "random",
     "require",
     "rollout",
     "spaces",
     "testing",
-    "visualize",
     "wrappers",
 )
 _HOME = {
@@ -76,7 +71,6 @@ _HOME = {
     "RolloutWrapper": "rollout",
     "CommandSpec": "specs",
     "EnvSpec": "specs",
-    "Visualizer": "visualize",
 }
 
 __all__ = [*_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]

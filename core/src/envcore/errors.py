@@ -71,25 +71,5 @@ class PictureError(EnvcoreError, ValueError):
     """A picture was asked for with a height that is none, or of a whole batch of states at once."""
 
 
-class AnimationError(EnvcoreError, ValueError):
-    """The frames are no animation, or there is no way to write one to the path."""
-
-
-class MissingExtraError(AnimationError, ImportError):
-    """The format needs a package that one of envcore's extras installs: the message names the extra."""
-
-
-class VisualizerError(EnvcoreError, ValueError):
-    """What a `Visualizer` was given is no episode, or its parts do not belong together."""
-
-
-class PlayError(EnvcoreError, ValueError):
-    """An environment cannot be played by hand, or not here."""
-
-
-class GalleryError(EnvcoreError, ValueError):
-    """There is nothing to make a gallery of, or no place to write it to."""
-
-
 class ConformanceError(EnvcoreError, AssertionError):
     """`envcore.testing` found that an environment breaks a rule of the contract."""

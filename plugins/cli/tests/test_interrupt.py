@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import select
 import signal
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import time
 from textwrap import dedent
 
 import pytest
+from ctrl_c import envcore, interrupt, interrupt_at_any_moment
 from terminal import Terminal
 
 INSTALL = "from envcore_cli import interrupt\ninterrupt.install()\n"
@@ -23,49 +23,11 @@ native = partial(pbkdf2_hmac, "sha256", b"", b"", 2**31 - 1)
 ready = partial(print, "ready")
 at_once = lambda *calls: list(map(call, calls))
 """
-MAIN = """
-import sys
-import toy
-from envcore import registry
-from envcore_cli import interrupt, main
-from envcore.specs import EnvSpec
-registry.register(EnvSpec("Counter-v0", "toy:Counter"))
-sys.argv = ["envcore", *{!r}]
-install = interrupt.install
-interrupt.install = lambda: (install(), print("ready", flush=True))
-"""
 ALTERNATE_SCREEN = 1049 << 5  # as pyte counts
 
 
 def program(body: str) -> Terminal:
     return Terminal(INSTALL + NATIVE + dedent(body))
-
-
-def envcore(*args: str, before: str = "") -> Terminal:
-    return Terminal(MAIN.format(args) + dedent(before) + "main()", columns=100)
-
-
-def interrupt(terminal: Terminal, may_be_done: bool = False) -> float:
-    """Presses Ctrl-C and checks what has to be true wherever it comes; returns how many seconds the end took.
-
-    Args:
-      may_be_done: the program may end as it would have, with 0: nothing but Python's own end was left.
-    """
-    terminal.press(b"\x03")
-    pressed = time.monotonic()
-    status = terminal.wait_for_end()
-    seconds = time.monotonic() - pressed
-    assert "Traceback" not in terminal.text
-    assert "Exception" not in terminal.text
-    if may_be_done and status == 0:
-        return seconds
-    assert status == 130, terminal.text
-    lines = [line.rstrip() for line in terminal.text.rstrip().splitlines()]
-    assert [line.endswith("interrupted") for line in lines].count(True) == 1, terminal.text
-    assert lines[-1].endswith("interrupted"), terminal.text
-    assert not terminal.screen.cursor.hidden
-    assert terminal.echoes
-    return seconds
 
 
 @pytest.mark.parametrize(
@@ -254,30 +216,9 @@ def test_a_rollout_reports_what_it_has_collected():
         assert "episodes finished" in terminal.text
 
 
-def test_no_half_written_picture_is_left(tmp_path):
-    slow = """
-        import time
-        from envcore.animation import files
-        def write(file, *args):
-            file.write(b"half")
-            print("writing", flush=True)
-            time.sleep(100)
-        files.write = write
-    """
-    args = ("render", "Counter-v0", "--steps", "2", "--height", "8", "--out", str(tmp_path / "a.gif"))
-    with envcore(*args, before=slow) as terminal:
-        terminal.wait_for("writing")
-        assert list(tmp_path.iterdir())
-        assert interrupt(terminal) < 2
-    assert not list(tmp_path.iterdir())
-
-
 COMMANDS = {
     "rollout": (("--steps", "20000", "--gif", "{tmp}/a.gif"), 24),
-    "render": (("--out", "{tmp}/b.webp"), 6),
-    "gallery": (("--out", "{tmp}/gallery"), 6),
     "check": ((), 6),
-    "play": ((), 6),
     "info": ((), 4),
     "list": ((), 4),
 }
@@ -287,26 +228,5 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_at_any_moment(command, tmp_path):
     options, moments = COMMANDS[command]
-    args = (command, *(() if command == "list" else ("Counter-v0",)), *(each.format(tmp=tmp_path) for each in options))
-    longest, interrupted = 0.0, 0
-    for moment in range(-1, moments):  # the first run finds out how long an undisturbed one takes
-        with envcore(*args) as terminal:
-            terminal.wait_for("ready")
-            started = time.monotonic()
-            if moment < 0:
-                if command == "play":
-                    terminal.wait_for("press any key to start")
-                    terminal.press(b"1")
-                    terminal.wait_for("step 5")
-                else:
-                    assert terminal.wait_for_end() == 0, terminal.text
-                longest = time.monotonic() - started
-                continue
-            while (left := started + longest * moment / moments - time.monotonic()) > 0:
-                select.select([], [], [], min(left, 0.05))
-                terminal.read()
-            if terminal.program.poll() is None:
-                assert interrupt(terminal, may_be_done=True) < 2
-                interrupted += terminal.program.returncode == 130
-        assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-    assert interrupted >= moments // 3
+    args = (command, *(() if command == "list" else ("Counter-v0",)), *options)
+    interrupt_at_any_moment(args, moments, tmp_path)

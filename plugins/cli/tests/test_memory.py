@@ -105,25 +105,3 @@ def test_a_rollout_without_memory_ends_in_one_line(run: Run, monkeypatch: pytest
     code, _, err = run("rollout", "Counter-v0", "--num-envs", "7")
     assert code == 1
     assert err == "error: --num-envs 7 takes more memory than there is; choose a smaller number.\n"
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("--steps", "1000000", "--num-envs", "1000"), "--steps 1,000,000 would take about"),
-        (("--num-envs", "10000", "--height", "2000"), "--num-envs 10,000 would take about"),
-        (("--height", "60000"), "--height 60,000 would take about"),
-    ],
-)
-def test_render_says_what_does_not_fit(run: Run, tmp_path: Path, args: tuple[str, ...], message: str):
-    code, _, err = run("render", "Counter-v0", "--out", str(tmp_path / "a.gif"), *args)
-    assert code == 1
-    assert err.startswith(f"error: {message}")
-    assert err.count("\n") == 1
-
-
-def test_gallery_says_what_does_not_fit(run: Run, tmp_path: Path):
-    code, _, err = run("gallery", "Counter-v0", "--out", str(tmp_path / "g"), "--height", "60000")
-    assert code == 1
-    assert err.startswith("error: --height 60,000 would take about")
-    assert not (tmp_path / "g" / "index.html").exists()

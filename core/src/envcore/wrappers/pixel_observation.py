@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import arguments, spaces
+from envcore import spaces
 from envcore.environment import Environment
 from envcore.errors import PictureError
-from envcore.frames import picture_struct
+from envcore.pictures import fitting_height, margins
 from envcore.wrappers import options
 from envcore.wrappers.base import Wrapper
 
@@ -67,12 +65,6 @@ class PixelObservation(Wrapper):
         return jnp.pad(picture, margins(picture.shape, self.size), mode="edge")
 
 
-def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]]:
-    """What to pad a picture of a shape (height, width, ...) with, so that it is in the middle of `size`."""
-    spare = [side - drawn for side, drawn in zip(size, shape[:2], strict=True)]
-    return [(each // 2, each - each // 2) for each in spare] + [(0, 0)] * (len(shape) - 2)
-
-
 def _checked_size(size: Any) -> tuple[int, int]:
     try:
         height, width = map(operator.index, size)
@@ -81,23 +73,3 @@ def _checked_size(size: Any) -> tuple[int, int]:
     if height < 1 or width < 1:
         raise PictureError(f"size must be a height and a width in pixels, for example (84, 84), got {size!r}.")
     return height, width
-
-
-@functools.lru_cache
-def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
-    """The largest height at which the environment's picture is within `size`."""
-    state = arguments.state_struct(env)
-
-    def drawn(height: int) -> tuple[int, int]:
-        picture = picture_struct(env, state, env.default_params, height)
-        return picture.shape[-3], picture.shape[-2]
-
-    height, width = drawn(size[0])
-    start = min(size[0], size[0] * size[1] // width + 1)  # a width is rounded, so the next height may fit as well
-    for height in range(start, 0, -1):
-        if (found := drawn(height))[0] <= size[0] and found[1] <= size[1]:
-            return height
-    raise PictureError(
-        f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: at a height of {size[0]} it is {width} "
-        "wide; ask for a larger size."
-    )

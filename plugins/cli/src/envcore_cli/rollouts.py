@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from envcore.animation import check_writable, files, save_animation
 from envcore.arguments import state_struct
 from envcore.errors import RolloutError
-from envcore.frames import picture_struct, render_frames
+from envcore.pictures import picture_struct
 from envcore.rollout import RolloutState, unroll
 from envcore.wrappers import Batched
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from envcore_cli import memory
+from envcore_cli import memory, picture
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
 from envcore_cli.measured import MeasuredRollout, check_memory
@@ -48,7 +47,7 @@ def roll_out(choice: Choice, policy: str, num_envs: int, steps: int | None, gif:
         raise RolloutError(f"--num-envs and --steps must be at least 1, got {num_envs}{given}.")
     key = key_of(seed)
     if gif is not None:
-        check_writable(gif)
+        picture.check_writable(gif)
     env, params = choice.make()
     if gif is not None:
         picture_struct(env, state_struct(env), params, _HEIGHT)  # it may have no picture: say so before the work
@@ -113,7 +112,5 @@ def _write_picture(batch: Batched, params: Any, measured: MeasuredRollout, gif: 
             collect=lambda step: jax.tree.map(lambda x: x[0], step.state),
         )[1]
 
-    frames = render_frames(batch.env, first_states(measured.start.rollout), params, height=_HEIGHT)
-    with interruptible():  # a half-written file is removed
-        save_animation(gif, frames, files.nearest_fps(gif.suffix, batch.render_fps))
-    say(f"{gif} shows the first environment's first {len(frames)} steps.")
+    picture.write(gif, batch.env, first_states(measured.start.rollout), params, height=_HEIGHT)
+    say(f"{gif} shows the first environment's first {num_frames} steps.")

@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from envcore.animation.timing import durations
+from envcore_viewer.animation.timing import durations
 
 FPS = (0.01, 90)  # browsers slow down a frame that lasts no more than ten thousandths
 SIDE = 16383

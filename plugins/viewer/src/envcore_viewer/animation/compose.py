@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from envcore.animation.files import checked_frames, empty_frames
-from envcore.errors import AnimationError
 from envcore.palette import INK, PAPER, SHADE
+
+from envcore_viewer.animation.files import checked_frames, empty_frames
+from envcore_viewer.errors import AnimationError
 
 NARROWEST = 32
 """Pixels: no caption is written under a picture of less width, where it would be a column of single letters."""

@@ -12,9 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import draw
-from envcore.animation import caption, check_writable, mosaic, save_animation
-from envcore.animation.compose import _columns, mosaic_size, strip_height
-from envcore.errors import AnimationError, EnvcoreError, MissingExtraError
+from envcore.errors import EnvcoreError
+from envcore_viewer.animation import caption, check_writable, mosaic, save_animation
+from envcore_viewer.animation.compose import _columns, mosaic_size, strip_height
+from envcore_viewer.errors import AnimationError, MissingExtraError
 from PIL import Image, ImageSequence
 
 COLOURS = np.array([[246, 244, 239], [208, 66, 61], [0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
@@ -509,7 +510,7 @@ def test_ffmpeg_fails(tmp_path, monkeypatch, script, reason):
 @pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
 def test_mp4_without_its_extra(tmp_path, monkeypatch, attempt):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(MissingExtraError, match=r"to write an MP4, install 'envcore\[video\]'"):
+    with pytest.raises(MissingExtraError, match=r"to write an MP4, install 'envcore-viewer\[video\]'"):
         attempt(tmp_path / "a.mp4")
     assert not list(tmp_path.iterdir())
     assert issubclass(MissingExtraError, AnimationError)
@@ -686,7 +687,7 @@ def test_its_errors_are_of_the_library():
 
 def test_it_needs_neither_jax_nor_pillow_to_check_a_path():
     program = (
-        "import sys, tempfile; from envcore.animation import check_writable; "
+        "import sys, tempfile; from envcore_viewer.animation import check_writable; "
         "check_writable(tempfile.gettempdir() + '/a.gif'); "
         "assert not {'jax', 'PIL'} & set(sys.modules), 'imported too much'"
     )

@@ -11,21 +11,21 @@ import jax
 import numpy as np
 from envcore import random
 from envcore.arguments import state_struct
-from envcore.errors import PictureError, PlayError
-from envcore.frames import picture_struct
+from envcore.errors import PictureError
+from envcore.pictures import fitting_height, picture_struct
 from envcore.text import printable
-from envcore.wrappers.pixel_observation import fitting_height
+from envcore_cli.choice import Choice
+from envcore_cli.interrupt import alternate_screen, interruptible
+from envcore_cli.output import say
+from envcore_cli.seeds import key_of
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from envcore_cli.choice import Choice
-from envcore_cli.controls import RESERVED, Controls
-from envcore_cli.half_blocks import HalfBlocks
-from envcore_cli.interrupt import alternate_screen, interruptible
-from envcore_cli.keyboard import Keyboard
-from envcore_cli.output import say
-from envcore_cli.seeds import key_of
+from envcore_viewer.controls import RESERVED, Controls
+from envcore_viewer.errors import PlayError
+from envcore_viewer.half_blocks import HalfBlocks
+from envcore_viewer.keyboard import Keyboard
 
 _LINES_BELOW = 3
 _QUIT = {"q", "escape"}

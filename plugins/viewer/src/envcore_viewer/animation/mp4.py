@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from envcore.errors import MissingExtraError
+from envcore_viewer.errors import MissingExtraError
 
 FPS = (0.01, 1000)
 SIDE = 16384
@@ -72,5 +72,5 @@ def ffmpeg() -> str:
         return importlib.import_module("imageio_ffmpeg").get_ffmpeg_exe()
     except (ImportError, RuntimeError) as error:
         raise MissingExtraError(
-            "to write an MP4, install 'envcore[video]'; GIF, WebP and animated PNG need no extra."
+            "to write an MP4, install 'envcore-viewer[video]'; GIF, WebP and animated PNG need no extra."
         ) from error

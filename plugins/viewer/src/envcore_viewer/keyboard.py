@@ -8,7 +8,7 @@ import sys
 from types import TracebackType
 from typing import Any, Self
 
-from envcore.errors import PlayError
+from envcore_viewer.errors import PlayError
 
 try:
     import termios

@@ -5,9 +5,9 @@ Frames are uint8 (time, height, width, 3). Imports no JAX, and Pillow only when 
 
 from __future__ import annotations
 
-from envcore.animation.compose import caption as caption
-from envcore.animation.compose import mosaic as mosaic
-from envcore.animation.files import check_writable as check_writable
-from envcore.animation.files import save_animation as save_animation
+from envcore_viewer.animation.compose import caption as caption
+from envcore_viewer.animation.compose import mosaic as mosaic
+from envcore_viewer.animation.files import check_writable as check_writable
+from envcore_viewer.animation.files import save_animation as save_animation
 
 __all__ = ["caption", "check_writable", "mosaic", "save_animation"]

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from envcore import spaces
 from envcore.environment import Environment
-from envcore.errors import EnvironmentDefinitionError, PlayError
+from envcore.errors import EnvironmentDefinitionError
+
+from envcore_viewer.errors import PlayError
 
 IDLE = ("stay", "noop", "wait", "none")
 """Names of actions that do nothing: what a player plays who presses no key."""

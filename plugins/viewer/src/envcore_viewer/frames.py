@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Iterator, Sequence, Set, ValuesView
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore import arguments, trees
+from envcore.environment import Environment
+from envcore.errors import InvalidStateError
+from envcore.pictures import picture_struct, render_instant
 from jax import lax
 
-from envcore import arguments, trees
-from envcore.animation.files import empty_frames
-from envcore.draw import checked_height
-from envcore.environment import Environment
-from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidStateError, VisualizerError
+from envcore_viewer.animation.files import empty_frames
+from envcore_viewer.errors import VisualizerError
 
 _CHUNK = 64  # frames drawn by one call, so that one program serves sequences of every length
 _CHUNK_BYTES = 2**25  # and at most so many of them
@@ -54,65 +54,7 @@ def render_frames(env: Environment[Any, Any], states: Any, params: Any = None, *
 
 @functools.partial(jax.jit, static_argnums=(0, 3))
 def _draw(env: Environment[Any, Any], states: Any, params: Any, height: int) -> jax.Array:
-    return lax.map(lambda state: _render(env, state, params, height), states)
-
-
-def _render(env: Environment[Any, Any], state: Any, params: Any, height: int) -> jax.Array:
-    """Draws the states of one instant: one, a batch if `env` is one, or several in an axis of their own."""
-
-    def render(state: Any) -> jax.Array:
-        return env.render(state, params, height=height)
-
-    return (jax.vmap(render) if jnp.ndim(state.time) > len(env.batch_shape) else render)(state)
-
-
-def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: Any) -> jax.ShapeDtypeStruct:
-    """The type of the picture that `env.render` returns, found without drawing one.
-
-    Args:
-      env: the environment.
-      state: a state, or its `jax.ShapeDtypeStruct`s; or those of several environments in a first axis.
-      params: as for `render`.
-      height: of the picture, in pixels.
-
-    Returns:
-      uint8 (height, width, 3), after the axes of `state.time`.
-
-    Raises:
-      PictureError: the height is no positive integer.
-      EnvironmentDefinitionError: `render` returns something else, or does not take a height.
-      NoPictureError: the environment does not implement `render`.
-    """
-    height = checked_height(height)
-    call = f"{env.name}.render(state, params, height={height})"
-    _check_arguments(env, call)
-    batch = np.shape(state.time)
-    wanted = f"it must return uint8 {[*batch, height, 'width', 3]}"
-    try:
-        picture = jax.eval_shape(lambda state, params: _render(env, state, params, height), state, params)
-    except TypeError as error:
-        if isinstance(error, EnvcoreError) or "not a valid JAX type" not in str(error):
-            raise
-        raise EnvironmentDefinitionError(f"{call} returns what is no array: {wanted}.") from error
-    if not isinstance(picture, jax.ShapeDtypeStruct):
-        returned = "None" if picture is None else f"a {type(picture).__name__}"
-        raise EnvironmentDefinitionError(f"{call} returns {returned}: {wanted}.")
-    shape = picture.shape
-    if picture.dtype != jnp.uint8 or shape != (*batch, height, *shape[-2:-1], 3) or not shape[-2]:
-        raise EnvironmentDefinitionError(f"{call} returns {picture.dtype}{list(shape)}: {wanted}.")
-    return picture
-
-
-def _check_arguments(env: Environment[Any, Any], call: str) -> None:
-    """A wrapper passes on what it is given: what counts is what the environment inside takes."""
-    for render in (env.render, env.unwrapped.render):
-        try:
-            inspect.signature(render).bind(None, None, height=1)
-        except TypeError as error:
-            raise EnvironmentDefinitionError(
-                f"{call} cannot be called: {error}; its signature must be render(self, state, params=None, *, "
-                "height=256)."
-            ) from error
+    return lax.map(lambda state: render_instant(env, state, params, height), states)
 
 
 def picture_shape(env: Environment[Any, Any], states: Any, params: Any, height: Any) -> tuple[int, int]:

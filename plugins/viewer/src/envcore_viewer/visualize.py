@@ -14,13 +14,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-
 from envcore import arguments
-from envcore.animation import caption, check_writable, compose, files, mosaic, save_animation
-from envcore.animation.timing import rate, shown
 from envcore.environment import Environment
-from envcore.errors import VisualizerError
-from envcore.frames import checked_states, picture_shape, render_frames, stacked
+
+from envcore_viewer.animation import caption, check_writable, compose, files, mosaic, save_animation
+from envcore_viewer.animation.timing import rate, shown
+from envcore_viewer.errors import VisualizerError
+from envcore_viewer.frames import checked_states, picture_shape, render_frames, stacked
 
 _INLINE_FRAMES = 500
 _INLINE_BYTES = 2**28  # of frames before they are compressed

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import arguments, random, trees
 from envcore.environment import Environment
-from envcore.frames import picture_struct
+from envcore.pictures import picture_struct
 from envcore.rollout import Policy
-from envcore.visualize import Visualizer
-
 from envcore_cli import memory
 from envcore_cli.policies import find_policy, outside_action_space
+
+from envcore_viewer.visualize import Visualizer
 
 
 class Recording(NamedTuple):

@@ -9,18 +9,17 @@ from typing import Any
 import jax
 import numpy as np
 from envcore import random
-from envcore.animation import check_writable, files, mosaic, save_animation
 from envcore.arguments import state_struct
 from envcore.errors import RolloutError
-from envcore.frames import picture_struct
-from envcore.wrappers.pixel_observation import fitting_height, margins
-
+from envcore.pictures import fitting_height, margins, picture_struct
 from envcore_cli import memory
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
 from envcore_cli.output import say
-from envcore_cli.recording import at_pace, recorded_bytes, steps_in, visualizer
 from envcore_cli.seeds import key_of
+
+from envcore_viewer.animation import check_writable, files, mosaic, save_animation
+from envcore_viewer.recording import at_pace, recorded_bytes, steps_in, visualizer
 
 _SECONDS = 8
 _TOGETHER = 20  # frames per second of several environments, each at its own pace

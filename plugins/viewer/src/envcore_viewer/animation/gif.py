@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from envcore.animation.timing import durations
+from envcore_viewer.animation.timing import durations
 
 FPS = (0.01, 50)  # viewers slow down a frame that lasts only one hundredth
 SIDE = 65535

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 import pytest
+import toy
 from envcore import registry
 from envcore.specs import EnvSpec
-from envcore_cli import gallery
 from envcore_cli.policies import find_policy
-from envcore_cli.recording import at_pace, record, visualizer
+from envcore_viewer import gallery
+from envcore_viewer.recording import at_pace, record, visualizer
 from PIL import Image
 from toy import Counter, Spring
 
@@ -204,7 +205,7 @@ class TestRender:
         monkeypatch.setitem(__import__("sys").modules, "imageio", None)
         code, _, err = run("render", "Counter-v0", "--out", str(tmp_path / "a.mp4"))
         assert code == 1
-        assert "envcore[video]" in err
+        assert "envcore-viewer[video]" in err
 
 
 class _Page(HTMLParser):
@@ -329,3 +330,64 @@ class TestGallery:
         code, _, err = run("gallery", "--out", str(tmp_path))
         assert code == 1
         assert "no environments are installed: pip install" in err
+
+
+def test_an_empty_path_is_an_error(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for args in (("gallery", "--out", ""), ("render", "Counter-v0", "--out", "")):
+        code, out, err = run(*args)
+        assert (code, out) == (2, "")
+        assert "the path is empty." in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_plugins_say_cannot_steer_a_browser(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hostile = "\x1b]0;renamed\x07\x9b2J\u202e \r\n[red]words"
+
+    def refuse() -> None:
+        raise ValueError(hostile)
+
+    monkeypatch.setattr(toy.Counter, "action_names", ("wait", hostile))
+    monkeypatch.setattr(toy, "refuse", refuse, raising=False)
+    registry.register(EnvSpec("Evil-v0", "toy:Counter", summary=hostile), EnvSpec("Fails-v0", "toy:refuse"))
+    _, out, _ = run("gallery", "Evil-v0", "Fails-v0", "--out", str(tmp_path), "--height", "8")
+    assert not {*"\x1b\x07\x9b\u202e"} & set(out + (tmp_path / "index.html").read_text())
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("Nowhere-v0",), "no installed environment is called 'Nowhere-v0'"),
+        (("Counter-v0",), "envcore play needs a keyboard: run it in a POSIX terminal"),
+        (("Counter-v0", "--fps", "0"), "--fps must be more than 0 and at most 1000, got 0.0"),
+        (("Counter-v0", "--seed", "-1"), r"--seed must be from 0 to 2**63 - 1, got -1"),
+    ],
+)
+def test_play_says_in_one_line_what_is_wrong(run: Run, args: tuple[str, ...], message: str) -> None:
+    code, out, err = run("play", *args)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--steps", "1000000", "--num-envs", "1000"), "--steps 1,000,000 would take about"),
+        (("--num-envs", "10000", "--height", "2000"), "--num-envs 10,000 would take about"),
+        (("--height", "60000"), "--height 60,000 would take about"),
+    ],
+)
+def test_render_says_what_does_not_fit(run: Run, tmp_path: Path, args: tuple[str, ...], message: str):
+    code, _, err = run("render", "Counter-v0", "--out", str(tmp_path / "a.gif"), *args)
+    assert code == 1
+    assert err.startswith(f"error: {message}")
+    assert err.count("\n") == 1
+
+
+def test_gallery_says_what_does_not_fit(run: Run, tmp_path: Path):
+    code, _, err = run("gallery", "Counter-v0", "--out", str(tmp_path / "g"), "--height", "60000")
+    assert code == 1
+    assert err.startswith("error: --height 60,000 would take about")
+    assert not (tmp_path / "g" / "index.html").exists()

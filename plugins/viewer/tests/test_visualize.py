@@ -6,25 +6,25 @@ import io
 import re
 from typing import Any, ClassVar
 
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import arguments, frames, random, rollout, visualize
+from envcore import arguments, pictures, random, rollout
 from envcore.errors import (
-    AnimationError,
     EnvcoreError,
     EnvironmentDefinitionError,
     InvalidParamsError,
     InvalidStateError,
     NoPictureError,
     PictureError,
-    VisualizerError,
 )
-from envcore.frames import render_frames
-from envcore.visualize import Visualizer
 from envcore.wrappers import Batched, FrameStack, LogWrapper, NormalizeObservation
+from envcore_viewer import frames, visualize
+from envcore_viewer.animation import caption, mosaic
+from envcore_viewer.errors import AnimationError, VisualizerError
+from envcore_viewer.frames import render_frames
+from envcore_viewer.visualize import Visualizer
 from flax import struct
 from PIL import Image, ImageSequence
 from switches import switched
@@ -80,7 +80,7 @@ def test_the_loop_of_gymnax_s_readme(tmp_path: Any) -> None:
         reward_seq.append(reward)
         if done:
             break
-    vis = envcore.Visualizer(ENV, PARAMS, state_seq, jnp.cumsum(jnp.array(reward_seq)))
+    vis = Visualizer(ENV, PARAMS, state_seq, jnp.cumsum(jnp.array(reward_seq)))
     assert vis.animate(f"{tmp_path}/anim.gif") == tmp_path / "anim.gif"
     assert (tmp_path / "anim.gif").read_bytes().startswith(b"GIF89a")
 
@@ -157,7 +157,7 @@ BATCHES = {
 def test_a_batch_is_a_mosaic(env: Any) -> None:
     steps = collected(env)
     inner = innermost(steps.state)
-    expected = envcore.animation.mosaic([[bar(count) for count in inner.count[:, i]] for i in range(3)])
+    expected = mosaic([[bar(count) for count in inner.count[:, i]] for i in range(3)])
     vis = Visualizer(env, env.default_params, steps.state, height=12)
     np.testing.assert_array_equal(vis.frames, expected)
     assert expected.shape == (6, 12 + 8 + 12, 12 + 8 + 12, 3)
@@ -168,7 +168,7 @@ def test_a_batch_is_a_mosaic(env: Any) -> None:
 
 def test_a_second_axis_is_a_mosaic() -> None:
     states = jax.tree.map(lambda x: jnp.stack([x, x[::-1]], 1), TOGETHER)
-    expected = envcore.animation.mosaic([BARS, BARS[::-1]])
+    expected = mosaic([BARS, BARS[::-1]])
     np.testing.assert_array_equal(Visualizer(ENV, None, states, height=12).frames, expected)
 
 
@@ -243,7 +243,7 @@ def test_step_and_return_are_the_episodes() -> None:
 def test_the_strip_is_under_each_picture() -> None:
     plain = Visualizer(ENV, None, STATES, height=64).frames
     vis = Visualizer(ENV, None, STATES, [0.0] * 5, height=64, overlay=True)
-    expected = envcore.animation.caption(plain, texts([0.0] * 5))
+    expected = caption(plain, texts([0.0] * 5))
     np.testing.assert_array_equal(vis.frames, expected)
 
 
@@ -258,8 +258,8 @@ def test_each_environment_of_a_mosaic_has_its_own_strip() -> None:
         "step 3  count  reward 2.00  return 3.00",
     ]
     videos = [render_frames(ENV, jax.tree.map(lambda x, i=i: x[:, i], states), height=64) for i in range(2)]
-    captioned = envcore.animation.caption(np.stack(videos, 1).reshape(10, 64, 64, 3), both)
-    expected = envcore.animation.mosaic([captioned[::2], captioned[1::2]])
+    captioned = caption(np.stack(videos, 1).reshape(10, 64, 64, 3), both)
+    expected = mosaic([captioned[::2], captioned[1::2]])
     vis = Visualizer(ENV, None, states, rewards, rewards.astype(np.int32) % 2, height=64, overlay=True)
     np.testing.assert_array_equal(vis.frames, expected)
 
@@ -547,37 +547,7 @@ def test_a_picture_that_is_none(draw: Any, message: str) -> None:
     assert "\n" not in str(caught.value)
     batched = Batched(LogWrapper(Drawn(draw=draw)), 2)
     with pytest.raises(EnvironmentDefinitionError, match=r"it must return uint8 \[2, 8, 'width', 3\]\.$"):
-        frames.picture_struct(batched, arguments.state_struct(batched), None, 8)
-
-
-def test_the_type_of_a_picture() -> None:
-    for state in (STATES[0], arguments.state_struct(ENV)):
-        assert frames.picture_struct(ENV, state, PARAMS, 8) == jax.ShapeDtypeStruct((8, 8, 3), jnp.uint8)
-    assert frames.picture_struct(ENV, TOGETHER, None, np.int64(8)).shape == (5, 8, 8, 3)
-    batched = LogWrapper(Batched(ENV, 3))
-    assert frames.picture_struct(batched, arguments.state_struct(batched), None, 8).shape == (3, 8, 8, 3)
-    with pytest.raises(PictureError, match="got 0"):
-        frames.picture_struct(ENV, STATES[0], PARAMS, 0)
-    with pytest.raises(NoPictureError, match="Deck has to implement render"):
-        frames.picture_struct(Deck(), arguments.state_struct(Deck()), None, 8)
-
-
-@dataclasses.dataclass(frozen=True)
-class Rigid(Counter):
-    """A counter whose picture has one size."""
-
-    def render(self, state: Any, params: Any = None) -> jax.Array:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return jnp.zeros((8, 8, 3), jnp.uint8)
-
-
-@pytest.mark.parametrize("env", [Rigid(), Batched(LogWrapper(Rigid()), 2)], ids=["itself", "wrapped"])
-def test_render_takes_a_height(env: Any) -> None:
-    message = (
-        r"Rigid.render\(state, params, height=8\) cannot be called: .*'height'; its signature must be render\(self"
-    )
-    with pytest.raises(EnvironmentDefinitionError, match=message) as caught:
-        frames.picture_struct(env, arguments.state_struct(env), None, 8)
-    assert "\n" not in str(caught.value)
+        pictures.picture_struct(batched, arguments.state_struct(batched), None, 8)
 
 
 def test_an_authors_own_type_error_is_not_hidden() -> None:

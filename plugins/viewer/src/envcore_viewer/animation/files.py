@@ -15,9 +15,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from envcore.animation import apng, gif, mp4, webp
-from envcore.animation.timing import rate, shown
-from envcore.errors import AnimationError
+from envcore_viewer.animation import apng, gif, mp4, webp
+from envcore_viewer.animation.timing import rate, shown
+from envcore_viewer.errors import AnimationError
 
 
 class _Format(NamedTuple):
@@ -48,7 +48,7 @@ def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -
     | `.mp4` (H.264)   | nearly exact, blurred by a pixel   | 0.01 to 1000 |
 
     All but MP4 loop for ever. An MP4 has even sides: an odd one repeats its last row or column; it needs the extra
-    `envcore[video]`. The file appears, or takes the place of an older one and keeps its permissions, when it is
+    `envcore-viewer[video]`. The file appears, or takes the place of an older one and keeps its permissions, when it is
     complete: whatever goes wrong, no half-written one is left. A link stays one: the file it leads to is written.
 
     Args:

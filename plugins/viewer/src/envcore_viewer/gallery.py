@@ -12,21 +12,22 @@ from pathlib import Path
 
 import jax
 from envcore import random, registry
-from envcore.animation import save_animation
-from envcore.errors import AnimationError, EnvcoreError, GalleryError
+from envcore.errors import EnvcoreError
 from envcore.palette import BLUE, INK, PAPER, SHADE
 from envcore.registry import Registration
 from envcore.text import printable
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
 from envcore_cli import memory
 from envcore_cli.catalogue import shown_ids
 from envcore_cli.choice import Choice
 from envcore_cli.describe import describe
 from envcore_cli.errors import NotEnoughMemoryError
 from envcore_cli.output import say
-from envcore_cli.recording import at_pace, recorded_bytes, steps_in, visualizer
 from envcore_cli.seeds import key_of
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from envcore_viewer.animation import save_animation
+from envcore_viewer.errors import AnimationError, GalleryError
+from envcore_viewer.recording import at_pace, recorded_bytes, steps_in, visualizer
 
 _SECONDS = 6
 _FASTEST = 25  # frames per second in the files

@@ -7,11 +7,11 @@ import jax
 import numpy as np
 import pytest
 from envcore import spaces
-from envcore.errors import PlayError
-from envcore_cli.controls import Controls
-from envcore_cli.half_blocks import HalfBlocks
-from envcore_cli.keyboard import parse_keys
-from envcore_cli.play import Game
+from envcore_viewer.controls import Controls
+from envcore_viewer.errors import PlayError
+from envcore_viewer.half_blocks import HalfBlocks
+from envcore_viewer.keyboard import parse_keys
+from envcore_viewer.play import Game
 from rich.console import Console
 from terminal import Terminal
 from toy import Counter, CounterState

@@ -1,0 +1,101 @@
+"""The pictures that environments' `render` returns: checking their type, and fitting them into a size."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore import arguments
+from envcore.draw import checked_height
+from envcore.environment import Environment
+from envcore.errors import EnvcoreError, EnvironmentDefinitionError, PictureError
+
+
+def render_instant(env: Environment[Any, Any], state: Any, params: Any, height: int) -> jax.Array:
+    """Draws the states of one instant: one, a batch if `env` is one, or several in an axis of their own."""
+
+    def render(state: Any) -> jax.Array:
+        return env.render(state, params, height=height)
+
+    return (jax.vmap(render) if jnp.ndim(state.time) > len(env.batch_shape) else render)(state)
+
+
+def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: Any) -> jax.ShapeDtypeStruct:
+    """The type of the picture that `env.render` returns, found without drawing one.
+
+    Args:
+      env: the environment.
+      state: a state, or its `jax.ShapeDtypeStruct`s; or those of several environments in a first axis.
+      params: as for `render`.
+      height: of the picture, in pixels.
+
+    Returns:
+      uint8 (height, width, 3), after the axes of `state.time`.
+
+    Raises:
+      PictureError: the height is no positive integer.
+      EnvironmentDefinitionError: `render` returns something else, or does not take a height.
+      NoPictureError: the environment does not implement `render`.
+    """
+    height = checked_height(height)
+    call = f"{env.name}.render(state, params, height={height})"
+    _check_arguments(env, call)
+    batch = np.shape(state.time)
+    wanted = f"it must return uint8 {[*batch, height, 'width', 3]}"
+    try:
+        picture = jax.eval_shape(lambda state, params: render_instant(env, state, params, height), state, params)
+    except TypeError as error:
+        if isinstance(error, EnvcoreError) or "not a valid JAX type" not in str(error):
+            raise
+        raise EnvironmentDefinitionError(f"{call} returns what is no array: {wanted}.") from error
+    if not isinstance(picture, jax.ShapeDtypeStruct):
+        returned = "None" if picture is None else f"a {type(picture).__name__}"
+        raise EnvironmentDefinitionError(f"{call} returns {returned}: {wanted}.")
+    shape = picture.shape
+    if picture.dtype != jnp.uint8 or shape != (*batch, height, *shape[-2:-1], 3) or not shape[-2]:
+        raise EnvironmentDefinitionError(f"{call} returns {picture.dtype}{list(shape)}: {wanted}.")
+    return picture
+
+
+@functools.lru_cache
+def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
+    """The largest height at which the environment's picture is within `size`."""
+    state = arguments.state_struct(env)
+
+    def drawn(height: int) -> tuple[int, int]:
+        picture = picture_struct(env, state, env.default_params, height)
+        return picture.shape[-3], picture.shape[-2]
+
+    height, width = drawn(size[0])
+    start = min(size[0], size[0] * size[1] // width + 1)  # a width is rounded, so the next height may fit as well
+    for height in range(start, 0, -1):
+        if (found := drawn(height))[0] <= size[0] and found[1] <= size[1]:
+            return height
+    raise PictureError(
+        f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: at a height of {size[0]} it is {width} "
+        "wide; ask for a larger size."
+    )
+
+
+def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]]:
+    """What to pad a picture of a shape (height, width, ...) with, so that it is in the middle of `size`."""
+    spare = [side - drawn for side, drawn in zip(size, shape[:2], strict=True)]
+    return [(each // 2, each - each // 2) for each in spare] + [(0, 0)] * (len(shape) - 2)
+
+
+def _check_arguments(env: Environment[Any, Any], call: str) -> None:
+    """A wrapper passes on what it is given: what counts is what the environment inside takes."""
+    for render in (env.render, env.unwrapped.render):
+        try:
+            inspect.signature(render).bind(None, None, height=1)
+        except TypeError as error:
+            raise EnvironmentDefinitionError(
+                f"{call} cannot be called: {error}; its signature must be render(self, state, params=None, *, "
+                "height=256)."
+            ) from error

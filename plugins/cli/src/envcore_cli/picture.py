@@ -1,0 +1,43 @@
+"""The picture of `envcore rollout --gif`: the only place where the command line uses envcore-viewer, if it is there."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+from envcore_cli.errors import CommandError
+from envcore_cli.interrupt import interruptible
+
+
+def check_writable(path: Path) -> None:
+    """Says before the work why there could be no picture.
+
+    Raises:
+      CommandError: envcore-viewer is not installed.
+      EnvcoreError: no animation can be written to the path.
+    """
+    with _viewer():
+        from envcore_viewer.animation import check_writable as check
+    check(path)
+
+
+def write(path: Path, env: Any, states: Any, params: Any, height: int) -> None:
+    """Draws states, whose leaves have a first axis for time, and writes them at the environment's pace."""
+    with _viewer():
+        from envcore_viewer.animation import files, save_animation
+        from envcore_viewer.frames import render_frames
+    frames = render_frames(env, states, params, height=height)
+    with interruptible():  # a half-written file is removed
+        save_animation(path, frames, files.nearest_fps(path.suffix, env.render_fps))
+
+
+@contextlib.contextmanager
+def _viewer() -> Generator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "envcore_viewer":
+            raise
+        raise CommandError("--gif needs envcore-viewer, which is not installed: pip install envcore-viewer.") from error

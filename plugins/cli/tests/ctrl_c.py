@@ -1,0 +1,86 @@
+"""Ctrl-C on the command `envcore`, in a terminal of its own."""
+
+from __future__ import annotations
+
+import select
+import time
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+from terminal import Terminal
+
+MAIN = """
+import sys
+import toy
+from envcore import registry
+from envcore_cli import interrupt, main
+from envcore.specs import EnvSpec
+registry.register(EnvSpec("Counter-v0", "toy:Counter"))
+sys.argv = ["envcore", *{!r}]
+install = interrupt.install
+interrupt.install = lambda: (install(), print("ready", flush=True))
+"""
+
+
+def envcore(*args: str, before: str = "") -> Terminal:
+    return Terminal(MAIN.format(args) + dedent(before) + "main()", columns=100)
+
+
+def interrupt(terminal: Terminal, may_be_done: bool = False) -> float:
+    """Presses Ctrl-C and checks what has to be true wherever it comes; returns how many seconds the end took.
+
+    Args:
+      may_be_done: the program may end as it would have, with 0: nothing but Python's own end was left.
+    """
+    terminal.press(b"\x03")
+    pressed = time.monotonic()
+    status = terminal.wait_for_end()
+    seconds = time.monotonic() - pressed
+    assert "Traceback" not in terminal.text
+    assert "Exception" not in terminal.text
+    if may_be_done and status == 0:
+        return seconds
+    assert status == 130, terminal.text
+    lines = [line.rstrip() for line in terminal.text.rstrip().splitlines()]
+    assert [line.endswith("interrupted") for line in lines].count(True) == 1, terminal.text
+    assert lines[-1].endswith("interrupted"), terminal.text
+    assert not terminal.screen.cursor.hidden
+    assert terminal.echoes
+    return seconds
+
+
+def ends(terminal: Terminal) -> None:
+    """The command runs to its end."""
+    assert terminal.wait_for_end() == 0, terminal.text
+
+
+def interrupt_at_any_moment(
+    args: tuple[str, ...], moments: int, folder: Path, finish: Callable[[Terminal], None] = ends
+) -> None:
+    """Interrupts a command at so many moments of its run; none may leave half a file in the folder.
+
+    Args:
+      args: of `envcore`; "{tmp}" is the folder.
+      moments: how many.
+      folder: where the command may write.
+      finish: waits in the first run, which is not interrupted, for what counts as the end.
+    """
+    args = tuple(each.format(tmp=folder) for each in args)
+    longest, interrupted = 0.0, 0
+    for moment in range(-1, moments):  # the first run finds out how long an undisturbed one takes
+        with envcore(*args) as terminal:
+            terminal.wait_for("ready")
+            started = time.monotonic()
+            if moment < 0:
+                finish(terminal)
+                longest = time.monotonic() - started
+                continue
+            while (left := started + longest * moment / moments - time.monotonic()) > 0:
+                select.select([], [], [], min(left, 0.05))
+                terminal.read()
+            if terminal.program.poll() is None:
+                assert interrupt(terminal, may_be_done=True) < 2
+                interrupted += terminal.program.returncode == 130
+        assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+    assert interrupted >= moments // 3

@@ -1,0 +1,78 @@
+"""The commands that the viewer adds to `envcore`, and their options; what they do is in the sibling modules.
+
+Ids are looked up here, by `choose`, before a command imports JAX: a wrong one is answered at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from envcore_cli.choice import choose
+from envcore_cli.options import EnvId, Options, Params, Policy, Seed, path
+
+from envcore_viewer.errors import GalleryError
+
+
+def render(
+    env_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="An environment's id, or several.")],
+    out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The file: .gif, .webp, .png or .mp4.")],
+    policy: Policy = "random",
+    steps: Annotated[int | None, typer.Option(help="Frames; by default eight seconds of them.")] = None,
+    num_envs: Annotated[int, typer.Option(help="Copies of each environment, side by side.")] = 1,
+    height: Annotated[int, typer.Option(help="Of one environment's picture, in pixels.")] = 256,
+    fps: Annotated[float | None, typer.Option(help="Frames per second; by default the environment's pace.")] = None,
+    overlay: Annotated[bool, typer.Option("--overlay", help="Write step, action, reward and return below.")] = False,
+    columns: Annotated[int | None, typer.Option(help="Of several environments, how many in a row.")] = None,
+    option: Options = None,
+    set_: Params = None,
+    seed: Seed = 0,
+) -> None:
+    """Write a moving picture of environments at work.
+
+    FUNCTION(policy_params, obs, key) returns an action; policy_params is None, and jit has to be able to compile it.
+    With several ids, --option and --set are for all of them.
+    """
+    choices = [choose(env_id, option or (), set_ or ()) for env_id in env_ids]
+    from envcore_viewer.render import render as render_environments
+
+    render_environments(choices, out, policy, steps, num_envs, fps, columns, seed, height=height, overlay=overlay)
+
+
+def gallery(
+    out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The folder to write.")],
+    env_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID...]", help="Which; by default all.")] = None,
+    height: Annotated[int, typer.Option(help="Of a picture, in pixels.")] = 200,
+    option: Options = None,
+    set_: Params = None,
+    seed: Seed = 0,
+) -> None:
+    """Write a page that shows all installed environments at work.
+
+    --option and --set are for the ids that are given; all of them must have what they name.
+    """
+    if (option or set_) and not env_ids:
+        raise GalleryError("--option and --set are for environments that are named: give their ids.")
+    choices = [choose(env_id, option or (), set_ or ()) for env_id in dict.fromkeys(env_ids or [])]
+    from envcore_viewer.gallery import gallery as write_gallery
+
+    write_gallery(choices, out, height, seed)
+
+
+def play(
+    env_id: EnvId,
+    fps: Annotated[float | None, typer.Option(help="Steps per second; by default the environment's own pace.")] = None,
+    option: Options = None,
+    set_: Params = None,
+    seed: Seed = 0,
+) -> None:
+    """Play an environment in the terminal, with the keyboard. The first key starts the game.
+
+    Where every action does something, the game waits for a key at each step; with --fps it goes on by itself and
+    repeats the last action.
+    """
+    choice = choose(env_id, option or (), set_ or ())
+    from envcore_viewer.play import play as play_environment
+
+    play_environment(choice, fps, seed)
