@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import jax
 from envcore import arguments, random
 from envcore.environment import Environment
 from envcore.errors import RolloutError
+from envcore.plugins import one_line
 from envcore.rollout import Policy, random_policy
 from envcore.wrappers import Batched
 
@@ -26,17 +28,7 @@ def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
     """
     if name == "random":
         return random_policy(env, params)
-    module, _, function = name.partition(":")
-    if not function or not all(map(str.isidentifier, module.split("."))) or module.endswith(".py"):
-        raise RolloutError(f"--policy must be random or MODULE:FUNCTION, as in `import MODULE`, got {name!r}.")
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        policy = getattr(importlib.import_module(module), function)
-    except (Exception, SystemExit) as error:
-        raise _policy_error(name, error) from error
-    if not callable(policy):
-        raise RolloutError(f"--policy {name} is not a function, but {policy!r}.")
+    policy = imported("--policy", name)
 
     def checked(policy_params: Any, obs: Any, key: jax.Array) -> Any:
         try:
@@ -45,6 +37,30 @@ def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
             raise _policy_error(name, error) from error
 
     return checked
+
+
+def imported(what: str, name: str) -> Callable[..., Any]:
+    """The function that a user names as `module:function`; the module is looked for in the working directory too.
+
+    Args:
+      what: the option or argument, for messages.
+      name: its value.
+
+    Raises:
+      RolloutError: the name is malformed, there is no such function, or its module cannot be imported.
+    """
+    module, _, function = name.partition(":")
+    if not function or not all(map(str.isidentifier, module.split("."))) or module.endswith(".py"):
+        raise RolloutError(f"{what} must be random or MODULE:FUNCTION, as in `import MODULE`, got {name!r}.")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (Exception, SystemExit) as error:
+        raise RolloutError(f"{what} {name} cannot be imported: {one_line(error)}") from error
+    if not callable(found):
+        raise RolloutError(f"{what} {name} is not a function, but {found!r}.")
+    return found
 
 
 def batch_policy(name: str, batch: Batched, params: Any) -> Policy:

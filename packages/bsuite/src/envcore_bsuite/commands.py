@@ -1,0 +1,139 @@
+"""`envcore bsuite`: runs an agent on bsuite's experiments, scores it, and draws its radar plot.
+
+The only module of the suite that needs envcore-cli, which is there wherever it is called. Imports no JAX itself.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from envcore_cli.errors import CommandError
+from envcore_cli.interrupt import interruptible
+from envcore_cli.options import Seed, path
+
+from envcore_bsuite.errors import ResultsError, RunError
+from envcore_bsuite.sweep import EXPERIMENTS, SWEEP
+
+app = typer.Typer(help="Run an agent on bsuite's experiments, and score it.", no_args_is_help=True)
+
+Logs = Annotated[Path, typer.Argument(parser=path, metavar="DIR", help="The folder of an agent's logs.")]
+
+
+@app.command()
+def run(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="random, or your MODULE:FUNCTION.")],
+    out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="The folder of the logs.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="An experiment or an id, such as deep_sea/11; may be given several times."),
+    ] = None,
+    seed: Seed = 0,
+    num_seeds: Annotated[int, typer.Option(help="Repetitions of every id, in folders of their own.")] = 1,
+    workers: Annotated[int, typer.Option(help="How many programs run at the same time.")] = 1,
+) -> None:
+    """Play all 468 settings of bsuite, or those of --only, and write bsuite's logs.
+
+    FUNCTION(env) returns an envcore_bsuite.agents.Agent for an environment, three functions that jit has to be able to
+    compile. A run that was interrupted goes on where it stood when the same command is given again.
+    """
+    ids = _ids(only or ["all"])
+    make_agent = _make_agent(agent)
+    from envcore_bsuite.runner import run as run_agent
+
+    with interruptible():  # the programs save where they are
+        run_agent(make_agent, out, ids, seed=seed, num_seeds=num_seeds, workers=workers)
+
+
+@app.command()
+def score(folder: Logs) -> None:
+    """Print the score of an agent in each experiment that it has played, and the means by tag."""
+    from rich.console import Console
+    from rich.table import Table
+
+    analysis = _analysis()
+    scores = analysis.score(analysis.load_results(folder))
+    by_experiment = Table("experiment", "score", "tags", "", box=None, pad_edge=False)
+    for each in scores.itertuples():
+        note = "" if each.finished else "unfinished"
+        by_experiment.add_row(each.bsuite_env, f"{each.score:.3f}", ", ".join(each.tags), note)
+    by_tag = Table("tag", "mean score", box=None, pad_edge=False)
+    for tag, mean in analysis.score_by_tag(scores).dropna().items():
+        by_tag.add_row(str(tag), f"{mean:.3f}")
+    console = Console()
+    console.print(by_experiment)
+    console.print()
+    console.print(by_tag)
+
+
+@app.command()
+def radar(
+    folders: Annotated[list[Path], typer.Argument(parser=path, metavar="DIR...", help="Of one agent, or several.")],
+    out: Annotated[
+        Path | None, typer.Option(parser=path, metavar="PATH", help="The file; by default radar.png in the first DIR.")
+    ] = None,
+) -> None:
+    """Draw the scores by tag of agents, named by their folders. Tags that none of them has played are left out."""
+    from envcore_cli.output import say
+
+    analysis = _analysis()
+    tags = {
+        name: analysis.score_by_tag(analysis.score(analysis.load_results(folder)))
+        for name, folder in zip(_names(folders), folders, strict=True)
+    }
+    played = {tag for scores in tags.values() for tag in scores.dropna().index}
+    figure = analysis.plot_radar({name: scores[scores.index.isin(played)] for name, scores in tags.items()})
+    out = folders[0] / "radar.png" if out is None else out
+    try:
+        figure.savefig(out)
+    except ValueError as error:  # matplotlib has no such format
+        raise ResultsError(f"cannot write {out}: {error}") from error
+    say(f"{out} shows the scores of {', '.join(tags)}.")
+
+
+def _ids(names: Iterable[str]) -> list[str]:
+    """The ids of experiments and ids, "all" being all of them."""
+    ids: list[str] = []
+    for name in (each.removeprefix("bsuite/") for each in names):
+        if name == "all":
+            ids += SWEEP
+        elif name in EXPERIMENTS:
+            ids += EXPERIMENTS[name].ids
+        elif name in SWEEP:
+            ids.append(name)
+        else:
+            raise RunError(
+                f"bsuite has no experiment and no id {name!r}; `envcore list` shows its experiments, "
+                "`envcore list bsuite/deep_sea` the ids of one."
+            )
+    return ids
+
+
+def _make_agent(name: str) -> Any:
+    if name == "random":
+        from envcore_bsuite.agents import random_agent
+
+        return random_agent
+    from envcore_cli.policies import imported
+
+    return imported("AGENT", name)
+
+
+def _names(folders: list[Path]) -> list[str]:
+    """What to call each agent: its folder's name, or the whole path where two have the same."""
+    names = [folder.resolve().name for folder in folders]
+    counts = collections.Counter(names)
+    return [name if counts[name] == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
+
+
+def _analysis() -> Any:
+    try:
+        from envcore_bsuite import analysis
+    except ModuleNotFoundError as error:
+        if "envcore-bsuite[analysis]" not in str(error):
+            raise
+        raise CommandError(f"{error}.") from error
+    return analysis
