@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import arguments, pictures
+from envcore import pictures
+from envcore.engine import arguments
 from envcore.errors import EnvironmentDefinitionError, NoPictureError, PictureError
 from envcore.wrappers import Batched, LogWrapper
 from toy import Counter, CounterState, Deck, Spring
@@ -26,7 +27,7 @@ def test_the_type_of_a_picture() -> None:
     assert pictures.picture_struct(batched, arguments.state_struct(batched), None, 8).shape == (3, 8, 8, 3)
     with pytest.raises(PictureError, match="got 0"):
         pictures.picture_struct(ENV, STATES[0], PARAMS, 0)
-    with pytest.raises(NoPictureError, match="Deck has to implement render"):
+    with pytest.raises(NoPictureError, match="Deck has to implement paint"):
         pictures.picture_struct(Deck(), arguments.state_struct(Deck()), None, 8)
 
 

@@ -75,7 +75,7 @@ def test_radar_draws_one_agent_or_several(run: Run, results: Path, tmp_path: Pat
     ("args", "message"),
     [
         (("run", "random", "--out", "{tmp}", "--only", "deep_see"), "bsuite has no experiment and no id 'deep_see'"),
-        (("run", "random", "--out", "{tmp}", "--only", "bandit/0", "--workers", "0"), "workers must be an integer of"),
+        (("run", "random", "--out", "{tmp}", "--only", "bandit/0", "--workers", "0"), "workers must be "),
         (("run", "agent.py", "--out", "{tmp}"), "AGENT must be random or MODULE:FUNCTION, as in `import MODULE`"),
         (("run", "no_such_agent:make", "--out", "{tmp}"), "AGENT no_such_agent:make cannot be imported: Module"),
         (("run", "json:nothing", "--out", "{tmp}"), "AGENT json:nothing cannot be imported: AttributeError"),

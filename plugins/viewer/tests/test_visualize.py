@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import arguments, pictures, random, rollout
+from envcore import pictures, random, rollout
+from envcore.engine import arguments
 from envcore.errors import (
     EnvcoreError,
     EnvironmentDefinitionError,
@@ -504,9 +505,9 @@ BAD = {
         "state_seq must be a list with one entry for each state, .* generator",
     ),
     "a string": ((ENV, None, "states"), {}, InvalidStateError, "must be a list with .* got a value of type str"),
-    "no picture": ((Deck(), None, [Deck().reset(KEY)[1]]), {}, NoPictureError, "Deck has to implement render"),
-    "height 0": ((ENV, None, STATES), {"height": 0}, PictureError, "at least 1 pixel, got 0"),
-    "height 1.5": ((ENV, None, STATES), {"height": 1.5}, PictureError, "at least 1 pixel, got 1.5"),
+    "no picture": ((Deck(), None, [Deck().reset(KEY)[1]]), {}, NoPictureError, "Deck has to implement paint"),
+    "height 0": ((ENV, None, STATES), {"height": 0}, PictureError, "a positive integer, got 0"),
+    "height 1.5": ((ENV, None, STATES), {"height": 1.5}, PictureError, "a positive integer, got 1.5"),
     "fps 0": ((ENV, None, STATES), {"fps": 0}, VisualizerError, "fps must be a positive number .*, got 0"),
     "fps nan": ((ENV, None, STATES), {"fps": np.nan}, VisualizerError, "got nan"),
     "fps inf": ((ENV, None, STATES), {"fps": np.inf}, VisualizerError, "got inf"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from envcore import testing
 from envcore.errors import ConformanceError
+from envcore.testing.compilation import compile_quickly
 from envcore.text import printable
 from rich.console import Console
 
@@ -17,6 +18,7 @@ def check_environment(choice: Choice, seed: int) -> None:
     Raises:
       ConformanceError: the environment breaks a rule.
     """
+    compile_quickly()
     console, key = Console(), key_of(seed)
     env, params = choice.make()
     broken: list[str] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from envcore.arguments import param_names
+from envcore.engine.arguments import param_names
 from envcore.environment import Environment
 from envcore.text import printable
 from rich.console import Console

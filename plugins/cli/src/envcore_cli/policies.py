@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from envcore import arguments, random
+from envcore import random
+from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import RolloutError
 from envcore.plugins import one_line

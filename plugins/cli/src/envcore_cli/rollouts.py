@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from envcore.arguments import state_struct
+from envcore.engine.arguments import state_struct
 from envcore.errors import RolloutError
 from envcore.pictures import picture_struct
 from envcore.rollout import RolloutState, unroll

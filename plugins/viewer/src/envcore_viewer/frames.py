@@ -9,7 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import arguments, trees
+from envcore import trees
+from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidStateError
 from envcore.pictures import picture_struct, render_instant

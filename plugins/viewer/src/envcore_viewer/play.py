@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 from envcore import random
-from envcore.arguments import state_struct
+from envcore.engine.arguments import state_struct
 from envcore.errors import PictureError
 from envcore.pictures import fitting_height, picture_struct
 from envcore.text import printable

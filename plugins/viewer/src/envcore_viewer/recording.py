@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import arguments, random, trees
+from envcore import random, trees
+from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.pictures import picture_struct
 from envcore.rollout import Policy

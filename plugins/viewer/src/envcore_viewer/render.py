@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 from envcore import random
-from envcore.arguments import state_struct
+from envcore.engine.arguments import state_struct
 from envcore.errors import RolloutError
 from envcore.pictures import fitting_height, margins, picture_struct
 from envcore_cli import memory

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import arguments
+from envcore.engine import arguments
 from envcore.environment import Environment
 
 from envcore_viewer.animation import caption, check_writable, compose, files, mosaic, save_animation
