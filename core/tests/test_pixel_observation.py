@@ -134,7 +134,5 @@ def test_paint_has_to_take_a_height() -> None:
         def paint(self, state: Any, params: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
             return jnp.zeros((8, 8, 3), jnp.uint8)
 
-    with pytest.raises(
-        EnvironmentDefinitionError, match=r"its signature must be paint\(self, state, params, h"
-    ):
+    with pytest.raises(EnvironmentDefinitionError, match=r"its signature must be paint\(self, state, params, h"):
         PixelObservation(Wrong(), (8, 8))
