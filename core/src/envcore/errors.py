@@ -68,7 +68,7 @@ class NotEnoughMemoryError(EnvcoreError, MemoryError):
 
 
 class NoPictureError(EnvcoreError, NotImplementedError):
-    """The environment's class does not implement `render`."""
+    """The environment's class does not implement `paint`."""
 
 
 class PictureError(EnvcoreError, ValueError):
