@@ -52,7 +52,7 @@ def test_defaults_are_the_originals(env_id: str) -> None:
 def test_sticky_actions_repeat_the_last_executed_one(env_id: str) -> None:
     env = make(env_id, use_minimal_action_set=False)
     _, state = env.reset(KEY)
-    state = state.replace(packed=env.layout.write(state.packed, "last_action", 5))
+    state = state.replace(last_action=5)
     keys = jax.random.split(KEY, 4000)
     executed = np.asarray(quick_jit(jax.vmap(lambda key: env.step_env(key, state, 1)[1].last_action))(keys))
     assert set(executed) == {1, 5}
@@ -92,13 +92,13 @@ def test_a_step_after_the_end_changes_nothing_but_the_last_action(env_id: str) -
     env = make(env_id, use_minimal_action_set=False)
     params = env.default_params.replace(sticky_action_prob=0.0)
     _, state = env.reset(KEY)
-    state = state.replace(packed=env.layout.write(state.packed, "terminal", True))
+    state = state.replace(terminal=True)
     for action in range(6):
         _, after, reward, terminated, _ = env.step_env(KEY, state, action, params)
         assert terminated
         assert reward == 0
         assert after.last_action == action
-        expected = state.replace(packed=env.layout.write(state.packed, "last_action", action), time=state.time + 1)
+        expected = state.replace(last_action=action, time=state.time + 1)
         jax.tree.map(np.testing.assert_array_equal, after, expected)
 
 

@@ -38,9 +38,11 @@ from envcore.time_limit import is_reached, next_time
 from flax import struct
 from jax import lax
 
+from envcore_minatar import bit_fields
+from envcore_minatar.bit_fields import View, bits, check_known
 from envcore_minatar.game import DOWN, NOTHING, UP, Game, MinAtarParams, MinAtarState
 from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, unpack_lanes
-from envcore_minatar.packing import SIDE, Layout, cells, half, halves, masked, number
+from envcore_minatar.packing import SIDE, cells, half, halves, masked, number
 
 TIME_LIMIT = 2501
 """Steps of an episode, the last of which ends it."""
@@ -63,46 +65,50 @@ _COLUMNS = np.maximum(half(in_lane_of(_ROW, _COLUMN + 1)), 1)  # not 0, which is
 _SPEED_SHOWN = half(in_lane_of(_ROW, np.maximum(_CHANNEL - _FIRST_SPEED + 1, 0)))
 
 
-class FreewayFields(NamedTuple):
-    """What `FreewayState.packed` holds. Rows count from the top, from 0 to 9."""
-
-    pos: Any  # row of the chicken
-    move_timer: Any  # steps until the chicken can move
-    terminal: Any  # bool, time is over
-    last_action: Any  # executed last, in the full action set; survives resets
-
-
-_LAYOUT = Layout(FreewayFields, pos=4, move_timer=2, terminal=1, last_action=3)
-
-
-@struct.dataclass
+@bit_fields.dataclass
 class FreewayState(MinAtarState):
-    """State of `Freeway`; the fields of `FreewayFields` are properties of it.
+    """State of `Freeway`. Rows count from the top, columns from the left, from 0 to 9.
 
-    A lane a car (see `lanes`), row 1 in lane 0.
+    Attributes:
+      packed: the chicken, uint32 ().
+      xs: columns of the cars, uint32 (): a lane a car (see `lanes`), row 1 in lane 0.
+      timers: steps until each car moves, from 0 to 5, in lanes as `xs`.
+      speeds: speeds from 1 to 5, and 8 in addition for a car that drives to the right, in lanes as `xs`.
     """
 
-    xs: Any  # uint32 (), columns, counted from the left, from 0 to 9
-    timers: Any  # uint32 (), steps until the car moves, from 0 to 5
-    speeds: Any  # uint32 (), speeds from 1 to 5, and 8 in addition for a car that drives to the right
+    xs: Any
+    timers: Any
+    speeds: Any
 
-    pos = _LAYOUT.property("pos")
-    move_timer = _LAYOUT.property("move_timer")
-    terminal = _LAYOUT.property("terminal")
-    last_action = _LAYOUT.property("last_action")
+    pos = bits(4, "Row of the chicken, int32 ().")
+    move_timer = bits(2, "Steps until the chicken can move, int32 ().")
 
-    @property
+    @View
     def terminate_timer(self) -> jax.Array:
-        """Steps that the original still counts, int32 (); -1 once its 2,501 steps are over."""
+        """Steps that the original still counts, int32 (); -1 once its 2,501 steps are over. Follows from `time`."""
         return jnp.maximum(TIME_LIMIT - 1 - self.time, -1)
 
-    @property
+    @terminate_timer.inverse
+    def _time(self, terminate_timer: Any) -> dict[str, Any]:
+        check_known(
+            terminate_timer, lambda x: (x >= -1) & (x < TIME_LIMIT), "`terminate_timer` must be from -1 to 2500."
+        )
+        return {"time": TIME_LIMIT - 1 - jnp.asarray(terminate_timer).astype(jnp.int32)}
+
+    @View
     def cars(self) -> jax.Array:
         """Column, row, timer and speed of the cars, int32 (8, 4); the speed of a car to the left is negative."""
         speeds = unpack_lanes(self.speeds)
         signed = jnp.where(speeds >= 8, speeds - 8, -speeds)
         rows = jnp.broadcast_to(np.arange(1, NUM_LANES + 1, dtype=np.int32), signed.shape)
         return jnp.stack([unpack_lanes(self.xs), rows, unpack_lanes(self.timers), signed], axis=-1)
+
+    @cars.inverse
+    def _lanes(self, cars: Any) -> dict[str, Any]:
+        check_known(cars, _are_cars, "`cars` must be (8, 4): column, row from 1 to 8, timer, speed up to 5 either way.")
+        xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(cars).astype(jnp.int32), -1, 0)
+        numbers = {"xs": xs, "timers": timers, "speeds": jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)}
+        return {name: pack_lanes(jnp.moveaxis(number, -1, 0)) for name, number in numbers.items()}
 
 
 @struct.dataclass
@@ -125,7 +131,6 @@ class Freeway(Game[FreewayState, FreewayDraws]):
     time_limit_terminates = True
     minimal_actions = (NOTHING, UP, DOWN)
     channels = ("chicken", "car", "speed1", "speed2", "speed3", "speed4", "speed5")
-    layout = _LAYOUT
     num_words = 2
 
     @property
@@ -146,12 +151,12 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         return after, reward, after.terminal
 
     def play(self, state: FreewayState, action: jax.Array, draws: FreewayDraws) -> tuple[FreewayState, jax.Array]:
-        chicken = _move_chicken(_LAYOUT.unpack(state.packed), action)
+        pos, move_timer = _move_chicken(state, action)
 
-        wins = chicken.pos == 0
+        wins = pos == 0
         speeds = jnp.where(wins, draws.speeds, state.speeds)
         timers = jnp.where(wins, draws.speeds & (_SPEED * ONES), state.timers)
-        pos = jnp.where(wins, _BOTTOM, chicken.pos)
+        pos = jnp.where(wins, _BOTTOM, pos)
 
         moving = not_zero(timers) ^ ONES
         xs = _drive(state.xs, moving, speeds)
@@ -160,14 +165,16 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         # chicken's row can hit it: a hit sends the chicken to the bottom row, which has no car.
         hit = (_car_of_row(state.xs, pos) == _PLAYER_X) | (_car_of_row(xs, pos) == _PLAYER_X)
 
-        after = FreewayFields(
+        after = state.replace(
             pos=jnp.where(hit, _BOTTOM, pos),
-            move_timer=jnp.maximum(chicken.move_timer - 1, 0),
+            move_timer=jnp.maximum(move_timer - 1, 0),
             terminal=False,
             last_action=action,
+            xs=xs,
+            timers=timers,
+            speeds=speeds,
         )
-        state = state.replace(packed=_LAYOUT.pack(after), xs=xs, timers=timers, speeds=speeds)
-        return state, jnp.where(wins, 1.0, 0.0)
+        return after, jnp.where(wins, 1.0, 0.0)
 
     def observe(self, state: FreewayState, params: MinAtarParams) -> jax.Array:
         chicken, cars, trails, speeds = compute_once(_things, state)
@@ -178,9 +185,15 @@ class Freeway(Game[FreewayState, FreewayDraws]):
 
 def start(draws: FreewayDraws) -> FreewayState:
     """The first state, with the speeds drawn."""
-    chicken = FreewayFields(_BOTTOM, _MOVE_PERIOD, False, NOTHING)
-    timers = draws.speeds & (_SPEED * ONES)
-    return FreewayState(packed=_LAYOUT.pack(chicken), xs=np.uint32(0), timers=timers, speeds=draws.speeds)
+    return FreewayState.pack(
+        pos=_BOTTOM,
+        move_timer=_MOVE_PERIOD,
+        terminal=False,
+        last_action=NOTHING,
+        xs=np.uint32(0),
+        timers=draws.speeds & (_SPEED * ONES),
+        speeds=draws.speeds,
+    )
 
 
 def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
@@ -189,7 +202,7 @@ def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
     The limit is a param, so this is no part of `play`. Without the bit `terminal` a step after the end would go on.
     """
     over = state.terminal | is_reached(state.time, params.max_steps_in_episode)
-    return state.replace(packed=_LAYOUT.write(state.packed, "terminal", over))
+    return state.replace(terminal=over)
 
 
 def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> FreewayState:
@@ -199,15 +212,7 @@ def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> Free
       fields: the attributes of the original's `Env`, numbers or arrays by their names; `cars` is (8, 4).
       last_action: of the original's `Environment`.
     """
-    chicken = FreewayFields(fields["pos"], fields["move_timer"], fields["terminal"], last_action)
-    xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(fields["cars"], jnp.int32), -1, 0)
-    return FreewayState(
-        packed=_LAYOUT.pack(chicken),
-        xs=pack_lanes(xs),
-        timers=pack_lanes(timers),
-        speeds=pack_lanes(jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)),
-        time=TIME_LIMIT - 1 - jnp.asarray(fields["terminate_timer"], jnp.int32),
-    )
+    return start(FreewayDraws(np.uint32(0))).replace(**fields, last_action=last_action)
 
 
 def to_original(state: FreewayState) -> dict[str, jax.Array]:
@@ -224,12 +229,13 @@ def _new_cars(words: jax.Array) -> jax.Array:
     return cars + ONES + 3 * right
 
 
-def _move_chicken(chicken: FreewayFields, action: jax.Array) -> FreewayFields:
-    can_move = chicken.move_timer == 0
+def _move_chicken(state: FreewayState, action: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The chicken's row and timer once it has moved, if it can."""
+    can_move = state.move_timer == 0
     up, down = can_move & (action == UP), can_move & (action == DOWN)
-    pos = jnp.where(up, jnp.maximum(chicken.pos - 1, 0), chicken.pos)
-    pos = jnp.where(down, jnp.minimum(chicken.pos + 1, _BOTTOM), pos)
-    return chicken._replace(pos=pos, move_timer=jnp.where(up | down, _MOVE_PERIOD, chicken.move_timer))
+    pos = jnp.where(up, jnp.maximum(state.pos - 1, 0), state.pos)
+    pos = jnp.where(down, jnp.minimum(state.pos + 1, _BOTTOM), pos)
+    return pos, jnp.where(up | down, _MOVE_PERIOD, state.move_timer)
 
 
 def _drive(xs: jax.Array, moving: jax.Array, speeds: jax.Array) -> jax.Array:
@@ -253,3 +259,12 @@ def _things(state: FreewayState) -> tuple[Any, ...]:
     behind = _drive(state.xs, jnp.full_like(state.xs, ONES), state.speeds ^ (_TO_RIGHT * ONES))
     words = state.xs + ONES, behind + ONES, state.speeds
     return number(state.pos, _PLAYER_X, _CHICKEN), *map(halves, words)
+
+
+def _are_cars(cars: np.ndarray) -> Any:
+    """Whether all numbers are such as `FreewayState.cars` gives."""
+    if cars.shape[-2:] != (NUM_LANES, 4):
+        return False
+    column, row, timer, speed = np.moveaxis(cars, -1, 0)
+    in_lanes = (column >= 0) & (column < SIDE) & (row == np.arange(1, NUM_LANES + 1))
+    return in_lanes & (timer >= 0) & (timer <= _NUM_SPEEDS) & (np.abs(speed) <= _NUM_SPEEDS)

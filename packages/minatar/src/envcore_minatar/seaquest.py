@@ -29,7 +29,7 @@ Deviations: none. As in the original, the action executed last survives a reset.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -39,23 +39,17 @@ from envcore.fusion import compute_once
 from jax import lax
 
 from envcore_minatar import seaquest_enemies, slots
+from envcore_minatar.bit_fields import Word
 from envcore_minatar.game import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, Game, MinAtarParams
 from envcore_minatar.packing import SIDE
 from envcore_minatar.seaquest_enemies import NUM_ROWS
 from envcore_minatar.seaquest_state import (
-    BULLET,
-    DIVER,
-    LAYOUT,
-    NEWCOMER,
     NO_ENEMIES,
     NO_WORD,
-    PACE,
     Bullet,
     Diver,
     Enemies,
     Newcomer,
-    SeaquestFields,
-    SeaquestPace,
     SeaquestState,
     from_original,
     join_bullets,
@@ -67,6 +61,8 @@ from envcore_minatar.seaquest_state import (
 from envcore_minatar.seaquest_view import SHOWN, ahead, observe_sea, oxygen_cells
 
 __all__ = ["Seaquest", "SeaquestDraws", "SeaquestState", "from_original", "to_original"]
+
+WordT = TypeVar("WordT", bound=Word)
 
 _MAX_OXYGEN = 200
 _MAX_DIVERS = 6
@@ -92,15 +88,23 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
 
     minimal_actions = (NOTHING, LEFT, UP, RIGHT, DOWN, FIRE)
     channels = tuple(SHOWN)
-    layout = LAYOUT
     num_words = 1
 
     def init_state(self, key: jax.Array, params: MinAtarParams) -> SeaquestState:
-        player = SeaquestFields(_MAX_OXYGEN + 2, SIDE // 2, 0, False, 0, True, False, NOTHING)
-        pace = SeaquestPace(_FIRST_SPAWN_SPEED, _FIRST_SPAWN_SPEED, _DIVER_SPAWN_SPEED, _FIRST_MOVE_SPEED, 0)
-        return SeaquestState(
-            packed=LAYOUT.pack(player),
-            pace=PACE.pack(pace),
+        return SeaquestState.pack(
+            oxygen=_MAX_OXYGEN,
+            sub_x=SIDE // 2,
+            sub_y=0,
+            sub_or=False,
+            shot_timer=0,
+            surface=True,
+            terminal=False,
+            last_action=NOTHING,
+            e_spawn_speed=_FIRST_SPAWN_SPEED,
+            e_spawn_timer=_FIRST_SPAWN_SPEED,
+            d_spawn_timer=_DIVER_SPAWN_SPEED,
+            move_speed=_FIRST_MOVE_SPEED,
+            ramp_index=0,
             diver_count=np.int32(0),
             f_bullets=NO_WORD,
             divers=(NO_WORD, NO_WORD),
@@ -116,133 +120,139 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         return super().execute(state, compute_once(lambda action: action, action), draws)
 
     def play(self, state: SeaquestState, action: jax.Array, draws: SeaquestDraws) -> tuple[SeaquestState, jax.Array]:
-        player, pace = LAYOUT.unpack(state.packed), PACE.unpack(state.pace)
-        enemies = _enemy_enters(state.enemies, pace, draws)
-        divers = _diver_enters(state.divers, pace, draws)
-        player, bullets = _act(player, state.f_bullets, action)
+        enemies, divers = _enemy_enters(state, draws), _diver_enters(state, draws)
+        state = _act(state, action)
         shot, bullets = compute_once(
-            seaquest_enemies.are_shot, enemies.alive, enemies.is_sub, enemies.x, enemies.row, bullets
+            seaquest_enemies.are_shot, enemies.alive, enemies.is_sub, enemies.x, enemies.row, state.f_bullets
         )
         enemies = enemies._replace(alive=enemies.alive & ~shot)
-        divers, diver_count = _move_divers(divers, state.diver_count, player)
-        met, bullets, is_hit = compute_once(seaquest_enemies.meet, enemies, bullets, player.sub_x, player.sub_y)
-        enemies = seaquest_enemies.after_moves(enemies, met, pace.move_speed)
+        divers, diver_count = _move_divers(divers, state)
+        met, bullets, is_hit = compute_once(seaquest_enemies.meet, enemies, bullets, state.sub_x, state.sub_y)
+        enemies = seaquest_enemies.after_moves(enemies, met, state.move_speed)
 
-        player = player._replace(shot_timer=jnp.maximum(player.shot_timer - 1, 0), terminal=is_hit)
-        pace = pace._replace(
-            e_spawn_timer=jnp.where(pace.e_spawn_timer == 0, pace.e_spawn_speed, pace.e_spawn_timer) - 1,
-            d_spawn_timer=jnp.where(pace.d_spawn_timer == 0, _DIVER_SPAWN_SPEED, pace.d_spawn_timer) - 1,
-        )
-        player, surfaces = _breathe(player, diver_count)
-        rescues = surfaces & (diver_count == _MAX_DIVERS)
-        reward = lax.population_count(shot | met).astype(jnp.int32)
-        reward = reward + jnp.where(rescues, oxygen_cells(player.air - 2), 0)
-        if self.difficulty_ramping:
-            pace = _ramp(pace, surfaces)
-        after = state.replace(
-            packed=compute_once(LAYOUT.pack, player._replace(air=jnp.where(surfaces, _MAX_OXYGEN + 2, player.air))),
-            pace=PACE.pack(pace),
-            diver_count=jnp.where(rescues, 0, diver_count) - _int(surfaces),
+        state = state.replace(
+            terminal=is_hit,
+            shot_timer=jnp.maximum(state.shot_timer - 1, 0),
+            e_spawn_timer=jnp.where(state.e_spawn_timer == 0, state.e_spawn_speed, state.e_spawn_timer) - 1,
+            d_spawn_timer=jnp.where(state.d_spawn_timer == 0, _DIVER_SPAWN_SPEED, state.d_spawn_timer) - 1,
+            diver_count=diver_count,
             f_bullets=bullets,
             divers=divers,
             enemies=enemies,
         )
-        return after, reward.astype(jnp.float32)
+        state, surfaces = _breathe(state)
+        rescues = surfaces & (diver_count == _MAX_DIVERS)
+        reward = lax.population_count(shot | met).astype(jnp.int32)
+        reward = reward + jnp.where(rescues, oxygen_cells(state.oxygen), 0)
+        if self.difficulty_ramping:
+            state = _ramp(state, surfaces)
+        state = state.replace(
+            oxygen=jnp.where(surfaces, _MAX_OXYGEN, state.oxygen),
+            diver_count=jnp.where(rescues, 0, diver_count) - _int(surfaces),
+        )
+        state = state.replace(packed=compute_once(lambda word: word, state.packed))  # stored, as the action above
+        return state, reward.astype(jnp.float32)
 
     def observe(self, state: SeaquestState, params: MinAtarParams) -> jax.Array:
         return observe_sea(state)
 
 
-def _enemy_enters(enemies: Enemies, pace: SeaquestPace, draws: SeaquestDraws) -> Enemies:
-    newcomer = Newcomer(
+def _enemy_enters(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
+    newcomer = Newcomer.pack(
         alive=True,
         is_sub=draws.enemy_is_sub,
         right=draws.enemy_right,
         x=_entrance(draws.enemy_right),
         row=draws.enemy_row,
-        move_timer=pace.move_speed,
+        move_timer=state.move_speed,
         shot_timer=seaquest_enemies.SHOT_INTERVAL,
     )
-    changed, bits = compute_once(
+    enemies = state.enemies
+    changed, first = compute_once(
         seaquest_enemies.entry,
         enemies.alive,
         enemies.right,
         enemies.row,
         enemies.bullet,
-        pace.e_spawn_timer == 0,
-        NEWCOMER.pack(newcomer),
+        state.e_spawn_timer == 0,
+        newcomer,
     )
-    return slots.insert(enemies, changed, bits)
+    return slots.insert(enemies, changed, first)
 
 
-def _diver_enters(divers: tuple[jax.Array, jax.Array], pace: SeaquestPace, draws: SeaquestDraws) -> list[jax.Array]:
-    x = _entrance(draws.diver_right)
-    newcomer = Diver(True, draws.diver_right, x, draws.diver_row, jnp.int32(_DIVER_MOVE_INTERVAL))
-    return _put_first(split_divers(divers), pace.d_spawn_timer == 0, DIVER.pack(newcomer))
+def _diver_enters(state: SeaquestState, draws: SeaquestDraws) -> list[Diver]:
+    newcomer = Diver.pack(
+        swims=True,
+        right=draws.diver_right,
+        x=_entrance(draws.diver_right),
+        row=draws.diver_row,
+        move_timer=_DIVER_MOVE_INTERVAL,
+    )
+    return _put_first(split_divers(state.divers), state.d_spawn_timer == 0, newcomer)
 
 
-def _act(player: SeaquestFields, bullets: jax.Array, action: jax.Array) -> tuple[SeaquestFields, jax.Array]:
+def _act(state: SeaquestState, action: jax.Array) -> SeaquestState:
     """The player shoots or moves."""
-    fires = (action == FIRE) & (player.shot_timer == 0)
+    fires = (action == FIRE) & (state.shot_timer == 0)
     left, right = action == LEFT, action == RIGHT
-    shot = BULLET.pack(Bullet(True, player.sub_or, player.sub_x, player.sub_y))
-    x = player.sub_x + _int(right) - _int(left)
-    y = player.sub_y + _int(action == DOWN) - _int(action == UP)
-    player = player._replace(
+    shot = Bullet.pack(flies=True, right=state.sub_or, x=state.sub_x, y=state.sub_y)
+    x = state.sub_x + _int(right) - _int(left)
+    y = state.sub_y + _int(action == DOWN) - _int(action == UP)
+    return state.replace(
         sub_x=jnp.clip(x, 0, SIDE - 1),
         sub_y=jnp.clip(y, 0, SIDE - 2),
-        sub_or=(player.sub_or | right) & ~left,
-        shot_timer=jnp.where(fires, _SHOT_COOL_DOWN, player.shot_timer),
+        sub_or=(state.sub_or | right) & ~left,
+        shot_timer=jnp.where(fires, _SHOT_COOL_DOWN, state.shot_timer),
         last_action=action,
+        f_bullets=join_bullets(_put_first(split_bullets(state.f_bullets), fires, shot)),
     )
-    return player, join_bullets(_put_first(split_bullets(bullets), fires, shot))
 
 
-def _move_divers(
-    divers: list[jax.Array], count: jax.Array, player: SeaquestFields
-) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
+def _move_divers(divers: list[Diver], state: SeaquestState) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
     """Those whom the player meets, before or after they move, come on board while there is room, the newest first."""
-    left: list[jax.Array] = []
-    for diver in map(DIVER.unpack, divers):
+    count = state.diver_count
+    left: list[Diver] = []
+    for diver in divers:
         moves = diver.move_timer == 0
         x = jnp.where(moves, diver.x + ahead(diver.right), diver.x)
-        is_met = (diver.row + 1 == player.sub_y) & ((diver.x == player.sub_x) | (x == player.sub_x))
+        is_met = (diver.row + 1 == state.sub_y) & ((diver.x == state.sub_x) | (x == state.sub_x))
         boards = diver.swims & is_met & (count < _MAX_DIVERS)
         count = count + _int(boards)
         stays = diver.swims & ~boards & (x >= 0) & (x < SIDE)
         timer = jnp.where(moves, _DIVER_MOVE_INTERVAL, diver.move_timer - 1)
-        left.append(jnp.where(stays, DIVER.pack(diver._replace(x=x, move_timer=timer)), NO_WORD))
+        left.append(diver.replace(x=x, move_timer=timer).where(stays))
     return join_divers(left), count
 
 
-def _breathe(player: SeaquestFields, diver_count: jax.Array) -> tuple[SeaquestFields, jax.Array]:
+def _breathe(state: SeaquestState) -> tuple[SeaquestState, jax.Array]:
     """Oxygen falls under water; returns whether the player surfaces, too, and fills up. Without a diver it cannot."""
-    dives = player.sub_y > 0
-    arrives = ~dives & ~player.surface
-    surfaces = arrives & (diver_count != 0)
-    terminal = player.terminal | (player.air <= 2) | (arrives & ~surfaces)
-    player = player._replace(
-        air=player.air - _int(dives), surface=~dives & (player.surface | surfaces), terminal=terminal
+    dives = state.sub_y > 0
+    arrives = ~dives & ~state.surface
+    surfaces = arrives & (state.diver_count != 0)
+    after = state.replace(
+        oxygen=state.oxygen - _int(dives),
+        surface=~dives & (state.surface | surfaces),
+        terminal=state.terminal | (state.oxygen <= 0) | (arrives & ~surfaces),
     )
-    return player, surfaces
+    return after, surfaces
 
 
-def _ramp(pace: SeaquestPace, surfaces: jax.Array) -> SeaquestPace:
-    enter_faster = surfaces & (pace.e_spawn_speed > _LAST_SPAWN_SPEED)
-    is_slow = surfaces & (pace.move_speed > _LAST_MOVE_SPEED)
-    return pace._replace(
-        e_spawn_speed=pace.e_spawn_speed - _int(enter_faster),
-        move_speed=pace.move_speed - _int(is_slow & ((pace.ramp_index & 1) == 1)),
-        ramp_index=pace.ramp_index + _int(enter_faster | is_slow),
+def _ramp(state: SeaquestState, surfaces: jax.Array) -> SeaquestState:
+    enter_faster = surfaces & (state.e_spawn_speed > _LAST_SPAWN_SPEED)
+    is_slow = surfaces & (state.move_speed > _LAST_MOVE_SPEED)
+    return state.replace(
+        e_spawn_speed=state.e_spawn_speed - _int(enter_faster),
+        move_speed=state.move_speed - _int(is_slow & ((state.ramp_index & 1) == 1)),
+        ramp_index=state.ramp_index + _int(enter_faster | is_slow),
     )
 
 
-def _put_first(words: list[jax.Array], enters: jax.Array, newcomer: jax.Array) -> list[jax.Array]:
+def _put_first(words: list[WordT], enters: jax.Array, newcomer: WordT) -> list[WordT]:
     """Puts a newcomer first where it `enters`; those before the first word of zero move up by one, into it."""
-    found: list[jax.Array] = []
+    found: list[WordT] = []
     for word in words:
-        found.append(jnp.where(enters, newcomer, word))
-        newcomer, enters = word, enters & (word != 0)
+        found.append(jax.tree.map(lambda new, old, enters=enters: jnp.where(enters, new, old), newcomer, word))
+        newcomer, enters = word, enters & (word.packed != 0)
     return found
 
 

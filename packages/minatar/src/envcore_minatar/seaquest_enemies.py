@@ -12,7 +12,7 @@ from jax import lax
 
 from envcore_minatar import slots
 from envcore_minatar.packing import SIDE
-from envcore_minatar.seaquest_state import BULLET, NEWCOMER, NO_WORD, Enemies, join_bullets, split_bullets
+from envcore_minatar.seaquest_state import Bullet, Enemies, Newcomer, join_bullets, split_bullets
 from envcore_minatar.slots import Number
 
 NUM_ROWS = 8
@@ -21,12 +21,11 @@ SHOT_INTERVAL = 10
 
 
 def entry(
-    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, newcomer: jax.Array
+    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, newcomer: Newcomer
 ) -> tuple[jax.Array, jax.Array]:
-    """What `slots.insert` needs for a newcomer, a word, who stays out where an enemy comes the other way."""
-    enters = NEWCOMER.unpack(newcomer)
-    opposing = alive & slots.equal(row, enters.row) & (right ^ slots.fill(enters.right))
-    return slots.places_that_change(alive | bullet, due & (opposing == 0)), newcomer
+    """What `slots.insert` needs for a newcomer, who stays out where an enemy comes the other way."""
+    opposing = alive & slots.equal(row, newcomer.row) & (right ^ slots.fill(newcomer.right))
+    return slots.places_that_change(alive | bullet, due & (opposing == 0)), newcomer.packed
 
 
 def are_shot(
@@ -40,15 +39,15 @@ def are_shot(
     the cell that it moved to. The older one goes, and the newer one moves once more, to where the older one would have.
     """
     before = alive
-    left: list[jax.Array] = []
-    for bullet in map(BULLET.unpack, split_bullets(bullets)):
-        bullet = bullet._replace(x=jnp.where(bullet.right, bullet.x + 1, bullet.x - 1))
-        flies = bullet.flies & (bullet.x >= 0) & (bullet.x < SIDE)
-        here = alive & _at(x, row, bullet.x, bullet.y) & slots.fill(flies)
+    left: list[Bullet] = []
+    for bullet in split_bullets(bullets):
+        bullet_x = jnp.where(bullet.right, bullet.x + 1, bullet.x - 1)
+        flies = bullet.flies & (bullet_x >= 0) & (bullet_x < SIDE)
+        here = alive & _at(x, row, bullet_x, bullet.y) & slots.fill(flies)
         fish = here & ~is_sub
         hit = slots.last(jnp.where(fish != 0, fish, here))
         alive = alive ^ hit
-        left.append(jnp.where(flies & (hit == 0), BULLET.pack(bullet), NO_WORD))
+        left.append(bullet.replace(x=bullet_x).where(flies & (hit == 0)))
     return before ^ alive, join_bullets(left)
 
 
@@ -69,14 +68,13 @@ def meet(
         touches = touches | (bullet & near & slots.equal(bullet_x, sub_x))
 
     before = exposed = moves & ~rams & ~_outside(x)
-    left: list[jax.Array] = []
-    for word in reversed(split_bullets(bullets)):
-        bullet = BULLET.unpack(word)
+    left: list[Bullet] = []
+    for bullet in reversed(split_bullets(bullets)):
         here = exposed & _at(x, enemies.row, bullet.x, bullet.y) & slots.fill(bullet.flies)
         subs = here & enemies.is_sub
         hit = slots.first(jnp.where(subs != 0, subs, here))
         exposed = exposed ^ hit
-        left.append(jnp.where(hit == 0, word, NO_WORD))
+        left.append(bullet.where(hit == 0))
     return before ^ exposed, join_bullets(left[::-1]), touches != 0
 
 
@@ -126,14 +124,15 @@ def _outside(x: Number) -> jax.Array:
     return x[3] & x[1]
 
 
-def _forth(enemies: Enemies, x: Number, mask: jax.Array) -> Number:
+def _advance(enemies: Enemies, x: Number, mask: jax.Array) -> Number:
+    """The columns once those of the mask have moved by a cell, each in its enemy's direction."""
     return slots.decrease(slots.increase(x, mask & enemies.right), mask & ~enemies.right)
 
 
 def _step(enemies: Enemies) -> tuple[jax.Array, Number]:
     """Who moves, and where all are then."""
     moves = enemies.alive & slots.equal(enemies.move_timer, 0)
-    return moves, _forth(enemies, enemies.x, moves)
+    return moves, _advance(enemies, enemies.x, moves)
 
 
 def _fires(enemies: Enemies) -> jax.Array:
@@ -148,4 +147,4 @@ def _shells(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[jax.Arr
     fires = _fires(enemies)
     bullet = enemies.bullet | fires
     bullet_x = slots.select(fires, x, enemies.bullet_x)
-    return [(bullet, bullet_x), (bullet, _forth(enemies, bullet_x, bullet))]
+    return [(bullet, bullet_x), (bullet, _advance(enemies, bullet_x, bullet))]

@@ -11,57 +11,36 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import struct
 from jax import lax
 
-from envcore_minatar import slots
+from envcore_minatar import bit_fields, slots
+from envcore_minatar.bit_fields import Word, bits
 from envcore_minatar.game import NOTHING, MinAtarState
-from envcore_minatar.packing import SIDE, Layout
+from envcore_minatar.packing import SIDE
 from envcore_minatar.slots import NUM_SLOTS
 
 NO_WORD = np.uint32(0)
 
 
-class SeaquestFields(NamedTuple):
-    """What `SeaquestState.packed` holds."""
-
-    air: Any  # oxygen + 2: oxygen falls to -1 in play, and to -2 from there
-    sub_x: Any
-    sub_y: Any
-    sub_or: Any  # bool, the player faces right
-    shot_timer: Any
-    surface: Any  # bool, the player has not dived since it last surfaced
-    terminal: Any  # bool
-    last_action: Any  # executed last, in the full action set; survives resets
-
-
-class SeaquestPace(NamedTuple):
-    """What `SeaquestState.pace` holds: the difficulty, and how long until the next enemy and diver enter."""
-
-    e_spawn_speed: Any
-    e_spawn_timer: Any
-    d_spawn_timer: Any
-    move_speed: Any
-    ramp_index: Any
-
-
-class Bullet(NamedTuple):
+@bit_fields.dataclass
+class Bullet(Word):
     """A bullet of the player's, or all zeros for none."""
 
-    flies: Any  # bool
-    right: Any  # bool, flies to the right
-    x: Any
-    y: Any
+    flies = bits(1, "There is a bullet.")
+    right = bits(1, "It flies to the right.")
+    x = bits(4, "Column.")
+    y = bits(4, "Row.")
 
 
-class Diver(NamedTuple):
+@bit_fields.dataclass
+class Diver(Word):
     """A diver in the water, or all zeros for none."""
 
-    swims: Any  # bool
-    right: Any  # bool, swims to the right
-    x: Any
-    row: Any  # y - 1
-    move_timer: Any
+    swims = bits(1, "There is a diver.")
+    right = bits(1, "It swims to the right.")
+    x = bits(4, "Column.")
+    row = bits(3, "Row, less one.")
+    move_timer = bits(3, "Steps until it moves.")
 
 
 class Enemies(NamedTuple):
@@ -90,23 +69,19 @@ class Enemies(NamedTuple):
     bullet_x: Any
 
 
-class Newcomer(NamedTuple):
-    """The bits of an enemy that enters: the first fields of `Enemies`, as the others are zero."""
+@bit_fields.dataclass
+class Newcomer(Word):
+    """An enemy that enters: the bits of the first fields of `Enemies`, in their order; the others are zero."""
 
-    alive: Any
-    is_sub: Any
-    right: Any
-    x: Any
-    row: Any
-    move_timer: Any
-    shot_timer: Any
+    alive = bits(1, "It is there.")
+    is_sub = bits(1, "It is a submarine.")
+    right = bits(1, "It moves to the right.")
+    x = bits(4, "Column.")
+    row = bits(3, "Row, less one.")
+    move_timer = bits(3, "Steps until it moves.")
+    shot_timer = bits(4, "Steps until it shoots, if it is a submarine.")
 
 
-LAYOUT = Layout(SeaquestFields, air=8, sub_x=4, sub_y=4, sub_or=1, shot_timer=3, surface=1, terminal=1, last_action=3)
-PACE = Layout(SeaquestPace, e_spawn_speed=5, e_spawn_timer=5, d_spawn_timer=5, move_speed=3, ramp_index=5)
-BULLET = Layout(Bullet, flies=1, right=1, x=4, y=4)
-DIVER = Layout(Diver, swims=1, right=1, x=4, row=3, move_timer=3)
-NEWCOMER = Layout(Newcomer, alive=1, is_sub=1, right=1, x=4, row=3, move_timer=3, shot_timer=4)
 NO_ENEMIES = Enemies(
     alive=NO_WORD,
     is_sub=NO_WORD,
@@ -125,55 +100,62 @@ _NUM_BULLETS, _BULLET_BITS = 3, 10
 _NUM_DIVERS, _DIVER_BITS = 4, 12
 
 
-@struct.dataclass
+@bit_fields.dataclass
 class SeaquestState(MinAtarState):
-    """State of `Seaquest`; the fields of `SeaquestFields` and `SeaquestPace` are properties of it."""
+    """State of `Seaquest`. Rows count from the top, columns from the left, from 0 to 9.
 
-    pace: Any  # uint32 (), see `SeaquestPace`
-    diver_count: Any  # int32 (), divers on board; below zero after a full rescue, without bound
-    f_bullets: Any  # uint32 (), the player's bullets, see `split_bullets`
-    divers: Any  # two uint32 (), divers in the water, see `split_divers`
-    enemies: Any  # `Enemies`, uint32 () each
+    Attributes:
+      packed: the player, uint32 ().
+      pace: the difficulty, and how long until the next enemy and diver enter; uint32 ().
+      diver_count: divers on board, int32 (); below zero after a full rescue, without bound.
+      f_bullets: the player's bullets, uint32 (), see `split_bullets`.
+      divers: divers in the water, two uint32 (), see `split_divers`.
+      enemies: fish, submarines and their bullets: `Enemies`, uint32 () each.
+    """
 
-    sub_x = LAYOUT.property("sub_x")
-    sub_y = LAYOUT.property("sub_y")
-    sub_or = LAYOUT.property("sub_or")
-    shot_timer = LAYOUT.property("shot_timer")
-    surface = LAYOUT.property("surface")
-    terminal = LAYOUT.property("terminal")
-    last_action = LAYOUT.property("last_action")
+    pace: Any
+    diver_count: Any
+    f_bullets: Any
+    divers: Any
+    enemies: Any
 
-    @property
-    def oxygen(self) -> jax.Array:
-        """`oxygen`, read from `packed`."""
-        return LAYOUT.read(self.packed, "air") - 2
+    oxygen = bits(8, "Steps that the oxygen lasts, up to 200; int32 (). It falls to -1 in play.", least=-2)
+    sub_x = bits(4, "Column of the player, int32 ().")
+    sub_y = bits(4, "Row of the player, int32 ().")
+    sub_or = bits(1, "The player faces right, bool ().")
+    shot_timer = bits(3, "Steps until the player can shoot, int32 ().")
+    surface = bits(1, "The player has not dived since it last surfaced, bool ().")
 
-    @property
-    def difficulty(self) -> SeaquestPace:
-        """The fields of `pace`."""
-        return PACE.unpack(self.pace)
-
-
-def split_bullets(word: jax.Array) -> list[jax.Array]:
-    """The words of the player's bullets, the newest first."""
-    return [_field(word, i, _BULLET_BITS) for i in range(_NUM_BULLETS)]
+    e_spawn_speed = bits(5, "Steps from one enemy to the next, int32 ().", word="pace")
+    e_spawn_timer = bits(5, "Steps until an enemy enters, int32 ().", word="pace")
+    d_spawn_timer = bits(5, "Steps until a diver enters, int32 ().", word="pace")
+    move_speed = bits(3, "Steps from one move of an enemy to the next, less one; int32 ().", word="pace")
+    ramp_index = bits(5, "How often the difficulty has risen, int32 ().", word="pace")
 
 
-def join_bullets(words: list[jax.Array]) -> jax.Array:
+def split_bullets(word: jax.Array) -> list[Bullet]:
+    """The player's bullets, the newest first."""
+    return [Bullet(_field(word, i, _BULLET_BITS)) for i in range(_NUM_BULLETS)]
+
+
+def join_bullets(bullets: list[Bullet]) -> jax.Array:
     """The inverse of `split_bullets`."""
-    return slots.union([lax.shift_left(word, np.uint32(_BULLET_BITS * i)) for i, word in enumerate(words)])
+    return slots.union([lax.shift_left(bullet.packed, np.uint32(_BULLET_BITS * i)) for i, bullet in enumerate(bullets)])
 
 
-def split_divers(words: tuple[jax.Array, jax.Array]) -> list[jax.Array]:
-    """The words of the divers in the water, the newest first."""
-    return [_field(word, i, _DIVER_BITS) for word in words for i in range(2)]
+def split_divers(words: tuple[jax.Array, jax.Array]) -> list[Diver]:
+    """The divers in the water, the newest first."""
+    return [Diver(_field(word, i, _DIVER_BITS)) for word in words for i in range(2)]
 
 
-def join_divers(words: list[jax.Array]) -> tuple[jax.Array, jax.Array]:
+def join_divers(divers: list[Diver]) -> tuple[jax.Array, jax.Array]:
     """The inverse of `split_divers`."""
-    newest, second, third, oldest = words
+    newest, second, third, oldest = (diver.packed for diver in divers)
     shift = np.uint32(_DIVER_BITS)
     return newest | lax.shift_left(second, shift), third | lax.shift_left(oldest, shift)
+
+
+NUMBERS = tuple(name for name in SeaquestState.bit_fields if name != "last_action")
 
 
 def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> SeaquestState:
@@ -189,18 +171,17 @@ def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> Seaq
       last_action: of the original's `Environment`.
     """
     values = {name: jnp.asarray(value).astype(jnp.int32) for name, value in fields.items()}
-    player = {name: values[name] for name in SeaquestFields._fields if name in values}
     bullets = [
-        jnp.where(there, BULLET.pack(Bullet(True, right, x, y)), NO_WORD)
+        Bullet.pack(flies=True, right=right, x=x, y=y).where(there)
         for there, (x, y, right) in _newest(values, "f_bullets", _NUM_BULLETS)
     ]
     divers = [
-        jnp.where(there, DIVER.pack(Diver(True, right, x, y - 1, timer)), NO_WORD)
+        Diver.pack(swims=True, right=right, x=x, row=y - 1, move_timer=timer).where(there)
         for there, (x, y, right, timer) in _newest(values, "divers", _NUM_DIVERS)
     ]
-    return SeaquestState(
-        packed=LAYOUT.pack(SeaquestFields(air=values["oxygen"] + 2, last_action=last_action, **player)),
-        pace=PACE.pack(SeaquestPace(*(values[name] for name in SeaquestPace._fields))),
+    return SeaquestState.pack(
+        **{name: values[name] for name in NUMBERS},
+        last_action=last_action,
         diver_count=values["diver_count"],
         f_bullets=join_bullets(bullets),
         divers=join_divers(divers),
@@ -213,18 +194,13 @@ def to_original(state: SeaquestState) -> dict[str, jax.Array]:
 
     Lists are padded with zeros to their capacities, 32 for those of enemies. `e_bullets` are sorted by y, x, direction.
     """
-    player = LAYOUT.unpack(state.packed)._asdict()
-    del player["last_action"]
-    bullets = map(BULLET.unpack, split_bullets(state.f_bullets)[::-1])
-    divers = map(DIVER.unpack, split_divers(state.divers)[::-1])
+    bullets, divers = split_bullets(state.f_bullets)[::-1], split_divers(state.divers)[::-1]
     alive, is_sub, right, x, row, move_timer, shot_timer, bullet, bullet_x = (
         slots.to_values(field if isinstance(field, tuple) else (field,))[::-1] for field in state.enemies
     )
     order = jnp.lexsort((right, bullet_x, row))
     return {
-        "oxygen": player.pop("air") - 2,
-        **player,
-        **PACE.unpack(state.pace)._asdict(),
+        **{name: getattr(state, name) for name in NUMBERS},
         "diver_count": state.diver_count,
         **_listed("f_bullets", *map(_stack, zip(*((b.flies, b.x, b.y, b.right) for b in bullets), strict=True))),
         **_listed(
