@@ -7,6 +7,7 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
+import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ NUMBERS = (
     *("player_x", "player_y", "shot_timer", "spawn_speed", "spawn_timer", "move_speed", "move_timer"),
     *("ramp_timer", "ramp_index", "terminal"),
 )
+ORIGINAL = lockstep.by_name(asterix.start, (*NUMBERS, "entities"), computed=["shot_timer"])
 RANDOM = (1 / 6,) * 6
 
 
@@ -59,15 +61,15 @@ def test_every_recorded_step() -> None:
         return AsterixDraws(recording["draw.spawn_u_lr"] < 1 / 2, recording["draw.spawn_u_gold"] < 1 / 3, choice)
 
     steps = lockstep.recorded("asterix", draws)
-    lockstep.check(asterix, ENV, steps)
-    lockstep.check(asterix, WITHOUT_RAMP, steps)
+    lockstep.check(ORIGINAL, ENV, steps)
+    lockstep.check(ORIGINAL, WITHOUT_RAMP, steps)
 
 
 def test_recorded_resets() -> None:
     def starts(recording: golden.Recording) -> Any:
         return jax.vmap(lambda _: asterix.start())(recording.extras["reset.terminal"])
 
-    lockstep.check_resets(asterix, "asterix", starts)
+    lockstep.check_resets(ORIGINAL, "asterix", starts)
 
 
 @pytest.mark.parametrize("env", [ENV, WITHOUT_RAMP])
@@ -75,7 +77,7 @@ def test_lockstep_with_the_original(env: Asterix) -> None:
     steps = lockstep.played("asterix", env, fields, script, 4000)
     assert steps.reward.sum() > 20
     assert steps.terminal.sum() > 30
-    lockstep.check(asterix, env, steps)
+    lockstep.check(ORIGINAL, env, steps)
 
 
 def test_lockstep_with_the_original_up_to_full_difficulty() -> None:
@@ -84,20 +86,20 @@ def test_lockstep_with_the_original_up_to_full_difficulty() -> None:
     assert steps.after["ramp_index"].max() == 9
     full = steps.before["entities"][:, :, 0].all(1)
     assert (full & (steps.before["spawn_timer"] == 0)).sum() > 10
-    lockstep.check(asterix, ENV, steps)
+    lockstep.check(ORIGINAL, ENV, steps)
 
 
 @pytest.mark.parametrize("policy", [None, survives])
 def test_whole_games_follow_the_original(policy: Any) -> None:
     steps = lockstep.played("asterix", ENV, fields, script, 3000, seed=1, policy=policy)
-    lockstep.check_games(asterix, ENV, steps)
+    lockstep.check_games(ORIGINAL, ENV, steps)
 
 
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
-    theirs = lockstep.originals_episodes("asterix", RANDOM, 3000)
-    ours = lockstep.our_episodes(ENV, RANDOM, 3000, 1000)
-    lockstep.check_same_distribution(ours, theirs)
+    theirs = episodes.originals_episodes("asterix", RANDOM, 3000)
+    ours = episodes.our_episodes(ENV, RANDOM, 3000, 1000)
+    episodes.check_same_distribution(ours, theirs)
 
 
 def test_draws_are_uniform() -> None:
@@ -115,12 +117,11 @@ def test_free_slots_are_equally_likely() -> None:
     """All sets of free slots, all choices."""
     filled = np.array([[mask >> slot & 1 for slot in range(8)] for mask in range(256)])
     entities = np.stack([filled, filled * 4, filled * np.arange(1, 9), filled, 0 * filled], -1)
-    start = {name: np.asarray(x) for name, x in asterix.to_original(asterix.start()).items()}
 
     @quick_jit
     @jax.vmap
     def counts(entities: Any) -> Any:
-        state = asterix.from_original({**start, "spawn_timer": 0, "entities": entities})
+        state = asterix.start().replace(spawn_timer=0, entities=entities)
 
         def filled_after(choice: Any) -> Any:
             draws = AsterixDraws(jnp.bool_(False), jnp.bool_(True), choice)

@@ -213,7 +213,7 @@ def test_repr_of_what_is_not_numbers() -> None:
 
 
 def test_help_shows_what_fields_mean() -> None:
-    text = pydoc.render_doc(Game, renderer=pydoc.plaintext)
+    text = pydoc.plain(pydoc.render_doc(Game))
     for line in ("Column.", "It has left the board.", "From -1 to 6.", "-1 or 1."):
         assert line in text
 

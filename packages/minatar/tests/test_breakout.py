@@ -7,6 +7,7 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
+import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from envcore_minatar.breakout import Breakout, BreakoutDraws
 
 ENV = Breakout(use_minimal_action_set=False)
 NUMBERS = ("ball_y", "ball_x", "ball_dir", "pos", "last_y", "last_x", "strike", "terminal", "brick_map")
+ORIGINAL = lockstep.by_name(lambda: breakout.start(jnp.bool_(False)), NUMBERS)
 RANDOM = (1 / 6,) * 6
 
 
@@ -31,29 +33,29 @@ def chases(original: Any, rng: np.random.Generator) -> int:
 
 
 def test_every_recorded_step() -> None:
-    lockstep.check(breakout, ENV, lockstep.recorded("breakout", lambda recording: BreakoutDraws()))
+    lockstep.check(ORIGINAL, ENV, lockstep.recorded("breakout", lambda recording: BreakoutDraws()))
 
 
 def test_recorded_resets() -> None:
     def starts(recording: golden.Recording) -> Any:
         return jax.vmap(breakout.start)(jnp.asarray(recording.extras["reset_draw.ball_start"]) == 1)
 
-    lockstep.check_resets(breakout, "breakout", starts)
+    lockstep.check_resets(ORIGINAL, "breakout", starts)
 
 
 @pytest.mark.parametrize("policy", [None, chases])
 def test_lockstep_with_the_original(policy: Any) -> None:
     steps = lockstep.played("breakout", ENV, fields, lambda original, draws: [], 3000, policy=policy)
     assert steps.reward.sum() > 100
-    lockstep.check(breakout, ENV, steps)
-    lockstep.check_games(breakout, ENV, steps)
+    lockstep.check(ORIGINAL, ENV, steps)
+    lockstep.check_games(ORIGINAL, ENV, steps)
 
 
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
-    theirs = lockstep.originals_episodes("breakout", RANDOM, 3000)
-    ours = lockstep.our_episodes(ENV, RANDOM, 3000, 1000)
-    lockstep.check_same_distribution(ours, theirs)
+    theirs = episodes.originals_episodes("breakout", RANDOM, 3000)
+    ours = episodes.our_episodes(ENV, RANDOM, 3000, 1000)
+    episodes.check_same_distribution(ours, theirs)
 
 
 def test_starts_from_either_side() -> None:
@@ -66,8 +68,8 @@ def test_last_brick_breaks_while_the_wall_refills_later() -> None:
     """The one event of which the recordings have a single constructed step."""
     brick_map = np.zeros((10, 10), np.int8)
     brick_map[1, 4] = 1
-    start = {"ball_y": 2, "ball_x": 3, "ball_dir": 1, "pos": 0, "last_y": 3, "last_x": 2, "strike": 0, "terminal": 0}
-    state = breakout.from_original({**start, "brick_map": brick_map})
+    ball = {"ball_y": 2, "ball_x": 3, "ball_dir": 1, "pos": 0, "last_y": 3, "last_x": 2}
+    state = breakout.start(jnp.bool_(False)).replace(**ball, brick_map=brick_map)
     state, reward = ENV.play(state, jnp.int32(0), BreakoutDraws())
     assert reward == 1
     assert not state.brick_map.any()

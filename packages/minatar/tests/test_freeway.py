@@ -7,6 +7,7 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
+import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from envcore_minatar.lanes import unpack_lanes
 from minatar.environments import freeway as theirs
 
 NUMBERS = ("pos", "move_timer", "terminate_timer", "terminal", "cars")
+ORIGINAL = lockstep.by_name(lambda: freeway.start(FreewayDraws(np.uint32(0))), NUMBERS)
 CLIMBS = (0.02, 0.02, 0.8, 0.02, 0.12, 0.02)
 SHORT = 400
 KEY = jax.random.key(0)
@@ -70,7 +72,7 @@ def crosses(original: Any, rng: np.random.Generator) -> int:
 
 def test_every_recorded_step() -> None:
     steps = lockstep.recorded("freeway", lambda r: as_draws(r["draw.car_speed"], r["draw.car_u_direction"]))
-    lockstep.check(freeway, ENV, steps)
+    lockstep.check(ORIGINAL, ENV, steps)
 
 
 def test_recorded_resets() -> None:
@@ -78,7 +80,7 @@ def test_recorded_resets() -> None:
         drawn = recording.extras["reset_draw.car_speed"], recording.extras["reset_draw.car_u_direction"]
         return jax.vmap(freeway.start)(jax.tree.map(jnp.asarray, as_draws(*drawn)))
 
-    lockstep.check_resets(freeway, "freeway", starts)
+    lockstep.check_resets(ORIGINAL, "freeway", starts)
 
 
 @pytest.mark.parametrize(
@@ -89,18 +91,18 @@ def test_lockstep_with_the_original(policy: Any, ramping: bool, wins: int) -> No
     steps = lockstep.played("freeway", env, fields, script, 5200, policy=policy)
     assert steps.reward.sum() >= wins
     assert steps.terminal.sum() == 2
-    lockstep.check(freeway, env, steps)
-    lockstep.check_games(freeway, env, steps)
+    lockstep.check(ORIGINAL, env, steps)
+    lockstep.check_games(ORIGINAL, env, steps)
 
 
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorter ones than usual, for the original takes a minute for 2,000 of them."""
     monkeypatch.setattr(theirs, "time_limit", SHORT - 1)
-    original = lockstep.originals_episodes("freeway", CLIMBS, 1500)
-    ours = lockstep.our_episodes(Short(use_minimal_action_set=False), CLIMBS, 3000, SHORT)
+    original = episodes.originals_episodes("freeway", CLIMBS, 1500)
+    ours = episodes.our_episodes(Short(use_minimal_action_set=False), CLIMBS, 3000, SHORT)
     assert len(set(original.returns)) > 8
-    lockstep.check_same_distribution(ours, original)
+    episodes.check_same_distribution(ours, original)
 
 
 def test_cars_are_drawn_uniformly_and_independently() -> None:
@@ -126,7 +128,7 @@ def test_a_reset_draws_all_cars() -> None:
 def test_a_win_draws_new_cars_in_their_places() -> None:
     env = Freeway(use_minimal_action_set=False)
     _, state = env.reset(KEY)
-    state = freeway.from_original({**freeway.to_original(state), "pos": 1, "move_timer": 0})
+    state = state.replace(pos=1, move_timer=0)
     params = env.default_params.replace(sticky_action_prob=0.0)
     _, after, reward, *_ = quick_jit(jax.vmap(lambda key: env.step_env(key, state, UP, params)))(
         jax.random.split(KEY, 1000)

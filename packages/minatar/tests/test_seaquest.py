@@ -5,17 +5,17 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import golden
 import jax
 import jax.numpy as jnp
+import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
+import seaquest_original
 from envcore.testing.compilation import quick_jit
-from envcore_minatar import seaquest
 from envcore_minatar.seaquest import Seaquest, SeaquestDraws
 from minatar import Environment
 
@@ -28,7 +28,7 @@ NUMBERS = (
 LISTS = {"f_bullets": (3, 3), "e_bullets": (32, 3), "e_fish": (32, 4), "e_subs": (32, 5), "divers": (4, 4)}
 NONE, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 # Compiled as a whole, which takes a tenth of the time.
-MODULE: Any = SimpleNamespace(from_original=jax.jit(seaquest.from_original), to_original=jax.jit(seaquest.to_original))
+ORIGINAL = lockstep.Original(jax.jit(seaquest_original.from_original), jax.jit(seaquest_original.to_original))
 
 
 def canonical(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -49,7 +49,7 @@ def canonical(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def check(steps: lockstep.Steps, ramping: bool = True) -> None:
-    lockstep.check(MODULE, ENVS[ramping], in_our_form(steps))
+    lockstep.check(ORIGINAL, ENVS[ramping], in_our_form(steps))
 
 
 def in_our_form(steps: lockstep.Steps) -> lockstep.Steps:
@@ -129,7 +129,7 @@ def test_every_recorded_step(ramping: bool) -> None:
 def test_recorded_resets() -> None:
     first = canonical(golden.load("minatar.seaquest").group("reset"))
     state = ENV.init_state(jax.random.key(0), ENV.default_params)
-    for name, value in MODULE.to_original(state).items():
+    for name, value in ORIGINAL.to_original(state).items():
         np.testing.assert_array_equal(np.broadcast_to(value, first[name].shape), first[name], err_msg=name)
 
 
@@ -197,7 +197,7 @@ def test_lockstep_with_the_original(ramping: bool) -> None:
     assert (steps.before["e_fish_count"] + steps.before["e_subs_count"]).max() >= (20 if ramping else 3)
     check(steps, ramping)
     if ramping:  # enemies take the places of others while bullets of theirs are on the board
-        lockstep.check_games(MODULE, ENV, in_our_form(games[1]))
+        lockstep.check_games(ORIGINAL, ENV, in_our_form(games[1]))
 
 
 def test_three_bullets_in_a_row() -> None:
@@ -228,7 +228,7 @@ def test_three_bullets_in_a_row() -> None:
             differs[i] = (ours != theirs).any()
             steps.after["f_bullets"][i] = ours
     assert differs.sum() > 50
-    lockstep.check(MODULE, ENV, steps)
+    lockstep.check(ORIGINAL, ENV, steps)
 
 
 class AllEnter(Seaquest):
@@ -265,9 +265,9 @@ def test_places_for_enemies_suffice() -> None:
     def ours(before: Any, actions: Any, draws: Any) -> Any:
         def body(state: Any, inputs: Any) -> Any:
             state, _ = env.execute(state, *inputs)
-            return state, seaquest.to_original(state)
+            return state, seaquest_original.to_original(state)
 
-        return jax.lax.scan(body, seaquest.from_original(before), (actions, draws))[1]
+        return jax.lax.scan(body, seaquest_original.from_original(before), (actions, draws))[1]
 
     start = jax.tree.map(lambda x: x[:, 0], games.before)
     found = ours(start, games.action.astype(np.int32), games.draws)
@@ -277,7 +277,9 @@ def test_places_for_enemies_suffice() -> None:
     num_things = after["e_fish_count"] + after["e_subs_count"] + after["e_bullets_count"]
     fullest = jax.tree.map(lambda x: jnp.asarray(x[num_things > 32]), after)
     assert len(fullest["oxygen"]) > 10
-    for name, value in quick_jit(jax.vmap(lambda x: MODULE.to_original(MODULE.from_original(x))))(fullest).items():
+    for name, value in quick_jit(jax.vmap(lambda x: ORIGINAL.to_original(ORIGINAL.from_original(x, NONE))))(
+        fullest
+    ).items():
         np.testing.assert_array_equal(value, fullest[name], err_msg=f"{name}, there and back")
 
 
@@ -294,7 +296,7 @@ def test_gauges() -> None:
     @quick_jit
     @jax.vmap
     def bottom(oxygen: jax.Array, count: jax.Array) -> jax.Array:
-        return ENV.get_obs(seaquest.from_original({**start, "oxygen": oxygen, "diver_count": count}))[9]
+        return ENV.get_obs(seaquest_original.from_original({**start, "oxygen": oxygen, "diver_count": count}))[9]
 
     np.testing.assert_array_equal(bottom(jnp.asarray(oxygens.ravel()), jnp.asarray(counts.ravel())), expected)
 
@@ -314,6 +316,6 @@ def test_draws_are_uniform() -> None:
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
     policy = (0.1, 0.15, 0.1, 0.15, 0.25, 0.25)
-    theirs = lockstep.originals_episodes("seaquest", policy, 2000)
-    ours = lockstep.our_episodes(ENV, policy, 2000, 1000)
-    lockstep.check_same_distribution(ours, theirs)
+    theirs = episodes.originals_episodes("seaquest", policy, 2000)
+    ours = episodes.our_episodes(ENV, policy, 2000, 1000)
+    episodes.check_same_distribution(ours, theirs)

@@ -8,6 +8,7 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
+import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ NUMBERS = (
     "pos", "alien_dir", "enemy_move_interval", "alien_move_timer", "alien_shot_timer", "ramp_index", "shot_timer",
     "terminal", "f_bullet_map", "e_bullet_map", "alien_map",
 )  # fmt: skip
+ORIGINAL = lockstep.by_name(space_invaders.start, NUMBERS, computed=["ramp_index"])
 RANDOM = (1 / 6,) * 6
 NOTHING, LEFT, RIGHT, FIRE = 0, 1, 3, 5
 
@@ -65,7 +67,7 @@ def dodges(original: Any, rng: np.random.Generator) -> int:
 @pytest.mark.parametrize("difficulty_ramping", [True, False])
 def test_every_recorded_step(difficulty_ramping: bool) -> None:
     steps = lockstep.recorded("space_invaders", lambda recording: SpaceInvadersDraws())
-    lockstep.check(space_invaders, game(difficulty_ramping), steps)
+    lockstep.check(ORIGINAL, game(difficulty_ramping), steps)
 
 
 def test_recorded_resets() -> None:
@@ -73,7 +75,7 @@ def test_recorded_resets() -> None:
         number = len(recording.extras["reset.pos"])
         return jax.vmap(lambda _: space_invaders.start())(jnp.zeros(number))
 
-    lockstep.check_resets(space_invaders, "space_invaders", starts)
+    lockstep.check_resets(ORIGINAL, "space_invaders", starts)
 
 
 @pytest.mark.parametrize(("difficulty_ramping", "fastest"), [(True, 6), (False, 12)])
@@ -86,8 +88,8 @@ def test_lockstep_with_the_original(difficulty_ramping: bool, fastest: int) -> N
     waves = played(dodges_and_fires, 6000)
     assert waves.after["enemy_move_interval"].min() == fastest
     assert waves.reward.sum() > 500
-    lockstep.check_games(space_invaders, env, waves)
-    lockstep.check(space_invaders, env, joined(played(None, 3000), played(dodges, 3000), waves))
+    lockstep.check_games(ORIGINAL, env, waves)
+    lockstep.check(ORIGINAL, env, joined(played(None, 3000), played(dodges, 3000), waves))
 
 
 def joined(*steps: lockstep.Steps) -> lockstep.Steps:
@@ -142,7 +144,7 @@ def test_steps_from_any_state(difficulty_ramping: bool) -> None:
     assert steps.reward.max() > 80
     assert ((steps.reward > 0) & steps.terminal).any()
     shots = played_once(list(shots_from_two_columns()), np.zeros(1000, int), difficulty_ramping)
-    lockstep.check(space_invaders, game(difficulty_ramping), joined(steps, shots))
+    lockstep.check(ORIGINAL, game(difficulty_ramping), joined(steps, shots))
 
 
 def shots_from_two_columns() -> Iterator[dict[str, Any]]:
@@ -156,6 +158,6 @@ def shots_from_two_columns() -> Iterator[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
-    theirs = lockstep.originals_episodes("space_invaders", RANDOM, 2000)
-    ours = lockstep.our_episodes(game(), RANDOM, 2000, 800)
-    lockstep.check_same_distribution(ours, theirs)
+    theirs = episodes.originals_episodes("space_invaders", RANDOM, 2000)
+    ours = episodes.our_episodes(game(), RANDOM, 2000, 800)
+    episodes.check_same_distribution(ours, theirs)

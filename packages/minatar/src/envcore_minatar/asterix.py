@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -174,27 +173,6 @@ def start() -> AsterixState:
         gold=0,
         ramp_timer=_RAMP_INTERVAL,
     )
-
-
-def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> AsterixState:
-    """The state that holds the original's fields.
-
-    Args:
-      fields: the attributes of the original's `Env`, numbers or arrays by their names; `entities` is (8, 5): filled,
-        column, row, moves right, is gold. `shot_timer`, which is always 0, is not looked at.
-      last_action: of the original's `Environment`.
-    """
-    given = {name: value for name, value in fields.items() if name != "shot_timer"}
-    return start().replace(**given, last_action=last_action)
-
-
-def to_original(state: AsterixState) -> dict[str, jax.Array]:
-    """The original's fields of a state, by their names; the inverse of `from_original`."""
-    names = (
-        *("player_x", "player_y", "shot_timer", "spawn_speed", "spawn_timer", "move_speed", "move_timer"),
-        *("ramp_timer", "ramp_index", "terminal", "entities"),
-    )
-    return {name: getattr(state, name) for name in names}
 
 
 def _play_entities(state: AsterixState, action: jax.Array, draws: AsterixDraws) -> tuple[jax.Array, ...]:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -168,22 +167,6 @@ def start(from_right: jax.Array) -> BreakoutState:
         last_action=NOTHING,
         bricks=_FULL_WALL,
     )
-
-
-def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> BreakoutState:
-    """The state that holds the original's fields.
-
-    Args:
-      fields: the attributes of the original's `Env`, numbers or arrays by their names.
-      last_action: of the original's `Environment`.
-    """
-    return start(jnp.bool_(False)).replace(**fields, last_action=last_action)
-
-
-def to_original(state: BreakoutState) -> dict[str, jax.Array]:
-    """The original's fields of a state, by their names; the inverse of `from_original`."""
-    names = ("ball_y", "ball_x", "ball_dir", "pos", "last_y", "last_x", "strike", "terminal", "brick_map")
-    return {name: getattr(state, name) for name in names}
 
 
 def _off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array]:

@@ -26,7 +26,6 @@ a car without direction, which it cannot show.)
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -203,21 +202,6 @@ def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
     """
     over = state.terminal | is_reached(state.time, params.max_steps_in_episode)
     return state.replace(terminal=over)
-
-
-def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> FreewayState:
-    """The state that holds the original's fields.
-
-    Args:
-      fields: the attributes of the original's `Env`, numbers or arrays by their names; `cars` is (8, 4).
-      last_action: of the original's `Environment`.
-    """
-    return start(FreewayDraws(np.uint32(0))).replace(**fields, last_action=last_action)
-
-
-def to_original(state: FreewayState) -> dict[str, jax.Array]:
-    """The original's fields of a state, by their names; the inverse of `from_original`."""
-    return {name: getattr(state, name) for name in ("pos", "move_timer", "terminate_timer", "terminal", "cars")}
 
 
 def _new_cars(words: jax.Array) -> jax.Array:

@@ -51,16 +51,14 @@ from envcore_minatar.seaquest_state import (
     Enemies,
     Newcomer,
     SeaquestState,
-    from_original,
     join_bullets,
     join_divers,
     split_bullets,
     split_divers,
-    to_original,
 )
 from envcore_minatar.seaquest_view import SHOWN, ahead, observe_sea, oxygen_cells
 
-__all__ = ["Seaquest", "SeaquestDraws", "SeaquestState", "from_original", "to_original"]
+__all__ = ["Seaquest", "SeaquestDraws", "SeaquestState"]
 
 WordT = TypeVar("WordT", bound=Word)
 

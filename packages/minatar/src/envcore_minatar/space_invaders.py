@@ -28,7 +28,6 @@ Deviations: none. As in the original, the action executed last survives a reset.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -219,27 +218,6 @@ def start() -> SpaceInvadersState:
         last_action=NOTHING,
         rows=joined(WAVE, none, none),
     )
-
-
-def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> SpaceInvadersState:
-    """The state that holds the original's fields.
-
-    Args:
-      fields: the attributes of the original's `Env`, numbers or arrays by their names; `ramp_index` is 12 -
-        `enemy_move_interval`, as in every state that the game can reach.
-      last_action: of the original's `Environment`.
-    """
-    given = {name: value for name, value in fields.items() if name != "ramp_index"}
-    return start().replace(**given, last_action=last_action)
-
-
-def to_original(state: SpaceInvadersState) -> dict[str, jax.Array]:
-    """The original's fields of a state, by their names; the inverse of `from_original`."""
-    names = (
-        *("pos", "alien_dir", "enemy_move_interval", "alien_move_timer", "alien_shot_timer", "ramp_index"),
-        *("shot_timer", "terminal", "f_bullet_map", "e_bullet_map", "alien_map"),
-    )
-    return {name: getattr(state, name) for name in names}
 
 
 def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:
