@@ -11,7 +11,7 @@ import numpy as np
 from envcore_minatar import slots
 from envcore_minatar.game import NOTHING
 from envcore_minatar.packing import SIDE
-from envcore_minatar.seaquest_state import (
+from envcore_minatar.seaquest.state import (
     NO_ENEMIES,
     Bullet,
     Diver,

@@ -155,7 +155,7 @@ def crowded(rng: np.random.Generator) -> dict[str, Any]:
 
     move, shot, swim = (functools.partial(timer, most) for most in (move_speed, 10, 5))
     shot_timer = timer(5)
-    bullets = {tuple(bullet[:2]): bullet for bullet in some(2 if shot_timer else 1)}  # never three, see `are_shot`
+    bullets = {tuple(bullet[:2]): bullet for bullet in some(2 if shot_timer else 1)}  # never three, see `bullets_hit`
     divers = {tuple(diver[:2]): diver for diver in some(3, swim)}
     return {
         "oxygen": int(rng.choice(np.array([0, 1, *range(20, 201, 20)]))),

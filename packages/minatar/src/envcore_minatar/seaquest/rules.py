@@ -1,29 +1,7 @@
-"""Seaquest-MinAtar: steer a submarine, shoot fish and submarines, and bring up divers before the oxygen runs out.
+"""Seaquest-MinAtar, the rules of the game: what a step does, in its order.
 
-Original: MinAtar 1.0.15 `environments/seaquest.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
-Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-
-The player moves one cell a step between the surface, row 0, and row 8, and may shoot every fifth step; a bullet flies
-one cell a step and kills the first enemy that it or that runs into it. Enemies come from either side into rows 1 to 8,
-every 20 steps at first, a third of them submarines; none enters a row where one comes the other way. They move every
-sixth step at first, and submarines shoot every eleventh. A diver comes every 30 steps and moves every sixth; the player
-picks up those it meets, six at most. A touch of an enemy or its bullet ends the episode.
-
-Under water the oxygen falls by one a step. At the surface it is filled up, to 200, at the price of a diver; six divers
-are brought up at once, for a reward, and leave the count at -1. Surfacing with exactly none ends the episode, with less
-than none it does not. With `difficulty_ramping` enemies come a step more often with every surfacing, down to every
-step, and move a step faster with every second one, down to every third step.
-
-With probability `sticky_action_prob` a step executes the action executed last, in place of the one given.
-
-Observation: bool (10, 10, 10), rows and columns of the player's front and back, its bullets, the last places of
-  enemies and divers, enemy bullets, fish, submarines, a gauge of oxygen, a gauge of divers on board, divers.
-Action: 0 nothing, 1 left, 2 up, 3 right, 4 down, 5 fire; the full set has the same six.
-Reward: 1 for an enemy shot; up to 10 for six divers brought up, one for 20 of oxygen left, rounded down.
-Termination: the player is hit, is out of oxygen, or surfaces with exactly no diver. A step after that changes nothing.
-  There is no time limit.
-
-Deviations: none. As in the original, the action executed last survives a reset.
+Original: MinAtar 1.0.15 `environments/seaquest.py` played through `Environment`, Young & Tian (2019), "MinAtar:
+an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 """
 
 from __future__ import annotations
@@ -38,27 +16,32 @@ from envcore import random
 from envcore.fusion import compute_once
 from jax import lax
 
-from envcore_minatar import seaquest_enemies, slots
+from envcore_minatar import slots
 from envcore_minatar.bit_fields import Word
 from envcore_minatar.game import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, Game, MinAtarParams
 from envcore_minatar.packing import SIDE
-from envcore_minatar.seaquest_enemies import NUM_ROWS
-from envcore_minatar.seaquest_state import (
+from envcore_minatar.seaquest.enemies import (
+    NUM_ROWS,
+    SHOT_INTERVAL,
+    bullets_hit,
+    enemies_collide,
+    move_enemies,
+    places_to_spawn,
+)
+from envcore_minatar.seaquest.state import (
     NO_ENEMIES,
     NO_WORD,
     Bullet,
     Diver,
     Enemies,
-    Newcomer,
     SeaquestState,
+    SpawnedEnemy,
     join_bullets,
     join_divers,
     split_bullets,
     split_divers,
 )
-from envcore_minatar.seaquest_view import SHOWN, ahead, observe_sea, oxygen_cells
-
-__all__ = ["Seaquest", "SeaquestDraws", "SeaquestState"]
+from envcore_minatar.seaquest.view import SHOWN, ahead, observe_sea, oxygen_cells
 
 WordT = TypeVar("WordT", bound=Word)
 
@@ -71,7 +54,7 @@ _FIRST_MOVE_SPEED, _LAST_MOVE_SPEED = 5, 2
 
 
 class SeaquestDraws(NamedTuple):
-    """What is random in a step: the enemy and the diver that enter, if it is time."""
+    """What is random in a step: the enemy and the diver that spawn, if it is time."""
 
     enemy_right: Any  # bool, from the left and to the right
     enemy_is_sub: Any  # bool
@@ -82,7 +65,31 @@ class SeaquestDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Seaquest(Game[SeaquestState, SeaquestDraws]):
-    """Seaquest-MinAtar; see the module for its rules."""
+    """Steer a submarine, shoot fish and submarines, and bring up divers in time. Seaquest of MinAtar 1.0.15.
+
+    The player moves one cell a step between the surface, row 0, and row 8, and may shoot every fifth step. A bullet
+    flies one cell a step and kills the first enemy that it hits or that runs into it. Enemies spawn at either side in
+    rows 1 to 8, every 20 steps at first, a third of them submarines; none spawns in a row where one comes the other
+    way. They move every sixth step at first, and submarines shoot every eleventh. A diver spawns every 30 steps and
+    moves every sixth; the player picks up those it meets, six at most. A touch of an enemy or its bullet ends the
+    episode.
+
+    Under water the oxygen falls by one a step. At the surface it is filled up to 200, which takes one diver; six divers
+    are brought up at once, for a reward, and leave the count at -1. Surfacing with exactly none ends the episode, with
+    less than none it does not. With `difficulty_ramping` enemies spawn a step more often with every surfacing, down to
+    every step, and move a step faster with every second one, down to every third step.
+
+    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+
+    Observation: bool (10, 10, 10), rows and columns of the player's front and back, its bullets, the last places of
+      enemies and divers, enemy bullets, fish, submarines, a gauge of oxygen, a gauge of divers on board, divers.
+    Action: 0 nothing, 1 left, 2 up, 3 right, 4 down, 5 fire; the full set has the same six.
+    Reward: 1 for an enemy shot; up to 10 for six divers brought up, one for 20 of oxygen left, rounded down.
+    Termination: the player is hit, is out of oxygen, or surfaces with exactly no diver. A step after that changes
+      nothing. There is no time limit.
+
+    Deviations: none. As in the original, the action executed last survives a reset.
+    """
 
     minimal_actions = (NOTHING, LEFT, UP, RIGHT, DOWN, FIRE)
     channels = tuple(SHOWN)
@@ -118,15 +125,15 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         return super().execute(state, compute_once(lambda action: action, action), draws)
 
     def play(self, state: SeaquestState, action: jax.Array, draws: SeaquestDraws) -> tuple[SeaquestState, jax.Array]:
-        enemies, divers = _enemy_enters(state, draws), _diver_enters(state, draws)
-        state = _act(state, action)
+        enemies, divers = _spawn_enemy(state, draws), _spawn_diver(state, draws)
+        state = _resolve_action(state, action)
         shot, bullets = compute_once(
-            seaquest_enemies.are_shot, enemies.alive, enemies.is_sub, enemies.x, enemies.row, state.f_bullets
+            bullets_hit, enemies.alive, enemies.is_sub, enemies.x, enemies.row, state.f_bullets
         )
         enemies = enemies._replace(alive=enemies.alive & ~shot)
-        divers, diver_count = _move_divers(divers, state)
-        met, bullets, is_hit = compute_once(seaquest_enemies.meet, enemies, bullets, state.sub_x, state.sub_y)
-        enemies = seaquest_enemies.after_moves(enemies, met, state.move_speed)
+        divers, diver_count = _update_divers(divers, state)
+        met, bullets, is_hit = compute_once(enemies_collide, enemies, bullets, state.sub_x, state.sub_y)
+        enemies = move_enemies(enemies, met, state.move_speed)
 
         state = state.replace(
             terminal=is_hit,
@@ -138,7 +145,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
             divers=divers,
             enemies=enemies,
         )
-        state, surfaces = _breathe(state)
+        state, surfaces = _use_oxygen(state)
         rescues = surfaces & (diver_count == _MAX_DIVERS)
         reward = lax.population_count(shot | met).astype(jnp.int32)
         reward = reward + jnp.where(rescues, oxygen_cells(state.oxygen), 0)
@@ -155,41 +162,41 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         return observe_sea(state)
 
 
-def _enemy_enters(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
-    newcomer = Newcomer.pack(
+def _spawn_enemy(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
+    spawned = SpawnedEnemy.pack(
         alive=True,
         is_sub=draws.enemy_is_sub,
         right=draws.enemy_right,
-        x=_entrance(draws.enemy_right),
+        x=_spawn_column(draws.enemy_right),
         row=draws.enemy_row,
         move_timer=state.move_speed,
-        shot_timer=seaquest_enemies.SHOT_INTERVAL,
+        shot_timer=SHOT_INTERVAL,
     )
     enemies = state.enemies
     changed, first = compute_once(
-        seaquest_enemies.entry,
+        places_to_spawn,
         enemies.alive,
         enemies.right,
         enemies.row,
         enemies.bullet,
         state.e_spawn_timer == 0,
-        newcomer,
+        spawned,
     )
     return slots.insert(enemies, changed, first)
 
 
-def _diver_enters(state: SeaquestState, draws: SeaquestDraws) -> list[Diver]:
-    newcomer = Diver.pack(
+def _spawn_diver(state: SeaquestState, draws: SeaquestDraws) -> list[Diver]:
+    spawned = Diver.pack(
         swims=True,
         right=draws.diver_right,
-        x=_entrance(draws.diver_right),
+        x=_spawn_column(draws.diver_right),
         row=draws.diver_row,
         move_timer=_DIVER_MOVE_INTERVAL,
     )
-    return _put_first(split_divers(state.divers), state.d_spawn_timer == 0, newcomer)
+    return _insert_first(split_divers(state.divers), state.d_spawn_timer == 0, spawned)
 
 
-def _act(state: SeaquestState, action: jax.Array) -> SeaquestState:
+def _resolve_action(state: SeaquestState, action: jax.Array) -> SeaquestState:
     """The player shoots or moves."""
     fires = (action == FIRE) & (state.shot_timer == 0)
     left, right = action == LEFT, action == RIGHT
@@ -202,11 +209,11 @@ def _act(state: SeaquestState, action: jax.Array) -> SeaquestState:
         sub_or=(state.sub_or | right) & ~left,
         shot_timer=jnp.where(fires, _SHOT_COOL_DOWN, state.shot_timer),
         last_action=action,
-        f_bullets=join_bullets(_put_first(split_bullets(state.f_bullets), fires, shot)),
+        f_bullets=join_bullets(_insert_first(split_bullets(state.f_bullets), fires, shot)),
     )
 
 
-def _move_divers(divers: list[Diver], state: SeaquestState) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
+def _update_divers(divers: list[Diver], state: SeaquestState) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
     """Those whom the player meets, before or after they move, come on board while there is room, the newest first."""
     count = state.diver_count
     left: list[Diver] = []
@@ -222,7 +229,7 @@ def _move_divers(divers: list[Diver], state: SeaquestState) -> tuple[tuple[jax.A
     return join_divers(left), count
 
 
-def _breathe(state: SeaquestState) -> tuple[SeaquestState, jax.Array]:
+def _use_oxygen(state: SeaquestState) -> tuple[SeaquestState, jax.Array]:
     """Oxygen falls under water; returns whether the player surfaces, too, and fills up. Without a diver it cannot."""
     dives = state.sub_y > 0
     arrives = ~dives & ~state.surface
@@ -236,25 +243,25 @@ def _breathe(state: SeaquestState) -> tuple[SeaquestState, jax.Array]:
 
 
 def _ramp(state: SeaquestState, surfaces: jax.Array) -> SeaquestState:
-    enter_faster = surfaces & (state.e_spawn_speed > _LAST_SPAWN_SPEED)
+    spawn_faster = surfaces & (state.e_spawn_speed > _LAST_SPAWN_SPEED)
     is_slow = surfaces & (state.move_speed > _LAST_MOVE_SPEED)
     return state.replace(
-        e_spawn_speed=state.e_spawn_speed - _int(enter_faster),
+        e_spawn_speed=state.e_spawn_speed - _int(spawn_faster),
         move_speed=state.move_speed - _int(is_slow & ((state.ramp_index & 1) == 1)),
-        ramp_index=state.ramp_index + _int(enter_faster | is_slow),
+        ramp_index=state.ramp_index + _int(spawn_faster | is_slow),
     )
 
 
-def _put_first(words: list[WordT], enters: jax.Array, newcomer: WordT) -> list[WordT]:
-    """Puts a newcomer first where it `enters`; those before the first word of zero move up by one, into it."""
+def _insert_first(words: list[WordT], enters: jax.Array, new: WordT) -> list[WordT]:
+    """Inserts a word first where it `enters`; those before the first word of zero move up by one, into it."""
     found: list[WordT] = []
     for word in words:
-        found.append(jax.tree.map(lambda new, old, enters=enters: jnp.where(enters, new, old), newcomer, word))
-        newcomer, enters = word, enters & (word.packed != 0)
+        found.append(jax.tree.map(lambda x, y, enters=enters: jnp.where(enters, x, y), new, word))
+        new, enters = word, enters & (word.packed != 0)
     return found
 
 
-def _entrance(right: jax.Array) -> jax.Array:
+def _spawn_column(right: jax.Array) -> jax.Array:
     return jnp.where(right, 0, SIDE - 1)
 
 

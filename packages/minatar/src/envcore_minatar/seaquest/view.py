@@ -8,10 +8,10 @@ import numpy as np
 from envcore.fusion import compute_once
 from jax import lax
 
-from envcore_minatar import seaquest_enemies, slots
+from envcore_minatar import slots
 from envcore_minatar.packing import FULL_ROW, SIDE, bit, expand_once
-from envcore_minatar.seaquest_enemies import NUM_ROWS
-from envcore_minatar.seaquest_state import NO_WORD, Enemies, SeaquestState, split_bullets, split_divers
+from envcore_minatar.seaquest.enemies import NUM_ROWS, enemy_rows
+from envcore_minatar.seaquest.state import NO_WORD, Enemies, SeaquestState, split_bullets, split_divers
 
 _OXYGEN_A_CELL = 20
 
@@ -50,7 +50,7 @@ def ahead(right: jax.Array) -> jax.Array:
 
 def _water(enemies: Enemies, divers: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
     """What is in the water, two words a row: uint32 (8,), see `SHOWN`."""
-    first, second = seaquest_enemies.rows(enemies)
+    first, second = enemy_rows(enemies)
     for diver in split_divers(divers):
         trail = jnp.where(diver.swims, bit(diver.x - ahead(diver.right)) & FULL_ROW, NO_WORD)
         first = first | _in_row(NUM_ROWS, diver.row, trail)

@@ -1,4 +1,4 @@
-"""What a state of Seaquest holds, and how it stands for the original's lists.
+"""What a state of Seaquest holds, where the original keeps five lists.
 
 A module of its own because the original's five lists take many lines here: enemies are bits of words (see `slots`).
 """
@@ -66,7 +66,7 @@ class Enemies(NamedTuple):
 
 
 @bit_fields.dataclass
-class Newcomer(Word):
+class SpawnedEnemy(Word):
     """An enemy that enters: the bits of the first fields of `Enemies`, in their order; the others are zero."""
 
     alive = bits(1, "It is there.")
