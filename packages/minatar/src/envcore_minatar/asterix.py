@@ -1,29 +1,7 @@
-"""Asterix-MinAtar: gather the gold that crosses the board, and keep clear of the enemies that do.
+"""Asterix-MinAtar, the rules of the game.
 
-Original: MinAtar 1.0.15 `environments/asterix.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
-Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-
-Rows 1 to 8 are slots for one entity each, gold or an enemy. A step goes in this order:
-
-- Every `spawn_speed` steps an entity appears in a free slot drawn at random: at the left edge and moving right, or at
-  the right edge and moving left, with equal chances; it is gold with a chance of 1/3. Nothing appears if no slot is
-  free.
-- The player moves one cell in rows 1 to 8, and touches what is in its cell: gold is gathered, an enemy ends the game.
-- Every `move_speed` steps all entities move one cell, those that leave the board are gone, and the player touches
-  what is in its cell again.
-- With `difficulty_ramping`, until both speeds are 1, `spawn_speed` falls by one every 102 steps, from 10, and
-  `move_speed` by one every 204 steps, from 5.
-
-The rest of the step still takes place after an enemy was touched. With probability `sticky_action_prob` a step
-executes the action executed last, in place of the one given.
-
-Observation: bool (10, 10, 4), rows and columns of player, enemies, trails (the cell behind an entity, unless it is off
-  the board) and gold.
-Action: 0 nothing, 1 left, 2 up, 3 right, 4 down. The full set has a sixth, fire, that does nothing.
-Reward: 1 for gathered gold; at most one a step, since the player's row has one slot.
-Termination: an enemy is touched. A step after that changes nothing. There is no time limit.
-
-Deviations: none. As in the original, the action executed last survives a reset.
+Original: MinAtar 1.0.15 `environments/asterix.py` played through `Environment`, Young & Tian (2019), "MinAtar:
+an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 """
 
 from __future__ import annotations
@@ -120,7 +98,31 @@ class AsterixDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Asterix(Game[AsterixState, AsterixDraws]):
-    """Asterix-MinAtar; see the module for its rules."""
+    """Gather the gold that crosses the board, and avoid the enemies that do. Asterix of MinAtar 1.0.15.
+
+    Rows 1 to 8 are slots for one entity each, gold or an enemy. A step goes in this order:
+
+    - Every `spawn_speed` steps an entity appears in a free slot drawn at random: at the left edge and moving right, or
+      at the right edge and moving left, with equal chances; it is gold with a chance of 1/3. Nothing appears if no slot
+      is free.
+    - The player moves one cell in rows 1 to 8, and touches what is in its cell: gold is gathered, an enemy ends the
+      game.
+    - Every `move_speed` steps all entities move one cell, those that leave the board are gone, and the player touches
+      what is in its cell again.
+    - With `difficulty_ramping`, until both speeds are 1, `spawn_speed` falls by one every 102 steps, from 10, and
+      `move_speed` by one every 204 steps, from 5.
+
+    The rest of the step still takes place after an enemy was touched. With probability `sticky_action_prob` a step
+    executes the action executed last instead of the given one.
+
+    Observation: bool (10, 10, 4), rows and columns of player, enemies, trails (the cell behind an entity, unless it is
+      off the board) and gold.
+    Action: 0 nothing, 1 left, 2 up, 3 right, 4 down. The full set has a sixth, fire, that does nothing.
+    Reward: 1 for gathered gold; at most one a step, since the player's row has one slot.
+    Termination: an enemy is touched. A step after that changes nothing. There is no time limit.
+
+    Deviations: none. As in the original, the action executed last survives a reset.
+    """
 
     minimal_actions = (NOTHING, LEFT, UP, RIGHT, DOWN)
     channels = ("player", "enemy", "trail", "gold")
@@ -176,7 +178,7 @@ def start() -> AsterixState:
 
 
 def _play_entities(state: AsterixState, action: jax.Array, draws: AsterixDraws) -> tuple[jax.Array, ...]:
-    """A step but for timers and ramp: `columns`, `kinds`, whether gold is gathered, whether an enemy is touched."""
+    """A step without timers and ramp: `columns`, `kinds`, whether gold is gathered, whether an enemy is touched."""
     columns, kinds = _spawn(state.columns, state.kinds, state.spawn_timer == 0, draws)
     x, y = _walk(state, action)
     columns, gathers, dies = _touch(columns, kinds, x, y)

@@ -1,22 +1,7 @@
-"""Breakout-MinAtar: break three rows of bricks with a ball, and keep it from the bottom with a paddle.
+"""Breakout-MinAtar, the rules of the game.
 
-Original: MinAtar 1.0.15 `environments/breakout.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
-Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-
-The ball moves diagonally, one cell a step. It bounces off the walls and off a brick, which breaks; a ball that broke a
-brick passes through bricks until it has moved through a free cell. Once all bricks are broken, three new rows appear
-when the ball next reaches the bottom row. A ball whose old column is the paddle's bounces back up; one whose new
-column is the paddle's returns the way it came; any other is lost.
-
-With probability `sticky_action_prob` a step executes the action executed last, in place of the one given.
-
-Observation: bool (10, 10, 4), rows and columns of paddle, ball, the ball's last place, bricks.
-Action: 0 nothing, 1 left, 2 right. The full set has six: nothing, left, up, right, down, fire; only left and right
-  move the paddle.
-Reward: 1 for a broken brick.
-Termination: the ball is lost. A step after that changes nothing. There is no time limit.
-
-Deviations: none. As in the original, the action executed last survives a reset.
+Original: MinAtar 1.0.15 `environments/breakout.py` played through `Environment`, Young & Tian (2019), "MinAtar:
+an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 """
 
 from __future__ import annotations
@@ -103,7 +88,23 @@ class BreakoutDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Breakout(Game[BreakoutState, BreakoutDraws]):
-    """Breakout-MinAtar; see the module for its rules."""
+    """Break three rows of bricks with a ball, and keep it from the bottom with a paddle. Breakout of MinAtar 1.0.15.
+
+    The ball moves diagonally, one cell a step. It bounces off the walls and off a brick, which breaks; a ball that
+    broke a brick passes through bricks until it has moved through a free cell. Once all bricks are broken, three new
+    rows appear when the ball next reaches the bottom row. If the ball's old column is the paddle's, it bounces back up;
+    if its new column is the paddle's, it returns the way it came; otherwise it is lost.
+
+    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+
+    Observation: bool (10, 10, 4), rows and columns of paddle, ball, the ball's last place, bricks.
+    Action: 0 nothing, 1 left, 2 right. The full set has six: nothing, left, up, right, down, fire; only left and right
+      move the paddle.
+    Reward: 1 for a broken brick.
+    Termination: the ball is lost. A step after that changes nothing. There is no time limit.
+
+    Deviations: none. As in the original, the action executed last survives a reset.
+    """
 
     minimal_actions = (NOTHING, LEFT, RIGHT)
     channels = ("paddle", "ball", "trail", "brick")

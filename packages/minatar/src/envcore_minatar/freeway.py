@@ -1,26 +1,7 @@
-"""Freeway-MinAtar: bring a chicken across eight lanes of traffic, as often as time allows.
+"""Freeway-MinAtar, the rules of the game.
 
-Original: MinAtar 1.0.15 `environments/freeway.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
-Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-
-The chicken starts in the bottom row of column 4 and moves up or down, at most every third step; its first move is
-step 4. In each of the rows 1 to 8 a car drives left or right, from 0 to 9 and round again; a car of speed 1 to 5 stands
-still for that many steps between its moves, so a small number is fast. A car that is in the chicken's cell before or
-after its own move sends the chicken back to the bottom. At the top the chicken scores and is put back to the bottom,
-and all cars get new speeds and directions, drawn uniformly; they keep their columns, and wait before they move. A new
-episode draws speeds and directions too, with all cars in column 0.
-
-With probability `sticky_action_prob` a step executes the action executed last, in place of the one given.
-
-Observation: bool (10, 10, 7), rows and columns of chicken, cars, and the places behind cars of speed 1, 2, 3, 4, 5.
-Action: 0 nothing, 1 up, 2 down. The full set has six: nothing, left, up, right, down, fire; only up and down move the
-  chicken.
-Reward: 1 for reaching the top row.
-Termination: time is over, after `max_steps_in_episode` steps: 2,501, for the original starts to count at 2,500 and ends
-  the game below 0. It calls that a termination. A step after it changes nothing.
-
-Deviations: none. As in the original, the action executed last survives a reset. (Once in 2**53 draws the original makes
-a car without direction, which it cannot show.)
+Original: MinAtar 1.0.15 `environments/freeway.py` played through `Environment`, Young & Tian (2019), "MinAtar:
+an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 """
 
 from __future__ import annotations
@@ -125,7 +106,27 @@ class FreewayDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Freeway(Game[FreewayState, FreewayDraws]):
-    """Freeway-MinAtar; see the module for its rules."""
+    """Bring a chicken across eight lanes of traffic, as often as time allows. Freeway of MinAtar 1.0.15.
+
+    The chicken starts in the bottom row of column 4 and moves up or down, at most every third step; its first move is
+    step 4. In each of the rows 1 to 8 a car drives left or right, from one end of the row round to the other. A car of
+    speed 1 to 5 waits that many steps between its moves, so a small number is fast. A car that is in the chicken's cell
+    before or after its own move sends the chicken back to the bottom. At the top the chicken scores and is put back to
+    the bottom, and all cars get new speeds and directions, drawn uniformly; they keep their columns, and wait before
+    they move. A new episode draws speeds and directions too, with all cars in column 0.
+
+    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+
+    Observation: bool (10, 10, 7), rows and columns of chicken, cars, and the places behind cars of speed 1, 2, 3, 4, 5.
+    Action: 0 nothing, 1 up, 2 down. The full set has six: nothing, left, up, right, down, fire; only up and down move
+      the chicken.
+    Reward: 1 for reaching the top row.
+    Termination: time is over, after `max_steps_in_episode` steps: 2,501, because the original counts from 2,500 and
+      ends the game below 0. It calls that a termination. A step after it changes nothing.
+
+    Deviations: none. As in the original, the action executed last survives a reset. (Once in 2**53 draws the original
+    makes a car without direction, which it cannot show.)
+    """
 
     time_limit_terminates = True
     minimal_actions = (NOTHING, UP, DOWN)
@@ -198,7 +199,7 @@ def start(draws: FreewayDraws) -> FreewayState:
 def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
     """The state, over if its time is; `time` counts the step that led to it.
 
-    The limit is a param, so this is no part of `play`. Without the bit `terminal` a step after the end would go on.
+    The limit is a param, which `play` does not get. Without the bit `terminal` a step after the end would go on.
     """
     over = state.terminal | is_reached(state.time, params.max_steps_in_episode)
     return state.replace(terminal=over)

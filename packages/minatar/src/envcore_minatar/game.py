@@ -1,8 +1,8 @@
 """What MinAtar's games share: the wrapper round them, `Environment` of MinAtar 1.0.15.
 
 A game states its rules as `play(state, action, draws)`, a deterministic function, and takes all that is random in a
-step from `draw`. What the original's wrapper does is here: action sets, sticky actions, and a game that stands still
-after its end.
+step from `draw`. What the original's wrapper does is here: action sets, sticky actions, and that a game which has
+ended does not change.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     """Base of the games.
 
     Attributes:
-      use_minimal_action_set: only the actions that do something in this game, in place of all six.
-      difficulty_ramping: the game gets harder as it goes on; no matter in Breakout and Freeway, which never do.
+      use_minimal_action_set: only the actions that have an effect in this game, instead of all six.
+      difficulty_ramping: the game gets harder as it goes on; without effect in Breakout and Freeway.
 
     Class attributes for games:
       minimal_actions: the minimal action set.
@@ -124,7 +124,7 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
         return after, reward, after.terminal
 
     def execute(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:
-        """`play`, but a game that has ended stands still."""
+        """`play`, but a game that has ended does not change."""
         after, reward = self.play(state, action, draws)
         still = state.replace(last_action=action)
         after = jax.tree.map(lambda x, y: jnp.where(state.terminal, x, y), still, after)

@@ -1,28 +1,7 @@
-"""SpaceInvaders-MinAtar: shoot a block of aliens that comes down, and stay out of the way of it and of its bullets.
+"""SpaceInvaders-MinAtar, the rules of the game.
 
 Original: MinAtar 1.0.15 `environments/space_invaders.py` played through `Environment`, Young & Tian (2019), "MinAtar:
 an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-
-The cannon moves along the bottom row and shoots upwards, at most once in five steps. All aliens move sideways together;
-where one of them stands at the edge they would leave by, they go down a row and turn round instead. They move once in
-as many steps as there are aliens alive, and at least once in `enemy_move_interval` steps, 12 at first. Every tenth step
-the lowest alien of the occupied column nearest to the cannon (of two as near the left one) shoots downwards. Bullets
-move a cell a step. An alien that a bullet of ours meets is gone with the bullet. Once all 24 are gone the next 24 stand
-where the first stood, and with difficulty ramping the interval is one step shorter, down to 6.
-
-A step: the cannon moves or shoots, our bullets move, their bullets move, aliens move, an alien shoots, aliens die.
-
-With probability `sticky_action_prob` a step executes the action executed last, in place of the one given.
-
-Observation: bool (10, 10, 6), rows and columns of cannon, aliens, aliens if they move left, aliens if they move right,
-  our bullets, their bullets.
-Action: 0 nothing, 1 left, 2 right, 3 fire. The full set has six: nothing, left, up, right, down, fire; up and down do
-  nothing.
-Reward: 1 for an alien shot.
-Termination: a bullet or an alien reaches the cannon, or the aliens turn while one of them stands in the bottom row. A
-  step after that changes nothing. There is no time limit.
-
-Deviations: none. As in the original, the action executed last survives a reset.
 """
 
 from __future__ import annotations
@@ -150,7 +129,30 @@ class _Events(Word):
 
 @dataclasses.dataclass(frozen=True)
 class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
-    """SpaceInvaders-MinAtar; see the module for its rules."""
+    """Shoot a block of aliens that comes down, and dodge them and their bullets. SpaceInvaders of MinAtar 1.0.15.
+
+    The cannon moves along the bottom row and shoots upwards, at most once in five steps. All aliens move sideways
+    together; where one of them stands at the edge they would leave by, they go down a row and turn round instead. They
+    move once in as many steps as there are aliens alive, and at least once in `enemy_move_interval` steps, 12 at first.
+    Every tenth step the lowest alien of the occupied column nearest to the cannon (the left one of two at the same
+    distance) shoots downwards. Bullets move a cell a step. An alien that one of our bullets meets is gone with the
+    bullet. Once all 24 are gone the next 24 stand where the first stood, and with `difficulty_ramping` the interval is
+    one step shorter, down to 6.
+
+    A step: the cannon moves or shoots, our bullets move, their bullets move, aliens move, an alien shoots, aliens die.
+
+    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+
+    Observation: bool (10, 10, 6), rows and columns of cannon, aliens, aliens if they move left, aliens if they move
+      right, our bullets, their bullets.
+    Action: 0 nothing, 1 left, 2 right, 3 fire. The full set has six: nothing, left, up, right, down, fire; up and down
+      do nothing.
+    Reward: 1 for an alien shot.
+    Termination: a bullet or an alien reaches the cannon, or the aliens turn while one of them stands in the bottom row.
+      A step after that changes nothing. There is no time limit.
+
+    Deviations: none. As in the original, the action executed last survives a reset.
+    """
 
     minimal_actions = (NOTHING, LEFT, RIGHT, FIRE)
     channels = ("cannon", "alien", "alien_left", "alien_right", "friendly_bullet", "enemy_bullet")

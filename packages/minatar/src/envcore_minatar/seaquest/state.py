@@ -49,8 +49,8 @@ class Enemies(NamedTuple):
     would.
 
     So a place is taken for no longer than an enemy lives, 10 * (move_speed + 1) steps, and 32 places are enough.
-    Enemies enter e_spawn_speed steps apart, at least. `move_speed` is 2 by the time that e_spawn_speed is 14. Of those
-    that entered until then at most five are left, and they are gone 36 steps later; at most 15 enter in the meantime,
+    Enemies spawn e_spawn_speed steps apart, at least. `move_speed` is 2 by the time that e_spawn_speed is 14. Of those
+    that spawned until then at most five are left, and they are gone 36 steps later; at most 15 spawn in the meantime,
     as e_spawn_speed falls once in two steps at most. All others live for 30 steps, so there are never more than 30.
     """
 
@@ -67,7 +67,7 @@ class Enemies(NamedTuple):
 
 @bit_fields.dataclass
 class SpawnedEnemy(Word):
-    """An enemy that enters: the bits of the first fields of `Enemies`, in their order; the others are zero."""
+    """An enemy that spawns: the bits of the first fields of `Enemies`, in their order; the others are zero."""
 
     alive = bits(1, "It is there.")
     is_sub = bits(1, "It is a submarine.")
@@ -102,7 +102,7 @@ class SeaquestState(MinAtarState):
 
     Attributes:
       packed: the player, uint32 ().
-      pace: the difficulty, and how long until the next enemy and diver enter; uint32 ().
+      pace: the difficulty, and how long until the next enemy and diver spawn; uint32 ().
       diver_count: divers on board, int32 (); below zero after a full rescue, without bound.
       f_bullets: the player's bullets, uint32 (), see `split_bullets`.
       divers: divers in the water, two uint32 (), see `split_divers`.
@@ -123,8 +123,8 @@ class SeaquestState(MinAtarState):
     surface = bits(1, "The player has not dived since it last surfaced, bool ().")
 
     e_spawn_speed = bits(5, "Steps from one enemy to the next, int32 ().", word="pace")
-    e_spawn_timer = bits(5, "Steps until an enemy enters, int32 ().", word="pace")
-    d_spawn_timer = bits(5, "Steps until a diver enters, int32 ().", word="pace")
+    e_spawn_timer = bits(5, "Steps until an enemy spawns, int32 ().", word="pace")
+    d_spawn_timer = bits(5, "Steps until a diver spawns, int32 ().", word="pace")
     move_speed = bits(3, "Steps from one move of an enemy to the next, less one; int32 ().", word="pace")
     ramp_index = bits(5, "How often the difficulty has risen, int32 ().", word="pace")
 
