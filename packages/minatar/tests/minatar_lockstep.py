@@ -1,4 +1,4 @@
-"""Our MinAtar games beside the original's: the same states, actions and draws, what comes of them, exactly.
+"""Compares our MinAtar games with the original's: the same states, actions and draws, and exactly the same results.
 
 `recorded` reads steps of the original from tests/golden, `played` takes them from the package `minatar` with draws of
 ours forced on it, and `check` compares them with what our rules make of the same states.
@@ -167,7 +167,7 @@ def check(original: Original, env: Any, steps: Steps) -> None:
     Args:
       original: how states hold the original's fields.
       env: the game, ramping as the steps were played.
-      steps: compared exactly, but for those that were played with another ramping.
+      steps: compared exactly, except those that were played with another ramping.
     """
     mine = steps.ramping == env.difficulty_ramping
     steps = jax.tree.map(lambda x: x[mine], steps)

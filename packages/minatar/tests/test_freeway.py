@@ -17,6 +17,7 @@ from envcore_minatar.freeway import Freeway, FreewayDraws, FreewayParams, Freewa
 from envcore_minatar.game import UP
 from envcore_minatar.lanes import unpack_lanes
 from minatar.environments import freeway as theirs
+from minatar_rules import DOWN, NOTHING, check_step, rules
 
 NUMBERS = ("pos", "move_timer", "terminate_timer", "terminal", "cars")
 ORIGINAL = lockstep.by_name(lambda: freeway.start(FreewayDraws(np.uint32(0))), NUMBERS)
@@ -70,6 +71,48 @@ def crosses(original: Any, rng: np.random.Generator) -> int:
     return 0 if near else UP
 
 
+DRAWN = 0x99999999  # speed 1 to the right in every lane
+
+
+def lanes(**rows: tuple[int, int, int]) -> list[list[int]]:
+    """`cars` with (column, timer, speed) in these rows, and elsewhere cars far away: `lanes(row3=(4, 0, -2))`."""
+    return [[column, row, *rest] for row in range(1, 9) for column, *rest in [rows.get(f"row{row}", (8, 5, 5))]]
+
+
+def moved(**rows: tuple[int, int, int]) -> list[list[int]]:
+    """The same a step later, when the other cars have waited for a step."""
+    return [car if f"row{car[1]}" in rows else [car[0], car[1], car[2] - 1, car[3]] for car in lanes(**rows)]
+
+
+XS = 0x88888888  # of `lanes()`
+
+
+@rules(
+    ("up", {"pos": 5}, UP, {"pos": 4, "move_timer": 2}, 0, False),
+    ("down", {"pos": 5}, DOWN, {"pos": 6, "move_timer": 2}, 0, False),
+    ("nothing", {"pos": 5}, NOTHING, {"pos": 5, "move_timer": 0}, 0, False),
+    ("the bottom stops the chicken", {"pos": 9}, DOWN, {"pos": 9, "move_timer": 2}, 0, False),
+    ("it rests between moves", {"pos": 5, "move_timer": 1}, UP, {"pos": 5, "move_timer": 0}, 0, False),
+    ("a car waits", {"cars": lanes(row3=(6, 2, 3))}, NOTHING, {"cars": moved(row3=(6, 1, 3))}, 0, False),
+    ("a car drives right", {"cars": lanes(row3=(6, 0, 3))}, NOTHING, {"cars": moved(row3=(7, 3, 3))}, 0, False),
+    ("a car drives left", {"cars": lanes(row3=(6, 0, -3))}, NOTHING, {"cars": moved(row3=(5, 3, -3))}, 0, False),
+    ("round the right end", {"cars": lanes(row3=(9, 0, 1))}, NOTHING, {"cars": moved(row3=(0, 1, 1))}, 0, False),
+    ("round the left end", {"cars": lanes(row3=(0, 0, -1))}, NOTHING, {"cars": moved(row3=(9, 1, -1))}, 0, False),
+    ("a hit before the car moves", {"pos": 3, "cars": lanes(row3=(4, 0, 1))}, NOTHING, {"pos": 9}, 0, False),
+    ("a hit after the car moved", {"pos": 3, "cars": lanes(row3=(3, 0, 1))}, NOTHING, {"pos": 9}, 0, False),
+    ("a hit by a car that waits", {"pos": 4, "cars": lanes(row3=(4, 2, 1))}, UP, {"pos": 9}, 0, False),
+    ("in other columns no hit", {"pos": 3, "cars": lanes(row3=(5, 0, 1))}, NOTHING, {"pos": 3}, 0, False),
+    ("the top scores, and cars change", {"pos": 1}, UP, {"pos": 9, "speeds": DRAWN, "timers": 0, "xs": XS}, 1, False),
+    ("time runs", {"terminate_timer": 1}, NOTHING, {"terminate_timer": 0}, 0, False),
+    ("and ends the game", {"terminate_timer": 0}, NOTHING, {"terminate_timer": -1}, 0, True),
+    ("after the end nothing moves", {"pos": 5, "terminal": True}, UP, {"pos": 5, "cars": lanes()}, 0, True),
+)
+def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
+    draws = FreewayDraws(jnp.uint32(DRAWN))
+    state = freeway.start(draws).replace(**{"move_timer": 0, "cars": lanes(), **before})
+    check_step(ENV, state, action, draws, after, reward, end)
+
+
 def test_every_recorded_step() -> None:
     steps = lockstep.recorded("freeway", lambda r: as_draws(r["draw.car_speed"], r["draw.car_u_direction"]))
     lockstep.check(ORIGINAL, ENV, steps)
@@ -97,7 +140,7 @@ def test_lockstep_with_the_original(policy: Any, ramping: bool, wins: int) -> No
 
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorter ones than usual, for the original takes a minute for 2,000 of them."""
+    """Shorter ones than usual, because the original takes a minute for 2,000 of them."""
     monkeypatch.setattr(theirs, "time_limit", SHORT - 1)
     original = episodes.originals_episodes("freeway", CLIMBS, 1500)
     ours = episodes.our_episodes(Short(use_minimal_action_set=False), CLIMBS, 3000, SHORT)
@@ -141,7 +184,7 @@ def test_a_win_draws_new_cars_in_their_places() -> None:
 
 @pytest.mark.parametrize("limit", [None, 3, 3000])
 def test_time_ends_the_game(limit: int | None) -> None:
-    """At the original's limit or another; then the game stands still, and so does the original's timer."""
+    """At the original's limit or another; then the game does not change, nor does the original's timer."""
     env = Freeway(use_minimal_action_set=False)
     params = env.default_params if limit is None else env.default_params.replace(max_steps_in_episode=limit)
     last = 2501 if limit is None else limit

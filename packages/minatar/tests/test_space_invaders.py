@@ -15,6 +15,7 @@ import pytest
 from envcore_minatar import space_invaders
 from envcore_minatar.space_invaders import SpaceInvaders, SpaceInvadersDraws
 from minatar.environments.space_invaders import Env as Original
+from minatar_rules import FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
 
 NUMBERS = (
     "pos", "alien_dir", "enemy_move_interval", "alien_move_timer", "alien_shot_timer", "ramp_index", "shot_timer",
@@ -22,7 +23,6 @@ NUMBERS = (
 )  # fmt: skip
 ORIGINAL = lockstep.by_name(space_invaders.start, NUMBERS, computed=["ramp_index"])
 RANDOM = (1 / 6,) * 6
-NOTHING, LEFT, RIGHT, FIRE = 0, 1, 3, 5
 
 
 def game(difficulty_ramping: bool = True) -> SpaceInvaders:
@@ -62,6 +62,54 @@ def dodges(original: Any, rng: np.random.Generator) -> int:
     """The same without a shot: aliens come down to the bottom."""
     action = dodges_and_fires(original, rng)
     return NOTHING if action == FIRE else action
+
+
+def board(*cells: tuple[int, int]) -> list[list[bool]]:
+    """The board with these cells (row, column) set."""
+    return [[(row, column) in cells for column in range(10)] for row in range(10)]
+
+
+WAVE = board(*((row, column) for row in range(4) for column in range(2, 8)))
+CALM = {"alien_map": board((0, 4), (0, 5)), "alien_move_timer": 5, "alien_shot_timer": 5, "alien_dir": -1, "pos": 5}
+
+
+@rules(
+    ("left", {}, LEFT, {"pos": 4}, 0, False),
+    ("right", {}, RIGHT, {"pos": 6}, 0, False),
+    ("up does nothing", {}, UP, {"pos": 5, "f_bullet_map": board()}, 0, False),
+    ("the edge stops the cannon", {"pos": 9}, RIGHT, {"pos": 9}, 0, False),
+    ("fire, and the bullet flies", {}, FIRE, {"f_bullet_map": board((8, 5)), "shot_timer": 4}, 0, False),
+    ("too early to fire", {"shot_timer": 2}, FIRE, {"f_bullet_map": board(), "shot_timer": 1}, 0, False),
+    ("our bullets fly up", {"f_bullet_map": board((5, 1), (0, 3))}, NOTHING, {"f_bullet_map": board((4, 1))}, 0, False),
+    ("theirs fly down", {"e_bullet_map": board((5, 1), (9, 3))}, NOTHING, {"e_bullet_map": board((6, 1))}, 0, False),
+    ("one reaches the cannon", {"e_bullet_map": board((8, 5))}, NOTHING, {}, 0, True),
+    ("or misses it", {"e_bullet_map": board((8, 5))}, LEFT, {"pos": 4}, 0, False),
+    ("timers fall", {}, NOTHING, {"alien_move_timer": 4, "alien_shot_timer": 4}, 0, False),
+    ("two aliens move every second step", {"alien_move_timer": 0}, NOTHING,
+     {"alien_map": board((0, 3), (0, 4)), "alien_move_timer": 1}, 0, False),
+    ("to the right", {"alien_move_timer": 0, "alien_dir": 1}, NOTHING, {"alien_map": board((0, 5), (0, 6))}, 0, False),
+    ("many move at the interval", {"alien_move_timer": 0, "alien_map": WAVE}, NOTHING,
+     {"alien_move_timer": 11}, 0, False),
+    ("at the edge they go down and turn", {"alien_move_timer": 0, "alien_map": board((2, 0), (3, 4))}, NOTHING,
+     {"alien_map": board((3, 0), (4, 4)), "alien_dir": 1}, 0, False),
+    ("an alien reaches the cannon", {"alien_move_timer": 0, "alien_map": board((9, 6))}, NOTHING, {}, 0, True),
+    ("or the cannon an alien", {"alien_map": board((9, 6))}, RIGHT, {}, 0, True),
+    ("they turn at the bottom", {"alien_move_timer": 0, "alien_map": board((2, 0), (9, 9))}, NOTHING, {}, 0, True),
+    ("the lowest in the nearest column shoots", {"alien_shot_timer": 0, "alien_map": board((1, 6), (3, 6), (4, 2))},
+     NOTHING, {"e_bullet_map": board((3, 6)), "alien_shot_timer": 9}, 0, False),
+    ("of two columns the left one", {"alien_shot_timer": 0, "alien_map": board((1, 6), (2, 4))}, NOTHING,
+     {"e_bullet_map": board((2, 4))}, 0, False),
+    ("an alien and the bullet are gone", {"f_bullet_map": board((1, 5))}, NOTHING,
+     {"alien_map": board((0, 4)), "f_bullet_map": board()}, 1, False),
+    ("the next wave is faster", {"alien_map": board((0, 5)), "f_bullet_map": board((1, 5))}, NOTHING,
+     {"alien_map": WAVE, "enemy_move_interval": 11, "ramp_index": 1}, 1, False),
+    ("down to every sixth step", {"alien_map": board((0, 5)), "f_bullet_map": board((1, 5)), "enemy_move_interval": 6},
+     NOTHING, {"alien_map": WAVE, "enemy_move_interval": 6, "ramp_index": 6}, 1, False),
+    ("after the end nothing moves", {"terminal": True}, LEFT, {"pos": 5, "alien_move_timer": 5}, 0, True),
+)  # fmt: skip
+def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
+    state = space_invaders.start().replace(**{**CALM, **before})
+    check_step(game(), state, action, SpaceInvadersDraws(), after, reward, end)
 
 
 @pytest.mark.parametrize("difficulty_ramping", [True, False])
