@@ -16,6 +16,8 @@ KEY_MAKERS = [jax.random.key, jax.random.PRNGKey]
 SHAPES = [(), (0,), (1,), (7,), (2, 3, 4), (1000,)]
 SEEDS = [0, 1, 42, 2**31 - 1]
 STREAM = 1 << 14
+# Equal to the last bit are the programs that users run.
+optimized_jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 3})
 
 
 def key_words(keys):
@@ -53,8 +55,8 @@ class TestEqualToJaxRandom:
     @pytest.mark.parametrize("shape", [(), (1000,)])
     def test_uniform_under_jit(self, make_key, shape):
         low, high = -0.6, 1.7
-        ours = jax.jit(lambda key: (random.uniform(key, shape), random.uniform(key, shape, low, high)))
-        jaxs = jax.jit(
+        ours = optimized_jit(lambda key: (random.uniform(key, shape), random.uniform(key, shape, low, high)))
+        jaxs = optimized_jit(
             lambda key: (
                 jax.random.uniform(key, shape, jnp.float32),
                 jax.random.uniform(key, shape, jnp.float32, low, high),
@@ -67,8 +69,8 @@ class TestEqualToJaxRandom:
     @pytest.mark.parametrize("make_key", KEY_MAKERS)
     @pytest.mark.parametrize("shape", [(), (1000,)])
     def test_normal_under_jit(self, make_key, shape):
-        ours = jax.jit(lambda key: random.normal(key, shape))
-        jaxs = jax.jit(lambda key: jax.random.normal(key, shape, jnp.float32))
+        ours = optimized_jit(lambda key: random.normal(key, shape))
+        jaxs = optimized_jit(lambda key: jax.random.normal(key, shape, jnp.float32))
         for key in map(make_key, SEEDS):
             np.testing.assert_array_equal(ours(key), jaxs(key), strict=True)
 
@@ -234,11 +236,10 @@ def test_derived_keys_never_meet():
     assert_distinct(key_words(derive(keys)).reshape(-1, 2))
 
 
-class TestBatchesShareNoKeys:
-    """Whole batches, by the first key of each: the others count up from it."""
-
-    NUM = 65_536
-    COMMON_SEEDS = np.unique(
+@functools.cache
+def common_seeds():
+    """The seeds that people use: small numbers, dates, powers, and random ones. uint32."""
+    return np.unique(
         np.concatenate(
             [
                 np.arange(10**6 + 1),
@@ -262,6 +263,12 @@ class TestBatchesShareNoKeys:
         )
     ).astype(np.uint32)
 
+
+class TestBatchesShareNoKeys:
+    """Whole batches, by the first key of each: the others count up from it."""
+
+    NUM = 65_536
+
     def test_batches_count_up_from_their_first_key(self):
         for key in map(jax.random.key, SEEDS):
             words = key_words(random.spawn(key, self.NUM)).astype(np.int64)
@@ -270,7 +277,7 @@ class TestBatchesShareNoKeys:
 
     @pytest.mark.parametrize("num", [1, 2048, NUM])
     def test_of_the_seeds_that_people_use(self, num):
-        keys = seed_keys_of(self.COMMON_SEEDS)
+        keys = seed_keys_of(common_seeds())
         batches = [first_of_batch(keys, num), first_of_batch(reset_keys(keys), num)]
         assert_apart(*((batch, num) for batch in batches))
 
@@ -280,13 +287,13 @@ class TestBatchesShareNoKeys:
 
     def test_with_the_keys_that_they_come_from(self):
         """Nor with what `split` and `reset_key` make of those, each alone."""
-        keys = seed_keys_of(self.COMMON_SEEDS)
+        keys = seed_keys_of(common_seeds())
         parts = jax.vmap(lambda key: random.split(key, 3))(keys[:10_000]).reshape(-1)
         alone = ((key_words(each), 1) for each in (keys, reset_keys(keys), parts, reset_keys(parts)))
         assert_apart((first_of_batch(keys[:10_000], self.NUM), self.NUM), *alone)
 
     def test_nested(self):
-        outer = jax.vmap(lambda key: random.spawn(key, 256))(seed_keys_of(self.COMMON_SEEDS[:4_000]))
+        outer = jax.vmap(lambda key: random.spawn(key, 256))(seed_keys_of(common_seeds()[:4_000]))
         inner = first_of_batch(outer.reshape(-1), 2048)
         assert_apart((key_words(outer[:, 0]), 256), (inner, 2048))
 
@@ -300,7 +307,7 @@ class TestBatchesShareNoKeys:
 
     def test_the_size_matters(self):
         """A batch is not the beginning of a larger one, which a program may spawn from the same key."""
-        keys = seed_keys_of(self.COMMON_SEEDS[:10_000])
+        keys = seed_keys_of(common_seeds()[:10_000])
         assert_apart(*((first_of_batch(keys, num), self.NUM) for num in (1, 2, 3, 2048, self.NUM)))
 
     def test_notices_what_counting_without_a_hash_does(self):
@@ -311,7 +318,7 @@ class TestBatchesShareNoKeys:
         with pytest.raises(AssertionError, match="share keys"):
             assert_apart((first(np.array([0, 364_789], np.uint32)), 4096))
         with pytest.raises(AssertionError, match="share keys"):
-            assert_apart((first(self.COMMON_SEEDS), self.NUM))
+            assert_apart((first(common_seeds()), self.NUM))
 
     def test_notices_a_batch_that_wraps_round(self):
         first = np.array([[7, 2**32 - 10], [7, 80]], np.uint32)

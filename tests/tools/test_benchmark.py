@@ -41,7 +41,9 @@ def played_by_hand(env_id: str) -> float:
 
 
 @pytest.mark.parametrize("reading", ["own", "float32"])
-@pytest.mark.parametrize("env_id", ["CartPole-v1", "FrozenLake-misc", "Seaquest-MinAtar"])
+@pytest.mark.parametrize(
+    "env_id", ["CartPole-v1", "FrozenLake-misc", pytest.param("Seaquest-MinAtar", marks=pytest.mark.slow)]
+)
 def test_the_loop_reads_another_column_in_each_step(workloads: Any, env_id: str, reading: str) -> None:
     run = workloads.envcore_same_loop(env_id, NUM_ENVS, NUM_STEPS, reading)
     assert float(jax.jit(run)(KEY)) == pytest.approx(played_by_hand(env_id), rel=1e-5)

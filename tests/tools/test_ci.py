@@ -40,7 +40,7 @@ def workflow(name):
 def test_the_readme_and_ci_run_the_tests_alike():
     commands = re.findall(r"^pip install uv && (uv run pytest.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert len(commands) == 1
-    assert f'{commands[0]} -m ""' in steps()["tests"]  # with the slow ones
+    assert steps()["tests"] == [commands[0], f"{commands[0]} -m slow -p no:envcore.testing.unoptimized"]
 
 
 def test_all_steps_run_by_default():

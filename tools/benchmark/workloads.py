@@ -237,9 +237,8 @@ def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: 
     batch = Batched(env, num_envs)
 
     def collect(transition: Any) -> jax.Array:
-        flat = carried(transition.obs, OWN)  # outside the boundary, as within it a conversion is slow from more axes
-        obs = compute_once(lambda flat: carried(flat, reading), flat)
-        return seen(obs, transition.state.time[0], reading) + transition.reward.sum()
+        obs, step = carried(transition.obs, reading), transition.state.time[0]
+        return compute_once(lambda obs, step: seen(obs, step, reading), obs, step) + transition.reward.sum()
 
     def run(key: jax.Array) -> jax.Array:
         return unroll(batch, policy, begin(batch, key, params), num_steps, params, collect=collect)[1].sum()

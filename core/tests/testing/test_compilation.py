@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -24,12 +26,26 @@ def test_quick_programs_compute_the_same() -> None:
     np.testing.assert_allclose(quick_jit(jnp.sin)(x), np.sin(x), atol=1e-6)
 
 
-def test_options_that_this_xla_does_not_know_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {"xla_backend_optimization_level": 0}
-    monkeypatch.setattr(compilation, "_QUICK", {**known, "xla_no_such_option": True})
-    compilation._quick_options.cache_clear()
-    try:
-        assert compilation._quick_options() == known
-        assert quick_jit(lambda x: x + 1)(1) == 2
-    finally:
-        compilation._quick_options.cache_clear()
+LEVEL = "--xla_backend_optimization_level=0"
+EMITTERS = "--xla_cpu_use_fusion_emitters=false"
+
+
+@pytest.mark.parametrize(
+    ("version", "given", "expected"),
+    [
+        ((0, 6, 0), None, f"{LEVEL} {EMITTERS}"),
+        ((0, 12, 0), None, LEVEL),  # which has no such emitters to turn off
+        ((0, 10, 2), "--xla_dump_to=here", f"--xla_dump_to=here {LEVEL} {EMITTERS}"),
+        ((0, 10, 2), "--xla_backend_optimization_level=2", f"--xla_backend_optimization_level=2 {EMITTERS}"),
+        ((0, 10, 2), f"{LEVEL} {EMITTERS}", f"{LEVEL} {EMITTERS}"),
+    ],
+)
+def test_flags_of_whole_processes(
+    version: tuple[int, ...], given: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compilation.jax, "__version_info__", version)
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    if given is not None:
+        monkeypatch.setenv("XLA_FLAGS", given)
+    compilation.compile_quickly()
+    assert os.environ["XLA_FLAGS"] == expected

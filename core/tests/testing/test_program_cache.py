@@ -74,6 +74,7 @@ def stored(project: Path) -> list[Path]:
 
 
 @pytest.mark.skipif(jax.__version_info__ < program_cache.SOUND_SINCE, reason="the plugin does nothing on an old JAX")
+@pytest.mark.slow
 def test_the_next_run_loads_what_this_one_compiled(project: Path) -> None:
     run(project, KILLED="1")
     assert stored(project) == []  # a process that was killed may have written half a file

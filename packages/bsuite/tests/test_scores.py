@@ -39,7 +39,7 @@ def a_log(name: str, *rows: Mapping[str, float], number: int = 0, **settings: fl
     return pd.DataFrame([dict(row) for row in rows]).assign(bsuite_env=name, bsuite_id=f"{name}/{number}", **settings)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", [AGENTS[0], *(pytest.param(agent, marks=pytest.mark.slow) for agent in AGENTS[1:])])
 def test_recorded_scores(agent: str, tmp_path: Path) -> None:
     official = pd.DataFrame(recorded(agent)["scores"])
     ours = score(load(agent, tmp_path))

@@ -188,7 +188,7 @@ def crowds(original: Any, rng: np.random.Generator) -> int:
     return int(rng.choice([NONE, LEFT, UP, RIGHT, DOWN, FIRE, FIRE]))
 
 
-@pytest.mark.parametrize("ramping", [True, False])
+@pytest.mark.parametrize("ramping", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_lockstep_with_the_original(ramping: bool) -> None:
     policies = (None, hunts, bounces, crowds) if ramping else (hunts,)
     games = [lockstep.played("seaquest", ENVS[ramping], fields, script, 4000, policy=policy) for policy in policies]
@@ -200,6 +200,7 @@ def test_lockstep_with_the_original(ramping: bool) -> None:
         lockstep.check_games(ORIGINAL, ENV, in_our_form(games[1]))
 
 
+@pytest.mark.slow
 def test_three_bullets_in_a_row() -> None:
     """All of them, with a fish near the newest one, which play never has: what `from_original` says of their order."""
     directions = list(itertools.product((True, False), repeat=3))
@@ -239,6 +240,7 @@ class AllEnter(Seaquest):
         return draws._replace(enemy_right=jnp.bool_(True), enemy_row=jnp.maximum(draws.enemy_row, 1))
 
 
+@pytest.mark.slow
 def test_places_for_enemies_suffice() -> None:
     """The hardest games, which become so at different times: played through without looking at the original."""
     env = AllEnter(use_minimal_action_set=False)

@@ -126,7 +126,9 @@ def test_recorded_resets() -> None:
     lockstep.check_resets(ORIGINAL, "space_invaders", starts)
 
 
-@pytest.mark.parametrize(("difficulty_ramping", "fastest"), [(True, 6), (False, 12)])
+@pytest.mark.parametrize(
+    ("difficulty_ramping", "fastest"), [pytest.param(True, 6, marks=pytest.mark.slow), (False, 12)]
+)
 def test_lockstep_with_the_original(difficulty_ramping: bool, fastest: int) -> None:
     env = game(difficulty_ramping)
 
@@ -183,6 +185,7 @@ def played_once(starts: list[dict[str, Any]], actions: np.ndarray, difficulty_ra
     return lockstep.Steps(before, action, action, SpaceInvadersDraws(), after, obs, reward, terminal, ramping)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difficulty_ramping", [True, False])
 def test_steps_from_any_state(difficulty_ramping: bool) -> None:
     """Also from those that no play reaches, and from those that the recordings have few of."""

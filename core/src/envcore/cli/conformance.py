@@ -8,6 +8,7 @@ from envcore import testing
 from envcore.cli.choice import Choice
 from envcore.cli.options import key_of
 from envcore.errors import ConformanceError
+from envcore.testing.compilation import compile_quickly
 from envcore.text import printable
 
 
@@ -17,6 +18,7 @@ def check_environment(choice: Choice, seed: int) -> None:
     Raises:
       ConformanceError: the environment breaks a rule.
     """
+    compile_quickly()
     console, key = Console(), key_of(seed)
     env, params = choice.make()
     broken: list[str] = []

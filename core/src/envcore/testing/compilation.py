@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Any
 
 import jax
-import numpy as np
-
-_QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 
 
 def quick_jit(fun: Callable[..., Any]) -> Any:
@@ -17,17 +15,24 @@ def quick_jit(fun: Callable[..., Any]) -> Any:
     return jax.jit(fun, compiler_options=_quick_options() if jax.default_backend() == "cpu" else None)
 
 
-@functools.cache
+def compile_quickly() -> None:
+    """Makes `quick_jit` of all that this process and its children compile, if no backend has started yet.
+
+    It extends `XLA_FLAGS`; flags that are set already win.
+    """
+    given = os.environ.get("XLA_FLAGS", "").split()
+    names = {flag.partition("=")[0] for flag in given}
+    flags = {f"--{name}": str(value).lower() for name, value in _quick_options().items()}
+    added = [f"{name}={value}" for name, value in flags.items() if name not in names]
+    os.environ["XLA_FLAGS"] = " ".join([*given, *added])
+
+
 def _quick_options() -> dict[str, Any]:
-    """The options that this jaxlib knows: XLA adds and drops some from one version to the next."""
-    known: dict[str, Any] = {}
-    for name, value in _QUICK.items():
-        try:
-            jax.jit(lambda: np.int32(0), compiler_options={name: value}).lower().compile()
-        except jax.errors.JaxRuntimeError:
-            continue
-        known[name] = value
-    return known
+    """Options of XLA. It refuses one that it does not know."""
+    options: dict[str, Any] = {"xla_backend_optimization_level": 0}
+    if jax.__version_info__ < (0, 11):
+        options["xla_cpu_use_fusion_emitters"] = False
+    return options
 
 
 class CompilationCount:
