@@ -142,8 +142,7 @@ class SpaceNeedsParams(Counter):
 class SpaceMixesDtypes(Counter):
     """Right for the Python numbers of the default params, and wrong for the arrays that `make` returns."""
 
-    def observation_space(self, params: Any = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_observation_space(self, params: Any) -> spaces.Box:
         return spaces.Box(0.0, np.maximum(1, 0 * params.max_steps_in_episode * params.bonus), (self.goal + 1,))
 
 
@@ -178,17 +177,17 @@ class TooManyActions(spaces.Discrete):
 
 
 class SamplesOutside(Counter):
-    def action_space(self, params: Any = None) -> spaces.Discrete:
+    def make_action_space(self, params: Any) -> spaces.Discrete:
         return TooManyActions(2)
 
 
 class NarrowObservationSpace(Counter):
-    def observation_space(self, params: Any = None) -> spaces.Box:
+    def make_observation_space(self, params: Any) -> spaces.Box:
         return spaces.Box(0.0, 0.5, (self.goal + 1,))
 
 
 class StateSpaceWithoutGoal(Counter):
-    def state_space(self, params: Any = None) -> spaces.Dict:
+    def make_state_space(self, params: Any) -> spaces.Dict:
         return spaces.Dict({"count": spaces.Discrete(self.goal), "time": spaces.COUNT})
 
 
@@ -309,17 +308,17 @@ class JitsInStep(Counter):
 
 
 class FloatPicture(Counter):
-    def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
-        return super().render(state, params, height=height).astype(jnp.float32)
+    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+        return super().paint(state, params, height).astype(jnp.float32)
 
 
 class SamePicture(Counter):
-    def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
+    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
         return jnp.zeros((height, height, 3), jnp.uint8)
 
 
 class PictureOfTheBatch(Counter):
-    def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
+    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
         @custom_vmap
         def mean(count: jax.Array) -> jax.Array:
             return count
@@ -328,7 +327,7 @@ class PictureOfTheBatch(Counter):
         def _(size: int, batched: Any, count: jax.Array) -> Any:  # pyright: ignore[reportUnusedFunction]
             return jnp.broadcast_to(count.max(), (size,)), True
 
-        return super().render(state.replace(count=mean(state.count)), params, height=height)
+        return super().paint(state.replace(count=mean(state.count)), params, height)
 
 
 BROKEN = {

@@ -22,9 +22,8 @@ COMPILED = (ValueError, jax.errors.JaxRuntimeError)
 class Pair(Counter):
     """A counter whose action is a dict of a choice and a force, whose bound is a param."""
 
-    def action_space(self, params: Any = None) -> Any:
-        bonus = (self.default_params if params is None else params).bonus
-        return spaces.Dict({"choice": spaces.Discrete(2), "force": spaces.Box(0.0, bonus, (2,))})
+    def make_action_space(self, params: Any) -> Any:
+        return spaces.Dict({"choice": spaces.Discrete(2), "force": spaces.Box(0.0, params.bonus, (2,))})
 
     def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
         return super().transition(key, state, action["choice"], params.replace(bonus=action["force"].sum()))

@@ -219,12 +219,12 @@ def test_a_picture_of_a_batch_of_states_is_refused_before_it_is_painted():
 
 @pytest.mark.parametrize("height", [0, -3, 2.5, None, "64"])
 def test_a_height_must_be_a_positive_integer(height):
-    with pytest.raises(PictureError, match="height of a picture must be an integer of at least 1 pixel, got"):
+    with pytest.raises(PictureError, match="height of a picture must be a positive integer, got"):
         draw.paint(height, UNIT)
 
 
 def test_a_height_that_no_machine_can_paint_is_refused_before_it_is_tried():
-    with pytest.raises(PictureError, match=r"at most 65,536 pixels, got 9{20}\.$"):
+    with pytest.raises(PictureError, match=r"at most 65,536, got 9{20}$"):
         draw.paint(int("9" * 20), UNIT)
 
 

@@ -234,6 +234,35 @@ class TestDefaults:
         ):
             jax.tree.map(np.testing.assert_array_equal, with_params, without)
 
+    def test_the_base_class_fills_in_the_default_params(self) -> None:
+        given = []
+
+        class Sized(Counter):
+            def make_action_space(self, params: Any) -> Any:
+                given.append(params)
+                return super().make_action_space(params)
+
+            def make_observation_space(self, params: Any) -> Any:
+                given.append(params)
+                return super().make_observation_space(params)
+
+            def make_state_space(self, params: Any) -> Any:
+                given.append(params)
+                return super().make_state_space(params)
+
+            def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+                given.append(params)
+                return super().paint(state, params, height)
+
+        env, other = Sized(), CounterParams(bonus=3.0)
+        _, state = Counter().reset(KEY)
+        for method in (env.action_space, env.observation_space, env.state_space, lambda *p: env.render(state, *p)):
+            method()
+            method(None)
+            method(other)
+            assert [each.bonus for each in given] == [0.5, 0.5, 3.0]
+            given.clear()
+
     def test_get_obs_is_what_step_returns(self) -> None:
         for obs, state, *_ in play(Counter(), [1, 0, 1, 1]):
             np.testing.assert_array_equal(Counter().get_obs(state), obs)
@@ -250,8 +279,8 @@ class TestDefaults:
             names: Any
 
         class Nested(Counter):
-            def state_space(self, params: Any = None) -> spaces.Dict:
-                return Environment.state_space(self, params)
+            def make_state_space(self, params: Any) -> spaces.Dict:
+                return Environment.make_state_space(self, params)
 
             def init_state(self, key: Any, params: Any) -> Any:
                 pair, names = (jnp.uint8(1), jnp.zeros(2)), {"a": jnp.int32(0)}
@@ -268,7 +297,7 @@ class TestDefaults:
         assert Nested().state_space().contains(Nested().init_state(KEY, None))
 
     def test_an_environment_without_a_picture_says_what_to_do(self) -> None:
-        with pytest.raises(NoPictureError, match=r"^Deck cannot be drawn: its class Deck has to implement render"):
+        with pytest.raises(NoPictureError, match=r"^Deck cannot be drawn: its class Deck has to implement paint"):
             Deck().render(Deck().reset(KEY)[1])
 
     def test_time_is_for_the_base_class(self) -> None:

@@ -47,20 +47,23 @@ class Gain(ParamsWrapper):
 class Sized(Counter):
     """A counter whose spaces, observation and picture depend on params, and that insists on being given its own."""
 
-    def observation_space(self, params: CounterParams | None = None) -> spaces.Box:
+    @property
+    def default_params(self) -> CounterParams:
+        return CounterParams(bonus=7.0)
+
+    def make_observation_space(self, params: CounterParams) -> spaces.Box:
         return spaces.Box(0.0, self._bonus(params), (self.goal + 1,))
 
-    def action_space(self, params: CounterParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: CounterParams) -> spaces.Discrete:
         return spaces.Discrete(int(self._bonus(params)))
 
     def observe(self, state: Any, params: CounterParams) -> jax.Array:
         return super().observe(state, params) * self._bonus(params)
 
-    def render(self, state: Any, params: CounterParams | None = None, *, height: int = 256) -> jax.Array:
+    def paint(self, state: Any, params: CounterParams, height: int) -> jax.Array:
         return jnp.full((height, height, 3), self._bonus(params)).astype(jnp.uint8)
 
-    def _bonus(self, params: CounterParams | None) -> Any:
-        params = CounterParams(bonus=7.0) if params is None else params
+    def _bonus(self, params: CounterParams) -> Any:
         assert isinstance(params, CounterParams)
         return params.bonus
 

@@ -58,7 +58,7 @@ def test_grey_is_the_brightness_of_the_colours() -> None:
 @pytest.mark.parametrize("level", [0, 1, 128, 255])
 def test_a_grey_picture_stays_as_it_is(level) -> None:
     class Flat(Counter):
-        def render(self, state, params=None, *, height=256):
+        def paint(self, state, params, height):
             return jnp.full((height, height, 3), level, jnp.uint8)
 
     assert (seen(PixelObservation(Flat(), (4, 4), grayscale=True), Flat().reset(KEY)[1]) == level).all()
@@ -83,8 +83,7 @@ def test_pictures_stack_and_batch_in_any_order() -> None:
 
 def test_params_reach_the_picture() -> None:
     class Scaled(Spring):
-        def render(self, state, params=None, *, height=256):
-            params = self.default_params if params is None else params
+        def paint(self, state, params, height):
             return draw.paint(height, draw.Window((0.0, 0.0), 2.0, 1.0), (draw.circle((0, 0), params.bound), draw.RED))
 
     env = PixelObservation(Scaled(), (8, 8))
@@ -118,7 +117,7 @@ def test_a_bad_size_is_an_error(size) -> None:
 )
 def test_what_is_no_picture_is_an_error_at_once(picture) -> None:
     class Wrong(Counter):
-        def render(self, state: Any, params: Any = None, *, height: int = 256) -> Any:
+        def paint(self, state: Any, params: Any, height: int) -> Any:
             return picture
 
     with pytest.raises(EnvironmentDefinitionError, match=r"Wrong.render\(.*height=8\) returns .*must return"):
@@ -128,3 +127,14 @@ def test_what_is_no_picture_is_an_error_at_once(picture) -> None:
 def test_an_environment_without_a_picture_is_an_error_at_once() -> None:
     with pytest.raises(NoPictureError, match=r"Deck cannot be drawn: .* has to implement"):
         PixelObservation(Deck())
+
+
+def test_paint_has_to_take_a_height() -> None:
+    class Wrong(Counter):
+        def paint(self, state: Any, params: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+            return jnp.zeros((8, 8, 3), jnp.uint8)
+
+    with pytest.raises(
+        EnvironmentDefinitionError, match=r"its signature must be paint\(self, state, params, h"
+    ):
+        PixelObservation(Wrong(), (8, 8))

@@ -74,7 +74,7 @@ def test_policies_see_params_and_observations() -> None:
 
 @pytest.mark.parametrize("num_steps", [0, -1, 2.0, True])
 def test_unroll_needs_a_number_of_steps(num_steps: Any) -> None:
-    with pytest.raises(RolloutError, match="positive number of steps"):
+    with pytest.raises(RolloutError, match="num_steps must be a positive integer"):
         unroll(Counter(), random_policy(Counter()), begin(Counter(), KEY), num_steps)
 
 

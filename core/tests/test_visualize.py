@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import arguments, frames, random, rollout, visualize
+from envcore import frames, random, rollout, visualize
+from envcore.engine import arguments
 from envcore.errors import (
     AnimationError,
     EnvcoreError,
@@ -504,9 +505,9 @@ BAD = {
         "state_seq must be a list with one entry for each state, .* generator",
     ),
     "a string": ((ENV, None, "states"), {}, InvalidStateError, "must be a list with .* got a value of type str"),
-    "no picture": ((Deck(), None, [Deck().reset(KEY)[1]]), {}, NoPictureError, "Deck has to implement render"),
-    "height 0": ((ENV, None, STATES), {"height": 0}, PictureError, "at least 1 pixel, got 0"),
-    "height 1.5": ((ENV, None, STATES), {"height": 1.5}, PictureError, "at least 1 pixel, got 1.5"),
+    "no picture": ((Deck(), None, [Deck().reset(KEY)[1]]), {}, NoPictureError, "Deck has to implement paint"),
+    "height 0": ((ENV, None, STATES), {"height": 0}, PictureError, "a positive integer, got 0"),
+    "height 1.5": ((ENV, None, STATES), {"height": 1.5}, PictureError, "a positive integer, got 1.5"),
     "fps 0": ((ENV, None, STATES), {"fps": 0}, VisualizerError, "fps must be a positive number .*, got 0"),
     "fps nan": ((ENV, None, STATES), {"fps": np.nan}, VisualizerError, "got nan"),
     "fps inf": ((ENV, None, STATES), {"fps": np.inf}, VisualizerError, "got inf"),
@@ -558,7 +559,7 @@ def test_the_type_of_a_picture() -> None:
     assert frames.picture_struct(batched, arguments.state_struct(batched), None, 8).shape == (3, 8, 8, 3)
     with pytest.raises(PictureError, match="got 0"):
         frames.picture_struct(ENV, STATES[0], PARAMS, 0)
-    with pytest.raises(NoPictureError, match="Deck has to implement render"):
+    with pytest.raises(NoPictureError, match="Deck has to implement paint"):
         frames.picture_struct(Deck(), arguments.state_struct(Deck()), None, 8)
 
 

@@ -36,13 +36,13 @@ class Counter(Environment[CounterState, CounterParams]):
     def default_params(self) -> CounterParams:
         return CounterParams()
 
-    def action_space(self, params: CounterParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: CounterParams) -> spaces.Discrete:
         return spaces.Discrete(2)
 
-    def observation_space(self, params: CounterParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: CounterParams) -> spaces.Box:
         return spaces.Box(0.0, 1.0, (self.goal + 1,))
 
-    def state_space(self, params: CounterParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: CounterParams) -> spaces.Dict:
         return spaces.Dict({"count": spaces.Discrete(self.goal + 1), "time": spaces.COUNT})
 
     def init_state(self, key: jax.Array, params: CounterParams) -> CounterState:
@@ -58,7 +58,7 @@ class Counter(Environment[CounterState, CounterParams]):
     def observe(self, state: CounterState, params: CounterParams) -> jax.Array:
         return (np.arange(self.goal + 1, dtype=np.int32) == state.count).astype(jnp.float32)
 
-    def render(self, state: CounterState, params: CounterParams | None = None, *, height: int = 256) -> jax.Array:
+    def paint(self, state: CounterState, params: CounterParams, height: int) -> jax.Array:
         """A bar as long as the count, in a square."""
         column = np.arange(height, dtype=np.int32) * self.goal // height
         bar = (column < state.count).astype(jnp.uint8) * np.uint8(255)
@@ -85,8 +85,8 @@ class TallyState(CounterState):
 class Tally(Counter):
     """A counter that remembers through resets how many episodes it has finished."""
 
-    def state_space(self, params: CounterParams | None = None) -> spaces.Dict:
-        return spaces.Dict({**super().state_space(params).spaces, "episodes": spaces.COUNT})
+    def make_state_space(self, params: CounterParams) -> spaces.Dict:
+        return spaces.Dict({**super().make_state_space(params).spaces, "episodes": spaces.COUNT})
 
     def init_state(self, key: jax.Array, params: CounterParams) -> TallyState:
         return TallyState(count=0, episodes=0)
@@ -121,10 +121,10 @@ class Spring(Environment[SpringState, SpringParams]):
     def default_params(self) -> SpringParams:
         return SpringParams()
 
-    def action_space(self, params: SpringParams | None = None) -> spaces.Box:
+    def make_action_space(self, params: SpringParams) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (1,))
 
-    def observation_space(self, params: SpringParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: SpringParams) -> spaces.Box:
         return spaces.Box(-np.inf, np.inf, (2,))
 
     def init_state(self, key: jax.Array, params: SpringParams) -> SpringState:
@@ -141,7 +141,7 @@ class Spring(Environment[SpringState, SpringParams]):
     def observe(self, state: SpringState, params: SpringParams) -> jax.Array:
         return jnp.stack([state.position, state.velocity])
 
-    def render(self, state: SpringState, params: SpringParams | None = None, *, height: int = 256) -> jax.Array:
+    def paint(self, state: SpringState, params: SpringParams, height: int) -> jax.Array:
         """The mass, and a floor below it, in a picture twice as wide as high."""
         window = draw.Window((0.0, 0.0), 2.0, 2.0)
         mass = draw.circle((state.position, 0.0), 0.5)
@@ -166,10 +166,10 @@ class Deck(Environment[DeckState, EnvParams]):
     def default_params(self) -> EnvParams:
         return EnvParams()
 
-    def action_space(self, params: EnvParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: EnvParams) -> spaces.Discrete:
         return spaces.Discrete(self.size)
 
-    def observation_space(self, params: EnvParams | None = None) -> spaces.Dict:
+    def make_observation_space(self, params: EnvParams) -> spaces.Dict:
         return spaces.Dict({"top": spaces.Discrete(self.size), "left": spaces.Box(0, self.size, (1,))})
 
     def init_state(self, key: jax.Array, params: EnvParams) -> DeckState:

@@ -25,7 +25,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from agreement import Fields, check_agreement
-from envcore import arguments
+from envcore.engine import arguments
 from forced_draws import Calls, ForcedDraws
 from lockstep import ROUNDINGS, SPACING
 

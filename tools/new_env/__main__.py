@@ -109,7 +109,7 @@ def checked_summary(summary: str, env_id: str) -> str:
     if not summary or not summary.isprintable() or "\\" in summary or '"' in summary:
         raise ScaffoldError("the summary must be one line of plain text without quotes or backslashes")
     summary = summary if summary.endswith((".", "!", "?")) else f"{summary}."
-    excess = max(len(f'"""{env_id}: {summary}'), len(f'            summary="{summary}",')) - _LINE_LENGTH
+    excess = max(len(f'    """{env_id}: {summary}'), len(f'            summary="{summary}",')) - _LINE_LENGTH
     if excess > 0:
         raise ScaffoldError(f"the summary is {excess} characters too long for a line")
     return summary

@@ -1,8 +1,9 @@
 """The contract between environments and everything that uses them.
 
-An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, the spaces, and
-optionally `state_space`, `check_params`, `render` and `carry_over`. `Environment` owns the rest, each thing in one
-place: time, the time limit, auto-reset, dtypes and the keys of `info`.
+An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, its spaces by
+`make_action_space` and `make_observation_space`, and optionally `make_state_space`, `check_params`, `paint` and
+`carry_over`. `Environment` owns the rest, each thing in one place: default params, time, the time limit, auto-reset,
+dtypes and the keys of `info`. `envcore.engine` carries it out.
 
 Wrappers and the base class speak through four pure functions, none of which resets by itself:
 
@@ -17,19 +18,17 @@ Wrappers and the base class speak through four pure functions, none of which res
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import jax
-import jax.numpy as jnp
 from flax import struct
 
-from envcore import arguments, random, spaces, stepping, trees
-from envcore.auto_reset import reset_where
-from envcore.errors import EnvironmentDefinitionError, NoPictureError
+from envcore import random, spaces
+from envcore.engine import arguments, episode, stepping
+from envcore.engine.types import Info as Info
+from envcore.engine.types import Outcome as Outcome
+from envcore.errors import NoPictureError
 from envcore.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
-from envcore.time_limit import is_reached, next_time
-
-Info = dict[str, Any]
 
 
 @struct.dataclass
@@ -60,24 +59,6 @@ class EnvParams:
     if TYPE_CHECKING:  # flax adds it
 
         def replace(self, **updates: Any) -> Self: ...
-
-
-class Outcome(NamedTuple):
-    """What one step of an episode leads to.
-
-    Attributes:
-      state: the state after the step, before any reset.
-      reward: float32 ().
-      terminated: bool (), the episode has come to an end of its own.
-      truncated: bool (), the time limit is reached.
-      info: the environment's own entries.
-    """
-
-    state: Any
-    reward: jax.Array
-    terminated: jax.Array
-    truncated: jax.Array
-    info: Info
 
 
 StateT = TypeVar("StateT", bound=EnvState)
@@ -127,15 +108,15 @@ class Environment(Generic[StateT, ParamsT]):
         """The observation, a pure function of the state: any pytree of arrays."""
         raise NotImplementedError
 
-    def action_space(self, params: ParamsT | None = None) -> spaces.Space:
+    def make_action_space(self, params: ParamsT) -> spaces.Space:
         """The space of actions."""
         raise NotImplementedError
 
-    def observation_space(self, params: ParamsT | None = None) -> spaces.Space:
+    def make_observation_space(self, params: ParamsT) -> spaces.Space:
         """The space of observations."""
         raise NotImplementedError
 
-    def state_space(self, params: ParamsT | None = None) -> spaces.Dict:
+    def make_state_space(self, params: ParamsT) -> spaces.Dict:
         """The space of states, by field. By default their shapes and dtypes without bounds."""
         space = spaces.unbounded_space(arguments.state_struct(self))
         assert isinstance(space, spaces.Dict)  # a state is a dataclass
@@ -149,21 +130,11 @@ class Environment(Generic[StateT, ParamsT]):
         del final
         return fresh
 
-    def render(self, state: StateT, params: ParamsT | None = None, *, height: int = 256) -> jax.Array:
-        """A picture of the state: uint8 (height, width, 3), a pure function for `jit` and `vmap`.
-
-        Args:
-          state: what `reset` or `step` returned.
-          params: as for `reset`.
-          height: in pixels; the width follows from the environment's own aspect ratio. Static under `jit`.
-
-        Raises:
-          NoPictureError: the environment has no picture.
-          PictureError: the height is no positive integer, or the state is a batch of states.
-        """
+    def paint(self, state: StateT, params: ParamsT, height: int) -> jax.Array:
+        """The picture that `render` returns: uint8 (height, width, 3). By default there is none."""
         raise NoPictureError(
             f"{self.name} cannot be drawn: its class {type(self).__qualname__} has to implement "
-            "render(state, params, *, height=256), which returns uint8 (height, width, 3)."
+            "paint(state, params, height), which returns uint8 (height, width, 3)."
         )
 
     # What users call.
@@ -182,6 +153,32 @@ class Environment(Generic[StateT, ParamsT]):
     def batch_shape(self) -> tuple[int, ...]:
         """Shape of a reward: () unless the environment is a batch of environments."""
         return ()
+
+    def action_space(self, params: ParamsT | None = None) -> spaces.Space:
+        """The space of actions, of the default params where none are given."""
+        return self.make_action_space(self._given(params))
+
+    def observation_space(self, params: ParamsT | None = None) -> spaces.Space:
+        """The space of observations, of the default params where none are given."""
+        return self.make_observation_space(self._given(params))
+
+    def state_space(self, params: ParamsT | None = None) -> spaces.Dict:
+        """The space of states by field, of the default params where none are given."""
+        return self.make_state_space(self._given(params))
+
+    def render(self, state: StateT, params: ParamsT | None = None, *, height: int = 256) -> jax.Array:
+        """A picture of the state: uint8 (height, width, 3), a pure function for `jit` and `vmap`.
+
+        Args:
+          state: what `reset` or `step` returned.
+          params: as for `reset`.
+          height: in pixels; the width follows from the environment's own aspect ratio. Static under `jit`.
+
+        Raises:
+          NoPictureError: the environment has no picture.
+          PictureError: the height is not a positive integer, or the state is a batch of states.
+        """
+        return self.paint(state, self._given(params), height)
 
     def reset(self, key: jax.Array, params: ParamsT | None = None) -> tuple[Any, StateT]:
         """Starts an episode.
@@ -257,49 +254,18 @@ class Environment(Generic[StateT, ParamsT]):
 
     def start(self, key: jax.Array, params: ParamsT) -> StateT:
         """The first state of an episode, with the types that every state has."""
-        state = self.init_state(key, params)
-        arguments.check_pytree(self, state, "init_state")
-        return trees.narrow(state)
+        return episode.start(self, key, params)
 
     def advance(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> Outcome:
         """One step without auto-reset or observation. Arguments are checked and cast already."""
-        state_after, reward, terminated, info = self._checked_transition(key, state, action, params)
-        at_limit = is_reached(state_after.time, params.max_steps_in_episode)
-        if self.time_limit_terminates:
-            terminated, at_limit = terminated | at_limit, jnp.zeros_like(at_limit)
-        return Outcome(state_after, reward, terminated, at_limit, info)
+        return episode.advance(self, key, state, action, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: ParamsT) -> StateT:
         """Returns a fresh state where `done`, else `state`."""
+        return episode.restart(self, key, done, state, params)
 
-        def fresh(state: StateT, key: jax.Array, params: ParamsT) -> StateT:
-            start = self.start(key, params)
-            new = self.carry_over(start, state).replace(time=start.time)
-            return jax.tree.map(jnp.asarray, self._conform(new, state, "carry_over's state"))
-
-        return reset_where(done, fresh, state, key, params, only_finished=self.expensive_reset)
+    def _given(self, params: ParamsT | None) -> ParamsT:
+        return self.default_params if params is None else params
 
     def _checked(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
-        random.check_key(key)
-        params = arguments.checked_params(self, params)
-        return key, arguments.checked_state(self, state), arguments.checked_action(self, action, params), params
-
-    def _checked_transition(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> tuple[Any, ...]:
-        result = self.transition(key, state, action, params)
-        if not isinstance(result, tuple) or len(result) not in (3, 4):
-            raise self._definition_error(f"transition must return (state, reward, terminated[, info]), got {result!r}")
-        after, reward, terminated, info = result if len(result) == 4 else (*result, {})
-        if not isinstance(after, type(state)):
-            raise self._definition_error(f"transition must return a {type(state).__name__} first, got {after!r}")
-        if not isinstance(info, dict):
-            raise self._definition_error(f"transition must return a dict fourth, got {info!r}")
-        after = self._conform(after.replace(time=next_time(state.time)), state, "transition's state")
-        reward = self._conform(reward, jax.ShapeDtypeStruct((), jnp.float32), "the reward")
-        terminated = self._conform(terminated, jax.ShapeDtypeStruct((), jnp.bool_), "terminated")
-        return after, jnp.asarray(reward), jnp.asarray(terminated), trees.narrow(info)
-
-    def _conform(self, value: Any, expected: Any, what: str) -> Any:
-        return trees.conform(value, expected, what, self._definition_error)
-
-    def _definition_error(self, problem: str) -> EnvironmentDefinitionError:
-        return EnvironmentDefinitionError(f"{type(self).__qualname__} breaks the contract: {problem}")
+        return arguments.checked(self, key, state, action, params)

@@ -12,9 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from envcore import arguments, trees
+from envcore import trees
 from envcore.animation.files import empty_frames
 from envcore.draw import checked_height
+from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidStateError, VisualizerError
 
@@ -105,14 +106,18 @@ def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: 
 
 def _check_arguments(env: Environment[Any, Any], call: str) -> None:
     """A wrapper passes on what it is given: what counts is what the environment inside takes."""
-    for render in (env.render, env.unwrapped.render):
-        try:
-            inspect.signature(render).bind(None, None, height=1)
-        except TypeError as error:
-            raise EnvironmentDefinitionError(
-                f"{call} cannot be called: {error}; its signature must be render(self, state, params=None, *, "
-                "height=256)."
-            ) from error
+    signatures = {
+        "render(self, state, params=None, *, height=256)": ((None, None), {"height": 1}),
+        "paint(self, state, params, height)": ((None, None, 1), {}),
+    }
+    for owner in (env, env.unwrapped):
+        for signature, (args, options) in signatures.items():
+            name = signature.partition("(")[0]
+            try:
+                inspect.signature(getattr(owner, name)).bind(*args, **options)
+            except TypeError as error:
+                message = f"{call} cannot be called: {error}; its signature must be {signature}."
+                raise EnvironmentDefinitionError(message) from error
 
 
 def picture_shape(env: Environment[Any, Any], states: Any, params: Any, height: Any) -> tuple[int, int]:

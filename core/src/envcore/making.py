@@ -100,7 +100,7 @@ def _option_names(factory: Callable[..., Environment[Any, Any]]) -> tuple[list[s
 
 
 def _param_names(registration: Registration, factory: Callable[..., Environment[Any, Any]]) -> set[str]:
-    from envcore.arguments import param_names
+    from envcore.engine.arguments import param_names
 
     try:
         return set(param_names(factory(**registration.spec.kwargs).default_params))

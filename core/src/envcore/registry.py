@@ -119,7 +119,7 @@ class Registry:
     def make(self, env_id: str, **kwargs: Any) -> tuple[Environment[Any, Any], Any]:
         """See `envcore.make`."""
         env = construct(self.find(env_id), kwargs)  # looked up before JAX is imported
-        from envcore.arguments import device_params
+        from envcore.engine.arguments import device_params
 
         return env, device_params(env)
 

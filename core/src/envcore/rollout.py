@@ -16,7 +16,8 @@ import jax.numpy as jnp
 from flax import struct
 from jax import lax
 
-from envcore import arguments, random, registry, spaces
+from envcore import options, random, registry, spaces
+from envcore.engine import arguments
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import InvalidParamsError, RolloutError
 
@@ -97,8 +98,7 @@ def unroll(
     Raises:
       RolloutError: num_steps is not a positive integer.
     """
-    if not _is_positive_integer(num_steps):
-        raise RolloutError(f"a rollout needs a positive number of steps, got {num_steps!r}.")
+    num_steps = options.positive_integer("num_steps", num_steps, RolloutError)
 
     def body(carry: RolloutState, _: None) -> tuple[RolloutState, Any]:
         # The observation is computed from the state here, not carried: a carried one is copied on every iteration.
@@ -217,9 +217,7 @@ class EnvRollout(RolloutWrapper):
     ):
         _check_policy(model_forward)
         super().__init__(_FlaxPolicy(model_forward), env_name, num_env_steps, env_kwargs, env_params)
-        if not _is_positive_integer(num_episodes):
-            raise RolloutError(f"num_episodes must be a positive integer, got {num_episodes!r}.")
-        self.num_episodes = num_episodes
+        self.num_episodes = options.positive_integer("num_episodes", num_episodes, RolloutError)
 
     def collect(self, key: jax.Array, policy_params: Any) -> jax.Array:
         """Returns of `num_episodes` episodes, float32 (num_episodes,); an episode longer than the rollout is cut."""
@@ -258,13 +256,7 @@ def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int 
     if num_env_steps is None:
         limit = int(params.max_steps_in_episode)
         return STEPS_WITHOUT_TIME_LIMIT if limit == NO_TIME_LIMIT else limit
-    if not _is_positive_integer(num_env_steps):
-        raise RolloutError(f"num_env_steps must be a positive integer, got {num_env_steps!r}.")
-    return num_env_steps
-
-
-def _is_positive_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return options.positive_integer("num_env_steps", num_env_steps, RolloutError)
 
 
 def _first_return(steps: Transition) -> jax.Array:

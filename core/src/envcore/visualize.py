@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import arguments
 from envcore.animation import caption, check_writable, compose, files, mosaic, save_animation
 from envcore.animation.timing import rate, shown
+from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import VisualizerError
 from envcore.frames import checked_states, picture_shape, render_frames, stacked

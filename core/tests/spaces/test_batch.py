@@ -46,7 +46,7 @@ def test_traced_bounds():
 
 @pytest.mark.parametrize("num", [0, -1, 2.0, True, None])
 def test_a_batch_needs_a_positive_size(num):
-    with pytest.raises(ValueError, match=f"a batch needs a positive size, got {num}"):
+    with pytest.raises(ValueError, match=f"num must be a positive integer, got {num}"):
         batch_space(Discrete(2), num)
 
 

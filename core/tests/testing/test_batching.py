@@ -3,7 +3,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 import toy
-from envcore import arguments
+from envcore.engine import arguments
 from envcore.testing.batching import float_params, mapped_axes, scaled
 
 PARAMS = arguments.default_params(toy.Counter())

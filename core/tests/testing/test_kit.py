@@ -119,7 +119,7 @@ class OutOfOrder(spaces.Box):
 
 
 class WithoutContains(toy.Counter):
-    def observation_space(self, params: Any = None) -> spaces.Box:
+    def make_observation_space(self, params: Any) -> spaces.Box:
         return OutOfOrder(0.0, 1.0, (self.goal + 1,))
 
 

@@ -269,7 +269,7 @@ def test_wrappers_show_what_is_inside(case: Case) -> None:
 def test_bad_input(case: Case) -> None:
     state = state_of(case.env, **case.start)
     for height in (0, None):
-        with pytest.raises(PictureError, match="an integer of at least 1 pixel, got"):
+        with pytest.raises(PictureError, match="a positive integer, got"):
             case.env.render(state, height=height)
     with pytest.raises(PictureError, match=r"shows one state, got .* of shape"):
         case.env.render(jax.tree.map(lambda x: np.stack([x] * 8), state), height=8)

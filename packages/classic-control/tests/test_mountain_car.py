@@ -28,6 +28,6 @@ def test_the_goal_has_to_be_passed_fast_enough(goal_velocity: float, reached: bo
 
 
 def test_spaces_follow_the_params() -> None:
-    space = ENV.observation_space(PARAMS.replace(min_position=-2.0, max_position=1.0, max_speed=0.5))
+    space = ENV.make_observation_space(PARAMS.replace(min_position=-2.0, max_position=1.0, max_speed=0.5))
     assert space.low.tolist() == [-2, -0.5]
     assert space.high.tolist() == [1, 0.5]

@@ -62,5 +62,5 @@ def test_the_goal_is_worth_a_hundred_less_the_effort() -> None:
 
 
 def test_action_space_follows_the_params() -> None:
-    space = ENV.action_space(PARAMS.replace(min_action=-2.0, max_action=0.5))
+    space = ENV.make_action_space(PARAMS.replace(min_action=-2.0, max_action=0.5))
     assert (space.low.tolist(), space.high.tolist()) == ([-2], [0.5])

@@ -74,5 +74,5 @@ def test_state_keeps_the_torque_that_was_applied() -> None:
 
 def test_spaces_follow_the_params() -> None:
     params = PARAMS.replace(max_torque=3.0, max_speed=5.0)
-    assert ENV.action_space(params).high.tolist() == [3]
-    assert ENV.observation_space(params).high.tolist() == [1, 1, 5]
+    assert ENV.make_action_space(params).high.tolist() == [3]
+    assert ENV.make_observation_space(params).high.tolist() == [1, 1, 5]

@@ -123,7 +123,7 @@ def test_x64_mode_changes_nothing(env: Any) -> None:
 
 
 def test_bad_input(env: Any) -> None:
-    with pytest.raises(PictureError, match="an integer of at least 1 pixel, got 0"):
+    with pytest.raises(PictureError, match="a positive integer, got 0"):
         env.render(state_of(env), height=0)
     states = jax.tree.map(lambda x: jnp.stack([x] * 8), state_of(env))
     with pytest.raises(PictureError, match="shows one state, got numbers of shape"):

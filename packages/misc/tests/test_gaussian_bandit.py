@@ -111,7 +111,7 @@ def test_evaluates_drawn_tasks_in_one_call() -> None:
 def test_observations_stay_in_their_space() -> None:
     for limit, normalize_time, bounds in ((41, True, (-1, 1)), (300, True, (-1, 1)), (300, False, (0, 300))):
         params = PARAMS.replace(max_steps_in_episode=limit, normalize_time=normalize_time)
-        space = ENV.observation_space(params)
+        space = ENV.make_observation_space(params)
         assert (space.low[3], space.high[3]) == bounds
         state = ENV.reset(KEYS[0], params)[1].replace(last_reward=jnp.float32(-50.0))
         observe = jax.vmap(lambda time, state=state, params=params: ENV.get_obs(state.replace(time=time), params))

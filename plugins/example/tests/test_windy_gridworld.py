@@ -75,7 +75,7 @@ def test_a_gust_changes_the_wind_where_there_is_one(
 @pytest.mark.parametrize(("env", "steps"), [(WindyGridworld(), 15), (WindyGridworld(king_moves=True), 7)])
 def test_the_shortest_way_is_as_long_as_in_the_book(env: WindyGridworld, steps: int) -> None:
     cells = np.argwhere(np.ones((env.rows, len(env.wind))))
-    actions = np.arange(env.action_space().n)
+    actions = np.arange(env.make_action_space(env.default_params).n)
     every_move = jax.jit(jax.vmap(jax.vmap(env.move, (None, 0, None, None)), (0, None, None, None)))
     states = WindyGridworldState(position=jnp.asarray(cells, jnp.int32), time=jnp.zeros(len(cells), jnp.int32))
     after, _, _ = every_move(states, jnp.asarray(actions), Draws(gust=jnp.int32(0)), env.default_params)

@@ -57,7 +57,7 @@ class Choice:
         return env, self._with_params(env, params) if self.params else params
 
     def _check_options(self, env: Any) -> None:
-        from envcore.arguments import default_params, state_struct
+        from envcore.engine.arguments import default_params, state_struct
 
         for name, value in self.options.items():
             if isinstance(getattr(type(env), name, None), bool) and not isinstance(value, bool):
@@ -76,7 +76,7 @@ class Choice:
     def _with_params(self, env: Any, params: Any) -> Any:
         import numpy as np
 
-        from envcore.arguments import checked_params, param_names
+        from envcore.engine.arguments import checked_params, param_names
 
         known = param_names(params)
         for name, value in self.params.items():

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from envcore.arguments import param_names
 from envcore.cli.choice import Choice
+from envcore.engine.arguments import param_names
 from envcore.environment import Environment
 from envcore.text import printable
 

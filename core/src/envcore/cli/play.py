@@ -14,7 +14,6 @@ from rich.live import Live
 from rich.text import Text
 
 from envcore import random
-from envcore.arguments import state_struct
 from envcore.cli.choice import Choice
 from envcore.cli.controls import RESERVED, Controls
 from envcore.cli.half_blocks import HalfBlocks
@@ -22,6 +21,7 @@ from envcore.cli.interrupt import alternate_screen, interruptible
 from envcore.cli.keyboard import Keyboard
 from envcore.cli.options import key_of
 from envcore.cli.output import say
+from envcore.engine.arguments import state_struct
 from envcore.errors import PictureError, PlayError
 from envcore.frames import picture_struct
 from envcore.text import printable

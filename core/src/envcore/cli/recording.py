@@ -12,8 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import arguments, random, trees
+from envcore import random, trees
 from envcore.cli import memory
+from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import RolloutError
 from envcore.frames import picture_struct

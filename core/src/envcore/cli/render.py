@@ -11,13 +11,13 @@ import numpy as np
 
 from envcore import random
 from envcore.animation import check_writable, files, mosaic, save_animation
-from envcore.arguments import state_struct
 from envcore.cli import memory
 from envcore.cli.choice import Choice
 from envcore.cli.interrupt import interruptible
 from envcore.cli.options import key_of
 from envcore.cli.output import say
 from envcore.cli.recording import at_pace, recorded_bytes, steps_in, visualizer
+from envcore.engine.arguments import state_struct
 from envcore.errors import RolloutError
 from envcore.frames import picture_struct
 from envcore.wrappers.pixel_observation import fitting_height, margins

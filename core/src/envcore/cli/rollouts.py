@@ -11,13 +11,13 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from envcore.animation import check_writable, files, save_animation
-from envcore.arguments import state_struct
 from envcore.cli import memory
 from envcore.cli.choice import Choice
 from envcore.cli.interrupt import interruptible
 from envcore.cli.measured import MeasuredRollout, check_memory
 from envcore.cli.options import key_of
 from envcore.cli.output import say
+from envcore.engine.arguments import state_struct
 from envcore.errors import RolloutError
 from envcore.frames import picture_struct, render_frames
 from envcore.rollout import RolloutState, unroll

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from envcore import trees
 from envcore.draw.shapes import Point, Shape, in_cell, scalar
 from envcore.errors import PictureError
 from envcore.fusion import compute_once
+from envcore.options import positive_integer
 from envcore.palette import INK, PAPER, Colour
 
 Paint = Callable[[jax.Array, jax.Array], Colour]
@@ -112,15 +112,8 @@ def checked_height(height: Any) -> int:
     Raises:
       PictureError: it is not an integer from 1 to 65,536.
     """
-    try:
-        pixels = 0 if isinstance(height, bool) else operator.index(height)
-    except TypeError:
-        pixels = 0
-    if pixels < 1:
-        raise PictureError(f"the height of a picture must be an integer of at least 1 pixel, got {height!r}.")
-    if pixels > _HIGHEST:  # no format has more, and to trace it could take all memory
-        raise PictureError(f"the height of a picture must be at most {_HIGHEST:,} pixels, got {pixels}.")
-    return pixels
+    # No format has more, and to trace it could take all memory.
+    return positive_integer("the height of a picture", height, PictureError, at_most=_HIGHEST)
 
 
 def _pixel_centres(size: tuple[int, int], window: Window) -> tuple[jax.Array, jax.Array, jax.Array]:

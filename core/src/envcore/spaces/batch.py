@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from envcore import options
 from envcore.spaces.base import Space
 from envcore.spaces.box import Box
 from envcore.spaces.composite import Dict, Tuple
@@ -14,11 +15,10 @@ def batch_space(space: Space, num: int) -> Space:
     """The space of `num` values at once, stacked along a new first axis; it samples the whole batch in one draw.
 
     Raises:
-      ValueError: num is no positive integer.
+      ValueError: num is not a positive integer.
       TypeError: the space is none of this module's.
     """
-    if isinstance(num, bool) or not isinstance(num, int | np.integer) or num <= 0:
-        raise ValueError(f"a batch needs a positive size, got {num!r}")
+    num = options.positive_integer("num", num)
     match space:
         case Discrete():
             return MultiDiscrete(np.full(num, space.n))

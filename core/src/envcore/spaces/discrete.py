@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from envcore import options
 from envcore.spaces.base import Space, array_mismatch, sample_integers
 
 
@@ -15,13 +16,11 @@ class Discrete(Space):
     """The integers {0, ..., n - 1}; values are int32 scalars.
 
     Raises:
-      ValueError: n is no positive integer.
+      ValueError: n is not a positive integer, or is above 2**31 - 1.
     """
 
     def __init__(self, n: int):
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 0 < n <= np.iinfo(np.int32).max:
-            raise ValueError(f"Discrete needs a positive integer, got {n!r}")
-        self.n = int(n)
+        self.n = options.positive_integer("n of Discrete", n, at_most=np.iinfo(np.int32).max)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -52,7 +51,7 @@ class MultiDiscrete(Space):
     """An array of integers, element i in {0, ..., nvec[i] - 1}; values are int32 of nvec's shape.
 
     Raises:
-      ValueError: an element of nvec is no positive integer.
+      ValueError: an element of nvec is not a positive integer, or is above 2**31 - 1.
     """
 
     def __init__(self, nvec: Any):

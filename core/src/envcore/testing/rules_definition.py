@@ -13,7 +13,7 @@ import numpy as np
 from jax.tree_util import keystr, tree_leaves_with_path
 
 from envcore import spaces
-from envcore.arguments import device_params
+from envcore.engine.arguments import device_params
 from envcore.errors import InvalidParamsError
 from envcore.testing.breaches import Breach, breach_of_error
 from envcore.testing.compare import type_differences
@@ -122,7 +122,7 @@ def spaces_without_params(subject: Subject) -> Iterator[Breach]:
     """The spaces do not need params, and are then those of the default params; they take arrays of `make` too."""
     env = subject.env
     for name in ("action_space", "observation_space", "state_space"):
-        space, place = getattr(env, name), subject.place(name)
+        space, place = getattr(env, name), subject.place(f"make_{name}", name)
         try:
             is_same = space() == space(env.default_params)
             with numerics(dtype_promotion="strict", rank_promotion="raise"):
@@ -131,16 +131,23 @@ def spaces_without_params(subject: Subject) -> Iterator[Breach]:
             yield breach_of_error(error, place)
         else:
             if not is_same:
-                yield Breach(f"{name}() differs from {name}(env.default_params): use the defaults for None.", place)
+                yield Breach(
+                    f"{name}() differs from {name}(env.default_params): write make_{name}(params) in its place.", place
+                )
 
 
 def types_of_the_spaces(subject: Subject) -> Iterator[Breach]:
     """Actions, observations and states have exactly the shapes and dtypes that their spaces declare."""
     env, types = subject.env, subject.types
     declared = (
-        ("an action", env.action_space, types.action, ("action_space",)),
-        ("the observation", env.observation_space, types.reset[0], ("observe", "observation_space")),
-        ("the state", env.state_space, types.reset[1], ("state_space", "init_state")),
+        ("an action", env.action_space, types.action, ("make_action_space", "action_space")),
+        (
+            "the observation",
+            env.observation_space,
+            types.reset[0],
+            ("observe", "make_observation_space", "observation_space"),
+        ),
+        ("the state", env.state_space, types.reset[1], ("make_state_space", "state_space", "init_state")),
     )
     for what, space_of, value, methods in declared:
         space = space_of(subject.params)

@@ -45,13 +45,15 @@ def no_key_of_its_own(subject: Subject) -> Iterator[Breach]:
 def actions_in_space(subject: Subject) -> Iterator[Breach]:
     """Sampled actions are in the action space."""
     problem = "the sampled action is not in the action space: fix its sample"
-    yield from _everywhere(subject.recording.action_inside, subject.recording, problem, subject.place("action_space"))
+    yield from _everywhere(
+        subject.recording.action_inside, subject.recording, problem, subject.place("make_action_space", "action_space")
+    )
 
 
 def observations_in_space(subject: Subject) -> Iterator[Breach]:
     """Every observation, also an episode's last, is in the observation space."""
     steps, env, params = subject.recording, subject.env, subject.params
-    place = subject.place("observe", "observation_space")
+    place = subject.place("observe", "make_observation_space", "observation_space")
     for breach in _everywhere(
         steps.obs_inside, steps, "the observation is not in its space: fix observe, or widen the space", place
     ):
@@ -72,7 +74,7 @@ def observations_in_space(subject: Subject) -> Iterator[Breach]:
 def states_in_space(subject: Subject) -> Iterator[Breach]:
     """Every state, also an episode's last, is in the state space."""
     problem = "the state is not in its space: fix the rules, or widen the space"
-    place = subject.place("state_space", *_RULES)
+    place = subject.place("make_state_space", "state_space", *_RULES)
     yield from _everywhere(subject.recording.state_inside, subject.recording, problem, place)
 
 

@@ -29,7 +29,7 @@ def pictures(subject: Subject) -> Iterator[Breach]:
         try:
             picture_struct(env, state, params, height)
         except EnvironmentDefinitionError as error:
-            yield Breach(str(error), subject.place("render"))
+            yield Breach(str(error), subject.place("paint", "render"))
 
 
 def changing_pictures(subject: Subject) -> Iterator[Breach]:
@@ -37,7 +37,8 @@ def changing_pictures(subject: Subject) -> Iterator[Breach]:
     drawn, _, seen = subject.shared(_draw)
     if any(map(_changes, jax.tree.leaves(seen))) and not _changes(drawn):
         yield Breach(
-            "render draws the same picture whatever happens: draw the state that it is given.", subject.place("render")
+            "render draws the same picture whatever happens: draw the state that it is given.",
+            subject.place("paint", "render"),
         )
 
 
@@ -48,7 +49,7 @@ def pictures_under_vmap(subject: Subject) -> Iterator[Breach]:
     if differ > _SHARE_ROUNDED:
         yield Breach(
             f"render draws {differ:.1%} of the levels differently under vmap: let a picture depend on its own state.",
-            subject.place("render"),
+            subject.place("paint", "render"),
         )
 
 

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from envcore import arguments, random, trees
+from envcore import random, trees
+from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.testing.batching import float_params, mapped_axes, scaled
 from envcore.testing.compare import join, on_host, take

@@ -10,9 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from envcore import random, spaces, trees
+from envcore import options, random, spaces, trees
 from envcore.environment import Environment, Outcome
-from envcore.wrappers import options
 from envcore.wrappers.base import Wrapper, WrapperState
 
 
@@ -27,7 +26,7 @@ class ClipAction(Wrapper):
     def __post_init__(self) -> None:
         _check_float_box(self.env, "ClipAction")
 
-    def action_space(self, params: Any = None) -> spaces.Box:
+    def make_action_space(self, params: Any) -> spaces.Box:
         return spaces.Box(-np.inf, np.inf, self.env.action_space(params).shape)
 
     def advance(self, key: jax.Array, state: Any, action: jax.Array, params: Any) -> Outcome:
@@ -61,7 +60,7 @@ class RescaleAction(Wrapper):
         if not np.float32(self.low) < np.float32(self.high):
             raise ValueError(f"RescaleAction needs low < high, got low={self.low!r}, high={self.high!r}")
 
-    def action_space(self, params: Any = None) -> spaces.Box:
+    def make_action_space(self, params: Any) -> spaces.Box:
         return spaces.Box(self.low, self.high, self.env.action_space(params).shape)
 
     def advance(self, key: jax.Array, state: Any, action: jax.Array, params: Any) -> Outcome:

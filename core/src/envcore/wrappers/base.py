@@ -10,7 +10,8 @@ from typing import Any, Self
 import jax
 from flax import struct
 
-from envcore import arguments, spaces
+from envcore import spaces
+from envcore.engine import arguments
 from envcore.environment import Environment, Outcome
 
 
@@ -95,13 +96,13 @@ class Wrapper(Environment[Any, Any]):
     def check_params(self, params: Any) -> None:
         self.env.check_params(params)
 
-    def action_space(self, params: Any = None) -> spaces.Space:
+    def make_action_space(self, params: Any) -> spaces.Space:
         return self.env.action_space(params)
 
-    def observation_space(self, params: Any = None) -> spaces.Space:
+    def make_observation_space(self, params: Any) -> spaces.Space:
         return self.env.observation_space(params)
 
-    def state_space(self, params: Any = None) -> spaces.Dict:
+    def make_state_space(self, params: Any) -> spaces.Dict:
         """The state space inside; around it, the wrapper's own fields without bounds."""
         space, state, inside = (
             self.env.state_space(params),
@@ -111,7 +112,7 @@ class Wrapper(Environment[Any, Any]):
         if state == inside:
             return space
         if not isinstance(state, WrapperState) or state.env_state != inside:
-            return super().state_space(params)
+            return super().make_state_space(params)
         parts = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
         return spaces.Dict(
             {name: space if name == "env_state" else spaces.unbounded_space(part) for name, part in parts.items()}
@@ -132,8 +133,9 @@ class Wrapper(Environment[Any, Any]):
     def observe(self, state: Any, params: Any) -> Any:
         return self.env.observe(state, params)
 
-    def render(self, state: Any, params: Any = None, **options: Any) -> jax.Array:
-        return self.env.render(state.env_state if isinstance(state, WrapperState) else state, params, **options)
+    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+        env_state = state.env_state if isinstance(state, WrapperState) else state
+        return self.env.render(env_state, params, height=height)
 
     def over_batch(self, fun: Callable[..., Any]) -> Callable[..., Any]:
         """Lifts a function of one environment's values to values of the batch inside, if it is one."""
@@ -141,7 +143,7 @@ class Wrapper(Environment[Any, Any]):
             fun = jax.vmap(fun)
         return fun
 
-    def single_observation_space(self, params: Any = None) -> spaces.Space:
+    def single_observation_space(self, params: Any) -> spaces.Space:
         """The observation space inside, of one environment of the batch."""
         space = self.env.observation_space(params)
         for _ in self.batch_shape:

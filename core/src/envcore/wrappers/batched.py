@@ -7,9 +7,8 @@ from typing import Any
 
 import jax
 
-from envcore import random, spaces
+from envcore import options, random, spaces
 from envcore.environment import Environment, Outcome
-from envcore.wrappers import options
 from envcore.wrappers.base import Wrapper
 
 
@@ -34,13 +33,13 @@ class Batched(Wrapper):
     def batch_shape(self) -> tuple[int, ...]:
         return (self.num_envs, *self.env.batch_shape)
 
-    def action_space(self, params: Any = None) -> spaces.Space:
+    def make_action_space(self, params: Any) -> spaces.Space:
         return spaces.batch_space(self.env.action_space(params), self.num_envs)
 
-    def observation_space(self, params: Any = None) -> spaces.Space:
+    def make_observation_space(self, params: Any) -> spaces.Space:
         return spaces.batch_space(self.env.observation_space(params), self.num_envs)
 
-    def state_space(self, params: Any = None) -> spaces.Dict:
+    def make_state_space(self, params: Any) -> spaces.Dict:
         space = self.env.state_space(params)
         return spaces.Dict({name: spaces.batch_space(part, self.num_envs) for name, part in space.spaces.items()})
 
@@ -56,9 +55,9 @@ class Batched(Wrapper):
     def observe(self, state: Any, params: Any) -> Any:
         return jax.vmap(self.env.observe, (0, None))(state, params)
 
-    def render(self, state: Any, params: Any = None, **options: Any) -> jax.Array:
+    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
         """All pictures: uint8 (num_envs, height, width, 3)."""
-        return jax.vmap(lambda one: self.env.render(one, params, **options))(state)
+        return jax.vmap(lambda one: self.env.render(one, params, height=height))(state)
 
     def _keys(self, key: jax.Array) -> jax.Array:
         return random.spawn(key, self.num_envs)

@@ -9,9 +9,8 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
-from envcore import spaces, trees
+from envcore import options, spaces, trees
 from envcore.environment import Environment, Outcome
-from envcore.wrappers import options
 from envcore.wrappers.base import Wrapper, WrapperState
 
 
@@ -42,7 +41,7 @@ class FrameStack(Wrapper):
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_frames", options.positive_integer("num_frames", self.num_frames))
 
-    def observation_space(self, params: Any = None) -> spaces.Space:
+    def make_observation_space(self, params: Any) -> spaces.Space:
         return self.batch_space(spaces.batch_space(self.single_observation_space(params), self.num_frames))
 
     def start(self, key: jax.Array, params: Any) -> FrameStackState:

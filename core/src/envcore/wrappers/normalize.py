@@ -34,10 +34,9 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from envcore import spaces, trees
+from envcore import options, spaces, trees
 from envcore.environment import Environment, Outcome
 from envcore.errors import InvalidParamsError
-from envcore.wrappers import options
 from envcore.wrappers.base import WrapperState
 from envcore.wrappers.params import ParamsWrapper, WrapperParams
 
@@ -156,8 +155,8 @@ class NormalizeObservation(ParamsWrapper):
     def complete_params(self, params: Any) -> Any:
         return _given(params, "observation_statistics") if self.frozen else super().complete_params(params)
 
-    def observation_space(self, params: Any = None) -> spaces.Box:
-        return spaces.Box(-np.inf, np.inf, super().observation_space(params).shape)
+    def make_observation_space(self, params: Any) -> spaces.Box:
+        return spaces.Box(-np.inf, np.inf, super().make_observation_space(params).shape)
 
     def start(self, key: jax.Array, params: NormalizeObservationParams) -> NormalizeObservationState:
         env_state = super().start(key, params)

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import jax
 
-from envcore import arguments, spaces
+from envcore import spaces
+from envcore.engine import arguments
 from envcore.environment import Outcome
 from envcore.wrappers.base import Wrapper
 
@@ -54,14 +55,14 @@ class ParamsWrapper(Wrapper):
     def check_params(self, params: Any) -> None:
         super().check_params(params.env_params)
 
-    def action_space(self, params: Any = None) -> spaces.Space:
-        return super().action_space(_inner(params))
+    def make_action_space(self, params: Any) -> spaces.Space:
+        return super().make_action_space(_inner(params))
 
-    def observation_space(self, params: Any = None) -> spaces.Space:
-        return super().observation_space(_inner(params))
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        return super().make_observation_space(_inner(params))
 
-    def state_space(self, params: Any = None) -> spaces.Dict:
-        return super().state_space(_inner(params))
+    def make_state_space(self, params: Any) -> spaces.Dict:
+        return super().make_state_space(_inner(params))
 
     def complete_params(self, params: Any) -> Any:
         default = arguments.default_params(self)
@@ -84,8 +85,8 @@ class ParamsWrapper(Wrapper):
     def observe(self, state: Any, params: Any) -> Any:
         return super().observe(state, params.env_params)
 
-    def render(self, state: Any, params: Any = None, **options: Any) -> jax.Array:
-        return super().render(state, _inner(params), **options)
+    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+        return super().paint(state, _inner(params), height)
 
 
 def _inner(params: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,11 +11,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import arguments, spaces
+from envcore import options, spaces
+from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import PictureError
 from envcore.frames import picture_struct
-from envcore.wrappers import options
 from envcore.wrappers.base import Wrapper
 
 # Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorise in 16 bits.
@@ -52,7 +51,7 @@ class PixelObservation(Wrapper):
         object.__setattr__(self, "grayscale", options.flag("grayscale", self.grayscale))
         fitting_height(self.env, self.size)
 
-    def observation_space(self, params: Any = None) -> spaces.Space:
+    def make_observation_space(self, params: Any) -> spaces.Space:
         return self.batch_space(spaces.Box(0, 255, self.size if self.grayscale else (*self.size, 3), np.uint8))
 
     def observe(self, state: Any, params: Any) -> jax.Array:
@@ -75,11 +74,10 @@ def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]
 
 def _checked_size(size: Any) -> tuple[int, int]:
     try:
-        height, width = map(operator.index, size)
+        height, width = (options.positive_integer("a side", side) for side in size)
     except (TypeError, ValueError):
-        height = width = 0
-    if height < 1 or width < 1:
-        raise PictureError(f"size must be a height and a width in pixels, for example (84, 84), got {size!r}.")
+        message = f"size must be a height and a width in pixels, for example (84, 84), got {size!r}."
+        raise PictureError(message) from None
     return height, width
 
 

@@ -1,20 +1,4 @@
-"""SimpleBandit-bsuite: find the best of eleven arms.
-
-Original: bsuite 0.3.6 `environments/bandit.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
-
-The arms' rewards are spaced evenly from 0 to 1, in an order that `mapping_seed` fixes for good.
-
-Observation: float32 (1, 1), always 1.
-Action: the arm.
-Reward: the arm's.
-Termination: every step ends the episode.
-
-bsuite's `total_regret` sums 1 - reward over all episodes since `reset`: it is a field of the state that
-survives auto-resets, and an entry of `info`.
-
-Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, an order drawn anew each time it is made, is not
-offered. gymnax draws the order anew at every reset, so that nothing can be learnt.
-"""
+"""SimpleBandit-bsuite, after bsuite 0.3.6 `environments/bandit.py`."""
 
 from __future__ import annotations
 
@@ -37,22 +21,46 @@ OPTIMAL_RETURN = 1.0
 
 @struct.dataclass
 class SimpleBanditState(EnvState):
-    """State of `SimpleBandit`."""
+    """State of `SimpleBandit`.
 
-    total_regret: Any  # float32 (), over all episodes
-    excess: Any  # float32 (), what rounding has made `total_regret` too large by
+    Attributes:
+      total_regret: float32 (), over all episodes.
+      excess: float32 (), what rounding has made `total_regret` too large by.
+    """
+
+    total_regret: Any
+    excess: Any
 
 
 @struct.dataclass
 class SimpleBanditParams(EnvParams):
-    """Params of `SimpleBandit`."""
+    """Params of `SimpleBandit`.
 
-    rewards: Any  # float32 (num_actions,), of each arm
+    Attributes:
+      rewards: float32 (num_actions,), of each arm.
+    """
+
+    rewards: Any
 
 
 @dataclasses.dataclass(frozen=True)
 class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
-    """SimpleBandit-bsuite; see the module for its rules.
+    """SimpleBandit-bsuite: find the best of eleven arms.
+
+    Original: bsuite 0.3.6 `environments/bandit.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
+
+    The arms' rewards are spaced evenly from 0 to 1, in an order that `mapping_seed` fixes for good.
+
+    Observation: float32 (1, 1), always 1.
+    Action: the arm.
+    Reward: the arm's.
+    Termination: every step ends the episode.
+
+    bsuite's `total_regret` sums 1 - reward over all episodes since `reset`: it is a field of the state that
+    survives auto-resets, and an entry of `info`.
+
+    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, an order drawn anew each time it is made, is
+    not offered. gymnax draws the order anew at every reset, so that nothing can be learnt.
 
     Attributes:
       mapping_seed: which arm gives which reward: the order that bsuite draws from `numpy.random.RandomState` with this
@@ -80,10 +88,10 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
         order = np.random.RandomState(self.mapping_seed).choice(self.num_actions, self.num_actions, replace=False)
         return SimpleBanditParams(rewards=np.linspace(0, 1, self.num_actions)[order])
 
-    def action_space(self, params: SimpleBanditParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: SimpleBanditParams) -> spaces.Discrete:
         return spaces.Discrete(self.num_actions)
 
-    def observation_space(self, params: SimpleBanditParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: SimpleBanditParams) -> spaces.Box:
         return spaces.Box(1.0, 1.0, (1, 1))
 
     def init_state(self, key: jax.Array, params: SimpleBanditParams) -> SimpleBanditState:
@@ -95,18 +103,16 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
         reward = params.rewards[action]
         total_regret, excess = sums.add(state.total_regret, state.excess, OPTIMAL_RETURN - reward)
         state = state.replace(total_regret=total_regret, excess=excess)
-        return state, reward, True, self.bsuite_info(state)
+        return state, reward, True, self.counters(state, params)
 
     def observe(self, state: SimpleBanditState, params: SimpleBanditParams) -> jax.Array:
         return jnp.ones((1, 1), jnp.float32)
 
-    def bsuite_info(self, state: SimpleBanditState, params: SimpleBanditParams | None = None) -> dict[str, jax.Array]:
+    def counters(self, state: SimpleBanditState, params: SimpleBanditParams) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
 
-    def render(
-        self, state: SimpleBanditState, params: SimpleBanditParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_bandit(state, self.default_params if params is None else params, height)
+    def paint(self, state: SimpleBanditState, params: SimpleBanditParams, height: int) -> jax.Array:
+        return draw_bandit(state, params, height)
 
 
 def check_mapping_seed(seed: object) -> None:

@@ -24,12 +24,16 @@ class BsuiteEnvironment(Environment[StateT, ParamsT]):
     lifetime: ClassVar[tuple[str, ...]] = ()
     settings: ClassVar[tuple[str, ...]] = ()
 
+    def counters(self, state: StateT, params: ParamsT) -> dict[str, jax.Array]:
+        """What `bsuite_info` returns. A `transition` returns it as its info."""
+        raise NotImplementedError
+
     def bsuite_info(self, state: StateT, params: ParamsT | None = None) -> dict[str, jax.Array]:
         """What bsuite logs and scores of an environment beside rewards, counted since `reset`.
 
         `step` returns the same entries in `info`.
         """
-        raise NotImplementedError
+        return self.counters(state, self._given(params))
 
     def carry_over(self, fresh: StateT, final: StateT) -> StateT:
         return fresh.replace(**{name: getattr(final, name) for name in self.lifetime})

@@ -1,23 +1,4 @@
-"""CartPole-bsuite: keep a pole upright on a cart; bsuite's own task, not Gymnasium's CartPole-v1.
-
-Original: bsuite 0.3.6 `environments/cartpole.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning";
-after Barto, Sutton & Anderson (1983).
-
-Observation: float32 (1, 6): cart position and velocity, both as shares of `x_threshold`; sine and cosine of the pole's
-  angle (0 is upright); its angular velocity in rad/s; time as a share of `max_time`.
-Action: 0 pushes left, 1 does not push, 2 pushes right, with `force_mag`.
-Reward: 1 while the pole's tip is higher than `height_threshold` times its length and the cart is nearer to the centre
-  than `x_threshold`, else 0.
-Termination: a reward of 0, or more than `max_time` seconds have passed (1,001 steps of 0.01 s).
-
-Position and angle change by the old velocities (explicit Euler), and a step brings the angle into [0, 2 pi).
-
-bsuite's `raw_return` sums rewards since `reset`, and `best_episode` is the largest return of an episode: they
-are fields of the state that survive auto-resets, and entries of `info`.
-
-Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
-seconds: for other values of `timescale` or `max_time`, its rounding may end an episode a step earlier.
-"""
+"""CartPole-bsuite, after bsuite 0.3.6 `environments/cartpole.py`."""
 
 from __future__ import annotations
 
@@ -40,36 +21,78 @@ _TURN = np.float32(2 * np.pi)
 
 @struct.dataclass
 class CartPoleState(EnvState):
-    """State of `CartPole`; every field float32 ()."""
+    """State of `CartPole`; every field float32 ().
 
-    x: Any  # cart position, m
-    x_dot: Any  # cart velocity, m/s
-    theta: Any  # pole angle from upright, rad
-    theta_dot: Any  # pole angular velocity, rad/s
-    episode_return: Any  # of the running episode
-    raw_return: Any  # of all episodes
-    best_episode: Any  # the largest return of an episode that has ended
+    Attributes:
+      x: cart position, m.
+      x_dot: cart velocity, m/s.
+      theta: pole angle from upright, rad.
+      theta_dot: pole angular velocity, rad/s.
+      episode_return: of the running episode.
+      raw_return: of all episodes.
+      best_episode: the largest return of an episode that has ended.
+    """
+
+    x: Any
+    x_dot: Any
+    theta: Any
+    theta_dot: Any
+    episode_return: Any
+    raw_return: Any
+    best_episode: Any
 
 
 @struct.dataclass
 class CartPoleParams(EnvParams):
-    """Params of `CartPole`; every field float32 ()."""
+    """Params of `CartPole`; every field float32 ().
 
-    gravity: Any = 9.8  # m/s^2
-    mass_cart: Any = 1.0  # kg
-    mass_pole: Any = 0.1  # kg
-    length: Any = 0.5  # half the pole's length, m
-    force_mag: Any = 10.0  # N
-    height_threshold: Any = 0.8  # share of the pole's length
-    x_threshold: Any = 3.0  # m
-    timescale: Any = 0.01  # seconds between two states
-    max_time: Any = 10.0  # seconds
-    init_range: Any = 0.05  # every state variable starts uniform on [-init_range, init_range)
+    Attributes:
+      gravity: m/s^2.
+      mass_cart: kg.
+      mass_pole: kg.
+      length: half the pole's length, m.
+      force_mag: N.
+      height_threshold: share of the pole's length.
+      x_threshold: m.
+      timescale: seconds between two states.
+      max_time: seconds.
+      init_range: every state variable starts uniform on [-init_range, init_range).
+    """
+
+    gravity: Any = 9.8
+    mass_cart: Any = 1.0
+    mass_pole: Any = 0.1
+    length: Any = 0.5
+    force_mag: Any = 10.0
+    height_threshold: Any = 0.8
+    x_threshold: Any = 3.0
+    timescale: Any = 0.01
+    max_time: Any = 10.0
+    init_range: Any = 0.05
 
 
 @dataclasses.dataclass(frozen=True)
 class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
-    """CartPole-bsuite; see the module for its rules."""
+    """CartPole-bsuite: keep a pole upright on a cart; bsuite's own task, not Gymnasium's CartPole-v1.
+
+    Original: bsuite 0.3.6 `environments/cartpole.py`, Osband et al. (2020), "Behaviour suite for reinforcement
+    learning"; after Barto, Sutton & Anderson (1983).
+
+    Observation: float32 (1, 6): cart position and velocity, both as shares of `x_threshold`; sine and cosine of the
+      pole's angle (0 is upright); its angular velocity in rad/s; time as a share of `max_time`.
+    Action: 0 pushes left, 1 does not push, 2 pushes right, with `force_mag`.
+    Reward: 1 while the pole's tip is higher than `height_threshold` times its length and the cart is nearer to the
+      centre than `x_threshold`, else 0.
+    Termination: a reward of 0, or more than `max_time` seconds have passed (1,001 steps of 0.01 s).
+
+    Position and angle change by the old velocities (explicit Euler), and a step brings the angle into [0, 2 pi).
+
+    bsuite's `raw_return` sums rewards since `reset`, and `best_episode` is the largest return of an episode: they
+    are fields of the state that survive auto-resets, and entries of `info`.
+
+    Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
+    seconds: for other values of `timescale` or `max_time`, its rounding may end an episode a step earlier.
+    """
 
     lifetime: ClassVar[tuple[str, ...]] = ("raw_return", "best_episode")
     action_names: ClassVar[tuple[str, ...]] = ("left", "stay", "right")
@@ -82,10 +105,10 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     def check_params(self, params: CartPoleParams) -> None:
         check_cart_and_pole(params)
 
-    def action_space(self, params: CartPoleParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: CartPoleParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def observation_space(self, params: CartPoleParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: CartPoleParams) -> spaces.Box:
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf]])
         return spaces.Box(-high, high)
 
@@ -114,16 +137,16 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
             raw_return=state.raw_return + reward,
             best_episode=jnp.where(terminated, jnp.maximum(state.best_episode, episode_return), state.best_episode),
         )
-        return state, reward, terminated, self.bsuite_info(state)
+        return state, reward, terminated, self.counters(state, params)
 
     def observe(self, state: CartPoleState, params: CartPoleParams) -> jax.Array:
         return jnp.stack(cart_and_pole(state, params))[None]
 
-    def bsuite_info(self, state: CartPoleState, params: CartPoleParams | None = None) -> dict[str, jax.Array]:
+    def counters(self, state: CartPoleState, params: CartPoleParams) -> dict[str, jax.Array]:
         return {"raw_return": state.raw_return, "best_episode": state.best_episode}
 
-    def render(self, state: CartPoleState, params: CartPoleParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_cartpole(state, self.default_params if params is None else params, height)
+    def paint(self, state: CartPoleState, params: CartPoleParams, height: int) -> jax.Array:
+        return draw_cartpole(state, params, height)
 
 
 # Shared with CartPoleSwingup, whose states and params have the same names.

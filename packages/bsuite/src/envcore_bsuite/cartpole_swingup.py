@@ -1,26 +1,4 @@
-"""CartPoleSwingup-bsuite: swing a hanging pole up and hold it, at a cost for every push.
-
-Original: bsuite 0.3.6 `experiments/cartpole_swingup/cartpole_swingup.py`, Osband et al. (2020), "Behaviour suite for
-reinforcement learning".
-
-Cart and pole are those of CartPole-bsuite; the pole starts hanging down.
-
-Observation: float32 (1, 8): the six numbers of CartPole-bsuite; 1 if the cart is nearer to the centre than
-  `x_reward_threshold`, else -1; 1 if the pole turns more slowly than `theta_dot_threshold`, else -1.
-Action: 0 pushes left, 1 does not push, 2 pushes right, with `force_mag`.
-Reward: -`move_cost` for a push; and 1 while the pole's tip is higher than `height_threshold` times its length and both
-  of the flags in the observation are 1.
-Termination: the cart is further than `x_threshold` from the centre, or more than `max_time` seconds have passed (1,001
-  steps of 0.01 s).
-
-bsuite's `raw_return` sums rewards since `reset`, `total_upright` counts the steps that earned 1, and
-`best_episode` is the largest return of an episode, at least 0: `info` has them; the state keeps what they are computed
-from, through auto-resets.
-
-Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
-seconds: for other values of `timescale` or `max_time`, its rounding may end an episode a step earlier. Returns are
-computed from counts of rewards and pushes, which do not round.
-"""
+"""CartPoleSwingup-bsuite, after bsuite 0.3.6 `experiments/cartpole_swingup/cartpole_swingup.py`."""
 
 from __future__ import annotations
 
@@ -41,32 +19,72 @@ from envcore_bsuite.render.control import draw_cartpole_swingup
 
 @struct.dataclass
 class CartPoleSwingupState(EnvState):
-    """State of `CartPoleSwingup`."""
+    """State of `CartPoleSwingup`.
 
-    x: Any  # float32 (), cart position, m
-    x_dot: Any  # float32 (), cart velocity, m/s
-    theta: Any  # float32 (), pole angle from upright, rad
-    theta_dot: Any  # float32 (), pole angular velocity, rad/s
-    episode_upright: Any  # int32 (), steps of the running episode that earned 1
-    episode_moves: Any  # int32 (), its pushes
-    total_upright: Any  # int32 (), of all episodes
-    total_moves: Any  # int32 (), of all episodes
-    best_episode: Any  # float32 (), the largest return of an episode that has ended
+    Attributes:
+      x: float32 (), cart position, m.
+      x_dot: float32 (), cart velocity, m/s.
+      theta: float32 (), pole angle from upright, rad.
+      theta_dot: float32 (), pole angular velocity, rad/s.
+      episode_upright: int32 (), steps of the running episode that earned 1.
+      episode_moves: int32 (), its pushes.
+      total_upright: int32 (), of all episodes.
+      total_moves: int32 (), of all episodes.
+      best_episode: float32 (), the largest return of an episode that has ended.
+    """
+
+    x: Any
+    x_dot: Any
+    theta: Any
+    theta_dot: Any
+    episode_upright: Any
+    episode_moves: Any
+    total_upright: Any
+    total_moves: Any
+    best_episode: Any
 
 
 @struct.dataclass
 class CartPoleSwingupParams(CartPoleParams):
-    """Params of `CartPoleSwingup`; every field float32 ()."""
+    """Params of `CartPoleSwingup`; every field float32 ().
 
-    height_threshold: Any = 0.5  # share of the pole's length
-    theta_dot_threshold: Any = 1.0  # rad/s
-    x_reward_threshold: Any = 1.0  # m
-    move_cost: Any = 0.1  # of a push
+    Attributes:
+      height_threshold: share of the pole's length.
+      theta_dot_threshold: rad/s.
+      x_reward_threshold: m.
+      move_cost: of a push.
+    """
+
+    height_threshold: Any = 0.5
+    theta_dot_threshold: Any = 1.0
+    x_reward_threshold: Any = 1.0
+    move_cost: Any = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
 class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupParams]):
-    """CartPoleSwingup-bsuite; see the module for its rules.
+    """CartPoleSwingup-bsuite: swing a hanging pole up and hold it, at a cost for every push.
+
+    Original: bsuite 0.3.6 `experiments/cartpole_swingup/cartpole_swingup.py`, Osband et al. (2020), "Behaviour suite
+    for reinforcement learning".
+
+    Cart and pole are those of CartPole-bsuite; the pole starts hanging down.
+
+    Observation: float32 (1, 8): the six numbers of CartPole-bsuite; 1 if the cart is nearer to the centre than
+      `x_reward_threshold`, else -1; 1 if the pole turns more slowly than `theta_dot_threshold`, else -1.
+    Action: 0 pushes left, 1 does not push, 2 pushes right, with `force_mag`.
+    Reward: -`move_cost` for a push; and 1 while the pole's tip is higher than `height_threshold` times its length and
+      both of the flags in the observation are 1.
+    Termination: the cart is further than `x_threshold` from the centre, or more than `max_time` seconds have passed
+      (1,001 steps of 0.01 s).
+
+    bsuite's `raw_return` sums rewards since `reset`, `total_upright` counts the steps that earned 1, and `best_episode`
+    is the largest return of an episode, at least 0: `info` has them; the state keeps what they are computed from,
+    through auto-resets.
+
+    Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
+    seconds: for other values of `timescale` or `max_time`, its rounding may end an episode a step earlier. Returns are
+    computed from counts of rewards and pushes, which do not round.
 
     Attributes:
       height_threshold: how high the pole has to stand, from -1 to 1; it fixes the default params.
@@ -90,10 +108,10 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
     def check_params(self, params: CartPoleSwingupParams) -> None:
         check_cart_and_pole(params)
 
-    def action_space(self, params: CartPoleSwingupParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: CartPoleSwingupParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def observation_space(self, params: CartPoleSwingupParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: CartPoleSwingupParams) -> spaces.Box:
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf, 1.0, 1.0]])
         return spaces.Box(-high, high)
 
@@ -128,26 +146,21 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
             total_moves=state.total_moves + moves,
             best_episode=jnp.where(terminated, jnp.maximum(state.best_episode, episode_return), state.best_episode),
         )
-        return state, _return(is_upright, moves, params), terminated, self.bsuite_info(state, params)
+        return state, _return(is_upright, moves, params), terminated, self.counters(state, params)
 
     def observe(self, state: CartPoleSwingupState, params: CartPoleSwingupParams) -> jax.Array:
         flags = [jnp.where(flag, 1.0, -1.0) for flag in _flags(state, params)]
         return jnp.stack([*cart_and_pole(state, params), *flags])[None]
 
-    def bsuite_info(
-        self, state: CartPoleSwingupState, params: CartPoleSwingupParams | None = None
-    ) -> dict[str, jax.Array]:
-        params = self.default_params if params is None else params
+    def counters(self, state: CartPoleSwingupState, params: CartPoleSwingupParams) -> dict[str, jax.Array]:
         return {
             "raw_return": _return(state.total_upright, state.total_moves, params),
             "total_upright": state.total_upright.astype(jnp.float32),
             "best_episode": state.best_episode,
         }
 
-    def render(
-        self, state: CartPoleSwingupState, params: CartPoleSwingupParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_cartpole_swingup(state, self.default_params if params is None else params, height)
+    def paint(self, state: CartPoleSwingupState, params: CartPoleSwingupParams, height: int) -> jax.Array:
+        return draw_cartpole_swingup(state, params, height)
 
 
 def _flags(state: CartPoleSwingupState, params: CartPoleSwingupParams) -> tuple[jax.Array, jax.Array]:

@@ -1,20 +1,4 @@
-"""Catch-bsuite: move a paddle along the bottom row to catch a falling ball.
-
-Original: bsuite 0.3.6 `environments/catch.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
-
-The ball starts in a random column of the top row and falls one row a step; the paddle starts in the middle of the
-bottom row. The paddle moves first, then the ball falls.
-
-Observation: float32 (rows, columns), 1 where the ball or the paddle is, else 0.
-Action: 0 moves the paddle left, 1 leaves it, 2 moves it right; the walls stop it.
-Reward: 0, and at the end 1 for a ball that is caught, -1 for one that is not.
-Termination: the ball reaches the bottom row, after rows - 1 steps. There is no time limit.
-
-bsuite's `total_regret` sums 1 - reward over the last steps of all episodes since `reset`: it is a field of
-the state that survives auto-resets, and an entry of `info`.
-
-Deviations: none.
-"""
+"""Catch-bsuite, after bsuite 0.3.6 `environments/catch.py`."""
 
 from __future__ import annotations
 
@@ -35,13 +19,21 @@ from envcore_bsuite.render.grids import draw_catch
 
 @struct.dataclass
 class CatchState(EnvState):
-    """State of `Catch`; every field int32 () unless noted."""
+    """State of `Catch`; every field int32 () unless noted.
 
-    ball_x: Any  # column
-    ball_y: Any  # row, 0 is the top
-    paddle_x: Any  # column
-    paddle_y: Any  # row, always the bottom one
-    total_regret: Any  # float32 (), over all episodes
+    Attributes:
+      ball_x: column.
+      ball_y: row, 0 is the top.
+      paddle_x: column.
+      paddle_y: row, always the bottom one.
+      total_regret: float32 (), over all episodes.
+    """
+
+    ball_x: Any
+    ball_y: Any
+    paddle_x: Any
+    paddle_y: Any
+    total_regret: Any
 
 
 @struct.dataclass
@@ -51,7 +43,22 @@ class CatchParams(EnvParams):
 
 @dataclasses.dataclass(frozen=True)
 class Catch(BsuiteEnvironment[CatchState, CatchParams]):
-    """Catch-bsuite; see the module for its rules.
+    """Catch-bsuite: move a paddle along the bottom row to catch a falling ball.
+
+    Original: bsuite 0.3.6 `environments/catch.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
+
+    The ball starts in a random column of the top row and falls one row a step; the paddle starts in the middle of the
+    bottom row. The paddle moves first, then the ball falls.
+
+    Observation: float32 (rows, columns), 1 where the ball or the paddle is, else 0.
+    Action: 0 moves the paddle left, 1 leaves it, 2 moves it right; the walls stop it.
+    Reward: 0, and at the end 1 for a ball that is caught, -1 for one that is not.
+    Termination: the ball reaches the bottom row, after rows - 1 steps. There is no time limit.
+
+    bsuite's `total_regret` sums 1 - reward over the last steps of all episodes since `reset`: it is a field of
+    the state that survives auto-resets, and an entry of `info`.
+
+    Deviations: none.
 
     Attributes:
       rows: height of the board, at least 2.
@@ -76,13 +83,13 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     def default_params(self) -> CatchParams:
         return CatchParams()
 
-    def action_space(self, params: CatchParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: CatchParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def observation_space(self, params: CatchParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: CatchParams) -> spaces.Box:
         return spaces.Box(0.0, 1.0, (self.rows, self.columns))
 
-    def state_space(self, params: CatchParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: CatchParams) -> spaces.Dict:
         column, row = spaces.Discrete(self.columns), spaces.Discrete(self.rows)
         places = {"ball_x": column, "ball_y": row, "paddle_x": column, "paddle_y": row}
         return spaces.Dict({**places, "total_regret": spaces.Box(0.0, np.inf), "time": spaces.COUNT})
@@ -100,14 +107,14 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         reward = jnp.where(landed, jnp.where(paddle_x == state.ball_x, 1.0, -1.0), 0.0)
         total_regret = state.total_regret + jnp.where(landed, 1.0 - reward, 0.0)
         state = state.replace(ball_y=ball_y, paddle_x=paddle_x, total_regret=total_regret)
-        return state, reward, landed, self.bsuite_info(state)
+        return state, reward, landed, self.counters(state, params)
 
     def observe(self, state: CatchState, params: CatchParams) -> jax.Array:
         ball, paddle = (state.ball_y, state.ball_x), (state.paddle_y, state.paddle_x)
         return boards.show([ball, paddle], self.rows, self.columns)
 
-    def bsuite_info(self, state: CatchState, params: CatchParams | None = None) -> dict[str, jax.Array]:
+    def counters(self, state: CatchState, params: CatchParams) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
 
-    def render(self, state: CatchState, params: CatchParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_catch(state, self.default_params if params is None else params, height, self.rows, self.columns)
+    def paint(self, state: CatchState, params: CatchParams, height: int) -> jax.Array:
+        return draw_catch(state, params, height, self.rows, self.columns)

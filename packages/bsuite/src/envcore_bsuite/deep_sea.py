@@ -1,26 +1,4 @@
-"""DeepSea-bsuite and DeepSeaStochastic-bsuite: dive to the bottom right corner, against a cost at every step.
-
-Original: bsuite 0.3.6 `environments/deep_sea.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning";
-Osband et al. (2017), "Deep exploration via randomized value functions".
-
-A diver starts in the top left cell of a square and sinks one row a step. "Right" takes it one column to the right,
-"left" one to the left; the walls stop it. Which of the two actions is "right" differs from cell to cell, as
-`mapping_seed` fixes for good. Only the diver that always goes right finds the treasure.
-
-Observation: float32 (size, size), 1 in the diver's cell, else 0; all 0 at the end of an episode.
-Action: 0 or 1; "right" is the one that the cell's `action_mapping` holds.
-Reward: 1 for "right" in the last column, less `unscaled_move_cost` / size for every "right".
-Termination: after `size` steps.
-
-The stochastic version's "right" leaves the column as it is with probability 1 / size, at the same cost, and a step
-from either end of the bottom row adds standard normal noise to the reward.
-
-bsuite's `total_bad_episodes` counts the episodes that left the diagonal to the left, and `denoised_return` the
-treasures, since `reset`: they are fields of the state that survive auto-resets, and entries of `info`.
-
-Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, a mapping drawn anew each time it is made, is not
-offered. The wind is drawn with 23 random bits in place of 53.
-"""
+"""DeepSea-bsuite and DeepSeaStochastic-bsuite, after bsuite 0.3.6 `environments/deep_sea.py`."""
 
 from __future__ import annotations
 
@@ -42,12 +20,19 @@ from envcore_bsuite.render.grids import draw_deep_sea
 
 @struct.dataclass
 class DeepSeaState(EnvState):
-    """State of `DeepSea`."""
+    """State of `DeepSea`.
 
-    column: Any  # int32 ()
-    bad_episode: Any  # bool (), the diver has left the diagonal to the left
-    total_bad_episodes: Any  # int32 (), of all episodes
-    denoised_return: Any  # float32 (), treasures of all episodes
+    Attributes:
+      column: int32 ().
+      bad_episode: bool (), the diver has left the diagonal to the left.
+      total_bad_episodes: int32 (), of all episodes.
+      denoised_return: float32 (), treasures of all episodes.
+    """
+
+    column: Any
+    bad_episode: Any
+    total_bad_episodes: Any
+    denoised_return: Any
 
     @property
     def row(self) -> Any:
@@ -57,10 +42,15 @@ class DeepSeaState(EnvState):
 
 @struct.dataclass
 class DeepSeaParams(EnvParams):
-    """Params of `DeepSea`."""
+    """Params of `DeepSea`.
 
-    action_mapping: Any  # int32 (size, size), the action that is "right", by row and column
-    unscaled_move_cost: Any = 0.01  # float32 (), of going right all the way
+    Attributes:
+      action_mapping: int32 (size, size), the action that is "right", by row and column.
+      unscaled_move_cost: float32 (), of going right all the way.
+    """
+
+    action_mapping: Any
+    unscaled_move_cost: Any = 0.01
 
 
 class DeepSeaDraws(NamedTuple):
@@ -77,7 +67,28 @@ class DeepSeaDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
-    """DeepSea-bsuite; see the module for its rules.
+    """DeepSea-bsuite and DeepSeaStochastic-bsuite: dive to the bottom right corner, against a cost at every step.
+
+    Original: bsuite 0.3.6 `environments/deep_sea.py`, Osband et al. (2020), "Behaviour suite for reinforcement
+    learning"; Osband et al. (2017), "Deep exploration via randomized value functions".
+
+    A diver starts in the top left cell of a square and sinks one row a step. "Right" takes it one column to the right,
+    "left" one to the left; the walls stop it. Which of the two actions is "right" differs from cell to cell, as
+    `mapping_seed` fixes for good. Only the diver that always goes right finds the treasure.
+
+    Observation: float32 (size, size), 1 in the diver's cell, else 0; all 0 at the end of an episode.
+    Action: 0 or 1; "right" is the one that the cell's `action_mapping` holds.
+    Reward: 1 for "right" in the last column, less `unscaled_move_cost` / size for every "right".
+    Termination: after `size` steps.
+
+    The stochastic version's "right" leaves the column as it is with probability 1 / size, at the same cost, and a step
+    from either end of the bottom row adds standard normal noise to the reward.
+
+    bsuite's `total_bad_episodes` counts the episodes that left the diagonal to the left, and `denoised_return` the
+    treasures, since `reset`: they are fields of the state that survive auto-resets, and entries of `info`.
+
+    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, a mapping drawn anew each time it is made, is
+    not offered. The wind is drawn with 23 random bits in place of 53.
 
     Attributes:
       size: rows and columns, at least 1.
@@ -111,13 +122,13 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
             return DeepSeaParams(action_mapping=np.ones(shape, np.int32))
         return DeepSeaParams(action_mapping=np.random.RandomState(self.mapping_seed).binomial(1, 0.5, shape))
 
-    def action_space(self, params: DeepSeaParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: DeepSeaParams) -> spaces.Discrete:
         return spaces.Discrete(2)
 
-    def observation_space(self, params: DeepSeaParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: DeepSeaParams) -> spaces.Box:
         return spaces.Box(0.0, 1.0, (self.size, self.size))
 
-    def state_space(self, params: DeepSeaParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: DeepSeaParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "column": spaces.Discrete(self.size),
@@ -136,7 +147,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     ) -> tuple[DeepSeaState, jax.Array, jax.Array, dict[str, jax.Array]]:
         draws = None if self.deterministic else self.draw(key)
         state, reward = self.dive(state, action, params, draws)
-        return state, reward, state.row >= self.size - 1, self.bsuite_info(state)
+        return state, reward, state.row >= self.size - 1, self.counters(state, params)
 
     def draw(self, key: jax.Array) -> DeepSeaDraws:
         """Draws what the stochastic version needs for a step."""
@@ -168,8 +179,8 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     def observe(self, state: DeepSeaState, params: DeepSeaParams) -> jax.Array:
         return boards.show([(state.row, state.column)], self.size, self.size)
 
-    def bsuite_info(self, state: DeepSeaState, params: DeepSeaParams | None = None) -> dict[str, jax.Array]:
+    def counters(self, state: DeepSeaState, params: DeepSeaParams) -> dict[str, jax.Array]:
         return {"total_bad_episodes": state.total_bad_episodes, "denoised_return": state.denoised_return}
 
-    def render(self, state: DeepSeaState, params: DeepSeaParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_deep_sea(state, self.default_params if params is None else params, height)
+    def paint(self, state: DeepSeaState, params: DeepSeaParams, height: int) -> jax.Array:
+        return draw_deep_sea(state, params, height)

@@ -1,20 +1,4 @@
-"""DiscountingChain-bsuite: choose the chain whose reward is worth waiting for.
-
-Original: bsuite 0.3.6 `environments/discounting_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
-learning".
-
-The first action chooses one of five chains; later actions have no effect. Each chain pays once, after 1, 3, 10, 30 or
-100 steps: 1, and the chain that `mapping_seed` names a tenth more.
-
-Observation: float32 (1, 2), the chain (-1 before the choice), and the time as a share of the episode.
-Action: the chain.
-Reward: the chain's, at its time; else 0.
-Termination: after 100 steps (`max_steps_in_episode`); the original calls this a termination.
-
-bsuite logs nothing of it beside the rewards.
-
-Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, a chain drawn each time it is made, is not offered.
-"""
+"""DiscountingChain-bsuite, after bsuite 0.3.6 `environments/discounting_chain.py`."""
 
 from __future__ import annotations
 
@@ -39,23 +23,49 @@ _BONUS = 0.1
 
 @struct.dataclass
 class DiscountingChainState(EnvState):
-    """State of `DiscountingChain`."""
+    """State of `DiscountingChain`.
 
-    context: Any  # int32 (), the chain; -1 before the choice
+    Attributes:
+      context: int32 (), the chain; -1 before the choice.
+    """
+
+    context: Any
 
 
 @struct.dataclass
 class DiscountingChainParams(EnvParams):
-    """Params of `DiscountingChain`."""
+    """Params of `DiscountingChain`.
 
-    rewards: Any  # float32 (5,), of each chain
-    reward_timestep: Any  # int32 (5,), the step that pays, from 1 on
-    max_steps_in_episode: Any = struct.field(default=100, kw_only=True)  # int32 ()
+    Attributes:
+      rewards: float32 (5,), of each chain.
+      reward_timestep: int32 (5,), the step that pays, from 1 on.
+      max_steps_in_episode: int32 ().
+    """
+
+    rewards: Any
+    reward_timestep: Any
+    max_steps_in_episode: Any = struct.field(default=100, kw_only=True)
 
 
 @dataclasses.dataclass(frozen=True)
 class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChainParams]):
-    """DiscountingChain-bsuite; see the module for its rules.
+    """DiscountingChain-bsuite: choose the chain whose reward is worth waiting for.
+
+    Original: bsuite 0.3.6 `environments/discounting_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
+    learning".
+
+    The first action chooses one of five chains; later actions have no effect. Each chain pays once, after 1, 3, 10, 30
+    or 100 steps: 1, and the chain that `mapping_seed` names a tenth more.
+
+    Observation: float32 (1, 2), the chain (-1 before the choice), and the time as a share of the episode.
+    Action: the chain.
+    Reward: the chain's, at its time; else 0.
+    Termination: after 100 steps (`max_steps_in_episode`); the original calls this a termination.
+
+    bsuite logs nothing of it beside the rewards.
+
+    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, a chain drawn each time it is made, is not
+    offered.
 
     Attributes:
       mapping_seed: which chain pays more: this number modulo 5. It fixes the default params.
@@ -79,14 +89,14 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         rewards = np.where(np.arange(chains) == self.mapping_seed % chains, 1 + _BONUS, 1.0)
         return DiscountingChainParams(rewards=rewards, reward_timestep=np.array(_REWARD_TIMESTEPS))
 
-    def action_space(self, params: DiscountingChainParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: DiscountingChainParams) -> spaces.Discrete:
         return spaces.Discrete(len(_REWARD_TIMESTEPS))
 
-    def observation_space(self, params: DiscountingChainParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: DiscountingChainParams) -> spaces.Box:
         # Without an end: who steps on after it sees the time go on.
         return spaces.Box(np.array([[-1.0, 0.0]]), np.array([[len(_REWARD_TIMESTEPS) - 1.0, np.inf]]))
 
-    def state_space(self, params: DiscountingChainParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: DiscountingChainParams) -> spaces.Dict:
         return spaces.Dict({"context": spaces.Box(-1, len(_REWARD_TIMESTEPS) - 1, (), np.int32), "time": spaces.COUNT})
 
     def init_state(self, key: jax.Array, params: DiscountingChainParams) -> DiscountingChainState:
@@ -106,12 +116,8 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         share = state.time.astype(jnp.float32) / params.max_steps_in_episode.astype(jnp.float32)
         return jnp.stack([context, share])[None]
 
-    def bsuite_info(
-        self, state: DiscountingChainState, params: DiscountingChainParams | None = None
-    ) -> dict[str, jax.Array]:
+    def counters(self, state: DiscountingChainState, params: DiscountingChainParams) -> dict[str, jax.Array]:
         return {}
 
-    def render(
-        self, state: DiscountingChainState, params: DiscountingChainParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_discounting_chain(state, self.default_params if params is None else params, height)
+    def paint(self, state: DiscountingChainState, params: DiscountingChainParams, height: int) -> jax.Array:
+        return draw_discounting_chain(state, params, height)

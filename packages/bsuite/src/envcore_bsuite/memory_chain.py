@@ -1,25 +1,4 @@
-"""MemoryChain-bsuite: repeat a bit that was shown at the beginning.
-
-Original: bsuite 0.3.6 `environments/memory_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
-learning".
-
-An episode begins by showing its context, random bits. Near the end it asks for one of them, and the action that
-follows is the answer; all actions before it have no effect.
-
-Observation: float32 (1, 2 + num_bits): 1 less the share of `memory_length` that has passed; the number of the bit that
-  is asked for, in the last observation before the answer, else 0; the context as -1 and 1 at the start, else 0.
-Action: 0 or 1, the bit.
-Reward: 1 for the right answer, -1 for the wrong one; 0 before.
-Termination: by the answer, after `memory_length` + 1 steps.
-
-As in the original, a step shows what was to be seen before it, so the context appears twice: at the reset and after
-the first step.
-
-bsuite's `total_perfect` counts right answers, and `total_regret` adds 2 for each wrong one, since `reset`:
-they are fields of the state that survive auto-resets, and entries of `info`.
-
-Deviations: none.
-"""
+"""MemoryChain-bsuite, after bsuite 0.3.6 `environments/memory_chain.py`."""
 
 from __future__ import annotations
 
@@ -40,24 +19,56 @@ from envcore_bsuite.render.chains import draw_memory_chain
 
 @struct.dataclass
 class MemoryChainState(EnvState):
-    """State of `MemoryChain`."""
+    """State of `MemoryChain`.
 
-    context: Any  # int32 (num_bits,), 0 or 1
-    query: Any  # int32 (), the number of the bit that will be asked for
-    total_perfect: Any  # int32 (), over all episodes
-    total_regret: Any  # float32 (), over all episodes
+    Attributes:
+      context: int32 (num_bits,), 0 or 1.
+      query: int32 (), the number of the bit that will be asked for.
+      total_perfect: int32 (), over all episodes.
+      total_regret: float32 (), over all episodes.
+    """
+
+    context: Any
+    query: Any
+    total_perfect: Any
+    total_regret: Any
 
 
 @struct.dataclass
 class MemoryChainParams(EnvParams):
-    """Params of `MemoryChain`."""
+    """Params of `MemoryChain`.
 
-    memory_length: Any = 5  # int32 (), at least 1
+    Attributes:
+      memory_length: int32 (), at least 1.
+    """
+
+    memory_length: Any = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
-    """MemoryChain-bsuite; see the module for its rules.
+    """MemoryChain-bsuite: repeat a bit that was shown at the beginning.
+
+    Original: bsuite 0.3.6 `environments/memory_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
+    learning".
+
+    An episode begins by showing its context, random bits. Near the end it asks for one of them, and the action that
+    follows is the answer; all actions before it have no effect.
+
+    Observation: float32 (1, 2 + num_bits): 1 less the share of `memory_length` that has passed; the number of the bit
+      that is asked for, in the last observation before the answer, else 0; the context as -1 and 1 at the start, else
+      0.
+    Action: 0 or 1, the bit.
+    Reward: 1 for the right answer, -1 for the wrong one; 0 before.
+    Termination: by the answer, after `memory_length` + 1 steps.
+
+    As in the original, a step shows what was to be seen before it, so the context appears twice: at the reset and after
+    the first step.
+
+    bsuite's `total_perfect` counts right answers, and `total_regret` adds 2 for each wrong one, since `reset`:
+    they are fields of the state that survive auto-resets, and entries of `info`.
+
+    Deviations: none.
 
     Attributes:
       num_bits: how many bits the context has, from 1 to 65,536.
@@ -88,14 +99,14 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
     def check_params(self, params: MemoryChainParams) -> None:
         require.positive(params, "memory_length")
 
-    def action_space(self, params: MemoryChainParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: MemoryChainParams) -> spaces.Discrete:
         return spaces.Discrete(2)
 
-    def observation_space(self, params: MemoryChainParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: MemoryChainParams) -> spaces.Box:
         low, high = [0.0, 0.0, *[-1.0] * self.num_bits], [1.0, self.num_bits - 1.0, *[1.0] * self.num_bits]
         return spaces.Box(np.array([low]), np.array([high]))
 
-    def state_space(self, params: MemoryChainParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: MemoryChainParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "context": spaces.Box(0, 1, (self.num_bits,), np.int32),
@@ -124,7 +135,7 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
             total_perfect=state.total_perfect + (answers & is_right).astype(jnp.int32),
             total_regret=state.total_regret + jnp.where(answers & ~is_right, 2.0, 0.0),
         )
-        return state, reward, answers, self.bsuite_info(state)
+        return state, reward, answers, self.counters(state, params)
 
     def observe(self, state: MemoryChainState, params: MemoryChainParams) -> jax.Array:
         shown = jnp.clip(state.time - 1, 0, params.memory_length)  # a step shows the time before it
@@ -133,10 +144,8 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
         context = jnp.where(shown == 0, (2 * state.context - 1).astype(jnp.float32), 0.0)
         return jnp.concatenate([jnp.stack([1.0 - share, query]), context])[None]
 
-    def bsuite_info(self, state: MemoryChainState, params: MemoryChainParams | None = None) -> dict[str, jax.Array]:
+    def counters(self, state: MemoryChainState, params: MemoryChainParams) -> dict[str, jax.Array]:
         return {"total_perfect": state.total_perfect, "total_regret": state.total_regret}
 
-    def render(
-        self, state: MemoryChainState, params: MemoryChainParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_memory_chain(state, self.default_params if params is None else params, height)
+    def paint(self, state: MemoryChainState, params: MemoryChainParams, height: int) -> jax.Array:
+        return draw_memory_chain(state, params, height)

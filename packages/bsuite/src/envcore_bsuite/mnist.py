@@ -1,22 +1,4 @@
-"""MNISTBandit-bsuite: name the digit in one of MNIST's images.
-
-Original: bsuite 0.3.6 `environments/mnist.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning". The
-images are LeCun, Cortes & Burges (1998), "The MNIST database of handwritten digits".
-
-Observation: float32 (28, 28), an image drawn uniformly, pixel / 255; after the end of the episode zeros.
-Action: the digit, 0 to 9.
-Reward: 1 for the right digit, else -1.
-Termination: after every step.
-
-bsuite's `total_regret` sums 1 - reward over all steps since `reset`: it is a field of the state that
-survives auto-resets, and an entry of `info`.
-
-The params hold the images, once on the device, however many environments share them. Pass params to a jitted function
-of yours as an argument: what it closes over becomes a part of its program.
-
-Deviations: bsuite reads pixels as int8, so that ink from 128 to 255 turns into -128 to -1. Here it does not, unless
-`signed_pixels` asks for it.
-"""
+"""MNISTBandit-bsuite, after bsuite 0.3.6 `environments/mnist.py`."""
 
 from __future__ import annotations
 
@@ -45,24 +27,54 @@ _NEARLY, _REST = np.float32(257 / 2**16), np.float32(1 / (255 * 2**16))
 
 @struct.dataclass
 class MNISTBanditState(EnvState):
-    """State of `MNISTBandit`."""
+    """State of `MNISTBandit`.
 
-    index: Any  # int32 (), of the image
-    correct_label: Any  # int32 ()
-    total_regret: Any  # float32 (), over all episodes
+    Attributes:
+      index: int32 (), of the image.
+      correct_label: int32 ().
+      total_regret: float32 (), over all episodes.
+    """
+
+    index: Any
+    correct_label: Any
+    total_regret: Any
 
 
 @struct.dataclass
 class MNISTBanditParams(EnvParams):
-    """Params of `MNISTBandit`: the n images that are kept."""
+    """Params of `MNISTBandit`: the n images that are kept.
 
-    images: Any  # uint8 (n, 28, 28), int8 with `signed_pixels`
-    labels: Any  # int32 (n,)
+    Attributes:
+      images: uint8 (n, 28, 28), int8 with `signed_pixels`.
+      labels: int32 (n,).
+    """
+
+    images: Any
+    labels: Any
 
 
 @dataclasses.dataclass(frozen=True)
 class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
-    """MNISTBandit-bsuite; see the module for its rules. To make one reads the images.
+    """MNISTBandit-bsuite: name the digit in one of MNIST's images.
+
+    Original: bsuite 0.3.6 `environments/mnist.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
+    The images are LeCun, Cortes & Burges (1998), "The MNIST database of handwritten digits".
+
+    Observation: float32 (28, 28), an image drawn uniformly, pixel / 255; after the end of the episode zeros.
+    Action: the digit, 0 to 9.
+    Reward: 1 for the right digit, else -1.
+    Termination: after every step.
+
+    bsuite's `total_regret` sums 1 - reward over all steps since `reset`: it is a field of the state that
+    survives auto-resets, and an entry of `info`.
+
+    The params hold the images, once on the device, however many environments share them. Pass params to a jitted
+    function of yours as an argument: what it closes over becomes a part of its program.
+
+    Deviations: bsuite reads pixels as int8, so that ink from 128 to 255 turns into -128 to -1. Here it does not, unless
+    `signed_pixels` asks for it.
+
+    To make one reads the images.
 
     Attributes:
       fraction: of the images, the first of which are kept; in (0, 1].
@@ -103,14 +115,14 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
     def default_params(self) -> MNISTBanditParams:
         return _on_device(self._source, self._count, self.signed_pixels)
 
-    def action_space(self, params: MNISTBanditParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: MNISTBanditParams) -> spaces.Discrete:
         return spaces.Discrete(CLASSES)
 
-    def observation_space(self, params: MNISTBanditParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: MNISTBanditParams) -> spaces.Box:
         pixels = np.iinfo(np.int8 if self.signed_pixels else np.uint8)
         return spaces.Box(pixels.min / 255, pixels.max / 255, (SIDE, SIDE))
 
-    def state_space(self, params: MNISTBanditParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: MNISTBanditParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "index": spaces.Discrete(self._count),
@@ -130,18 +142,16 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
     ) -> tuple[MNISTBanditState, jax.Array, bool, dict[str, Any]]:
         reward = jnp.where(action == state.correct_label, 1.0, -1.0)
         state = state.replace(total_regret=state.total_regret + (1.0 - reward))
-        return state, reward, True, self.bsuite_info(state)
+        return state, reward, True, self.counters(state, params)
 
     def observe(self, state: MNISTBanditState, params: MNISTBanditParams) -> jax.Array:
         return compute_once(_picture, params.images, state.index, state.time == 0).reshape(SIDE, SIDE)
 
-    def bsuite_info(self, state: MNISTBanditState, params: MNISTBanditParams | None = None) -> dict[str, jax.Array]:
+    def counters(self, state: MNISTBanditState, params: MNISTBanditParams) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
 
-    def render(
-        self, state: MNISTBanditState, params: MNISTBanditParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_mnist(state, self.default_params if params is None else params, height)
+    def paint(self, state: MNISTBanditState, params: MNISTBanditParams, height: int) -> jax.Array:
+        return draw_mnist(state, params, height)
 
 
 def _picture(images: jax.Array, index: jax.Array, is_shown: jax.Array) -> jax.Array:

@@ -1,21 +1,4 @@
-"""MountainCar-bsuite: drive an underpowered car up a hill; bsuite's own task, not Gymnasium's MountainCar-v0.
-
-Original: bsuite 0.3.6 `environments/mountain_car.py`, Osband et al. (2020), "Behaviour suite for reinforcement
-learning"; after Moore (1990), "Efficient memory-based learning for robot control".
-
-Observation: float32 (1, 3): position, velocity, and time as a share of `max_steps_in_episode`.
-Action: 0 pushes left, 1 does nothing, 2 pushes right.
-Reward: -1 on every step.
-Termination: position >= `goal_position`, or 1,000 steps (`max_steps_in_episode`); the original calls both a
-  termination.
-
-The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
-
-bsuite's `raw_return` sums rewards since `reset`: it is a field of the state that survives auto-resets, and an
-entry of `info`.
-
-Deviations: float32 where the original computes in float64.
-"""
+"""MountainCar-bsuite, after bsuite 0.3.6 `environments/mountain_car.py`."""
 
 from __future__ import annotations
 
@@ -35,16 +18,34 @@ from envcore_bsuite.render.control import draw_mountain_car
 
 @struct.dataclass
 class MountainCarState(EnvState):
-    """State of `MountainCar`; every field float32 ()."""
+    """State of `MountainCar`; every field float32 ().
+
+    Attributes:
+      position: along the valley, whose lowest point is near -0.52.
+      velocity: position per step.
+      raw_return: of all episodes.
+    """
 
     position: Any
-    velocity: Any  # position per step
-    raw_return: Any  # of all episodes
+    velocity: Any
+    raw_return: Any
 
 
 @struct.dataclass
 class MountainCarParams(EnvParams):
-    """Params of `MountainCar`; every field float32 () unless noted."""
+    """Params of `MountainCar`; every field float32 () unless noted.
+
+    Attributes:
+      min_position: of the left wall.
+      max_position: of the right edge.
+      max_speed: position per step.
+      goal_position: least position at the goal.
+      force: what a push adds to the velocity.
+      gravity: what a slope takes from the velocity at most.
+      reset_low: the position starts uniform on [reset_low, reset_high).
+      reset_high: its upper bound.
+      max_steps_in_episode: int32 ().
+    """
 
     min_position: Any = -1.2
     max_position: Any = 0.6
@@ -52,14 +53,31 @@ class MountainCarParams(EnvParams):
     goal_position: Any = 0.5
     force: Any = 0.001
     gravity: Any = 0.0025
-    reset_low: Any = -0.6  # the position starts uniform on [reset_low, reset_high)
+    reset_low: Any = -0.6
     reset_high: Any = -0.4
-    max_steps_in_episode: Any = 1000  # int32 ()
+    max_steps_in_episode: Any = 1000
 
 
 @dataclasses.dataclass(frozen=True)
 class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
-    """MountainCar-bsuite; see the module for its rules."""
+    """MountainCar-bsuite: drive an underpowered car up a hill; bsuite's own task, not Gymnasium's MountainCar-v0.
+
+    Original: bsuite 0.3.6 `environments/mountain_car.py`, Osband et al. (2020), "Behaviour suite for reinforcement
+    learning"; after Moore (1990), "Efficient memory-based learning for robot control".
+
+    Observation: float32 (1, 3): position, velocity, and time as a share of `max_steps_in_episode`.
+    Action: 0 pushes left, 1 does nothing, 2 pushes right.
+    Reward: -1 on every step.
+    Termination: position >= `goal_position`, or 1,000 steps (`max_steps_in_episode`); the original calls both a
+      termination.
+
+    The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
+
+    bsuite's `raw_return` sums rewards since `reset`: it is a field of the state that survives auto-resets, and an
+    entry of `info`.
+
+    Deviations: float32 where the original computes in float64.
+    """
 
     time_limit_terminates: ClassVar[bool] = True
     lifetime: ClassVar[tuple[str, ...]] = ("raw_return",)
@@ -75,11 +93,10 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         require.ordered(params, "min_position", "max_position")
         require.ordered(params, "reset_low", "reset_high")
 
-    def action_space(self, params: MountainCarParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: MountainCarParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def observation_space(self, params: MountainCarParams | None = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_observation_space(self, params: MountainCarParams) -> spaces.Box:
         # Without an end of time: who steps on after it sees the time go on.
         low = [params.min_position, -params.max_speed, 0.0]
         return spaces.Box(low, [params.max_position, params.max_speed, np.inf], (1, 3))
@@ -97,16 +114,14 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         position = jnp.clip(state.position + velocity, params.min_position, params.max_position)
         velocity = jnp.where(position == params.min_position, jnp.maximum(velocity, 0.0), velocity)
         state = state.replace(position=position, velocity=velocity, raw_return=state.raw_return - 1.0)
-        return state, -1.0, position >= params.goal_position, self.bsuite_info(state)
+        return state, -1.0, position >= params.goal_position, self.counters(state, params)
 
     def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
         share = state.time.astype(jnp.float32) / params.max_steps_in_episode.astype(jnp.float32)
         return jnp.stack([state.position, state.velocity, share])[None]
 
-    def bsuite_info(self, state: MountainCarState, params: MountainCarParams | None = None) -> dict[str, jax.Array]:
+    def counters(self, state: MountainCarState, params: MountainCarParams) -> dict[str, jax.Array]:
         return {"raw_return": state.raw_return}
 
-    def render(
-        self, state: MountainCarState, params: MountainCarParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_mountain_car(state, self.default_params if params is None else params, height)
+    def paint(self, state: MountainCarState, params: MountainCarParams, height: int) -> jax.Array:
+        return draw_mountain_car(state, params, height)

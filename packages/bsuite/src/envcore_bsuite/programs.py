@@ -15,7 +15,8 @@ import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import arguments, random, trees
+from envcore import random, trees
+from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.rollout import Transition
 from envcore.time_limit import next_time

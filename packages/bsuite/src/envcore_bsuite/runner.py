@@ -22,6 +22,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from envcore.options import positive_integer
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
 
@@ -68,9 +69,10 @@ def run(
       RunError: an id is unknown, a number is out of its range, or the folder holds something else.
     """
     wanted = _checked_ids(ids)
-    for name, value, least in (("seed", seed, 0), ("num_seeds", num_seeds, 1), ("workers", workers, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise RunError(f"{name} must be an integer of at least {least}, got {value!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise RunError(f"seed must be an integer of at least 0, got {seed!r}.")
+    num_seeds = positive_integer("num_seeds", num_seeds, RunError)
+    workers = positive_integer("workers", workers, RunError)
     folder = Path(results_dir)
     options = {name: dict(values) for name, values in (options or {}).items()}
     _check_options(options)

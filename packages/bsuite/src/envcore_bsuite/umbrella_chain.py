@@ -1,22 +1,4 @@
-"""UmbrellaChain-bsuite: take an umbrella at the start if it will rain at the end.
-
-Original: bsuite 0.3.6 `environments/umbrella_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
-learning".
-
-The first action decides whether to take the umbrella; later ones have no effect. The last reward says whether that was
-right, and all rewards before it are noise.
-
-Observation: float32 (1, 3 + n_distractor): whether an umbrella is needed, whether it is there (at random before the
-  first action), 1 less the share of the chain that has passed, and random bits, new ones at each step.
-Action: 0 leaves the umbrella, 1 takes it.
-Reward: 1 or -1: at the end for the right or the wrong choice, before at random.
-Termination: after `chain_length` steps.
-
-bsuite's `total_regret` adds 2 for each wrong choice since `reset`: it is a field of the state that survives
-auto-resets, and an entry of `info`.
-
-Deviations: none.
-"""
+"""UmbrellaChain-bsuite, after bsuite 0.3.6 `environments/umbrella_chain.py`."""
 
 from __future__ import annotations
 
@@ -38,19 +20,30 @@ from envcore_bsuite.render.chains import draw_umbrella_chain
 
 @struct.dataclass
 class UmbrellaChainState(EnvState):
-    """State of `UmbrellaChain`."""
+    """State of `UmbrellaChain`.
 
-    need_umbrella: Any  # int32 (), 0 or 1
-    has_umbrella: Any  # int32 (), 0 or 1
-    distractors: Any  # uint32 (words,), the random bits that are shown, 32 to a word, lowest first
-    total_regret: Any  # float32 (), over all episodes
+    Attributes:
+      need_umbrella: int32 (), 0 or 1.
+      has_umbrella: int32 (), 0 or 1.
+      distractors: uint32 (words,), the random bits that are shown, 32 to a word, lowest first.
+      total_regret: float32 (), over all episodes.
+    """
+
+    need_umbrella: Any
+    has_umbrella: Any
+    distractors: Any
+    total_regret: Any
 
 
 @struct.dataclass
 class UmbrellaChainParams(EnvParams):
-    """Params of `UmbrellaChain`."""
+    """Params of `UmbrellaChain`.
 
-    chain_length: Any = 10  # int32 (), at least 1
+    Attributes:
+      chain_length: int32 (), at least 1.
+    """
+
+    chain_length: Any = 10
 
 
 class UmbrellaChainDraws(NamedTuple):
@@ -67,7 +60,24 @@ class UmbrellaChainDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
-    """UmbrellaChain-bsuite; see the module for its rules.
+    """UmbrellaChain-bsuite: take an umbrella at the start if it will rain at the end.
+
+    Original: bsuite 0.3.6 `environments/umbrella_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
+    learning".
+
+    The first action decides whether to take the umbrella; later ones have no effect. The last reward says whether that
+    was right, and all rewards before it are noise.
+
+    Observation: float32 (1, 3 + n_distractor): whether an umbrella is needed, whether it is there (at random before the
+      first action), 1 less the share of the chain that has passed, and random bits, new ones at each step.
+    Action: 0 leaves the umbrella, 1 takes it.
+    Reward: 1 or -1: at the end for the right or the wrong choice, before at random.
+    Termination: after `chain_length` steps.
+
+    bsuite's `total_regret` adds 2 for each wrong choice since `reset`: it is a field of the state that survives
+    auto-resets, and an entry of `info`.
+
+    Deviations: none.
 
     Attributes:
       n_distractor: how many random bits an observation has.
@@ -99,13 +109,13 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     def check_params(self, params: UmbrellaChainParams) -> None:
         require.positive(params, "chain_length")
 
-    def action_space(self, params: UmbrellaChainParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: UmbrellaChainParams) -> spaces.Discrete:
         return spaces.Discrete(2)
 
-    def observation_space(self, params: UmbrellaChainParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: UmbrellaChainParams) -> spaces.Box:
         return spaces.Box(0.0, 1.0, (1, 3 + self.n_distractor))
 
-    def state_space(self, params: UmbrellaChainParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: UmbrellaChainParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "need_umbrella": spaces.Discrete(2),
@@ -129,7 +139,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
         self, key: jax.Array, state: UmbrellaChainState, action: jax.Array, params: UmbrellaChainParams
     ) -> tuple[UmbrellaChainState, jax.Array, jax.Array, dict[str, jax.Array]]:
         state, reward, is_last = self.walk(state, action, params, self.draw(key))
-        return state, reward, is_last, self.bsuite_info(state)
+        return state, reward, is_last, self.counters(state, params)
 
     def draw(self, key: jax.Array) -> UmbrellaChainDraws:
         """Draws what a step needs."""
@@ -155,13 +165,11 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
         distractors = unpack(state.distractors, self.n_distractor).astype(jnp.float32)
         return jnp.concatenate([jnp.stack([*umbrellas, 1.0 - share]), distractors])[None]
 
-    def bsuite_info(self, state: UmbrellaChainState, params: UmbrellaChainParams | None = None) -> dict[str, jax.Array]:
+    def counters(self, state: UmbrellaChainState, params: UmbrellaChainParams) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
 
-    def render(
-        self, state: UmbrellaChainState, params: UmbrellaChainParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_umbrella_chain(state, self.default_params if params is None else params, height, self.n_distractor)
+    def paint(self, state: UmbrellaChainState, params: UmbrellaChainParams, height: int) -> jax.Array:
+        return draw_umbrella_chain(state, params, height, self.n_distractor)
 
     def _words(self, key: jax.Array) -> jax.Array:
         """Words for the distractors and two bits more."""

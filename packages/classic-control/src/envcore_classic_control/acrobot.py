@@ -1,22 +1,4 @@
-"""Acrobot-v1: a two-link pendulum, driven at the joint between the links, swings its tip above a line.
-
-Original: Gymnasium 1.4 `classic_control/acrobot.py`, after Sutton (1996), "Generalization in reinforcement learning:
-successful examples using sparse coarse coding", and Sutton & Barto (1998).
-
-Observation: float32 (6,), cosine and sine of the first angle (0 hangs down), cosine and sine of the second angle
-  (relative to the first link), the two angular velocities in rad/s.
-Action: 0, 1, 2 apply `available_torque[action]` to the second joint.
-Reward: -1 on every step, 0 on the step that reaches the goal.
-Termination: -cos(angle 1) - cos(angle 1 + angle 2) > 1, the tip is more than one link above the first joint.
-Truncation: after 500 steps.
-
-One step integrates the equations of motion by one Runge-Kutta step of `dt`, the torque held constant, then wraps the
-angles to [-pi, pi] and clips the velocities.
-
-Deviations: float32 where the original integrates in float64. Near the bounds of both velocities a step amplifies the
-rounding of its state up to a hundred thousand times, in the original as well: states after it then differ by 2e-4, and
-by 3e-2 in the worst cases found, as the original's do from states that differ by half a float32 spacing.
-"""
+"""Acrobot-v1, after Gymnasium 1.4 `classic_control/acrobot.py`."""
 
 from __future__ import annotations
 
@@ -38,38 +20,80 @@ _GRAVITY = 9.8  # m/s^2
 
 @struct.dataclass
 class AcrobotState(EnvState):
-    """State of `Acrobot`; every field float32 ()."""
+    """State of `Acrobot`; every field float32 ().
 
-    joint_angle1: Any  # first link from hanging down, rad
-    joint_angle2: Any  # second link from the first one's direction, rad
-    velocity_1: Any  # rad/s
-    velocity_2: Any  # rad/s
+    Attributes:
+      joint_angle1: first link from hanging down, rad.
+      joint_angle2: second link from the first one's direction, rad.
+      velocity_1: rad/s.
+      velocity_2: rad/s.
+    """
+
+    joint_angle1: Any
+    joint_angle2: Any
+    velocity_1: Any
+    velocity_2: Any
 
 
 @struct.dataclass
 class AcrobotParams(EnvParams):
-    """Params of `Acrobot`; every field float32 () unless noted."""
+    """Params of `Acrobot`; every field float32 () unless noted.
 
-    available_torque: Any = struct.field(default_factory=lambda: np.array([-1.0, 0.0, 1.0]))  # float32 (3,), N m
-    dt: Any = 0.2  # s
-    link_length_1: Any = 1.0  # m
-    link_length_2: Any = 1.0  # m; only drawn
-    link_mass_1: Any = 1.0  # kg
-    link_mass_2: Any = 1.0  # kg
-    link_com_pos_1: Any = 0.5  # centre of mass from the joint, m
-    link_com_pos_2: Any = 0.5  # m
-    link_moi: Any = 1.0  # moment of inertia of either link, kg m^2
-    max_vel_1: Any = 4 * np.pi  # rad/s
-    max_vel_2: Any = 9 * np.pi  # rad/s
-    torque_noise_max: Any = 0.0  # uniform noise on the torque, to either side, N m
-    reset_low: Any = -0.1  # every state variable starts uniform on [reset_low, reset_high)
+    Attributes:
+      available_torque: float32 (3,), N m.
+      dt: s.
+      link_length_1: m.
+      link_length_2: m; only drawn.
+      link_mass_1: kg.
+      link_mass_2: kg.
+      link_com_pos_1: centre of mass from the joint, m.
+      link_com_pos_2: m.
+      link_moi: moment of inertia of either link, kg m^2.
+      max_vel_1: rad/s.
+      max_vel_2: rad/s.
+      torque_noise_max: uniform noise on the torque, to either side, N m.
+      reset_low: every state variable starts uniform on [reset_low, reset_high).
+      reset_high: its upper bound.
+      max_steps_in_episode: int32 ().
+    """
+
+    available_torque: Any = struct.field(default_factory=lambda: np.array([-1.0, 0.0, 1.0]))
+    dt: Any = 0.2
+    link_length_1: Any = 1.0
+    link_length_2: Any = 1.0
+    link_mass_1: Any = 1.0
+    link_mass_2: Any = 1.0
+    link_com_pos_1: Any = 0.5
+    link_com_pos_2: Any = 0.5
+    link_moi: Any = 1.0
+    max_vel_1: Any = 4 * np.pi
+    max_vel_2: Any = 9 * np.pi
+    torque_noise_max: Any = 0.0
+    reset_low: Any = -0.1
     reset_high: Any = 0.1
-    max_steps_in_episode: Any = 500  # int32 ()
+    max_steps_in_episode: Any = 500
 
 
 @dataclasses.dataclass(frozen=True)
 class Acrobot(Environment[AcrobotState, AcrobotParams]):
-    """Acrobot-v1; see the module for its rules.
+    """Acrobot-v1: a two-link pendulum, driven at the joint between the links, swings its tip above a line.
+
+    Original: Gymnasium 1.4 `classic_control/acrobot.py`, after Sutton (1996), "Generalization in reinforcement
+    learning: successful examples using sparse coarse coding", and Sutton & Barto (1998).
+
+    Observation: float32 (6,), cosine and sine of the first angle (0 hangs down), cosine and sine of the second angle
+      (relative to the first link), the two angular velocities in rad/s.
+    Action: 0, 1, 2 apply `available_torque[action]` to the second joint.
+    Reward: -1 on every step, 0 on the step that reaches the goal.
+    Termination: -cos(angle 1) - cos(angle 1 + angle 2) > 1, the tip is more than one link above the first joint.
+    Truncation: after 500 steps.
+
+    One step integrates the equations of motion by one Runge-Kutta step of `dt`, the torque held constant, then wraps
+    the angles to [-pi, pi] and clips the velocities.
+
+    Deviations: float32 where the original integrates in float64. Near the bounds of both velocities a step amplifies
+    the rounding of its state up to a hundred thousand times, in the original as well: states after it then differ by
+    2e-4, and by 3e-2 in the worst cases found, as the original's do from states that differ by half a float32 spacing.
 
     Attributes:
       book_or_nips: "book" for the equations of Sutton & Barto's book, "nips" for those of the 1996 paper.
@@ -98,15 +122,13 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         )
         require.ordered(params, "reset_low", "reset_high")
 
-    def action_space(self, params: AcrobotParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: AcrobotParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def observation_space(self, params: AcrobotParams | None = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_observation_space(self, params: AcrobotParams) -> spaces.Box:
         return spaces.symmetric_box([1.0, 1.0, 1.0, 1.0, params.max_vel_1, params.max_vel_2])
 
-    def state_space(self, params: AcrobotParams | None = None) -> spaces.Dict:
-        params = self.default_params if params is None else params
+    def make_state_space(self, params: AcrobotParams) -> spaces.Dict:
         angle = spaces.Box(-np.float32(np.pi), np.float32(np.pi))
         return spaces.Dict(
             {
@@ -144,8 +166,8 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
             [trig.cos(angle1), trig.sin(angle1), trig.cos(angle2), trig.sin(angle2), state.velocity_1, state.velocity_2]
         )
 
-    def render(self, state: AcrobotState, params: AcrobotParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_acrobot(state, self.default_params if params is None else params, height)
+    def paint(self, state: AcrobotState, params: AcrobotParams, height: int) -> jax.Array:
+        return draw_acrobot(state, params, height)
 
     def _runge_kutta(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
         """One step of the classical fourth-order method."""

@@ -1,19 +1,4 @@
-"""CartPole-v1: push a cart left or right so that the pole on it stays upright.
-
-Original: Gymnasium 1.4 `classic_control/cartpole.py`, after Barto, Sutton & Anderson (1983), "Neuronlike adaptive
-elements that can solve difficult learning control problems".
-
-Observation: float32 (4,), cart position in m, cart velocity in m/s, pole angle in rad (0 is upright), pole angular
-  velocity in rad/s.
-Action: 0 pushes left, 1 pushes right, with `force_mag`.
-Reward: 1 on every step, also the last one. With `sutton_barto_reward`: 0, and -1 on the last step. Stepping on after
-  the end without a reset gives 0 (-1) outside the limits below, and 1 (0) where the pole has come back inside them.
-Termination: the cart is further than `x_threshold` from the centre, or the pole leans more than
-  `theta_threshold_radians`.
-Truncation: after 500 steps.
-
-Deviations: float32 where the original integrates in float64.
-"""
+"""CartPole-v1, after Gymnasium 1.4 `classic_control/cartpole.py`."""
 
 from __future__ import annotations
 
@@ -32,30 +17,52 @@ from envcore_classic_control.render import draw_cartpole
 
 @struct.dataclass
 class CartPoleState(EnvState):
-    """State of `CartPole`; every field float32 () unless noted."""
+    """State of `CartPole`; every field float32 () unless noted.
 
-    x: Any  # cart position, m
-    x_dot: Any  # cart velocity, m/s
-    theta: Any  # pole angle from upright, rad
-    theta_dot: Any  # pole angular velocity, rad/s
-    has_fallen: Any = False  # bool (), whether a step of this episode has terminated; only after an end without a reset
+    Attributes:
+      x: cart position, m.
+      x_dot: cart velocity, m/s.
+      theta: pole angle from upright, rad.
+      theta_dot: pole angular velocity, rad/s.
+      has_fallen: bool (), whether a step of this episode has terminated; only after an end without a reset.
+    """
+
+    x: Any
+    x_dot: Any
+    theta: Any
+    theta_dot: Any
+    has_fallen: Any = False
 
 
 @struct.dataclass
 class CartPoleParams(EnvParams):
-    """Params of `CartPole`; every field float32 () unless noted."""
+    """Params of `CartPole`; every field float32 () unless noted.
 
-    gravity: Any = 9.8  # m/s^2
-    masscart: Any = 1.0  # kg
-    masspole: Any = 0.1  # kg
-    length: Any = 0.5  # half the pole's length, m
-    force_mag: Any = 10.0  # N
-    tau: Any = 0.02  # seconds between two states
+    Attributes:
+      gravity: m/s^2.
+      masscart: kg.
+      masspole: kg.
+      length: half the pole's length, m.
+      force_mag: N.
+      tau: seconds between two states.
+      theta_threshold_radians: rad.
+      x_threshold: m.
+      reset_low: every state variable starts uniform on [reset_low, reset_high).
+      reset_high: its upper bound.
+      max_steps_in_episode: int32 ().
+    """
+
+    gravity: Any = 9.8
+    masscart: Any = 1.0
+    masspole: Any = 0.1
+    length: Any = 0.5
+    force_mag: Any = 10.0
+    tau: Any = 0.02
     theta_threshold_radians: Any = 12 * 2 * np.pi / 360
-    x_threshold: Any = 2.4  # m
-    reset_low: Any = -0.05  # every state variable starts uniform on [reset_low, reset_high)
+    x_threshold: Any = 2.4
+    reset_low: Any = -0.05
     reset_high: Any = 0.05
-    max_steps_in_episode: Any = 500  # int32 ()
+    max_steps_in_episode: Any = 500
 
     @property
     def total_mass(self) -> Any:
@@ -70,7 +77,22 @@ class CartPoleParams(EnvParams):
 
 @dataclasses.dataclass(frozen=True)
 class CartPole(Environment[CartPoleState, CartPoleParams]):
-    """CartPole-v1; see the module for its rules.
+    """CartPole-v1: push a cart left or right so that the pole on it stays upright.
+
+    Original: Gymnasium 1.4 `classic_control/cartpole.py`, after Barto, Sutton & Anderson (1983), "Neuronlike adaptive
+    elements that can solve difficult learning control problems".
+
+    Observation: float32 (4,), cart position in m, cart velocity in m/s, pole angle in rad (0 is upright), pole angular
+      velocity in rad/s.
+    Action: 0 pushes left, 1 pushes right, with `force_mag`.
+    Reward: 1 on every step, also the last one. With `sutton_barto_reward`: 0, and -1 on the last step. Stepping on
+      after the end without a reset gives 0 (-1) outside the limits below, and 1 (0) where the pole has come back inside
+      them.
+    Termination: the cart is further than `x_threshold` from the centre, or the pole leans more than
+      `theta_threshold_radians`.
+    Truncation: after 500 steps.
+
+    Deviations: float32 where the original integrates in float64.
 
     Attributes:
       sutton_barto_reward: reward 0 and -1 at the end, as in the paper, in place of 1 on every step.
@@ -104,17 +126,16 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         )
         require.ordered(params, "reset_low", "reset_high")
 
-    def action_space(self, params: CartPoleParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: CartPoleParams) -> spaces.Discrete:
         return spaces.Discrete(2)
 
-    def observation_space(self, params: CartPoleParams | None = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_observation_space(self, params: CartPoleParams) -> spaces.Box:
         # Twice the limits, so that the last observation of an episode is inside.
         high = [params.x_threshold * 2, np.inf, params.theta_threshold_radians * 2, np.inf]
         return spaces.symmetric_box(high)
 
-    def state_space(self, params: CartPoleParams | None = None) -> spaces.Dict:
-        obs = self.observation_space(params)
+    def make_state_space(self, params: CartPoleParams) -> spaces.Dict:
+        obs = self.make_observation_space(params)
         names = ("x", "x_dot", "theta", "theta_dot")
         fields = {name: spaces.Box(obs.low[i], obs.high[i]) for i, name in enumerate(names)}
         return spaces.Dict({**fields, "has_fallen": spaces.Box(False, True, (), np.bool_), "time": spaces.COUNT})
@@ -142,8 +163,8 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     def observe(self, state: CartPoleState, params: CartPoleParams) -> jax.Array:
         return jnp.stack([state.x, state.x_dot, state.theta, state.theta_dot])
 
-    def render(self, state: CartPoleState, params: CartPoleParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_cartpole(state, self.default_params if params is None else params, height)
+    def paint(self, state: CartPoleState, params: CartPoleParams, height: int) -> jax.Array:
+        return draw_cartpole(state, params, height)
 
     def _reward(self, terminated: jax.Array, has_fallen: jax.Array) -> jax.Array:
         if self.sutton_barto_reward:

@@ -1,18 +1,4 @@
-"""MountainCar-v0: an underpowered car in a valley swings back and forth until it reaches the hilltop on the right.
-
-Original: Gymnasium 1.4 `classic_control/mountain_car.py`, after Moore (1990), "Efficient memory-based learning for
-robot control".
-
-Observation: float32 (2,), position and velocity (the hill's height is sin(3 * position)).
-Action: 0 pushes left, 1 does nothing, 2 pushes right.
-Reward: -1 on every step.
-Termination: position >= `goal_position` and velocity >= `goal_velocity`.
-Truncation: after 200 steps.
-
-The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
-
-Deviations: float32 where the original computes in float64.
-"""
+"""MountainCar-v0, after Gymnasium 1.4 `classic_control/mountain_car.py`."""
 
 from __future__ import annotations
 
@@ -30,15 +16,33 @@ from envcore_classic_control.render import draw_mountain_car
 
 @struct.dataclass
 class MountainCarState(EnvState):
-    """State of `MountainCar` and `MountainCarContinuous`; every field float32 ()."""
+    """State of `MountainCar` and `MountainCarContinuous`; every field float32 ().
+
+    Attributes:
+      position: along the valley, whose lowest point is near -0.52.
+      velocity: position per step.
+    """
 
     position: Any
-    velocity: Any  # position per step
+    velocity: Any
 
 
 @struct.dataclass
 class MountainCarParams(EnvParams):
-    """Params of `MountainCar`; every field float32 () unless noted."""
+    """Params of `MountainCar`; every field float32 () unless noted.
+
+    Attributes:
+      min_position: of the left wall.
+      max_position: of the right edge.
+      max_speed: position per step.
+      goal_position: least position at the goal.
+      goal_velocity: least velocity at the goal.
+      force: what a push adds to the velocity.
+      gravity: what a slope takes from the velocity at most.
+      reset_low: the position starts uniform on [reset_low, reset_high).
+      reset_high: its upper bound.
+      max_steps_in_episode: int32 ().
+    """
 
     min_position: Any = -1.2
     max_position: Any = 0.6
@@ -47,14 +51,28 @@ class MountainCarParams(EnvParams):
     goal_velocity: Any = 0.0
     force: Any = 0.001
     gravity: Any = 0.0025
-    reset_low: Any = -0.6  # the position starts uniform on [reset_low, reset_high)
+    reset_low: Any = -0.6
     reset_high: Any = -0.4
-    max_steps_in_episode: Any = 200  # int32 ()
+    max_steps_in_episode: Any = 200
 
 
 @dataclasses.dataclass(frozen=True)
 class MountainCar(Environment[MountainCarState, MountainCarParams]):
-    """MountainCar-v0; see the module for its rules."""
+    """MountainCar-v0: an underpowered car in a valley swings back and forth until it reaches the hilltop on the right.
+
+    Original: Gymnasium 1.4 `classic_control/mountain_car.py`, after Moore (1990), "Efficient memory-based learning for
+    robot control".
+
+    Observation: float32 (2,), position and velocity (the hill's height is sin(3 * position)).
+    Action: 0 pushes left, 1 does nothing, 2 pushes right.
+    Reward: -1 on every step.
+    Termination: position >= `goal_position` and velocity >= `goal_velocity`.
+    Truncation: after 200 steps.
+
+    The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
+
+    Deviations: float32 where the original computes in float64.
+    """
 
     action_names = ("left", "stay", "right")
     render_fps = 30
@@ -66,14 +84,14 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
     def check_params(self, params: MountainCarParams) -> None:
         check_valley(params)
 
-    def action_space(self, params: MountainCarParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: MountainCarParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def observation_space(self, params: MountainCarParams | None = None) -> spaces.Box:
-        return valley_space(self.default_params if params is None else params)
+    def make_observation_space(self, params: MountainCarParams) -> spaces.Box:
+        return valley_space(params)
 
-    def state_space(self, params: MountainCarParams | None = None) -> spaces.Dict:
-        return valley_state_space(self.default_params if params is None else params)
+    def make_state_space(self, params: MountainCarParams) -> spaces.Dict:
+        return valley_state_space(params)
 
     def init_state(self, key: jax.Array, params: MountainCarParams) -> MountainCarState:
         return MountainCarState(position=random.uniform(key, (), params.reset_low, params.reset_high), velocity=0.0)
@@ -88,10 +106,8 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
     def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
         return jnp.stack([state.position, state.velocity])
 
-    def render(
-        self, state: MountainCarState, params: MountainCarParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_mountain_car(state, self.default_params if params is None else params, height)
+    def paint(self, state: MountainCarState, params: MountainCarParams, height: int) -> jax.Array:
+        return draw_mountain_car(state, params, height)
 
 
 # Shared with MountainCarContinuous, which pushes harder, more finely, towards a nearer goal.

@@ -1,18 +1,4 @@
-"""MountainCarContinuous-v0: the mountain car with a continuous push, rewarded for the goal and charged for effort.
-
-Original: Gymnasium 1.4 `classic_control/continuous_mountain_car.py`.
-
-Observation: float32 (2,), position and velocity (the hill's height is sin(3 * position)).
-Action: float32 (1,), the push; the car feels it clipped to [`min_action`, `max_action`].
-Reward: -0.1 times the square of the push as given, not as clipped, plus 100 on the step that terminates.
-Termination: position >= `goal_position` and velocity >= `goal_velocity`.
-Truncation: after 999 steps.
-
-The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
-
-Deviations: none but rounding. The original computes the first step in float64 and, given a float32 action, the others
-in float32.
-"""
+"""MountainCarContinuous-v0, after Gymnasium 1.4 `classic_control/continuous_mountain_car.py`."""
 
 from __future__ import annotations
 
@@ -31,7 +17,22 @@ from envcore_classic_control.render import draw_mountain_car
 
 @struct.dataclass
 class MountainCarContinuousParams(EnvParams):
-    """Params of `MountainCarContinuous`; every field float32 () unless noted."""
+    """Params of `MountainCarContinuous`; every field float32 () unless noted.
+
+    Attributes:
+      min_action: the least push that the car feels.
+      max_action: the greatest.
+      min_position: of the left wall.
+      max_position: of the right edge.
+      max_speed: position per step.
+      goal_position: least position at the goal.
+      goal_velocity: least velocity at the goal.
+      power: what a push of 1 adds to the velocity.
+      gravity: what a slope takes from the velocity at most.
+      reset_low: the position starts uniform on [reset_low, reset_high).
+      reset_high: its upper bound.
+      max_steps_in_episode: int32 ().
+    """
 
     min_action: Any = -1.0
     max_action: Any = 1.0
@@ -42,14 +43,28 @@ class MountainCarContinuousParams(EnvParams):
     goal_velocity: Any = 0.0
     power: Any = 0.0015
     gravity: Any = 0.0025
-    reset_low: Any = -0.6  # the position starts uniform on [reset_low, reset_high)
+    reset_low: Any = -0.6
     reset_high: Any = -0.4
-    max_steps_in_episode: Any = 999  # int32 ()
+    max_steps_in_episode: Any = 999
 
 
 @dataclasses.dataclass(frozen=True)
 class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousParams]):
-    """MountainCarContinuous-v0; see the module for its rules."""
+    """MountainCarContinuous-v0: the mountain car with a continuous push, rewarded for the goal and charged for effort.
+
+    Original: Gymnasium 1.4 `classic_control/continuous_mountain_car.py`.
+
+    Observation: float32 (2,), position and velocity (the hill's height is sin(3 * position)).
+    Action: float32 (1,), the push; the car feels it clipped to [`min_action`, `max_action`].
+    Reward: -0.1 times the square of the push as given, not as clipped, plus 100 on the step that terminates.
+    Termination: position >= `goal_position` and velocity >= `goal_velocity`.
+    Truncation: after 999 steps.
+
+    The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
+
+    Deviations: none but rounding. The original computes the first step in float64 and, given a float32 action, the
+    others in float32.
+    """
 
     differentiable: ClassVar[bool] = True
     render_fps: ClassVar[float] = 30
@@ -62,15 +77,14 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
         check_valley(params)
         require.ordered(params, "min_action", "max_action")
 
-    def action_space(self, params: MountainCarContinuousParams | None = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_action_space(self, params: MountainCarContinuousParams) -> spaces.Box:
         return spaces.Box(params.min_action, params.max_action, (1,))
 
-    def observation_space(self, params: MountainCarContinuousParams | None = None) -> spaces.Box:
-        return valley_space(self.default_params if params is None else params)
+    def make_observation_space(self, params: MountainCarContinuousParams) -> spaces.Box:
+        return valley_space(params)
 
-    def state_space(self, params: MountainCarContinuousParams | None = None) -> spaces.Dict:
-        return valley_state_space(self.default_params if params is None else params)
+    def make_state_space(self, params: MountainCarContinuousParams) -> spaces.Dict:
+        return valley_state_space(params)
 
     def init_state(self, key: jax.Array, params: MountainCarContinuousParams) -> MountainCarState:
         return MountainCarState(position=random.uniform(key, (), params.reset_low, params.reset_high), velocity=0.0)
@@ -85,7 +99,5 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
     def observe(self, state: MountainCarState, params: MountainCarContinuousParams) -> jax.Array:
         return jnp.stack([state.position, state.velocity])
 
-    def render(
-        self, state: MountainCarState, params: MountainCarContinuousParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_mountain_car(state, self.default_params if params is None else params, height)
+    def paint(self, state: MountainCarState, params: MountainCarContinuousParams, height: int) -> jax.Array:
+        return draw_mountain_car(state, params, height)

@@ -1,15 +1,4 @@
-"""Pendulum-v1: swing a pendulum up from a random angle and hold it upright, with too little torque to lift it.
-
-Original: Gymnasium 1.4 `classic_control/pendulum.py`.
-
-Observation: float32 (3,), cosine and sine of the angle (0 is upright), angular velocity in rad/s.
-Action: float32 (1,), torque in N m; clipped to `max_torque` on either side.
-Reward: -(angle^2 + 0.1 velocity^2 + 0.001 torque^2), of the state before the step, the angle wrapped to [-pi, pi)
-  and the torque clipped.
-Termination: never. Truncation: after 200 steps.
-
-Deviations: float32 where the original integrates in float64.
-"""
+"""Pendulum-v1, after Gymnasium 1.4 `classic_control/pendulum.py`."""
 
 from __future__ import annotations
 
@@ -28,31 +17,60 @@ from envcore_classic_control.render import draw_pendulum
 
 @struct.dataclass
 class PendulumState(EnvState):
-    """State of `Pendulum`; every field float32 ()."""
+    """State of `Pendulum`; every field float32 ().
 
-    theta: Any  # angle from upright, rad, not wrapped
-    theta_dot: Any  # angular velocity, rad/s
-    last_u: Any  # torque of the last step after clipping, N m; 0 after a reset; only drawn
+    Attributes:
+      theta: angle from upright, rad, not wrapped.
+      theta_dot: angular velocity, rad/s.
+      last_u: torque of the last step after clipping, N m; 0 after a reset; only drawn.
+    """
+
+    theta: Any
+    theta_dot: Any
+    last_u: Any
 
 
 @struct.dataclass
 class PendulumParams(EnvParams):
-    """Params of `Pendulum`; every field float32 () unless noted."""
+    """Params of `Pendulum`; every field float32 () unless noted.
 
-    max_speed: Any = 8.0  # rad/s
-    max_torque: Any = 2.0  # N m
-    dt: Any = 0.05  # s
-    g: Any = 10.0  # m/s^2
-    m: Any = 1.0  # kg
-    l: Any = 1.0  # m  # noqa: E741, the original's name
-    x_init: Any = np.pi  # the angle starts uniform on [-x_init, x_init), rad
-    y_init: Any = 1.0  # the velocity starts uniform on [-y_init, y_init), rad/s
-    max_steps_in_episode: Any = 200  # int32 ()
+    Attributes:
+      max_speed: rad/s.
+      max_torque: N m.
+      dt: s.
+      g: m/s^2.
+      m: kg.
+      l: m.
+      x_init: the angle starts uniform on [-x_init, x_init), rad.
+      y_init: the velocity starts uniform on [-y_init, y_init), rad/s.
+      max_steps_in_episode: int32 ().
+    """
+
+    max_speed: Any = 8.0
+    max_torque: Any = 2.0
+    dt: Any = 0.05
+    g: Any = 10.0
+    m: Any = 1.0
+    l: Any = 1.0  # noqa: E741, the original's name
+    x_init: Any = np.pi
+    y_init: Any = 1.0
+    max_steps_in_episode: Any = 200
 
 
 @dataclasses.dataclass(frozen=True)
 class Pendulum(Environment[PendulumState, PendulumParams]):
-    """Pendulum-v1; see the module for its rules."""
+    """Pendulum-v1: swing a pendulum up from a random angle and hold it upright, with too little torque to lift it.
+
+    Original: Gymnasium 1.4 `classic_control/pendulum.py`.
+
+    Observation: float32 (3,), cosine and sine of the angle (0 is upright), angular velocity in rad/s.
+    Action: float32 (1,), torque in N m; clipped to `max_torque` on either side.
+    Reward: -(angle^2 + 0.1 velocity^2 + 0.001 torque^2), of the state before the step, the angle wrapped to [-pi, pi)
+      and the torque clipped.
+    Termination: never. Truncation: after 200 steps.
+
+    Deviations: float32 where the original integrates in float64.
+    """
 
     differentiable: ClassVar[bool] = True
     render_fps: ClassVar[float] = 20
@@ -65,16 +83,13 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
         require.positive(params, "m", "l")
         require.nonnegative(params, "max_speed", "max_torque")
 
-    def action_space(self, params: PendulumParams | None = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_action_space(self, params: PendulumParams) -> spaces.Box:
         return spaces.symmetric_box([params.max_torque])
 
-    def observation_space(self, params: PendulumParams | None = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_observation_space(self, params: PendulumParams) -> spaces.Box:
         return spaces.symmetric_box([1.0, 1.0, params.max_speed])
 
-    def state_space(self, params: PendulumParams | None = None) -> spaces.Dict:
-        params = self.default_params if params is None else params
+    def make_state_space(self, params: PendulumParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "theta": spaces.Box(-np.inf, np.inf),
@@ -102,8 +117,8 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
     def observe(self, state: PendulumState, params: PendulumParams) -> jax.Array:
         return jnp.stack([trig.cos(state.theta), trig.sin(state.theta), state.theta_dot])
 
-    def render(self, state: PendulumState, params: PendulumParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_pendulum(state, self.default_params if params is None else params, height)
+    def paint(self, state: PendulumState, params: PendulumParams, height: int) -> jax.Array:
+        return draw_pendulum(state, params, height)
 
 
 def _wrap(angle: jax.Array) -> jax.Array:

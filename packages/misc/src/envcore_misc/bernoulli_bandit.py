@@ -1,32 +1,4 @@
-"""BernoulliBandit-misc: find out which arm pays more often, anew in every episode.
-
-Original: minimal-meta-rl `bandits/bandit_env.py` by the author of gymnax, after Wang et al. (2017), "Learning to
-reinforcement learn". The defaults are gymnax 1.0.1's `misc/bernoulli_bandit.py`, which is the original's type
-"dependent-easy" with another order of the observation.
-
-The task of an episode is the probability with which each arm pays. It stays hidden, and comes from the option `arms`:
-
-  "dependent": two arms that pay with probability `reward_prob` and 1 - `reward_prob`, in either order with equal
-    chance. The original's "dependent-easy", "-medium" and "-hard" are `reward_prob` of 0.1, 0.25 and 0.4.
-  "dependent-uniform": two arms, p uniform on [0, 1) and 1 - p.
-  "independent": any number of arms, each uniform on [0, 1).
-  "given": any number of arms with the probabilities `params.reward_probs`, over which tasks can be mapped.
-
-What the agent did and got is in the observation, so that a recurrent policy can learn within an episode.
-
-Observation: float32 (2 + num_arms,), the last reward, one-hot the last arm, time. Before the first step they are 0,
-  the first arm and the start. Time goes from `min_lim` to `max_lim` over an episode, or counts steps where
-  `normalize_time` is false. With `time_last=False` it comes second, as in the original.
-Action: the arm.
-Reward: 1 with the arm's probability, else 0.
-Termination: never. Truncation: after 100 steps.
-
-`info["regret"]` is what the best arm would have paid on average more than the one chosen, as in the original.
-
-Deviations: probabilities are float32. Not offered is the original's "dependent-info": its arms pay with probabilities
-above 1, which numpy refuses. gymnax divides the time by a param of its own, `t_max`, here by `max_steps_in_episode` as
-the original does, so that observations stay inside their space whatever the limit; gymnax 1.0.1 has lost the regret.
-"""
+"""BernoulliBandit-misc, after minimal-meta-rl `bandits/bandit_env.py` and gymnax 1.0.1 `misc/bernoulli_bandit.py`."""
 
 from __future__ import annotations
 
@@ -49,24 +21,40 @@ Arms = Literal["dependent", "dependent-uniform", "independent", "given"]
 
 @struct.dataclass
 class BernoulliBanditState(EnvState):
-    """State of `BernoulliBandit`."""
+    """State of `BernoulliBandit`.
 
-    last_action: Any  # int32 (), 0 at the start
-    last_reward: Any  # int32 (), 0 or 1; 0 at the start
-    exp_reward_best: Any  # float32 (), probability that the best arm pays
-    reward_probs: Any  # float32 (num_arms,), probability that each arm pays: the task
+    Attributes:
+      last_action: int32 (), 0 at the start.
+      last_reward: int32 (), 0 or 1; 0 at the start.
+      exp_reward_best: float32 (), probability that the best arm pays.
+      reward_probs: float32 (num_arms,), probability that each arm pays: the task.
+    """
+
+    last_action: Any
+    last_reward: Any
+    exp_reward_best: Any
+    reward_probs: Any
 
 
 @struct.dataclass
 class BernoulliBanditParams(EnvParams):
-    """Params of `BernoulliBandit`."""
+    """Params of `BernoulliBandit`.
 
-    reward_prob: Any = 0.1  # float32 (), of one of two "dependent" arms; the other's is 1 less it
-    reward_probs: Any = None  # float32 (num_arms,), of "given" arms; None for all others
-    normalize_time: Any = True  # bool (), whether the time observed goes from min_lim to max_lim
-    min_lim: Any = -1.0  # float32 ()
-    max_lim: Any = 1.0  # float32 (), at least min_lim
-    max_steps_in_episode: Any = 100  # int32 ()
+    Attributes:
+      reward_prob: float32 (), of one of two "dependent" arms; the other's is 1 less it.
+      reward_probs: float32 (num_arms,), of "given" arms; None for all others.
+      normalize_time: bool (), whether the time observed goes from min_lim to max_lim.
+      min_lim: float32 ().
+      max_lim: float32 (), at least min_lim.
+      max_steps_in_episode: int32 ().
+    """
+
+    reward_prob: Any = 0.1
+    reward_probs: Any = None
+    normalize_time: Any = True
+    min_lim: Any = -1.0
+    max_lim: Any = 1.0
+    max_steps_in_episode: Any = 100
 
 
 class BernoulliBanditDraws(NamedTuple):
@@ -81,7 +69,36 @@ class BernoulliBanditDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
-    """BernoulliBandit-misc; see the module for its rules.
+    """BernoulliBandit-misc: find out which arm pays more often, anew in every episode.
+
+    Original: minimal-meta-rl `bandits/bandit_env.py` by the author of gymnax, after Wang et al. (2017), "Learning to
+    reinforcement learn". The defaults are gymnax 1.0.1's `misc/bernoulli_bandit.py`, which is the original's type
+    "dependent-easy" with another order of the observation.
+
+    The task of an episode is the probability with which each arm pays. It stays hidden, and comes from the option
+    `arms`:
+
+      "dependent": two arms that pay with probability `reward_prob` and 1 - `reward_prob`, in either order with equal
+        chance. The original's "dependent-easy", "-medium" and "-hard" are `reward_prob` of 0.1, 0.25 and 0.4.
+      "dependent-uniform": two arms, p uniform on [0, 1) and 1 - p.
+      "independent": any number of arms, each uniform on [0, 1).
+      "given": any number of arms with the probabilities `params.reward_probs`, over which tasks can be mapped.
+
+    What the agent did and got is in the observation, so that a recurrent policy can learn within an episode.
+
+    Observation: float32 (2 + num_arms,), the last reward, one-hot the last arm, time. Before the first step they are 0,
+      the first arm and the start. Time goes from `min_lim` to `max_lim` over an episode, or counts steps where
+      `normalize_time` is false. With `time_last=False` it comes second, as in the original.
+    Action: the arm.
+    Reward: 1 with the arm's probability, else 0.
+    Termination: never. Truncation: after 100 steps.
+
+    `info["regret"]` is what the best arm would have paid on average more than the one chosen, as in the original.
+
+    Deviations: probabilities are float32. Not offered is the original's "dependent-info": its arms pay with
+    probabilities above 1, which numpy refuses. gymnax divides the time by a param of its own, `t_max`, here by
+    `max_steps_in_episode` as the original does, so that observations stay inside their space whatever the limit; gymnax
+    1.0.1 has lost the regret.
 
     Attributes:
       arms: where the arms' probabilities come from.
@@ -116,21 +133,20 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         require.between(params, 0, 1, "reward_prob", "reward_probs")
         require.ordered(params, "min_lim", "max_lim")
 
-    def action_space(self, params: BernoulliBanditParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: BernoulliBanditParams) -> spaces.Discrete:
         return spaces.Discrete(self.num_arms)
 
-    def observation_space(self, params: BernoulliBanditParams | None = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_observation_space(self, params: BernoulliBanditParams) -> spaces.Box:
         low, high = (
             [entry for part in self._in_order([other], [other] * self.num_arms, [time]) for entry in part]
             for other, time in zip((0.0, 1.0), time_bounds(params, params.min_lim, params.max_lim), strict=True)
         )
         return spaces.Box(low, high)
 
-    def state_space(self, params: BernoulliBanditParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: BernoulliBanditParams) -> spaces.Dict:
         return spaces.Dict(
             {
-                "last_action": self.action_space(),
+                "last_action": self.make_action_space(params),
                 "last_reward": spaces.Discrete(2),
                 "exp_reward_best": spaces.Box(0.0, 1.0),
                 "reward_probs": spaces.Box(0.0, 1.0, (self.num_arms,)),
@@ -166,10 +182,8 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         time = observed_time(state.time, params, params.min_lim, params.max_lim)
         return jnp.concatenate(self._in_order(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
 
-    def render(
-        self, state: BernoulliBanditState, params: BernoulliBanditParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_bernoulli_bandit(state, self.default_params if params is None else params, height)
+    def paint(self, state: BernoulliBanditState, params: BernoulliBanditParams, height: int) -> jax.Array:
+        return draw_bernoulli_bandit(state, params, height)
 
     def _reward_probs(self, key: jax.Array, params: BernoulliBanditParams) -> jax.Array:
         if self.arms == "given":

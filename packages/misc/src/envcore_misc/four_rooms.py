@@ -1,33 +1,4 @@
-"""FourRooms-misc: walk to a goal in a house of four rooms whose doors join them in a ring.
-
-Original: github.com/howardh/gym-fourrooms, `gym_fourrooms/envs/fourrooms_env.py`, after Sutton, Precup & Singh (1999),
-"Between MDPs and semi-MDPs: A framework for temporal abstraction in reinforcement learning". This id has gymnax's
-defaults; `rules="original"` has the original's, which differ in the default params alone:
-
-    rules         start                  goal                          time limit
-    "gymnax"      `pos_fixed`            `goal_fixed`                  500 steps
-    "original"    any of 104 cells       any other cell                none
-
-The agent moves to the next cell in a direction, or stays where it is in front of a wall. With probability
-`fail_prob * 4 / 3` the direction is one of the four at random, so that the move is another than the one meant with
-probability `fail_prob`; from 3/4 on all are random.
-
-The task is the goal. A batch of tasks is a batch of params: `jax.vmap` over `goal_fixed`, with `resample_goal_pos`
-off. With it on, each episode draws its own. No episode starts on its goal: a start or a goal that is drawn is uniform
-over the cells other than the one drawn or fixed before it, and a fixed start that is the fixed goal is drawn instead.
-
-Observation: float32 (4,), row and column of the agent, row and column of the goal, from 0 at the upper left corner of
-  the outer wall. With `use_visual_obs` a picture, bool (13, 13, 3): walls, agent, goal, by row and column.
-Action: 0 up, 1 right, 2 down, 3 left.
-Reward: 1 for the step that reaches the goal, else 0.
-Termination: the agent is on the goal. Without a reset it plays on from there.
-Truncation: after `max_steps_in_episode` steps, 500 or none as above.
-
-Deviations: probabilities are float32. Of the original's options `fail_prob` is here; its goals that stay for several
-episodes or change after a number of steps are not, nor are other maps. gymnax differs thus: its picture has two
-channels of float32, with rows and columns of the agent swapped and no goal; a goal that it draws may be the fixed
-start; its observations are integers in a space of floats.
-"""
+"""FourRooms-misc, after github.com/howardh/gym-fourrooms `gym_fourrooms/envs/fourrooms_env.py`."""
 
 from __future__ import annotations
 
@@ -73,22 +44,36 @@ _STEPS = (-16, 1, 16, -1)  # up, right, down, left
 
 @struct.dataclass
 class FourRoomsState(EnvState):
-    """State of `FourRooms`."""
+    """State of `FourRooms`.
 
-    pos: Any  # int32 (2,), row and column of the agent
-    goal: Any  # int32 (2,), row and column of the goal
+    Attributes:
+      pos: int32 (2,), row and column of the agent.
+      goal: int32 (2,), row and column of the goal.
+    """
+
+    pos: Any
+    goal: Any
 
 
 @struct.dataclass
 class FourRoomsParams(EnvParams):
-    """Params of `FourRooms`."""
+    """Params of `FourRooms`.
 
-    fail_prob: Any = 1 / 3  # float32 (), how probable another direction is than the one meant
-    resample_init_pos: Any = False  # bool (), each episode draws its start
-    resample_goal_pos: Any = False  # bool (), each episode draws its goal
-    goal_fixed: Any = struct.field(default_factory=lambda: np.array([8, 9]))  # int32 (2,), the goal that is not drawn
-    pos_fixed: Any = struct.field(default_factory=lambda: np.array([4, 1]))  # int32 (2,), the start that is not drawn
-    max_steps_in_episode: Any = 500  # int32 ()
+    Attributes:
+      fail_prob: float32 (), how probable another direction is than the one meant.
+      resample_init_pos: bool (), each episode draws its start.
+      resample_goal_pos: bool (), each episode draws its goal.
+      goal_fixed: int32 (2,), the goal that is not drawn.
+      pos_fixed: int32 (2,), the start that is not drawn.
+      max_steps_in_episode: int32 ().
+    """
+
+    fail_prob: Any = 1 / 3
+    resample_init_pos: Any = False
+    resample_goal_pos: Any = False
+    goal_fixed: Any = struct.field(default_factory=lambda: np.array([8, 9]))
+    pos_fixed: Any = struct.field(default_factory=lambda: np.array([4, 1]))
+    max_steps_in_episode: Any = 500
 
 
 class FourRoomsDraws(NamedTuple):
@@ -117,7 +102,36 @@ class FourRoomsStart(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
-    """FourRooms-misc; see the module for its rules.
+    """FourRooms-misc: walk to a goal in a house of four rooms whose doors join them in a ring.
+
+    Original: github.com/howardh/gym-fourrooms, `gym_fourrooms/envs/fourrooms_env.py`, after Sutton, Precup & Singh
+    (1999), "Between MDPs and semi-MDPs: A framework for temporal abstraction in reinforcement learning". This id has
+    gymnax's defaults; `rules="original"` has the original's, which differ in the default params alone:
+
+        rules         start                  goal                          time limit
+        "gymnax"      `pos_fixed`            `goal_fixed`                  500 steps
+        "original"    any of 104 cells       any other cell                none
+
+    The agent moves to the next cell in a direction, or stays where it is in front of a wall. With probability
+    `fail_prob * 4 / 3` the direction is one of the four at random, so that the move is another than the one meant with
+    probability `fail_prob`; from 3/4 on all are random.
+
+    The task is the goal. A batch of tasks is a batch of params: `jax.vmap` over `goal_fixed`, with `resample_goal_pos`
+    off. With it on, each episode draws its own. No episode starts on its goal: a start or a goal that is drawn is
+    uniform over the cells other than the one drawn or fixed before it, and a fixed start that is the fixed goal is
+    drawn instead.
+
+    Observation: float32 (4,), row and column of the agent, row and column of the goal, from 0 at the upper left corner
+      of the outer wall. With `use_visual_obs` a picture, bool (13, 13, 3): walls, agent, goal, by row and column.
+    Action: 0 up, 1 right, 2 down, 3 left.
+    Reward: 1 for the step that reaches the goal, else 0.
+    Termination: the agent is on the goal. Without a reset it plays on from there.
+    Truncation: after `max_steps_in_episode` steps, 500 or none as above.
+
+    Deviations: probabilities are float32. Of the original's options `fail_prob` is here; its goals that stay for
+    several episodes or change after a number of steps are not, nor are other maps. gymnax differs thus: its picture has
+    two channels of float32, with rows and columns of the agent swapped and no goal; a goal that it draws may be the
+    fixed start; its observations are integers in a space of floats.
 
     Attributes:
       use_visual_obs: observe a picture in place of four numbers.
@@ -162,15 +176,15 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         for name in ("goal_fixed", "pos_fixed"):
             require.that(params, (name,), _is_free_place, "the row and column of a free cell")
 
-    def action_space(self, params: FourRoomsParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: FourRoomsParams) -> spaces.Discrete:
         return spaces.Discrete(4)
 
-    def observation_space(self, params: FourRoomsParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: FourRoomsParams) -> spaces.Box:
         if self.use_visual_obs:
             return spaces.Box(False, True, (_SIDE, _SIDE, 3), jnp.bool_)
         return spaces.Box(1.0, _SIDE - 2.0, (4,))
 
-    def state_space(self, params: FourRoomsParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: FourRoomsParams) -> spaces.Dict:
         place = spaces.Box(1, _SIDE - 2, (2,), jnp.int32)
         return spaces.Dict({"pos": place, "goal": place, "time": spaces.COUNT})
 
@@ -235,8 +249,8 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         picture = walls | (codes == _cell(state.pos)) | (codes == (_cell(state.goal) | 256))
         return picture.reshape(_SIDE, _SIDE, 3)
 
-    def render(self, state: FourRoomsState, params: FourRoomsParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_four_rooms(state, self.default_params if params is None else params, height, MAP)
+    def paint(self, state: FourRoomsState, params: FourRoomsParams, height: int) -> jax.Array:
+        return draw_four_rooms(state, params, height, MAP)
 
 
 def _is_free_place(place: Any) -> bool:

@@ -1,20 +1,4 @@
-"""FrozenLake-misc: cross a slippery frozen lake from the start to the goal without falling into a hole.
-
-Original: Gymnasium 1.4 `toy_text/frozen_lake.py` (FrozenLake-v1, and FrozenLake8x8-v1 with `map_name="8x8"` and a
-limit of 200 steps).
-
-The lake is a grid of S (start), F (frozen), H (hole) and G (goal). An episode starts on a start tile, uniformly.
-On slippery ice a move goes where it was meant to with probability `success_rate`, else to either side of that
-direction with equal probability. Whoever would leave the grid stays where they are.
-
-Observation: int32 (), row * columns + column.
-Action: 0 left, 1 down, 2 right, 3 up.
-Reward: `reward_schedule` for stepping onto the goal, into a hole, or onto any other tile.
-Termination: on the goal or in a hole. A step from there changes nothing and earns 0.
-Truncation: after 100 steps.
-
-Deviations: probabilities are float32.
-"""
+"""FrozenLake-misc, after Gymnasium 1.4 `toy_text/frozen_lake.py`."""
 
 from __future__ import annotations
 
@@ -50,21 +34,44 @@ _MOVES = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])  # rows and columns of lef
 
 @struct.dataclass
 class FrozenLakeState(EnvState):
-    """State of `FrozenLake`."""
+    """State of `FrozenLake`.
 
-    position: Any  # int32 (), row * columns + column
+    Attributes:
+      position: int32 (), row * columns + column.
+    """
+
+    position: Any
 
 
 @struct.dataclass
 class FrozenLakeParams(EnvParams):
-    """Params of `FrozenLake`."""
+    """Params of `FrozenLake`.
 
-    max_steps_in_episode: Any = 100  # int32 ()
+    Attributes:
+      max_steps_in_episode: int32 ().
+    """
+
+    max_steps_in_episode: Any = 100
 
 
 @dataclasses.dataclass(frozen=True)
 class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
-    """FrozenLake-misc; see the module for its rules.
+    """FrozenLake-misc: cross a slippery frozen lake from the start to the goal without falling into a hole.
+
+    Original: Gymnasium 1.4 `toy_text/frozen_lake.py` (FrozenLake-v1, and FrozenLake8x8-v1 with `map_name="8x8"` and a
+    limit of 200 steps).
+
+    The lake is a grid of S (start), F (frozen), H (hole) and G (goal). An episode starts on a start tile, uniformly.
+    On slippery ice a move goes where it was meant to with probability `success_rate`, else to either side of that
+    direction with equal probability. Whoever would leave the grid stays where they are.
+
+    Observation: int32 (), row * columns + column.
+    Action: 0 left, 1 down, 2 right, 3 up.
+    Reward: `reward_schedule` for stepping onto the goal, into a hole, or onto any other tile.
+    Termination: on the goal or in a hole. A step from there changes nothing and earns 0.
+    Truncation: after 100 steps.
+
+    Deviations: probabilities are float32.
 
     Attributes:
       desc: the lake, one string a row; None for the map called `map_name`.
@@ -105,14 +112,14 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     def default_params(self) -> FrozenLakeParams:
         return FrozenLakeParams()
 
-    def action_space(self, params: FrozenLakeParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: FrozenLakeParams) -> spaces.Discrete:
         return spaces.Discrete(4)
 
-    def observation_space(self, params: FrozenLakeParams | None = None) -> spaces.Discrete:
+    def make_observation_space(self, params: FrozenLakeParams) -> spaces.Discrete:
         return spaces.Discrete(self._tiles.size)
 
-    def state_space(self, params: FrozenLakeParams | None = None) -> spaces.Dict:
-        return spaces.Dict({"position": self.observation_space(), "time": spaces.COUNT})
+    def make_state_space(self, params: FrozenLakeParams) -> spaces.Dict:
+        return spaces.Dict({"position": self.make_observation_space(params), "time": spaces.COUNT})
 
     def init_state(self, key: jax.Array, params: FrozenLakeParams) -> FrozenLakeState:
         starts = np.flatnonzero(self._tiles == "S").astype(np.int32)
@@ -135,8 +142,8 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     def observe(self, state: FrozenLakeState, params: FrozenLakeParams) -> jax.Array:
         return state.position
 
-    def render(self, state: FrozenLakeState, params: FrozenLakeParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_frozen_lake(state, self.default_params if params is None else params, height, self.lake)
+    def paint(self, state: FrozenLakeState, params: FrozenLakeParams, height: int) -> jax.Array:
+        return draw_frozen_lake(state, params, height, self.lake)
 
     @property
     def _tiles(self) -> np.ndarray:

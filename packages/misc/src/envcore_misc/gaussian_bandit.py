@@ -1,22 +1,4 @@
-"""GaussianBandit-misc: find out whether a risky arm is better than a safe one, anew in every episode.
-
-Original: Lange & Sprekeler (2022), "Learning not to learn: nature versus nurture in silico". No code of theirs could
-be found; the rules are those of gymnax 1.0.1's `misc/gaussian_bandit.py`, by the first author.
-
-The safe arm always pays 0. The risky one pays normal numbers around a mean `mu` with deviation `sigma_l`, and `mu` is
-drawn for each episode, normal around `mean_mu` with deviation `sigma_p`. Whether it is worth an agent's while to learn
-`mu` rather than to stay safe depends on both and on the length of an episode. With `sigma_p` of 0 the task is
-`mean_mu`: map over it to evaluate given tasks.
-
-Observation: float32 (4,), the last reward, one-hot the last arm, time. Before the first step they are 0, the safe arm
-  and -1. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is false.
-Action: 0 the safe arm, 1 the risky one.
-Reward: what the arm pays.
-Termination: never. Truncation: after 100 steps.
-
-Deviations: gymnax divides the time by 100 whatever the time limit, and declares bounds that negative rewards and times
-leave. Here the time is divided by `max_steps_in_episode`, and rewards have no bounds.
-"""
+"""GaussianBandit-misc, after gymnax 1.0.1 `misc/gaussian_bandit.py`."""
 
 from __future__ import annotations
 
@@ -39,22 +21,36 @@ NUM_ARMS = 2
 
 @struct.dataclass
 class GaussianBanditState(EnvState):
-    """State of `GaussianBandit`."""
+    """State of `GaussianBandit`.
 
-    last_action: Any  # int32 (), 0 at the start
-    last_reward: Any  # float32 (), 0 at the start
-    mu: Any  # float32 (), mean reward of the risky arm: the task
+    Attributes:
+      last_action: int32 (), 0 at the start.
+      last_reward: float32 (), 0 at the start.
+      mu: float32 (), mean reward of the risky arm: the task.
+    """
+
+    last_action: Any
+    last_reward: Any
+    mu: Any
 
 
 @struct.dataclass
 class GaussianBanditParams(EnvParams):
-    """Params of `GaussianBandit`."""
+    """Params of `GaussianBandit`.
 
-    mean_mu: Any = -1.0  # float32 (), mean of mu
-    sigma_p: Any = 1.0  # float32 (), standard deviation of mu between episodes
-    sigma_l: Any = 0.1  # float32 (), standard deviation of the risky arm's rewards within an episode
-    normalize_time: Any = True  # bool (), whether the time observed goes from -1 to 1
-    max_steps_in_episode: Any = 100  # int32 ()
+    Attributes:
+      mean_mu: float32 (), mean of mu.
+      sigma_p: float32 (), standard deviation of mu between episodes.
+      sigma_l: float32 (), standard deviation of the risky arm's rewards within an episode.
+      normalize_time: bool (), whether the time observed goes from -1 to 1.
+      max_steps_in_episode: int32 ().
+    """
+
+    mean_mu: Any = -1.0
+    sigma_p: Any = 1.0
+    sigma_l: Any = 0.1
+    normalize_time: Any = True
+    max_steps_in_episode: Any = 100
 
 
 class GaussianBanditDraws(NamedTuple):
@@ -69,7 +65,25 @@ class GaussianBanditDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
-    """GaussianBandit-misc; see the module for its rules."""
+    """GaussianBandit-misc: find out whether a risky arm is better than a safe one, anew in every episode.
+
+    Original: Lange & Sprekeler (2022), "Learning not to learn: nature versus nurture in silico". No code of theirs
+    could be found; the rules are those of gymnax 1.0.1's `misc/gaussian_bandit.py`, by the first author.
+
+    The safe arm always pays 0. The risky one pays normal numbers around a mean `mu` with deviation `sigma_l`, and `mu`
+    is drawn for each episode, normal around `mean_mu` with deviation `sigma_p`. Whether it is worth an agent's while to
+    learn `mu` rather than to stay safe depends on both and on the length of an episode. With `sigma_p` of 0 the task is
+    `mean_mu`: map over it to evaluate given tasks.
+
+    Observation: float32 (4,), the last reward, one-hot the last arm, time. Before the first step they are 0, the safe
+      arm and -1. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is false.
+    Action: 0 the safe arm, 1 the risky one.
+    Reward: what the arm pays.
+    Termination: never. Truncation: after 100 steps.
+
+    Deviations: gymnax divides the time by 100 whatever the time limit, and declares bounds that negative rewards and
+    times leave. Here the time is divided by `max_steps_in_episode`, and rewards have no bounds.
+    """
 
     action_names = ("safe", "risky")
     render_fps = 4
@@ -81,17 +95,17 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
     def check_params(self, params: GaussianBanditParams) -> None:
         require.nonnegative(params, "sigma_p", "sigma_l")
 
-    def action_space(self, params: GaussianBanditParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: GaussianBanditParams) -> spaces.Discrete:
         return spaces.Discrete(NUM_ARMS)
 
-    def observation_space(self, params: GaussianBanditParams | None = None) -> spaces.Box:
-        early, late = time_bounds(self.default_params if params is None else params)
+    def make_observation_space(self, params: GaussianBanditParams) -> spaces.Box:
+        early, late = time_bounds(params)
         return spaces.Box([-np.inf, 0.0, 0.0, early], [np.inf, 1.0, 1.0, late])
 
-    def state_space(self, params: GaussianBanditParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: GaussianBanditParams) -> spaces.Dict:
         return spaces.Dict(
             {
-                "last_action": self.action_space(),
+                "last_action": self.make_action_space(params),
                 "last_reward": spaces.Box(-np.inf, np.inf),
                 "mu": spaces.Box(-np.inf, np.inf),
                 "time": spaces.COUNT,
@@ -122,7 +136,5 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         arms = [(state.last_action == arm).astype(jnp.float32) for arm in range(NUM_ARMS)]
         return jnp.stack([state.last_reward, *arms, observed_time(state.time, params)])
 
-    def render(
-        self, state: GaussianBanditState, params: GaussianBanditParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        return draw_gaussian_bandit(state, self.default_params if params is None else params, height)
+    def paint(self, state: GaussianBanditState, params: GaussianBanditParams, height: int) -> jax.Array:
+        return draw_gaussian_bandit(state, params, height)

@@ -1,35 +1,4 @@
-"""MetaMaze-misc: find the hidden reward of a maze, and come back to it as often as the episode lasts.
-
-Original: github.com/uber-research/backpropamine, `simplemaze/maze.py`, the grid maze of Miconi et al. (2020),
-"Backpropamine: training self-modifying neural networks with differentiable neuromodulated plasticity". This id has
-gymnax's order of actions and observation; `rules="original"` has the original's.
-
-The maze has `maze_size` rows and columns inside a wall, from 1 on, and a pillar wherever both are even, but none in
-the centre, where an episode starts. The agent moves to the next cell in a direction, or stays where it is in front of
-a wall or a pillar. The step that leads it onto the goal takes it on to a random free cell other than the goal. It does
-not see the goal: it has to remember where it was.
-
-The task is the goal, which each episode draws from the free cells other than the centre. A batch of chosen tasks is
-a batch of params: `jax.vmap` over `goal_fixed`, with `resample_goal_pos` off. If the goal is the centre, which only
-`goal_fixed` can make it, the start is drawn from the other cells.
-
-Observation: float32 (rf_size ** 2 + 6,), or (rf_size ** 2 + 8,) by the original's rules:
-    "gymnax"      walls, last action, last reward, time: steps so far, or with `normalize_time` steps / 50 - 1
-    "original"    walls, 0, 1, steps so far / `max_steps_in_episode`, last reward, last action
-  Walls are 1, free cells 0, in the square of side `rf_size` around the agent, row by row; all is wall outside the
-  maze. The last action is one-hot, that of action 0 at the start. The last reward is 0 at the start.
-Action: 0 up, 1 right, 2 down, 3 left; by the original's rules 0 up, 1 down, 2 left, 3 right.
-Reward: `reward` for reaching the goal, 0 for any other move, and `punishment` for a bump into a wall or a pillar; the
-  original subtracts its punishment, gymnax adds it.
-Termination: never.
-Truncation: after 200 steps.
-
-Deviations: the original counts outer walls (`--msize 11` is `maze_size=9`) and knows `rf_size=3` only. Its centre is
-free for every size, as here; gymnax's is a pillar for sizes such as 7 and 11. gymnax differs from both: its goal may be
-the start, its agent may be taken onto the goal, which ends the episode, its receptive field of 5 or more moves the
-start off the centre, and rewards lie outside its observation space. Rows and columns count the outer wall as 0 for
-every `rf_size`, as gymnax's do for 3.
-"""
+"""MetaMaze-misc, after github.com/uber-research/backpropamine `simplemaze/maze.py`."""
 
 from __future__ import annotations
 
@@ -58,24 +27,40 @@ _BUMP, _GOAL = np.int32(1 << 16), np.int32(1 << 17)
 
 @struct.dataclass
 class MetaMazeState(EnvState):
-    """State of `MetaMaze`."""
+    """State of `MetaMaze`.
 
-    last_action: Any  # int32 (), 0 at the start
-    last_reward: Any  # float32 (), 0 at the start
-    pos: Any  # int32 (2,), row and column of the agent, from 1
-    goal: Any  # int32 (2,), row and column of the goal
+    Attributes:
+      last_action: int32 (), 0 at the start.
+      last_reward: float32 (), 0 at the start.
+      pos: int32 (2,), row and column of the agent, from 1.
+      goal: int32 (2,), row and column of the goal.
+    """
+
+    last_action: Any
+    last_reward: Any
+    pos: Any
+    goal: Any
 
 
 @struct.dataclass
 class MetaMazeParams(EnvParams):
-    """Params of `MetaMaze`."""
+    """Params of `MetaMaze`.
 
-    reward: Any = 10.0  # float32 (), for reaching the goal
-    punishment: Any = 0.0  # float32 (), for a bump; its sign is as the rules say
-    normalize_time: Any = False  # bool (), no effect by the original's rules
-    resample_goal_pos: Any = True  # bool (), each episode draws its goal
-    goal_fixed: Any = struct.field(default_factory=lambda: np.array([1, 1]))  # int32 (2,), the goal that is not drawn
-    max_steps_in_episode: Any = 200  # int32 ()
+    Attributes:
+      reward: float32 (), for reaching the goal.
+      punishment: float32 (), for a bump; its sign is as the rules say.
+      normalize_time: bool (), no effect by the original's rules.
+      resample_goal_pos: bool (), each episode draws its goal.
+      goal_fixed: int32 (2,), the goal that is not drawn.
+      max_steps_in_episode: int32 ().
+    """
+
+    reward: Any = 10.0
+    punishment: Any = 0.0
+    normalize_time: Any = False
+    resample_goal_pos: Any = True
+    goal_fixed: Any = struct.field(default_factory=lambda: np.array([1, 1]))
+    max_steps_in_episode: Any = 200
 
 
 class MetaMazeDraws(NamedTuple):
@@ -90,7 +75,37 @@ class MetaMazeDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
-    """MetaMaze-misc; see the module for its rules.
+    """MetaMaze-misc: find the hidden reward of a maze, and come back to it as often as the episode lasts.
+
+    Original: github.com/uber-research/backpropamine, `simplemaze/maze.py`, the grid maze of Miconi et al. (2020),
+    "Backpropamine: training self-modifying neural networks with differentiable neuromodulated plasticity". This id has
+    gymnax's order of actions and observation; `rules="original"` has the original's.
+
+    The maze has `maze_size` rows and columns inside a wall, from 1 on, and a pillar wherever both are even, but none in
+    the centre, where an episode starts. The agent moves to the next cell in a direction, or stays where it is in front
+    of a wall or a pillar. The step that leads it onto the goal takes it on to a random free cell other than the goal.
+    It does not see the goal: it has to remember where it was.
+
+    The task is the goal, which each episode draws from the free cells other than the centre. A batch of chosen tasks is
+    a batch of params: `jax.vmap` over `goal_fixed`, with `resample_goal_pos` off. If the goal is the centre, which only
+    `goal_fixed` can make it, the start is drawn from the other cells.
+
+    Observation: float32 (rf_size ** 2 + 6,), or (rf_size ** 2 + 8,) by the original's rules:
+        "gymnax"      walls, last action, last reward, time: steps so far, or with `normalize_time` steps / 50 - 1
+        "original"    walls, 0, 1, steps so far / `max_steps_in_episode`, last reward, last action
+      Walls are 1, free cells 0, in the square of side `rf_size` around the agent, row by row; all is wall outside the
+      maze. The last action is one-hot, that of action 0 at the start. The last reward is 0 at the start.
+    Action: 0 up, 1 right, 2 down, 3 left; by the original's rules 0 up, 1 down, 2 left, 3 right.
+    Reward: `reward` for reaching the goal, 0 for any other move, and `punishment` for a bump into a wall or a pillar;
+      the original subtracts its punishment, gymnax adds it.
+    Termination: never.
+    Truncation: after 200 steps.
+
+    Deviations: the original counts outer walls (`--msize 11` is `maze_size=9`) and knows `rf_size=3` only. Its centre
+    is free for every size, as here; gymnax's is a pillar for sizes such as 7 and 11. gymnax differs from both: its goal
+    may be the start, its agent may be taken onto the goal, which ends the episode, its receptive field of 5 or more
+    moves the start off the centre, and rewards lie outside its observation space. Rows and columns count the outer wall
+    as 0 for every `rf_size`, as gymnax's do for 3.
 
     Attributes:
       maze_size: rows and columns inside the outer wall, odd.
@@ -143,10 +158,10 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             params, ("goal_fixed",), lambda goal: not self._is_wall(*goal), "the row and column of a free cell"
         )
 
-    def action_space(self, params: MetaMazeParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: MetaMazeParams) -> spaces.Discrete:
         return spaces.Discrete(4)
 
-    def observation_space(self, params: MetaMazeParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: MetaMazeParams) -> spaces.Box:
         walls, action, rewards = [(0.0, 1.0)] * self.rf_size**2, [(0.0, 1.0)] * 4, [(-np.inf, np.inf)]
         if self.rules == "original":
             bounds = [*walls, (0.0, 0.0), (1.0, 1.0), (0.0, np.inf), *rewards, *action]
@@ -155,7 +170,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         low, high = np.array(bounds).T
         return spaces.Box(low, high)
 
-    def state_space(self, params: MetaMazeParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: MetaMazeParams) -> spaces.Dict:
         place = spaces.Box(1, self.maze_size, (2,), jnp.int32)
         return spaces.Dict(
             {
@@ -230,8 +245,8 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         time = jnp.where(params.normalize_time, time / 50 - 1, time)
         return jnp.concatenate([walls, action, jnp.stack([state.last_reward, time])])
 
-    def render(self, state: MetaMazeState, params: MetaMazeParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_meta_maze(state, self.default_params if params is None else params, height, self)
+    def paint(self, state: MetaMazeState, params: MetaMazeParams, height: int) -> jax.Array:
+        return draw_meta_maze(state, params, height, self)
 
     @property
     def _num_free(self) -> int:

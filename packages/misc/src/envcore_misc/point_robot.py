@@ -1,36 +1,4 @@
-"""PointRobot-misc: find the goal somewhere on a half circle, anew in every episode.
-
-Original: BOReL `environments/toy_navigation/point_robot.py`, Dorfman et al. (2021), "Offline meta reinforcement
-learning: identifiability challenges and effective data collection strategies". The defaults are gymnax 1.0.1's
-`misc/point_robot.py`, but for its defect named below.
-
-The robot moves by its action. The goal is hidden, uniform on the half circle y >= 0 of radius `circle_radius`, or
-`params.goal` with the option `fixed_goal`, over which tasks can be mapped. The robot has reached it where it is at most
-`goal_radius` away after the move.
-
-  rules="gymnax": moves are clipped to `max_force` along either axis. The robot starts at a uniform distance from the
-    centre, below `circle_radius`, in a uniform direction with y >= 0. A robot that has reached the goal starts anew
-    like this after it was rewarded, and so has to find back to the goal that it knows by then.
-  rules="original": moves are not clipped. The robot starts uniform on 1.5 `circle_radius` to either side of the centre
-    and 0.5 below to 1.5 above. It may stay at the goal. Only its position is observed, and episodes have 60 steps.
-
-With `center_init` the robot starts at the centre, under either rules.
-
-Observation: float32 (6,), position, last reward, last action as given, time. Before the first step all but position
-  and time are 0. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is false.
-  With the original's rules float32 (2,), the position.
-Action: float32 (2,), the move along x and y.
-Reward: 1 where the move reaches the goal, else 0; with `dense_reward` the distance to the goal after the move, negated.
-Termination: never. Truncation: after 100 steps; 60 with the original's rules.
-
-Gradients by state, action and params are those of the rules with the draws held fixed; whether the goal is reached has
-none, so use `dense_reward`. At the goal itself the distance has gradient 0.
-
-Deviations: float32 where the original has float64. Each episode has a goal of its own; the original draws `n_tasks`
-goals when made and is told which to use. Its option to keep starts off the half circle (`on_circle_init_state=False`)
-is not offered. gymnax computes the reward, and whether the goal is reached, before the move, and divides the time by
-100 whatever the time limit; here it is divided by `max_steps_in_episode`.
-"""
+"""PointRobot-misc, after BOReL `environments/toy_navigation/point_robot.py`."""
 
 from __future__ import annotations
 
@@ -55,27 +23,46 @@ _PI = np.float32(np.pi)
 
 @struct.dataclass
 class PointRobotState(EnvState):
-    """State of `PointRobot`."""
+    """State of `PointRobot`.
 
-    last_action: Any  # float32 (2,), as given; 0 at the start
-    last_reward: Any  # float32 (), 0 at the start
-    pos: Any  # float32 (2,), x and y
-    goal: Any  # float32 (2,), x and y: the task
-    goals_reached: Any  # int32 (), steps of this episode that reached the goal
+    Attributes:
+      last_action: float32 (2,), as given; 0 at the start.
+      last_reward: float32 (), 0 at the start.
+      pos: float32 (2,), x and y.
+      goal: float32 (2,), x and y: the task.
+      goals_reached: int32 (), steps of this episode that reached the goal.
+    """
+
+    last_action: Any
+    last_reward: Any
+    pos: Any
+    goal: Any
+    goals_reached: Any
 
 
 @struct.dataclass
 class PointRobotParams(EnvParams):
-    """Params of `PointRobot`."""
+    """Params of `PointRobot`.
 
-    max_force: Any = 0.1  # float32 (), the longest move along an axis; the original's bounds it in the space only
-    circle_radius: Any = 1.0  # float32 ()
-    dense_reward: Any = False  # bool ()
-    goal_radius: Any = 0.2  # float32 ()
-    center_init: Any = False  # bool (), whether the robot starts at the centre
-    normalize_time: Any = True  # bool (), whether the time observed goes from -1 to 1
-    goal: Any = None  # float32 (2,), x and y of a fixed goal; None where it is drawn
-    max_steps_in_episode: Any = 100  # int32 ()
+    Attributes:
+      max_force: float32 (), the longest move along an axis; the original's bounds it in the space only.
+      circle_radius: float32 ().
+      dense_reward: bool ().
+      goal_radius: float32 ().
+      center_init: bool (), whether the robot starts at the centre.
+      normalize_time: bool (), whether the time observed goes from -1 to 1.
+      goal: float32 (2,), x and y of a fixed goal; None where it is drawn.
+      max_steps_in_episode: int32 ().
+    """
+
+    max_force: Any = 0.1
+    circle_radius: Any = 1.0
+    dense_reward: Any = False
+    goal_radius: Any = 0.2
+    center_init: Any = False
+    normalize_time: Any = True
+    goal: Any = None
+    max_steps_in_episode: Any = 100
 
 
 class PointRobotDraws(NamedTuple):
@@ -91,7 +78,40 @@ class PointRobotDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class PointRobot(Environment[PointRobotState, PointRobotParams]):
-    """PointRobot-misc; see the module for its rules.
+    """PointRobot-misc: find the goal somewhere on a half circle, anew in every episode.
+
+    Original: BOReL `environments/toy_navigation/point_robot.py`, Dorfman et al. (2021), "Offline meta reinforcement
+    learning: identifiability challenges and effective data collection strategies". The defaults are gymnax 1.0.1's
+    `misc/point_robot.py`, but for its defect named below.
+
+    The robot moves by its action. The goal is hidden, uniform on the half circle y >= 0 of radius `circle_radius`, or
+    `params.goal` with the option `fixed_goal`, over which tasks can be mapped. The robot has reached it where it is at
+    most `goal_radius` away after the move.
+
+      rules="gymnax": moves are clipped to `max_force` along either axis. The robot starts at a uniform distance from
+        the centre, below `circle_radius`, in a uniform direction with y >= 0. A robot that has reached the goal starts
+        anew like this after it was rewarded, and so has to find back to the goal that it knows by then.
+      rules="original": moves are not clipped. The robot starts uniform on 1.5 `circle_radius` to either side of the
+        centre and 0.5 below to 1.5 above. It may stay at the goal. Only its position is observed, and episodes have 60
+        steps.
+
+    With `center_init` the robot starts at the centre, under either rules.
+
+    Observation: float32 (6,), position, last reward, last action as given, time. Before the first step all but position
+      and time are 0. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is false. With the
+      original's rules float32 (2,), the position.
+    Action: float32 (2,), the move along x and y.
+    Reward: 1 where the move reaches the goal, else 0; with `dense_reward` the distance to the goal after the move,
+      negated.
+    Termination: never. Truncation: after 100 steps; 60 with the original's rules.
+
+    Gradients by state, action and params are those of the rules with the draws held fixed; whether the goal is reached
+    has none, so use `dense_reward`. At the goal itself the distance has gradient 0.
+
+    Deviations: float32 where the original has float64. Each episode has a goal of its own; the original draws `n_tasks`
+    goals when made and is told which to use. Its option to keep starts off the half circle
+    (`on_circle_init_state=False`) is not offered. gymnax computes the reward, and whether the goal is reached, before
+    the move, and divides the time by 100 whatever the time limit; here it is divided by `max_steps_in_episode`.
 
     Attributes:
       rules: whose rules hold where gymnax and the original differ.
@@ -119,18 +139,17 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
     def check_params(self, params: PointRobotParams) -> None:
         require.nonnegative(params, "max_force", "circle_radius", "goal_radius")
 
-    def action_space(self, params: PointRobotParams | None = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_action_space(self, params: PointRobotParams) -> spaces.Box:
         return spaces.symmetric_box([params.max_force, params.max_force])
 
-    def observation_space(self, params: PointRobotParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: PointRobotParams) -> spaces.Box:
         if not self._is_gymnax:
             return spaces.Box(-np.inf, np.inf, (2,))
-        early, late = time_bounds(self.default_params if params is None else params)
+        early, late = time_bounds(params)
         free = [np.inf, np.inf]
         return spaces.Box([-np.inf, -np.inf, -np.inf, -np.inf, -np.inf, early], [*free, 1.0, *free, late])
 
-    def state_space(self, params: PointRobotParams | None = None) -> spaces.Dict:
+    def make_state_space(self, params: PointRobotParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "last_action": spaces.Box(-np.inf, np.inf, (2,)),
@@ -185,8 +204,8 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         time = observed_time(state.time, params)
         return jnp.concatenate([state.pos, state.last_reward[None], state.last_action, time[None]])
 
-    def render(self, state: PointRobotState, params: PointRobotParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_point_robot(state, self.default_params if params is None else params, height)
+    def paint(self, state: PointRobotState, params: PointRobotParams, height: int) -> jax.Array:
+        return draw_point_robot(state, params, height)
 
     def _start(self, units: list[jax.Array]) -> PointRobotDraws:
         """A start from two numbers uniform on [0, 1)."""

@@ -1,33 +1,4 @@
-"""Pong-misc: keep the ball from your side of the board and get it past the other player.
-
-Original: `src/vanilla_pong.py` of github.com/BlackHC/batch_pong_poc, Kirsch (2018), "Batched pong environment".
-
-The board has rows from 0 at the top and columns from 0 at the left, and a paddle of 2 `paddle_half_height` + 1 rows in
-its first and in its last column. In a step the paddles move, by `paddle_y_speed`, and the ball by its velocity; above
-the first and below the last row it is reflected. Then a paddle close to the ball's row may hit it: the left one in
-columns up to 1, the right one in those beyond `width` - 2. A hit mirrors the ball's column, turns it round in x, and
-adds to its velocity in y how far it is off the paddle's centre, in half paddle heights, up to `ball_max_y_speed`. A
-ball that has left the board to one side is a point for the player on the other.
-
-`rules` chooses between two games:
-
-- "gymnax", the default: the agent plays the left paddle, and the right one follows the ball (with `use_ai_policy` off,
-  it moves as the agent's does). Paddles stay on the board; a hit rounds the velocity in y to an integer, halves to
-  even. The ball starts in the middle, to the left or to the right, with any integer up to `ball_max_y_speed` for its
-  velocity in y, all alike: the original has one start and a note that its direction should be random.
-- "original": the agent plays both paddles. They are twice as fast and may leave the board, by twice their half height;
-  velocities are real numbers. The ball always starts to the right, level.
-
-Observation: bool (height, width, 3), whether a cell shows a paddle, the ball, the ball one step before. "original":
-  uint8 (1, height, width), 0 for nothing, 1 for a paddle, 2 for the ball. What is off the board shows at its edge.
-Action: 0 nothing, 1 up, 2 down. "original": int32 (2,), such a number for the left and one for the right paddle.
-Reward: 1 for a point won, -1 for one lost. "original": 1 for each step without a point, as one agent plays both sides.
-Termination: a point. A step after that changes nothing and earns 0.
-Truncation: after 1,000 steps, gymnax's limit. "original": never.
-
-Deviations: positions and velocities are float32. The default differs from gymnax where that has defects: it rewards
-every step but the last, always has the original's start, does not reflect the ball at the top; its frames are float32.
-"""
+"""Pong-misc, after github.com/BlackHC/batch_pong_poc `src/vanilla_pong.py`."""
 
 from __future__ import annotations
 
@@ -39,31 +10,46 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trees
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
-from envcore.fusion import compute_once
 from flax import struct
 
+from envcore_misc import pong_view
 from envcore_misc.render.arcade import draw_pong
 
 
 @struct.dataclass
 class PongState(EnvState):
-    """State of `Pong`; every field float32 (2,)."""
+    """State of `Pong`; every field float32 (2,).
 
-    paddle_centers: Any  # rows of the left and of the right paddle
-    ball_position: Any  # row and column
-    last_ball_position: Any  # the same before the last step; at the start the same
-    ball_velocity: Any  # rows and columns a step
+    Attributes:
+      paddle_centers: rows of the left and of the right paddle.
+      ball_position: row and column.
+      last_ball_position: the same before the last step; at the start the same.
+      ball_velocity: rows and columns a step.
+    """
+
+    paddle_centers: Any
+    ball_position: Any
+    last_ball_position: Any
+    ball_velocity: Any
 
 
 @struct.dataclass
 class PongParams(EnvParams):
-    """Params of `Pong`."""
+    """Params of `Pong`.
 
-    ball_max_y_speed: Any = 3.0  # float32 (), rows a step, below `height`; by gymnax's rules its integer part counts
-    paddle_y_speed: Any = 1.0  # float32 (), rows a step
-    ball_x_speed: Any = 1.0  # float32 (), columns a step
-    use_ai_policy: Any = True  # bool (), the right paddle follows the ball; gymnax's rules only
-    max_steps_in_episode: Any = 1000  # int32 ()
+    Attributes:
+      ball_max_y_speed: float32 (), rows a step, below `height`; by gymnax's rules its integer part counts.
+      paddle_y_speed: float32 (), rows a step.
+      ball_x_speed: float32 (), columns a step.
+      use_ai_policy: bool (), the right paddle follows the ball; gymnax's rules only.
+      max_steps_in_episode: int32 ().
+    """
+
+    ball_max_y_speed: Any = 3.0
+    paddle_y_speed: Any = 1.0
+    ball_x_speed: Any = 1.0
+    use_ai_policy: Any = True
+    max_steps_in_episode: Any = 1000
 
 
 class PongDraws(NamedTuple):
@@ -80,7 +66,38 @@ class PongDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Pong(Environment[PongState, PongParams]):
-    """Pong-misc; see the module for its rules.
+    """Pong-misc: keep the ball from your side of the board and get it past the other player.
+
+    Original: `src/vanilla_pong.py` of github.com/BlackHC/batch_pong_poc, Kirsch (2018), "Batched pong environment".
+
+    The board has rows from 0 at the top and columns from 0 at the left, and a paddle of 2 `paddle_half_height` + 1 rows
+    in its first and in its last column. In a step the paddles move, by `paddle_y_speed`, and the ball by its velocity;
+    above the first and below the last row it is reflected. Then a paddle close to the ball's row may hit it: the left
+    one in columns up to 1, the right one in those beyond `width` - 2. A hit mirrors the ball's column, turns it round
+    in x, and adds to its velocity in y how far it is off the paddle's centre, in half paddle heights, up to
+    `ball_max_y_speed`. A ball that has left the board to one side is a point for the player on the other.
+
+    `rules` chooses between two games:
+
+    - "gymnax", the default: the agent plays the left paddle, and the right one follows the ball (with `use_ai_policy`
+      off, it moves as the agent's does). Paddles stay on the board; a hit rounds the velocity in y to an integer,
+      halves to even. The ball starts in the middle, to the left or to the right, with any integer up to
+      `ball_max_y_speed` for its velocity in y, all alike: the original has one start and a note that its direction
+      should be random.
+    - "original": the agent plays both paddles. They are twice as fast and may leave the board, by twice their half
+      height; velocities are real numbers. The ball always starts to the right, level.
+
+    Observation: bool (height, width, 3), whether a cell shows a paddle, the ball, the ball one step before. "original":
+      uint8 (1, height, width), 0 for nothing, 1 for a paddle, 2 for the ball. What is off the board shows at its edge.
+    Action: 0 nothing, 1 up, 2 down. "original": int32 (2,), such a number for the left and one for the right paddle.
+    Reward: 1 for a point won, -1 for one lost. "original": 1 for each step without a point, as one agent plays both
+      sides.
+    Termination: a point. A step after that changes nothing and earns 0.
+    Truncation: after 1,000 steps, gymnax's limit. "original": never.
+
+    Deviations: positions and velocities are float32. The default differs from gymnax where that has defects: it rewards
+    every step but the last, always has the original's start, does not reflect the ball at the top; its frames are
+    float32.
 
     Attributes:
       width: columns of the board, at least 4.
@@ -123,16 +140,15 @@ class Pong(Environment[PongState, PongParams]):
         require.between(params, 0, self.height - 1, "ball_max_y_speed")  # a wall reflects once a step
         require.nonnegative(params, "ball_x_speed")
 
-    def action_space(self, params: PongParams | None = None) -> spaces.Discrete | spaces.MultiDiscrete:
+    def make_action_space(self, params: PongParams) -> spaces.Discrete | spaces.MultiDiscrete:
         return spaces.Discrete(3) if self.rules == "gymnax" else spaces.MultiDiscrete([3, 3])
 
-    def observation_space(self, params: PongParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: PongParams) -> spaces.Box:
         if self.rules == "gymnax":
             return spaces.Box(False, True, (self.height, self.width, 3), np.bool_)
         return spaces.Box(0, 2, (1, self.height, self.width), np.uint8)
 
-    def state_space(self, params: PongParams | None = None) -> spaces.Dict:
-        params = self.default_params if params is None else params
+    def make_state_space(self, params: PongParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "paddle_centers": spaces.Box(*self._paddle_range, (2,)),
@@ -178,14 +194,11 @@ class Pong(Environment[PongState, PongParams]):
         return trees.where(was_over, state, after), jnp.where(was_over, 0.0, reward), was_over | won | lost
 
     def observe(self, state: PongState, params: PongParams) -> jax.Array:
-        # Rows and columns are stored first, both by one call: 700 in place of 880 ns a step (2,048 environments).
-        rows, columns = compute_once(self._pieces, state)
-        if self.rules == "original":
-            return compute_once(_show_board, rows, columns)[None]
-        return compute_once(_show_frames, rows, columns).reshape(self.height, self.width, 3)
+        show = pong_view.board if self.rules == "original" else pong_view.frames
+        return show(state, self.height, self.width, self.paddle_half_height)
 
-    def render(self, state: PongState, params: PongParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_pong(state, self.default_params if params is None else params, height, self)
+    def paint(self, state: PongState, params: PongParams, height: int) -> jax.Array:
+        return draw_pong(state, params, height, self)
 
     @property
     def _paddle_range(self) -> tuple[int, int]:
@@ -201,18 +214,6 @@ class Pong(Environment[PongState, PongParams]):
             last_ball_position=middle,
             ball_velocity=jnp.stack([y_velocity, x_velocity]),
         )
-
-    def _pieces(self, state: PongState) -> tuple[jax.Array, jax.Array]:
-        """The pieces that each row and each column shows, uint8; a column stands there once for each frame."""
-        ball, last, centers = state.ball_position, state.last_ball_position, state.paddle_centers
-        row, column = _numbers(self.height), _numbers(self.width)
-        rows = _balls(row, ball[0], last[0])
-        rows |= _paddle(row, centers[0], self.paddle_half_height, _LEFT)
-        rows |= _paddle(row, centers[1], self.paddle_half_height, _RIGHT)
-        frames = np.array(_FRAMES if self.rules == "gymnax" else _BOARD)
-        column, frames = np.repeat(column, len(frames)), np.tile(frames, self.width)
-        paddles = np.where(column == 0, _LEFT, 0) + np.where(column == self.width - 1, _RIGHT, 0)
-        return rows, (_balls(column, ball[1], last[1]) | paddles.astype(np.uint8)) & frames
 
     def _move_paddles(self, state: PongState, action: jax.Array, params: PongParams) -> tuple[jax.Array, jax.Array]:
         """The new centres of the left and the right paddle."""
@@ -260,7 +261,14 @@ class Pong(Environment[PongState, PongParams]):
 
 
 class _Ball(NamedTuple):
-    """Float32 () each."""
+    """Float32 () each.
+
+    Attributes:
+      y: row.
+      x: column.
+      y_velocity: rows a step.
+      x_velocity: columns a step.
+    """
 
     y: jax.Array
     x: jax.Array
@@ -276,39 +284,3 @@ def _move_ball(state: PongState) -> _Ball:
 def _direction(action: jax.Array) -> jax.Array:
     """Where an action moves a paddle: -1, 0 or 1."""
     return (action == 2).astype(jnp.float32) - (action == 1).astype(jnp.float32)
-
-
-# A cell shows a piece whose bit its row and its column both have: one operation on bytes a cell.
-_BALL, _LAST, _LEFT, _RIGHT = (np.uint8(2**i) for i in range(4))
-_FRAMES = (_LEFT | _RIGHT, _BALL, _LAST)
-_BOARD = (_LEFT | _RIGHT | _BALL,)
-
-
-def _show_frames(rows: jax.Array, columns: jax.Array) -> jax.Array:
-    return (rows[:, None] & columns[None]) != 0
-
-
-def _show_board(rows: jax.Array, columns: jax.Array) -> jax.Array:
-    pieces = rows[:, None] & columns[None]
-    return jnp.where((pieces & (_LEFT | _RIGHT)) != 0, np.uint8(1), pieces * np.uint8(2))
-
-
-def _numbers(count: int) -> np.ndarray:
-    """Those of rows or columns, in as few bytes as they need: with bytes the comparisons are fastest."""
-    return np.arange(count, dtype=np.min_scalar_type(count - 1))
-
-
-def _balls(cells: np.ndarray, now: jax.Array, before: jax.Array) -> jax.Array:
-    """Which of the balls each row or column shows, now and a step before; what is off the board shows at its edge."""
-
-    def show(position: jax.Array, piece: np.uint8) -> jax.Array:
-        cell = jnp.clip(jnp.floor(position), 0, int(cells[-1])).astype(cells.dtype)
-        return jnp.where(cells == cell, piece, np.uint8(0))
-
-    return show(now, _BALL) | show(before, _LAST)
-
-
-def _paddle(cells: np.ndarray, center: jax.Array, half: int, piece: np.uint8) -> jax.Array:
-    """The rows that show a paddle."""
-    ends = [jnp.clip(jnp.floor(center) + side, 0, int(cells[-1])).astype(cells.dtype) for side in (-half, half)]
-    return jnp.where((cells >= ends[0]) & (cells <= ends[1]), piece, np.uint8(0))

@@ -1,28 +1,4 @@
-"""Reacher-misc: bring the end of an arm of several links to a goal in the plane, and keep it there.
-
-Original: `ivy_gym/reacher.py` of Ivy's gym (github.com/ivy-llc/gym, once unifyai/gym), Lenton et al. (2021), "Ivy:
-Templated deep learning for inter-framework portability".
-
-The arm is anchored at the origin; each link of length `link_lengths` begins where the one before ends. Angles are
-absolute: of each link from the x axis, not from its neighbour. So a torque turns one link and carries the others along,
-and there is no inertia but the unit one: the action times `torque_scale` is the angular acceleration. One step of
-semi-implicit Euler lasts `dt`. Nothing is clipped, wrapped or damped.
-
-An episode's task is its goal, uniform between `goal_low` and `goal_high`, by default the square around the arm's
-reach, whose corners the arm cannot reach. The angles start uniform on [-pi, pi), the velocities on [-1, 1). A goal with
-`goal_low` equal to `goal_high` is the same in every episode; `vmap` over params plays a batch of such tasks, or of
-arms.
-
-Observation: float32 (3 num_joints + 2,), cosines of all angles, sines of all angles, angular velocities in rad/s, x
-  and y of the goal.
-Action: float32 (num_joints,) in [-1, 1], a torque for each joint.
-Reward: exp(-d^2), with the distance d from the arm's end to the goal after the step.
-Termination: never. Truncation: after 100 steps, gymnax's limit.
-
-Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`), and can observe
-an arm of two joints only, as can gymnax; `link_lengths`, all 1 there, and the goal's bounds are numbers in its code.
-It has no masses. Angles and velocities are float32.
-"""
+"""Reacher-misc, after Ivy's gym (github.com/ivy-llc/gym) `ivy_gym/reacher.py`."""
 
 from __future__ import annotations
 
@@ -42,36 +18,80 @@ from envcore_misc.render.plane import draw_reacher
 
 @struct.dataclass
 class ReacherState(EnvState):
-    """State of `Reacher`."""
+    """State of `Reacher`.
 
-    angles: Any  # float32 (num_joints,), of each link from the x axis, rad, not wrapped
-    angle_vels: Any  # float32 (num_joints,), rad/s
-    goal_xy: Any  # float32 (2,)
+    Attributes:
+      angles: float32 (num_joints,), of each link from the x axis, rad, not wrapped.
+      angle_vels: float32 (num_joints,), rad/s.
+      goal_xy: float32 (2,).
+    """
+
+    angles: Any
+    angle_vels: Any
+    goal_xy: Any
 
 
 @struct.dataclass
 class ReacherParams(EnvParams):
-    """Params of `Reacher`; those that are None here have their values from `Reacher.default_params`."""
+    """Params of `Reacher`; those that are None here have their values from `Reacher.default_params`.
 
-    torque_scale: Any = 1.0  # float32 (), rad/s^2 for a torque of 1
-    dt: Any = 0.05  # float32 (), s
-    link_lengths: Any = None  # float32 (num_joints,), 1 each
-    goal_low: Any = None  # float32 (2,), least x and y of a goal, -num_joints each
-    goal_high: Any = None  # float32 (2,), greatest, num_joints each
-    max_steps_in_episode: Any = 100  # int32 ()
+    Attributes:
+      torque_scale: float32 (), rad/s^2 for a torque of 1.
+      dt: float32 (), s.
+      link_lengths: float32 (num_joints,), 1 each.
+      goal_low: float32 (2,), least x and y of a goal, -num_joints each.
+      goal_high: float32 (2,), greatest, num_joints each.
+      max_steps_in_episode: int32 ().
+    """
+
+    torque_scale: Any = 1.0
+    dt: Any = 0.05
+    link_lengths: Any = None
+    goal_low: Any = None
+    goal_high: Any = None
+    max_steps_in_episode: Any = 100
 
 
 class ReacherDraws(NamedTuple):
-    """What a reset draws, float32 in [0, 1) each; a step draws nothing."""
+    """What a reset draws, float32 in [0, 1) each; a step draws nothing.
 
-    angles: jax.Array  # (num_joints,)
-    angle_vels: jax.Array  # (num_joints,)
-    goal_xy: jax.Array  # (2,)
+    Attributes:
+      angles: (num_joints,).
+      angle_vels: (num_joints,).
+      goal_xy: (2,).
+    """
+
+    angles: jax.Array
+    angle_vels: jax.Array
+    goal_xy: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
 class Reacher(Environment[ReacherState, ReacherParams]):
-    """Reacher-misc; see the module for its rules.
+    """Reacher-misc: bring the end of an arm of several links to a goal in the plane, and keep it there.
+
+    Original: `ivy_gym/reacher.py` of Ivy's gym (github.com/ivy-llc/gym, once unifyai/gym), Lenton et al. (2021), "Ivy:
+    Templated deep learning for inter-framework portability".
+
+    The arm is anchored at the origin; each link of length `link_lengths` begins where the one before ends. Angles are
+    absolute: of each link from the x axis, not from its neighbour. So a torque turns one link and carries the others
+    along, and there is no inertia but the unit one: the action times `torque_scale` is the angular acceleration. One
+    step of semi-implicit Euler lasts `dt`. Nothing is clipped, wrapped or damped.
+
+    An episode's task is its goal, uniform between `goal_low` and `goal_high`, by default the square around the arm's
+    reach, whose corners the arm cannot reach. The angles start uniform on [-pi, pi), the velocities on [-1, 1). A goal
+    with `goal_low` equal to `goal_high` is the same in every episode; `vmap` over params plays a batch of such tasks,
+    or of arms.
+
+    Observation: float32 (3 num_joints + 2,), cosines of all angles, sines of all angles, angular velocities in rad/s, x
+      and y of the goal.
+    Action: float32 (num_joints,) in [-1, 1], a torque for each joint.
+    Reward: exp(-d^2), with the distance d from the arm's end to the goal after the step.
+    Termination: never. Truncation: after 100 steps, gymnax's limit.
+
+    Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`), and can
+    observe an arm of two joints only, as can gymnax; `link_lengths`, all 1 there, and the goal's bounds are numbers in
+    its code. It has no masses. Angles and velocities are float32.
 
     Attributes:
       num_joints: how many links the arm has, at least 1.
@@ -98,16 +118,14 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         require.nonnegative(params, "link_lengths")
         require.ordered(params, "goal_low", "goal_high")
 
-    def action_space(self, params: ReacherParams | None = None) -> spaces.Box:
+    def make_action_space(self, params: ReacherParams) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (self.num_joints,))
 
-    def observation_space(self, params: ReacherParams | None = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_observation_space(self, params: ReacherParams) -> spaces.Box:
         free = [1.0] * (2 * self.num_joints) + [np.inf] * self.num_joints
         return spaces.Box([*(-x for x in free), *params.goal_low], [*free, *params.goal_high])
 
-    def state_space(self, params: ReacherParams | None = None) -> spaces.Dict:
-        params = self.default_params if params is None else params
+    def make_state_space(self, params: ReacherParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "angles": spaces.Box(-np.inf, np.inf, (self.num_joints,)),
@@ -146,8 +164,8 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     def observe(self, state: ReacherState, params: ReacherParams) -> jax.Array:
         return jnp.concatenate([trig.cos(state.angles), trig.sin(state.angles), state.angle_vels, state.goal_xy])
 
-    def render(self, state: ReacherState, params: ReacherParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_reacher(state, self.default_params if params is None else params, height)
+    def paint(self, state: ReacherState, params: ReacherParams, height: int) -> jax.Array:
+        return draw_reacher(state, params, height)
 
 
 def _proximity(angles: jax.Array, link_lengths: jax.Array, goal_xy: jax.Array) -> jax.Array:

@@ -1,24 +1,4 @@
-"""Swimmer-misc: swim to a goal and stay there, at a distance from the urchins on the way.
-
-Original: `ivy_gym/swimmer.py` of Ivy's gym (github.com/ivy-llc/gym, once unifyai/gym), Lenton et al. (2021), "Ivy:
-Templated deep learning for inter-framework portability".
-
-The swimmer is a point of unit mass in the plane; the action is the force on it. One step of semi-implicit Euler lasts
-`dt`. Nothing is clipped or damped, and urchins do not stop the swimmer: they take the reward away.
-
-An episode's task is its goal and its urchins. The goal is uniform between `goal_low` and `goal_high`, each urchin
-between its row of `urchin_low` and of `urchin_high`, by default all on the square [-1, 1); there the swimmer starts
-too, at rest. Bounds that are equal fix a place for every episode; `vmap` over params plays a batch of such tasks.
-
-Observation: float32 (2 num_urchins + 6,), x and y of each urchin, of the swimmer, of its velocity, of the goal.
-Action: float32 (2,) in [-1, 1], the force in x and y.
-Reward: exp(-d^2 / 2), with the distance d from the goal, times 1 - exp(-30 u^2) for each urchin, with the distance u
-  from it; both after the step.
-Termination: never. Truncation: after 500 steps, gymnax's limit.
-
-Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`); the bounds of
-goal and urchins are numbers in its code. Positions and velocities are float32. gymnax has the same rules.
-"""
+"""Swimmer-misc, after Ivy's gym (github.com/ivy-llc/gym) `ivy_gym/swimmer.py`."""
 
 from __future__ import annotations
 
@@ -38,37 +18,78 @@ from envcore_misc.render.plane import draw_swimmer
 
 @struct.dataclass
 class SwimmerState(EnvState):
-    """State of `Swimmer`; x and y in the last axis."""
+    """State of `Swimmer`; x and y in the last axis.
 
-    urchin_xys: Any  # float32 (num_urchins, 2)
-    xy: Any  # float32 (2,)
-    xy_vel: Any  # float32 (2,), per s
-    goal_xy: Any  # float32 (2,)
+    Attributes:
+      urchin_xys: float32 (num_urchins, 2).
+      xy: float32 (2,).
+      xy_vel: float32 (2,), per s.
+      goal_xy: float32 (2,).
+    """
+
+    urchin_xys: Any
+    xy: Any
+    xy_vel: Any
+    goal_xy: Any
 
 
 @struct.dataclass
 class SwimmerParams(EnvParams):
-    """Params of `Swimmer`; those that are None here have their values from `Swimmer.default_params`."""
+    """Params of `Swimmer`; those that are None here have their values from `Swimmer.default_params`.
 
-    dt: Any = 0.05  # float32 (), s
-    goal_low: Any = None  # float32 (2,), least x and y of a goal, -1 each
-    goal_high: Any = None  # float32 (2,), greatest, 1 each
-    urchin_low: Any = None  # float32 (num_urchins, 2), least x and y of each urchin, -1
-    urchin_high: Any = None  # float32 (num_urchins, 2), greatest, 1
-    max_steps_in_episode: Any = 500  # int32 ()
+    Attributes:
+      dt: float32 (), s.
+      goal_low: float32 (2,), least x and y of a goal, -1 each.
+      goal_high: float32 (2,), greatest, 1 each.
+      urchin_low: float32 (num_urchins, 2), least x and y of each urchin, -1.
+      urchin_high: float32 (num_urchins, 2), greatest, 1.
+      max_steps_in_episode: int32 ().
+    """
+
+    dt: Any = 0.05
+    goal_low: Any = None
+    goal_high: Any = None
+    urchin_low: Any = None
+    urchin_high: Any = None
+    max_steps_in_episode: Any = 500
 
 
 class SwimmerDraws(NamedTuple):
-    """What a reset draws, float32 in [0, 1) each; a step draws nothing."""
+    """What a reset draws, float32 in [0, 1) each; a step draws nothing.
 
-    urchin_xys: jax.Array  # (num_urchins, 2)
-    xy: jax.Array  # (2,)
-    goal_xy: jax.Array  # (2,)
+    Attributes:
+      urchin_xys: (num_urchins, 2).
+      xy: (2,).
+      goal_xy: (2,).
+    """
+
+    urchin_xys: jax.Array
+    xy: jax.Array
+    goal_xy: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
 class Swimmer(Environment[SwimmerState, SwimmerParams]):
-    """Swimmer-misc; see the module for its rules.
+    """Swimmer-misc: swim to a goal and stay there, at a distance from the urchins on the way.
+
+    Original: `ivy_gym/swimmer.py` of Ivy's gym (github.com/ivy-llc/gym, once unifyai/gym), Lenton et al. (2021), "Ivy:
+    Templated deep learning for inter-framework portability".
+
+    The swimmer is a point of unit mass in the plane; the action is the force on it. One step of semi-implicit Euler
+    lasts `dt`. Nothing is clipped or damped, and urchins do not stop the swimmer: they take the reward away.
+
+    An episode's task is its goal and its urchins. The goal is uniform between `goal_low` and `goal_high`, each urchin
+    between its row of `urchin_low` and of `urchin_high`, by default all on the square [-1, 1); there the swimmer starts
+    too, at rest. Bounds that are equal fix a place for every episode; `vmap` over params plays a batch of such tasks.
+
+    Observation: float32 (2 num_urchins + 6,), x and y of each urchin, of the swimmer, of its velocity, of the goal.
+    Action: float32 (2,) in [-1, 1], the force in x and y.
+    Reward: exp(-d^2 / 2), with the distance d from the goal, times 1 - exp(-30 u^2) for each urchin, with the distance
+      u from it; both after the step.
+    Termination: never. Truncation: after 500 steps, gymnax's limit.
+
+    Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`); the bounds of
+    goal and urchins are numbers in its code. Positions and velocities are float32. gymnax has the same rules.
 
     Attributes:
       num_urchins: how many urchins there are, at least 0.
@@ -95,16 +116,14 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
         require.ordered(params, "goal_low", "goal_high")
         require.ordered(params, "urchin_low", "urchin_high")
 
-    def action_space(self, params: SwimmerParams | None = None) -> spaces.Box:
+    def make_action_space(self, params: SwimmerParams) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (2,))
 
-    def observation_space(self, params: SwimmerParams | None = None) -> spaces.Box:
-        params = self.default_params if params is None else params
+    def make_observation_space(self, params: SwimmerParams) -> spaces.Box:
         low = [*params.urchin_low.reshape(-1), *[-np.inf] * 4, *params.goal_low]
         return spaces.Box(low, [*params.urchin_high.reshape(-1), *[np.inf] * 4, *params.goal_high])
 
-    def state_space(self, params: SwimmerParams | None = None) -> spaces.Dict:
-        params = self.default_params if params is None else params
+    def make_state_space(self, params: SwimmerParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "urchin_xys": spaces.Box(params.urchin_low, params.urchin_high),
@@ -145,8 +164,8 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     def observe(self, state: SwimmerState, params: SwimmerParams) -> jax.Array:
         return jnp.concatenate([state.urchin_xys.reshape(-1), state.xy, state.xy_vel, state.goal_xy])
 
-    def render(self, state: SwimmerState, params: SwimmerParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_swimmer(state, self.default_params if params is None else params, height)
+    def paint(self, state: SwimmerState, params: SwimmerParams, height: int) -> jax.Array:
+        return draw_swimmer(state, params, height)
 
 
 def _proximity(xy: jax.Array, goal_xy: jax.Array, urchin_xys: jax.Array) -> jax.Array:

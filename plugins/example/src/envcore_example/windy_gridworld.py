@@ -1,19 +1,4 @@
-"""WindyGridworld-v0: walk across a grid to the goal while a wind blows you upwards.
-
-Original: Sutton & Barto (2018), "Reinforcement Learning: An Introduction", second edition, example 6.5 (the grid
-and its wind), exercise 6.9 (king's moves) and exercise 6.10 (the wind with gusts).
-
-Observation: int32 (2,), row and column of the agent; row 0 is the top one.
-Action: 0 up, 1 right, 2 down, 3 left. With `king_moves` also 4 up-right, 5 down-right, 6 down-left, 7 up-left.
-  A step is the move plus the wind of the column that it starts from, in cells upwards; the edge of the grid stops it.
-  With probability `gust_probability` the wind of a windy column is one cell stronger, and with the same probability
-  one cell weaker.
-Reward: -1 on every step, also the last one.
-Termination: the agent is on the goal.
-Truncation: after 500 steps.
-
-Deviations: the book has no time limit.
-"""
+"""WindyGridworld-v0, after Sutton & Barto (2018), second edition, example 6.5 and exercises 6.9 and 6.10."""
 
 from __future__ import annotations
 
@@ -35,19 +20,30 @@ _NAMES = ("up", "right", "down", "left", "up-right", "down-right", "down-left", 
 
 @struct.dataclass
 class WindyGridworldState(EnvState):
-    """State of `WindyGridworld`."""
+    """State of `WindyGridworld`.
 
-    position: Any  # row and column, int32 (2,)
+    Attributes:
+      position: row and column, int32 (2,).
+    """
+
+    position: Any
 
 
 @struct.dataclass
 class WindyGridworldParams(EnvParams):
-    """Params of `WindyGridworld`."""
+    """Params of `WindyGridworld`.
 
-    start: Any = struct.field(default_factory=lambda: np.array([3, 0]))  # row and column, int32 (2,)
-    goal: Any = struct.field(default_factory=lambda: np.array([3, 7]))  # row and column, int32 (2,)
-    gust_probability: Any = 0.0  # of one cell more, and of one cell less, float32 (), at most 1/2; exercise 6.10: 1/3
-    max_steps_in_episode: Any = 500  # int32 ()
+    Attributes:
+      start: row and column, int32 (2,).
+      goal: row and column, int32 (2,).
+      gust_probability: of one cell more, and of one cell less, float32 (), at most 1/2; exercise 6.10: 1/3.
+      max_steps_in_episode: int32 ().
+    """
+
+    start: Any = struct.field(default_factory=lambda: np.array([3, 0]))
+    goal: Any = struct.field(default_factory=lambda: np.array([3, 7]))
+    gust_probability: Any = 0.0
+    max_steps_in_episode: Any = 500
 
 
 class Draws(NamedTuple):
@@ -62,7 +58,21 @@ class Draws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
-    """WindyGridworld-v0; see the module for its rules.
+    """WindyGridworld-v0: walk across a grid to the goal while a wind blows you upwards.
+
+    Original: Sutton & Barto (2018), "Reinforcement Learning: An Introduction", second edition, example 6.5 (the grid
+    and its wind), exercise 6.9 (king's moves) and exercise 6.10 (the wind with gusts).
+
+    Observation: int32 (2,), row and column of the agent; row 0 is the top one.
+    Action: 0 up, 1 right, 2 down, 3 left. With `king_moves` also 4 up-right, 5 down-right, 6 down-left, 7 up-left. A
+      step is the move plus the wind of the column that it starts from, in cells upwards; the edge of the grid stops it.
+      With probability `gust_probability` the wind of a windy column is one cell stronger, and with the same probability
+      one cell weaker.
+    Reward: -1 on every step, also the last one.
+    Termination: the agent is on the goal.
+    Truncation: after 500 steps.
+
+    Deviations: the book has no time limit.
 
     Attributes:
       rows: height of the grid.
@@ -98,14 +108,14 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
         for name in ("start", "goal"):
             require.that(params, (name,), self._is_on_grid, "a row and a column of the grid")
 
-    def action_space(self, params: WindyGridworldParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: WindyGridworldParams) -> spaces.Discrete:
         return spaces.Discrete(8 if self.king_moves else 4)
 
-    def observation_space(self, params: WindyGridworldParams | None = None) -> spaces.MultiDiscrete:
+    def make_observation_space(self, params: WindyGridworldParams) -> spaces.MultiDiscrete:
         return spaces.MultiDiscrete((self.rows, len(self.wind)))
 
-    def state_space(self, params: WindyGridworldParams | None = None) -> spaces.Dict:
-        return spaces.Dict({"position": self.observation_space(params), "time": spaces.COUNT})
+    def make_state_space(self, params: WindyGridworldParams) -> spaces.Dict:
+        return spaces.Dict({"position": self.make_observation_space(params), "time": spaces.COUNT})
 
     def init_state(self, key: jax.Array, params: WindyGridworldParams) -> WindyGridworldState:
         return WindyGridworldState(position=params.start)
@@ -118,10 +128,7 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     def observe(self, state: WindyGridworldState, params: WindyGridworldParams) -> jax.Array:
         return state.position
 
-    def render(
-        self, state: WindyGridworldState, params: WindyGridworldParams | None = None, *, height: int = 256
-    ) -> jax.Array:
-        params = self.default_params if params is None else params
+    def paint(self, state: WindyGridworldState, params: WindyGridworldParams, height: int) -> jax.Array:
         return draw_windy_gridworld(state, params, height, self.wind, self.rows)
 
     def move(

@@ -6,33 +6,31 @@ Where the caller's own `jit` traces them, they are inlined: the compiled program
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from envcore import random, trees
+from envcore.engine.types import Info, Outcome, Rules
 from envcore.errors import EnvironmentDefinitionError
-
-if TYPE_CHECKING:
-    from envcore.environment import Environment, Info, Outcome
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def observe(env: Environment[Any, Any], state: Any, params: Any) -> Any:
+def observe(env: Rules, state: Any, params: Any) -> Any:
     """`Environment.get_obs`."""
     return trees.narrow(env.observe(state, params))
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def reset(env: Environment[Any, Any], key: jax.Array, params: Any) -> tuple[Any, Any]:
+def reset(env: Rules, key: jax.Array, params: Any) -> tuple[Any, Any]:
     """`Environment.reset`."""
     state = env.start(key, params)
     return observe(env, state, params), state
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def step(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+def step(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     """`Environment.step`."""
     outcome = env.advance(key, state, action, params)
     done = outcome.terminated | outcome.truncated
@@ -43,7 +41,7 @@ def step(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, pa
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def step_env(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+def step_env(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     """`Environment.step_env`."""
     outcome = env.advance(key, state, action, params)
     obs = observe(env, outcome.state, params)

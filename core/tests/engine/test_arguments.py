@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import arguments, spaces
+from envcore import spaces
+from envcore.engine import arguments
 from envcore.environment import EnvParams, EnvState
 from envcore.errors import (
     EnvironmentDefinitionError,
@@ -28,7 +29,7 @@ _, STATE = ENV.reset(KEY)
 class Pair(Counter):
     """A counter whose action is a dict of two."""
 
-    def action_space(self, params: Any = None) -> Any:
+    def make_action_space(self, params: Any) -> Any:
         return spaces.Dict({"count": spaces.Discrete(2), "note": spaces.Box(-1.0, 1.0, (2,))})
 
     def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
@@ -251,8 +252,8 @@ class TestDefinitions:
                 return State()
 
         for env, message in (
-            (WrongParams(), "default_params returned a Params, which is no pytree: decorate the class with flax"),
-            (WrongState(), "init_state returned a State, which is no pytree: decorate the class with flax"),
+            (WrongParams(), "default_params returned a Params, which is not a pytree: decorate the class with flax"),
+            (WrongState(), "init_state returned a State, which is not a pytree: decorate the class with flax"),
             (NoProperty(), "default_params must be a property"),
         ):
             with pytest.raises(EnvironmentDefinitionError, match=message):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random
-from envcore.auto_reset import reset_where
+from envcore.engine.auto_reset import reset_where
 from envcore.testing.compilation import quick_jit
 from toy import Deck
 

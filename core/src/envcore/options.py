@@ -1,8 +1,9 @@
-"""Checks of what wrappers are constructed with. Options fix the program, so they are plain Python values."""
+"""Checks of options: what fixes a shape or the program, and so is a plain Python value."""
 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,24 @@ import numpy as np
 _FLOAT32 = np.finfo(np.float32)
 
 
-def positive_integer(name: str, value: Any) -> int:
+def positive_integer(
+    name: str, value: Any, error: Callable[[str], Exception] = ValueError, *, at_most: int | None = None
+) -> int:
     """Returns the value as an int.
 
+    Args:
+      name: what the error calls it.
+      value: any object.
+      error: makes the exception from its message.
+      at_most: the greatest value that is allowed; None for any.
+
     Raises:
-      ValueError: it is not a positive integer.
+      whatever `error` makes: it is not a positive integer, or it is too large.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, got {value!r}")
+        raise error(f"{name} must be a positive integer, got {value!r}")
+    if at_most is not None and value > at_most:
+        raise error(f"{name} must be at most {at_most:,}, got {value!r}")
     return int(value)
 
 

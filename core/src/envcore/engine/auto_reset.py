@@ -1,4 +1,4 @@
-"""Replacing the states of finished episodes by fresh ones, at the price the environment calls for."""
+"""Resets finished environments: for all of them at once, or only where an episode has ended."""
 
 from __future__ import annotations
 

@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import spaces, trees
+from envcore import random, spaces, trees
+from envcore.engine.types import Rules
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidParamsError, InvalidStateError
-
-if TYPE_CHECKING:
-    from envcore.environment import Environment
 
 _VMAP = " To map over a batch, use jax.vmap."
 
 
-def checked_params(env: Environment[Any, Any], params: Any) -> Any:
+def checked(env: Rules, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+    """The arguments of a step, each checked and cast: `(key, state, action, params)`."""
+    random.check_key(key)
+    params = checked_params(env, params)
+    return key, checked_state(env, state), checked_action(env, action, params), params
+
+
+def checked_params(env: Rules, params: Any) -> Any:
     """The params with exactly the types of the defaults, which None stands for."""
     if params is None:
         return default_params(env)
@@ -39,12 +44,12 @@ def checked_params(env: Environment[Any, Any], params: Any) -> Any:
     return checked
 
 
-def checked_state(env: Environment[Any, Any], state: Any) -> Any:
+def checked_state(env: Rules, state: Any) -> Any:
     """The state with exactly the types that `reset` returns."""
     return trees.conform(state, state_struct(env), f"{env.name}'s state", InvalidStateError, _VMAP)
 
 
-def checked_action(env: Environment[Any, Any], action: Any, params: Any) -> Any:
+def checked_action(env: Rules, action: Any, params: Any) -> Any:
     """The action with exactly the types of the action space."""
     space = _default_action_space(env)  # params change bounds, but neither structure nor types
     problem = space.mismatch(action) or _value_problem(space, action)
@@ -58,7 +63,7 @@ def checked_action(env: Environment[Any, Any], action: Any, params: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=512)
-def default_params(env: Environment[Any, Any]) -> Any:
+def default_params(env: Rules) -> Any:
     """`env.default_params` as arrays with the dtypes that programs see, made once for equal environments.
 
     Python numbers and 64-bit numpy arrays become numpy arrays of 32 bits; a device array stays where it is.
@@ -76,7 +81,7 @@ def default_params(env: Environment[Any, Any]) -> Any:
     return jax.tree.map(leaf, params)
 
 
-def device_params(env: Environment[Any, Any]) -> Any:
+def device_params(env: Rules) -> Any:
     """`env.default_params` on the default device, where no call has to convert or copy them again.
 
     Every call puts them there anew, because a program may donate what it is given.
@@ -90,12 +95,12 @@ def device_params(env: Environment[Any, Any]) -> Any:
 
 
 @functools.lru_cache(maxsize=512)
-def _default_action_space(env: Environment[Any, Any]) -> spaces.Space:
+def _default_action_space(env: Rules) -> spaces.Space:
     return env.action_space(default_params(env))
 
 
 @functools.lru_cache(maxsize=512)
-def state_struct(env: Environment[Any, Any]) -> Any:
+def state_struct(env: Rules) -> Any:
     """The types of a state, as `jax.ShapeDtypeStruct`, found once for equal environments."""
     key = jax.eval_shape(lambda: jax.random.key(0))
     return jax.eval_shape(env.start, key, default_params(env))
@@ -108,16 +113,16 @@ def param_names(params: Any) -> tuple[str, ...]:
     return names if inner is None else tuple(name for name in names if name != "env_params") + param_names(inner)
 
 
-def check_pytree(env: Environment[Any, Any], value: Any, method: str) -> None:
+def check_pytree(env: Rules, value: Any, method: str) -> None:
     """Raises `EnvironmentDefinitionError` where what a method returned lacks the decorator that makes it a pytree."""
     if any(leaf is value for leaf in jax.tree.leaves(value)):
-        kind = type(value).__name__
         raise EnvironmentDefinitionError(
-            f"{env.name}.{method} returned a {kind}, which is no pytree: decorate the class with flax.struct.dataclass."
+            f"{env.name}.{method} returned a {type(value).__name__}, which is not a pytree: "
+            "decorate the class with flax.struct.dataclass."
         )
 
 
-def _check_fields(env: Environment[Any, Any]) -> None:
+def _check_fields(env: Rules) -> None:
     """A class without its decorator would silently have no fields of its own."""
     fields = {field.name for field in dataclasses.fields(env)}
     for cls in type(env).__mro__:

@@ -1,0 +1,68 @@
+"""`start`, `advance` and `restart` of an environment, made of its author's rules.
+
+Time, the time limit and the dtypes of what the rules return are taken care of here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from envcore import trees
+from envcore.engine import arguments
+from envcore.engine.auto_reset import reset_where
+from envcore.engine.types import Outcome, Rules
+from envcore.errors import EnvironmentDefinitionError
+from envcore.time_limit import is_reached, next_time
+
+
+def start(env: Rules, key: jax.Array, params: Any) -> Any:
+    """`Environment.start`."""
+    state = env.init_state(key, params)
+    arguments.check_pytree(env, state, "init_state")
+    return trees.narrow(state)
+
+
+def advance(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
+    """`Environment.advance`."""
+    after, reward, terminated, info = _checked_transition(env, state, env.transition(key, state, action, params))
+    at_limit = is_reached(after.time, params.max_steps_in_episode)
+    if env.time_limit_terminates:
+        terminated, at_limit = terminated | at_limit, jnp.zeros_like(at_limit)
+    return Outcome(after, reward, terminated, at_limit, info)
+
+
+def restart(env: Rules, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+    """`Environment.restart`."""
+
+    def fresh(state: Any, key: jax.Array, params: Any) -> Any:
+        first = env.start(key, params)
+        new = env.carry_over(first, state).replace(time=first.time)
+        return jax.tree.map(jnp.asarray, _conform(env, new, state, "carry_over's state"))
+
+    return reset_where(done, fresh, state, key, params, only_finished=env.expensive_reset)
+
+
+def _checked_transition(env: Rules, state: Any, result: Any) -> tuple[Any, ...]:
+    """What `transition` returned, with the contract's types and the next time."""
+    if not isinstance(result, tuple) or len(result) not in (3, 4):
+        raise _broken(env, f"transition must return (state, reward, terminated[, info]), got {result!r}")
+    after, reward, terminated, info = result if len(result) == 4 else (*result, {})
+    if not isinstance(after, type(state)):
+        raise _broken(env, f"transition must return a {type(state).__name__} first, got {after!r}")
+    if not isinstance(info, dict):
+        raise _broken(env, f"transition must return a dict fourth, got {info!r}")
+    after = _conform(env, after.replace(time=next_time(state.time)), state, "transition's state")
+    reward = _conform(env, reward, jax.ShapeDtypeStruct((), jnp.float32), "the reward")
+    terminated = _conform(env, terminated, jax.ShapeDtypeStruct((), jnp.bool_), "terminated")
+    return after, jnp.asarray(reward), jnp.asarray(terminated), trees.narrow(info)
+
+
+def _conform(env: Rules, value: Any, expected: Any, what: str) -> Any:
+    return trees.conform(value, expected, what, lambda problem: _broken(env, problem))
+
+
+def _broken(env: Rules, problem: str) -> EnvironmentDefinitionError:
+    return EnvironmentDefinitionError(f"{type(env).__qualname__} breaks the contract: {problem}")

@@ -1,0 +1,86 @@
+"""What Pong's player sees.
+
+A cell shows a piece whose bit its row and its column both have: one operation on bytes a cell. Rows and columns are
+stored first, both by one call: 700 in place of 880 ns a step (2,048 environments).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore.fusion import compute_once
+
+if TYPE_CHECKING:
+    from envcore_misc.pong import PongState
+
+_BALL, _LAST, _LEFT, _RIGHT = (np.uint8(2**i) for i in range(4))
+_FRAMES = (_LEFT | _RIGHT, _BALL, _LAST)
+_BOARD = (_LEFT | _RIGHT | _BALL,)
+
+
+def frames(state: PongState, height: int, width: int, half: int) -> jax.Array:
+    """Whether a cell shows a paddle, the ball, the ball one step before: bool (height, width, 3).
+
+    Args:
+      state: of the game.
+      height: rows of the board.
+      width: its columns.
+      half: rows of a paddle on either side of its centre.
+    """
+    rows, columns = _pieces(state, height, width, half, _FRAMES)
+    return compute_once(_show_frames, rows, columns).reshape(height, width, 3)
+
+
+def board(state: PongState, height: int, width: int, half: int) -> jax.Array:
+    """0 for nothing, 1 for a paddle, 2 for the ball: uint8 (1, height, width); arguments as for `frames`."""
+    rows, columns = _pieces(state, height, width, half, _BOARD)
+    return compute_once(_show_board, rows, columns)[None]
+
+
+def _pieces(state: PongState, height: int, width: int, half: int, frames: tuple[Any, ...]) -> Any:
+    """The pieces that each row and each column shows, uint8; a column stands there once for each frame."""
+
+    def pieces(state: PongState) -> tuple[jax.Array, jax.Array]:
+        ball, last, centers = state.ball_position, state.last_ball_position, state.paddle_centers
+        row, column = _numbers(height), _numbers(width)
+        rows = _balls(row, ball[0], last[0])
+        rows |= _paddle(row, centers[0], half, _LEFT)
+        rows |= _paddle(row, centers[1], half, _RIGHT)
+        column, shown = np.repeat(column, len(frames)), np.tile(np.array(frames), width)
+        paddles = np.where(column == 0, _LEFT, 0) + np.where(column == width - 1, _RIGHT, 0)
+        return rows, (_balls(column, ball[1], last[1]) | paddles.astype(np.uint8)) & shown
+
+    return compute_once(pieces, state)
+
+
+def _show_frames(rows: jax.Array, columns: jax.Array) -> jax.Array:
+    return (rows[:, None] & columns[None]) != 0
+
+
+def _show_board(rows: jax.Array, columns: jax.Array) -> jax.Array:
+    pieces = rows[:, None] & columns[None]
+    return jnp.where((pieces & (_LEFT | _RIGHT)) != 0, np.uint8(1), pieces * np.uint8(2))
+
+
+def _numbers(count: int) -> np.ndarray:
+    """Those of rows or columns, in as few bytes as they need: with bytes the comparisons are fastest."""
+    return np.arange(count, dtype=np.min_scalar_type(count - 1))
+
+
+def _balls(cells: np.ndarray, now: jax.Array, before: jax.Array) -> jax.Array:
+    """Which of the balls each row or column shows, now and a step before; what is off the board shows at its edge."""
+
+    def show(position: jax.Array, piece: np.uint8) -> jax.Array:
+        cell = jnp.clip(jnp.floor(position), 0, int(cells[-1])).astype(cells.dtype)
+        return jnp.where(cells == cell, piece, np.uint8(0))
+
+    return show(now, _BALL) | show(before, _LAST)
+
+
+def _paddle(cells: np.ndarray, center: jax.Array, half: int, piece: np.uint8) -> jax.Array:
+    """The rows that show a paddle."""
+    ends = [jnp.clip(jnp.floor(center) + side, 0, int(cells[-1])).astype(cells.dtype) for side in (-half, half)]
+    return jnp.where((cells >= ends[0]) & (cells <= ends[1]), piece, np.uint8(0))

@@ -1,0 +1,44 @@
+"""The documentation is made of docstrings: a class has to say its rules, and its state and params each field."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import re
+from typing import Any, get_args
+
+import pytest
+from envcore.environment import EnvParams, EnvState
+from envcore.registry import list_envs
+
+CLASSES = {found.spec.entry_point for found in list_envs()}
+# MinAtar's states are declared by a layout of their own.
+MODULES = sorted(each for each in CLASSES if not each.startswith("envcore_minatar"))
+
+
+def load(entry_point: str) -> Any:
+    module, name = entry_point.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+@pytest.mark.parametrize("entry_point", MODULES)
+def test_help_shows_the_rules_of_an_environment(entry_point: str) -> None:
+    cls = load(entry_point)
+    text = inspect.getdoc(cls)
+    assert text is not None
+    for part in ("Original", "Observation", "Action", "Reward", "Termination", "Deviations"):
+        assert re.search(rf"^{part}: ", text, re.MULTILINE), part
+    assert re.fullmatch(r"[^\n]+\.", inspect.getmodule(cls).__doc__ or ""), "the module's docstring is one line"
+
+
+@pytest.mark.parametrize("entry_point", MODULES)
+def test_states_and_params_say_what_each_field_is(entry_point: str) -> None:
+    (base,) = load(entry_point).__orig_bases__
+    for fields_of, root in zip(get_args(base), (EnvState, EnvParams), strict=True):
+        names = {field.name for field in dataclasses.fields(fields_of)} - {
+            field.name for field in dataclasses.fields(root)
+        }
+        text = "".join(inspect.getdoc(cls) or "" for cls in fields_of.__mro__ if issubclass(cls, root))
+        told = set(re.findall(r"^  (\w+): \S", text, re.MULTILINE))
+        assert names <= told, f"{fields_of.__name__} does not say what {sorted(names - told)} are"
