@@ -163,12 +163,6 @@ def test_what_cannot_be_replaced(env_id: str, update: Any, error: type[Exception
         state.replace(**update)
 
 
-def test_the_class_states_the_rules(env_id: str) -> None:
-    text = inspect.getdoc(type(make(env_id))) or ""
-    for part in ("Observation:", "Action:", "Reward:", "Termination:", "Deviations:"):
-        assert part in text
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"use_minimal_action_set": False, "difficulty_ramping": False}])
 def test_conforms(env_id: str, options: dict[str, bool]) -> None:

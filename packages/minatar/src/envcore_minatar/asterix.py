@@ -1,8 +1,4 @@
-"""Asterix-MinAtar, the rules of the game.
-
-Original: MinAtar 1.0.15 `environments/asterix.py` played through `Environment`, Young & Tian (2019), "MinAtar:
-an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-"""
+"""Asterix-MinAtar, after MinAtar 1.0.15 `environments/asterix.py`."""
 
 from __future__ import annotations
 
@@ -98,7 +94,10 @@ class AsterixDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Asterix(Game[AsterixState, AsterixDraws]):
-    """Gather the gold that crosses the board, and avoid the enemies that do. Asterix of MinAtar 1.0.15.
+    """Asterix-MinAtar: gather the gold that crosses the board, and avoid the enemies that do.
+
+    Original: MinAtar 1.0.15 `environments/asterix.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+      Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
     Rows 1 to 8 are slots for one entity each, gold or an enemy. A step goes in this order:
 

@@ -1,8 +1,4 @@
-"""Breakout-MinAtar, the rules of the game.
-
-Original: MinAtar 1.0.15 `environments/breakout.py` played through `Environment`, Young & Tian (2019), "MinAtar:
-an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-"""
+"""Breakout-MinAtar, after MinAtar 1.0.15 `environments/breakout.py`."""
 
 from __future__ import annotations
 
@@ -88,7 +84,10 @@ class BreakoutDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Breakout(Game[BreakoutState, BreakoutDraws]):
-    """Break three rows of bricks with a ball, and keep it from the bottom with a paddle. Breakout of MinAtar 1.0.15.
+    """Breakout-MinAtar: break three rows of bricks with a ball, and keep it from the bottom with a paddle.
+
+    Original: MinAtar 1.0.15 `environments/breakout.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+      Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
     The ball moves diagonally, one cell a step. It bounces off the walls and off a brick, which breaks; a ball that
     broke a brick passes through bricks until it has moved through a free cell. Once all bricks are broken, three new

@@ -1,8 +1,4 @@
-"""Freeway-MinAtar, the rules of the game.
-
-Original: MinAtar 1.0.15 `environments/freeway.py` played through `Environment`, Young & Tian (2019), "MinAtar:
-an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-"""
+"""Freeway-MinAtar, after MinAtar 1.0.15 `environments/freeway.py`."""
 
 from __future__ import annotations
 
@@ -93,9 +89,13 @@ class FreewayState(MinAtarState):
 
 @struct.dataclass
 class FreewayParams(MinAtarParams):
-    """Params of `Freeway`."""
+    """Params of `Freeway`.
 
-    max_steps_in_episode: Any = TIME_LIMIT  # int32 ()
+    Attributes:
+      max_steps_in_episode: the step that reaches it ends the game, int32 ().
+    """
+
+    max_steps_in_episode: Any = TIME_LIMIT
 
 
 class FreewayDraws(NamedTuple):
@@ -106,7 +106,10 @@ class FreewayDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Freeway(Game[FreewayState, FreewayDraws]):
-    """Bring a chicken across eight lanes of traffic, as often as time allows. Freeway of MinAtar 1.0.15.
+    """Freeway-MinAtar: bring a chicken across eight lanes of traffic, as often as time allows.
+
+    Original: MinAtar 1.0.15 `environments/freeway.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+      Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
     The chicken starts in the bottom row of column 4 and moves up or down, at most every third step; its first move is
     step 4. In each of the rows 1 to 8 a car drives left or right, from one end of the row round to the other. A car of

@@ -44,9 +44,13 @@ class MinAtarState(BitFields, EnvState):
 
 @struct.dataclass
 class MinAtarParams(EnvParams):
-    """Params of the games."""
+    """Params of the games.
 
-    sticky_action_prob: Any = 0.1  # chance that a step repeats the action executed last, float32 ()
+    Attributes:
+      sticky_action_prob: chance that a step repeats the action executed last, float32 ().
+    """
+
+    sticky_action_prob: Any = 0.1
 
 
 StateT = TypeVar("StateT", bound=MinAtarState)

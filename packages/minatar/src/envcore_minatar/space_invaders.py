@@ -1,8 +1,4 @@
-"""SpaceInvaders-MinAtar, the rules of the game.
-
-Original: MinAtar 1.0.15 `environments/space_invaders.py` played through `Environment`, Young & Tian (2019), "MinAtar:
-an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-"""
+"""SpaceInvaders-MinAtar, after MinAtar 1.0.15 `environments/space_invaders.py`."""
 
 from __future__ import annotations
 
@@ -129,7 +125,10 @@ class _Events(Word):
 
 @dataclasses.dataclass(frozen=True)
 class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
-    """Shoot a block of aliens that comes down, and dodge them and their bullets. SpaceInvaders of MinAtar 1.0.15.
+    """SpaceInvaders-MinAtar: shoot a block of aliens that comes down, and dodge them and their bullets.
+
+    Original: MinAtar 1.0.15 `environments/space_invaders.py` played through `Environment`, Young & Tian (2019),
+      "MinAtar: an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
     The cannon moves along the bottom row and shoots upwards, at most once in five steps. All aliens move sideways
     together; where one of them stands at the edge they would leave by, they go down a row and turn round instead. They

@@ -1,8 +1,4 @@
-"""Seaquest-MinAtar, the rules of the game: what a step does, in its order.
-
-Original: MinAtar 1.0.15 `environments/seaquest.py` played through `Environment`, Young & Tian (2019), "MinAtar:
-an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-"""
+"""Seaquest-MinAtar, after MinAtar 1.0.15 `environments/seaquest.py`."""
 
 from __future__ import annotations
 
@@ -65,7 +61,10 @@ class SeaquestDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Seaquest(Game[SeaquestState, SeaquestDraws]):
-    """Steer a submarine, shoot fish and submarines, and bring up divers in time. Seaquest of MinAtar 1.0.15.
+    """Seaquest-MinAtar: steer a submarine, shoot fish and submarines, and bring up divers in time.
+
+    Original: MinAtar 1.0.15 `environments/seaquest.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+      Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
     The player moves one cell a step between the surface, row 0, and row 8, and may shoot every fifth step. A bullet
     flies one cell a step and kills the first enemy that it hits or that runs into it. Enemies spawn at either side in
