@@ -26,7 +26,12 @@ from envcore_minatar.slots import NUM_SLOTS
 from jax import lax
 
 _NUM_BULLETS, _NUM_DIVERS = 3, 4
-_NUMBERS = tuple(name for name in SeaquestState.bit_fields if name != "last_action")
+NUMBERS = (
+    *("oxygen", "diver_count", "sub_x", "sub_y", "sub_or", "e_spawn_speed", "e_spawn_timer", "d_spawn_timer"),
+    *("move_speed", "ramp_index", "shot_timer", "surface", "terminal"),
+)
+# The capacities of our lists, and how many numbers an item has.
+LISTS = {"f_bullets": (3, 3), "e_bullets": (32, 3), "e_fish": (32, 4), "e_subs": (32, 5), "divers": (4, 4)}
 
 
 def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> SeaquestState:
@@ -51,9 +56,8 @@ def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> Seaq
         for there, (x, y, right, timer) in _newest(values, "divers", _NUM_DIVERS)
     ]
     return SeaquestState.pack(
-        **{name: values[name] for name in _NUMBERS},
+        **{name: values[name] for name in NUMBERS},
         last_action=last_action,
-        diver_count=values["diver_count"],
         f_bullets=join_bullets(bullets),
         divers=join_divers(divers),
         enemies=_enemies_from(values),
@@ -71,8 +75,7 @@ def to_original(state: SeaquestState) -> dict[str, jax.Array]:
     )
     order = jnp.lexsort((right, bullet_x, row))
     return {
-        **{name: getattr(state, name) for name in _NUMBERS},
-        "diver_count": state.diver_count,
+        **{name: getattr(state, name) for name in NUMBERS},
         **_listed("f_bullets", *map(_stack, zip(*((b.flies, b.x, b.y, b.right) for b in bullets), strict=True))),
         **_listed(
             "divers",
@@ -82,6 +85,32 @@ def to_original(state: SeaquestState) -> dict[str, jax.Array]:
         **_listed("e_subs", alive & is_sub, x, row + 1, right, move_timer, shot_timer),
         **_listed("e_bullets", bullet[order], bullet_x[order], row[order] + 1, right[order]),
     }
+
+
+def fields(original: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {name: np.array(getattr(original, name), np.int32) for name in NUMBERS}
+    for name, (capacity, width) in LISTS.items():
+        items = getattr(original, name)
+        found[name] = np.array([*items, *[[0] * width] * (capacity - len(items))], np.int32)
+        found[f"{name}_count"] = np.array(len(items), np.int32)
+    return found
+
+
+def canonical(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The fields with lists of our capacities, and enemy bullets, whose order has no effect, sorted as ours."""
+    found = dict(fields)
+    for name, (capacity, width) in LISTS.items():
+        items, count = fields[name], fields[f"{name}_count"]
+        assert count.max() <= capacity
+        there = np.arange(items.shape[1]) < count[:, None]
+        assert not items[~there].any()
+        found[name] = np.zeros((len(items), capacity, width), np.int32)
+        found[name][:, : items.shape[1]] = items[:, :capacity]
+    x, y, right = np.moveaxis(found["e_bullets"], 2, 0)
+    absent = np.arange(LISTS["e_bullets"][0]) >= found["e_bullets_count"][:, None]
+    order = np.lexsort((right, x, y, absent))
+    found["e_bullets"] = np.take_along_axis(found["e_bullets"], order[..., None], axis=1)
+    return found
 
 
 def _newest(values: Mapping[str, jax.Array], name: str, num: int) -> list[tuple[jax.Array, jax.Array]]:

@@ -18,34 +18,13 @@ import seaquest_original
 from envcore.testing.compilation import quick_jit
 from envcore_minatar.seaquest import Seaquest, SeaquestDraws
 from minatar import Environment
+from seaquest_original import canonical, fields
 
 ENVS = {ramping: Seaquest(use_minimal_action_set=False, difficulty_ramping=ramping) for ramping in (True, False)}
 ENV = ENVS[True]
-NUMBERS = (
-    *("oxygen", "diver_count", "sub_x", "sub_y", "sub_or", "e_spawn_speed", "e_spawn_timer", "d_spawn_timer"),
-    *("move_speed", "ramp_index", "shot_timer", "surface", "terminal"),
-)
-LISTS = {"f_bullets": (3, 3), "e_bullets": (32, 3), "e_fish": (32, 4), "e_subs": (32, 5), "divers": (4, 4)}
 NONE, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 # Compiled as a whole, which takes a tenth of the time.
 ORIGINAL = lockstep.Original(jax.jit(seaquest_original.from_original), jax.jit(seaquest_original.to_original))
-
-
-def canonical(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The fields with lists of our capacities, and enemy bullets, whose order has no effect, sorted as ours."""
-    found = dict(fields)
-    for name, (capacity, width) in LISTS.items():
-        items, count = fields[name], fields[f"{name}_count"]
-        assert count.max() <= capacity
-        there = np.arange(items.shape[1]) < count[:, None]
-        assert not items[~there].any()
-        found[name] = np.zeros((len(items), capacity, width), np.int32)
-        found[name][:, : items.shape[1]] = items[:, :capacity]
-    x, y, right = np.moveaxis(found["e_bullets"], 2, 0)
-    absent = np.arange(LISTS["e_bullets"][0]) >= found["e_bullets_count"][:, None]
-    order = np.lexsort((right, x, y, absent))
-    found["e_bullets"] = np.take_along_axis(found["e_bullets"], order[..., None], axis=1)
-    return found
 
 
 def check(steps: lockstep.Steps, ramping: bool = True) -> None:
@@ -54,15 +33,6 @@ def check(steps: lockstep.Steps, ramping: bool = True) -> None:
 
 def in_our_form(steps: lockstep.Steps) -> lockstep.Steps:
     return steps._replace(before=canonical(steps.before), after=canonical(steps.after))
-
-
-def fields(original: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {name: np.array(getattr(original, name), np.int32) for name in NUMBERS}
-    for name, (capacity, width) in LISTS.items():
-        items = getattr(original, name)
-        found[name] = np.array([*items, *[[0] * width] * (capacity - len(items))], np.int32)
-        found[f"{name}_count"] = np.array(len(items), np.int32)
-    return found
 
 
 def set_fields(original: Any, values: dict[str, Any]) -> None:
