@@ -64,7 +64,7 @@ class RolloutError(EnvcoreError, ValueError):
 
 
 class NoPictureError(EnvcoreError, NotImplementedError):
-    """The environment's class does not implement `render`."""
+    """The environment's class does not implement `paint`."""
 
 
 class PictureError(EnvcoreError, ValueError):

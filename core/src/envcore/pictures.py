@@ -41,7 +41,7 @@ def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: 
     Raises:
       PictureError: the height is no positive integer.
       EnvironmentDefinitionError: `render` returns something else, or does not take a height.
-      NoPictureError: the environment does not implement `render`.
+      NoPictureError: the environment does not implement `paint`.
     """
     height = checked_height(height)
     call = f"{env.name}.render(state, params, height={height})"

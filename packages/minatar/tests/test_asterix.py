@@ -7,12 +7,14 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
+import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
 from envcore.testing.compilation import quick_jit
 from envcore_minatar import asterix
 from envcore_minatar.asterix import Asterix, AsterixDraws
+from minatar_rules import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
 
 ENV = Asterix(use_minimal_action_set=False)
 WITHOUT_RAMP = Asterix(use_minimal_action_set=False, difficulty_ramping=False)
@@ -20,6 +22,7 @@ NUMBERS = (
     *("player_x", "player_y", "shot_timer", "spawn_speed", "spawn_timer", "move_speed", "move_timer"),
     *("ramp_timer", "ramp_index", "terminal"),
 )
+ORIGINAL = lockstep.by_name(asterix.start, (*NUMBERS, "entities"), computed=["shot_timer"])
 RANDOM = (1 / 6,) * 6
 
 
@@ -52,6 +55,59 @@ def survives(original: Any, rng: np.random.Generator) -> int:
     return int(rng.choice(np.flatnonzero(dangers == dangers.min())))
 
 
+TO_RIGHT, TO_LEFT = 1, 0
+GOLD, ENEMY = 1, 0
+
+
+def slots(**rows: tuple[int, int, int]) -> list[list[int]]:
+    """`entities` with these in their rows, the others free: `slots(row3=(column, direction, kind))`."""
+    entities = [rows.get(f"row{row}") for row in range(1, 9)]
+    return [[0] * 5 if held is None else [1, held[0], row, *held[1:]] for row, held in enumerate(entities, 1)]
+
+
+ALL_ROWS = slots(**{f"row{row}": (2, TO_LEFT, ENEMY) for row in range(1, 9)})
+NEAR = {"player_x": 5, "player_y": 5, "move_timer": 0}  # entities move in this step
+
+
+@rules(
+    ("up", {"player_y": 5}, UP, {"player_y": 4}, 0, False),
+    ("down", {"player_y": 5}, DOWN, {"player_y": 6}, 0, False),
+    ("left", {"player_x": 5}, LEFT, {"player_x": 4}, 0, False),
+    ("right", {"player_x": 5}, RIGHT, {"player_x": 6}, 0, False),
+    ("fire does nothing", {}, FIRE, {"player_x": 5, "player_y": 5}, 0, False),
+    ("row 1 is the highest", {"player_y": 1}, UP, {"player_y": 1}, 0, False),
+    ("row 8 is the lowest", {"player_y": 8}, DOWN, {"player_y": 8}, 0, False),
+    ("the edge stops the player", {"player_x": 9}, RIGHT, {"player_x": 9}, 0, False),
+    ("gold is gathered", {"entities": slots(row4=(5, TO_LEFT, GOLD))}, UP, {"entities": slots()}, 1, False),
+    ("an enemy ends the game", {"entities": slots(row4=(5, TO_LEFT, ENEMY))}, UP, {"player_y": 4}, 0, True),
+    ("elsewhere they do neither", {"entities": slots(row4=(6, TO_LEFT, ENEMY))}, UP, {"player_y": 4}, 0, False),
+    ("timers fall", {"spawn_timer": 3, "move_timer": 2}, NOTHING, {"spawn_timer": 2, "move_timer": 1}, 0, False),
+    ("entities move right", {**NEAR, "entities": slots(row2=(5, TO_RIGHT, GOLD))}, NOTHING,
+     {"entities": slots(row2=(6, TO_RIGHT, GOLD)), "move_timer": 4}, 0, False),
+    ("entities move left", {**NEAR, "entities": slots(row2=(5, TO_LEFT, ENEMY))}, NOTHING,
+     {"entities": slots(row2=(4, TO_LEFT, ENEMY)), "move_timer": 4}, 0, False),
+    ("off the board they are gone", {**NEAR, "entities": slots(row2=(9, TO_RIGHT, ENEMY), row3=(0, TO_LEFT, GOLD))},
+     NOTHING, {"entities": slots()}, 0, False),
+    ("gold runs into the player", {**NEAR, "entities": slots(row5=(4, TO_RIGHT, GOLD))}, NOTHING,
+     {"entities": slots()}, 1, False),
+    ("an enemy runs into the player", {**NEAR, "entities": slots(row5=(6, TO_LEFT, ENEMY))}, NOTHING, {}, 0, True),
+    ("an entity appears in the drawn slot", {"spawn_timer": 0, "entities": slots(row1=(5, TO_LEFT, ENEMY))}, NOTHING,
+     {"entities": slots(row1=(5, TO_LEFT, ENEMY), row4=(0, TO_RIGHT, GOLD)), "spawn_timer": 9}, 0, False),
+    ("no slot is free", {"spawn_timer": 0, "entities": ALL_ROWS}, NOTHING, {"entities": ALL_ROWS}, 0, False),
+    ("the ramp's timer falls", {"ramp_timer": 0}, NOTHING, {"ramp_timer": -1, "ramp_index": 0}, 0, False),
+    ("entities appear more often", {"ramp_timer": -1, "ramp_index": 0}, NOTHING,
+     {"spawn_speed": 9, "move_speed": 5, "ramp_index": 1, "ramp_timer": 100}, 0, False),
+    ("and move faster every other time", {"ramp_timer": -1, "ramp_index": 1, "spawn_speed": 9}, NOTHING,
+     {"spawn_speed": 8, "move_speed": 4, "ramp_index": 2, "ramp_timer": 100}, 0, False),
+    ("until both speeds are 1", {"ramp_timer": -1, "spawn_speed": 1, "move_speed": 1}, NOTHING,
+     {"ramp_timer": -1, "ramp_index": 0}, 0, False),
+    ("after the end nothing moves", {"terminal": True}, UP, {"player_y": 5, "spawn_timer": 10}, 0, True),
+)  # fmt: skip
+def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
+    third_of_seven = AsterixDraws(from_left=jnp.bool_(True), gold=jnp.bool_(True), choice=jnp.int32(2 * 840 // 7))
+    check_step(ENV, asterix.start().replace(**before), action, third_of_seven, after, reward, end)
+
+
 def test_every_recorded_step() -> None:
     def draws(recording: golden.Recording) -> AsterixDraws:
         number_free = 8 - recording["before.entities"][:, :, 0].sum(1)
@@ -59,15 +115,15 @@ def test_every_recorded_step() -> None:
         return AsterixDraws(recording["draw.spawn_u_lr"] < 1 / 2, recording["draw.spawn_u_gold"] < 1 / 3, choice)
 
     steps = lockstep.recorded("asterix", draws)
-    lockstep.check(asterix, ENV, steps)
-    lockstep.check(asterix, WITHOUT_RAMP, steps)
+    lockstep.check(ORIGINAL, ENV, steps)
+    lockstep.check(ORIGINAL, WITHOUT_RAMP, steps)
 
 
 def test_recorded_resets() -> None:
     def starts(recording: golden.Recording) -> Any:
         return jax.vmap(lambda _: asterix.start())(recording.extras["reset.terminal"])
 
-    lockstep.check_resets(asterix, "asterix", starts)
+    lockstep.check_resets(ORIGINAL, "asterix", starts)
 
 
 @pytest.mark.parametrize("env", [ENV, WITHOUT_RAMP])
@@ -75,7 +131,7 @@ def test_lockstep_with_the_original(env: Asterix) -> None:
     steps = lockstep.played("asterix", env, fields, script, 4000)
     assert steps.reward.sum() > 20
     assert steps.terminal.sum() > 30
-    lockstep.check(asterix, env, steps)
+    lockstep.check(ORIGINAL, env, steps)
 
 
 def test_lockstep_with_the_original_up_to_full_difficulty() -> None:
@@ -84,20 +140,20 @@ def test_lockstep_with_the_original_up_to_full_difficulty() -> None:
     assert steps.after["ramp_index"].max() == 9
     full = steps.before["entities"][:, :, 0].all(1)
     assert (full & (steps.before["spawn_timer"] == 0)).sum() > 10
-    lockstep.check(asterix, ENV, steps)
+    lockstep.check(ORIGINAL, ENV, steps)
 
 
 @pytest.mark.parametrize("policy", [None, survives])
 def test_whole_games_follow_the_original(policy: Any) -> None:
     steps = lockstep.played("asterix", ENV, fields, script, 3000, seed=1, policy=policy)
-    lockstep.check_games(asterix, ENV, steps)
+    lockstep.check_games(ORIGINAL, ENV, steps)
 
 
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
-    theirs = lockstep.originals_episodes("asterix", RANDOM, 3000)
-    ours = lockstep.our_episodes(ENV, RANDOM, 3000, 1000)
-    lockstep.check_same_distribution(ours, theirs)
+    theirs = episodes.originals_episodes("asterix", RANDOM, 3000)
+    ours = episodes.our_episodes(ENV, RANDOM, 3000, 1000)
+    episodes.check_same_distribution(ours, theirs)
 
 
 def test_draws_are_uniform() -> None:
@@ -115,12 +171,11 @@ def test_free_slots_are_equally_likely() -> None:
     """All sets of free slots, all choices."""
     filled = np.array([[mask >> slot & 1 for slot in range(8)] for mask in range(256)])
     entities = np.stack([filled, filled * 4, filled * np.arange(1, 9), filled, 0 * filled], -1)
-    start = {name: np.asarray(x) for name, x in asterix.to_original(asterix.start()).items()}
 
     @quick_jit
     @jax.vmap
     def counts(entities: Any) -> Any:
-        state = asterix.from_original({**start, "spawn_timer": 0, "entities": entities})
+        state = asterix.start().replace(spawn_timer=0, entities=entities)
 
         def filled_after(choice: Any) -> Any:
             draws = AsterixDraws(jnp.bool_(False), jnp.bool_(True), choice)

@@ -7,15 +7,18 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
+import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
 from envcore.testing.compilation import quick_jit
 from envcore_minatar import breakout
 from envcore_minatar.breakout import Breakout, BreakoutDraws
+from minatar_rules import LEFT, NOTHING, RIGHT, check_step, rules
 
 ENV = Breakout(use_minimal_action_set=False)
 NUMBERS = ("ball_y", "ball_x", "ball_dir", "pos", "last_y", "last_x", "strike", "terminal", "brick_map")
+ORIGINAL = lockstep.by_name(lambda: breakout.start(jnp.bool_(False)), NUMBERS)
 RANDOM = (1 / 6,) * 6
 
 
@@ -30,30 +33,78 @@ def chases(original: Any, rng: np.random.Generator) -> int:
     return int(np.select([original.ball_x < original.pos, original.ball_x > original.pos], [1, 3], 0))
 
 
+UP_LEFT, UP_RIGHT, DOWN_RIGHT, DOWN_LEFT = range(4)
+WALL, NONE = 2**30 - 1, np.uint32(0)  # of `bricks`
+
+
+def at(y: int, x: int, direction: int, **others: Any) -> dict[str, Any]:
+    """The ball's place and direction, and other fields."""
+    return {"ball_y": y, "ball_x": x, "ball_dir": direction, **others}
+
+
+to = at
+
+
+@rules(
+    ("the ball moves a cell up left", at(6, 5, UP_LEFT), NOTHING, to(5, 4, UP_LEFT), 0, False),
+    ("the ball moves a cell up right", at(6, 5, UP_RIGHT), NOTHING, to(5, 6, UP_RIGHT), 0, False),
+    ("the ball moves a cell down right", at(6, 5, DOWN_RIGHT), NOTHING, to(7, 6, DOWN_RIGHT), 0, False),
+    ("the ball moves a cell down left", at(6, 5, DOWN_LEFT), NOTHING, to(7, 4, DOWN_LEFT), 0, False),
+    ("its old place is the trail", at(6, 5, UP_LEFT), NOTHING, {"last_y": 6, "last_x": 5}, 0, False),
+    ("left moves the paddle", at(6, 5, UP_LEFT, pos=4), LEFT, {"pos": 3}, 0, False),
+    ("right moves the paddle", at(6, 5, UP_LEFT, pos=4), RIGHT, {"pos": 5}, 0, False),
+    ("the wall stops the paddle", at(6, 5, UP_LEFT, pos=0), LEFT, {"pos": 0}, 0, False),
+    ("the left wall turns the ball", at(6, 0, UP_LEFT), NOTHING, to(5, 0, UP_RIGHT), 0, False),
+    ("the right wall turns the ball", at(6, 9, DOWN_RIGHT), NOTHING, to(7, 9, DOWN_LEFT), 0, False),
+    ("the top turns the ball", at(0, 5, UP_LEFT), NOTHING, to(0, 4, DOWN_LEFT), 0, False),
+    ("a brick breaks and turns the ball", at(4, 5, UP_LEFT), NOTHING, to(4, 4, DOWN_LEFT, strike=True), 1, False),
+    ("only that brick breaks", at(4, 5, UP_LEFT), NOTHING, {"bricks": WALL & ~(1 << 24)}, 1, False),
+    ("then the ball passes bricks", at(4, 5, UP_LEFT, strike=True), NOTHING, to(3, 4, UP_LEFT, strike=True), 0, False),
+    (
+        "until it meets a free cell",
+        at(6, 5, UP_LEFT, strike=True),
+        NOTHING,
+        {"strike": False, "bricks": WALL},
+        0,
+        False,
+    ),
+    ("above the paddle it bounces up", at(8, 5, DOWN_RIGHT, pos=5), NOTHING, to(8, 6, UP_RIGHT), 0, False),
+    ("the paddle moves before the ball", at(8, 5, DOWN_RIGHT, pos=4), RIGHT, to(8, 6, UP_RIGHT), 0, False),
+    ("diagonally above it turns back", at(8, 5, DOWN_RIGHT, pos=6), NOTHING, to(8, 6, UP_LEFT), 0, False),
+    ("past the paddle the ball is lost", at(8, 5, DOWN_RIGHT, pos=0), NOTHING, to(9, 6, DOWN_RIGHT), 0, True),
+    ("at the bottom a new wall appears", at(8, 5, DOWN_LEFT, pos=5, bricks=NONE), NOTHING, {"bricks": WALL}, 0, False),
+    ("but no earlier", at(7, 5, DOWN_LEFT, pos=5, bricks=NONE), NOTHING, {"bricks": 0}, 0, False),
+    ("after the end nothing moves", at(6, 5, UP_LEFT, terminal=True), LEFT, to(6, 5, UP_LEFT, pos=4), 0, True),
+)
+def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
+    state = breakout.start(jnp.bool_(False)).replace(**before)
+    check_step(ENV, state, action, BreakoutDraws(), after, reward, end)
+
+
 def test_every_recorded_step() -> None:
-    lockstep.check(breakout, ENV, lockstep.recorded("breakout", lambda recording: BreakoutDraws()))
+    lockstep.check(ORIGINAL, ENV, lockstep.recorded("breakout", lambda recording: BreakoutDraws()))
 
 
 def test_recorded_resets() -> None:
     def starts(recording: golden.Recording) -> Any:
         return jax.vmap(breakout.start)(jnp.asarray(recording.extras["reset_draw.ball_start"]) == 1)
 
-    lockstep.check_resets(breakout, "breakout", starts)
+    lockstep.check_resets(ORIGINAL, "breakout", starts)
 
 
 @pytest.mark.parametrize("policy", [None, chases])
 def test_lockstep_with_the_original(policy: Any) -> None:
     steps = lockstep.played("breakout", ENV, fields, lambda original, draws: [], 3000, policy=policy)
     assert steps.reward.sum() > 100
-    lockstep.check(breakout, ENV, steps)
-    lockstep.check_games(breakout, ENV, steps)
+    lockstep.check(ORIGINAL, ENV, steps)
+    lockstep.check_games(ORIGINAL, ENV, steps)
 
 
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
-    theirs = lockstep.originals_episodes("breakout", RANDOM, 3000)
-    ours = lockstep.our_episodes(ENV, RANDOM, 3000, 1000)
-    lockstep.check_same_distribution(ours, theirs)
+    theirs = episodes.originals_episodes("breakout", RANDOM, 3000)
+    ours = episodes.our_episodes(ENV, RANDOM, 3000, 1000)
+    episodes.check_same_distribution(ours, theirs)
 
 
 def test_starts_from_either_side() -> None:
@@ -66,8 +117,8 @@ def test_last_brick_breaks_while_the_wall_refills_later() -> None:
     """The one event of which the recordings have a single constructed step."""
     brick_map = np.zeros((10, 10), np.int8)
     brick_map[1, 4] = 1
-    start = {"ball_y": 2, "ball_x": 3, "ball_dir": 1, "pos": 0, "last_y": 3, "last_x": 2, "strike": 0, "terminal": 0}
-    state = breakout.from_original({**start, "brick_map": brick_map})
+    ball = {"ball_y": 2, "ball_x": 3, "ball_dir": 1, "pos": 0, "last_y": 3, "last_x": 2}
+    state = breakout.start(jnp.bool_(False)).replace(**ball, brick_map=brick_map)
     state, reward = ENV.play(state, jnp.int32(0), BreakoutDraws())
     assert reward == 1
     assert not state.brick_map.any()

@@ -7,6 +7,7 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
+import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
@@ -16,8 +17,10 @@ from envcore_minatar.freeway import Freeway, FreewayDraws, FreewayParams, Freewa
 from envcore_minatar.game import UP
 from envcore_minatar.lanes import unpack_lanes
 from minatar.environments import freeway as theirs
+from minatar_rules import DOWN, NOTHING, check_step, rules
 
 NUMBERS = ("pos", "move_timer", "terminate_timer", "terminal", "cars")
+ORIGINAL = lockstep.by_name(lambda: freeway.start(FreewayDraws(np.uint32(0))), NUMBERS)
 CLIMBS = (0.02, 0.02, 0.8, 0.02, 0.12, 0.02)
 SHORT = 400
 KEY = jax.random.key(0)
@@ -68,9 +71,51 @@ def crosses(original: Any, rng: np.random.Generator) -> int:
     return 0 if near else UP
 
 
+DRAWN = 0x99999999  # speed 1 to the right in every lane
+
+
+def lanes(**rows: tuple[int, int, int]) -> list[list[int]]:
+    """`cars` with (column, timer, speed) in these rows, and elsewhere cars far away: `lanes(row3=(4, 0, -2))`."""
+    return [[column, row, *rest] for row in range(1, 9) for column, *rest in [rows.get(f"row{row}", (8, 5, 5))]]
+
+
+def moved(**rows: tuple[int, int, int]) -> list[list[int]]:
+    """The same a step later, when the other cars have waited for a step."""
+    return [car if f"row{car[1]}" in rows else [car[0], car[1], car[2] - 1, car[3]] for car in lanes(**rows)]
+
+
+XS = 0x88888888  # of `lanes()`
+
+
+@rules(
+    ("up", {"pos": 5}, UP, {"pos": 4, "move_timer": 2}, 0, False),
+    ("down", {"pos": 5}, DOWN, {"pos": 6, "move_timer": 2}, 0, False),
+    ("nothing", {"pos": 5}, NOTHING, {"pos": 5, "move_timer": 0}, 0, False),
+    ("the bottom stops the chicken", {"pos": 9}, DOWN, {"pos": 9, "move_timer": 2}, 0, False),
+    ("it rests between moves", {"pos": 5, "move_timer": 1}, UP, {"pos": 5, "move_timer": 0}, 0, False),
+    ("a car waits", {"cars": lanes(row3=(6, 2, 3))}, NOTHING, {"cars": moved(row3=(6, 1, 3))}, 0, False),
+    ("a car drives right", {"cars": lanes(row3=(6, 0, 3))}, NOTHING, {"cars": moved(row3=(7, 3, 3))}, 0, False),
+    ("a car drives left", {"cars": lanes(row3=(6, 0, -3))}, NOTHING, {"cars": moved(row3=(5, 3, -3))}, 0, False),
+    ("round the right end", {"cars": lanes(row3=(9, 0, 1))}, NOTHING, {"cars": moved(row3=(0, 1, 1))}, 0, False),
+    ("round the left end", {"cars": lanes(row3=(0, 0, -1))}, NOTHING, {"cars": moved(row3=(9, 1, -1))}, 0, False),
+    ("a hit before the car moves", {"pos": 3, "cars": lanes(row3=(4, 0, 1))}, NOTHING, {"pos": 9}, 0, False),
+    ("a hit after the car moved", {"pos": 3, "cars": lanes(row3=(3, 0, 1))}, NOTHING, {"pos": 9}, 0, False),
+    ("a hit by a car that waits", {"pos": 4, "cars": lanes(row3=(4, 2, 1))}, UP, {"pos": 9}, 0, False),
+    ("in other columns no hit", {"pos": 3, "cars": lanes(row3=(5, 0, 1))}, NOTHING, {"pos": 3}, 0, False),
+    ("the top scores, and cars change", {"pos": 1}, UP, {"pos": 9, "speeds": DRAWN, "timers": 0, "xs": XS}, 1, False),
+    ("time runs", {"terminate_timer": 1}, NOTHING, {"terminate_timer": 0}, 0, False),
+    ("and ends the game", {"terminate_timer": 0}, NOTHING, {"terminate_timer": -1}, 0, True),
+    ("after the end nothing moves", {"pos": 5, "terminal": True}, UP, {"pos": 5, "cars": lanes()}, 0, True),
+)
+def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
+    draws = FreewayDraws(jnp.uint32(DRAWN))
+    state = freeway.start(draws).replace(**{"move_timer": 0, "cars": lanes(), **before})
+    check_step(ENV, state, action, draws, after, reward, end)
+
+
 def test_every_recorded_step() -> None:
     steps = lockstep.recorded("freeway", lambda r: as_draws(r["draw.car_speed"], r["draw.car_u_direction"]))
-    lockstep.check(freeway, ENV, steps)
+    lockstep.check(ORIGINAL, ENV, steps)
 
 
 def test_recorded_resets() -> None:
@@ -78,7 +123,7 @@ def test_recorded_resets() -> None:
         drawn = recording.extras["reset_draw.car_speed"], recording.extras["reset_draw.car_u_direction"]
         return jax.vmap(freeway.start)(jax.tree.map(jnp.asarray, as_draws(*drawn)))
 
-    lockstep.check_resets(freeway, "freeway", starts)
+    lockstep.check_resets(ORIGINAL, "freeway", starts)
 
 
 @pytest.mark.parametrize(
@@ -89,18 +134,18 @@ def test_lockstep_with_the_original(policy: Any, ramping: bool, wins: int) -> No
     steps = lockstep.played("freeway", env, fields, script, 5200, policy=policy)
     assert steps.reward.sum() >= wins
     assert steps.terminal.sum() == 2
-    lockstep.check(freeway, env, steps)
-    lockstep.check_games(freeway, env, steps)
+    lockstep.check(ORIGINAL, env, steps)
+    lockstep.check_games(ORIGINAL, env, steps)
 
 
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorter ones than usual, for the original takes a minute for 2,000 of them."""
+    """Shorter ones than usual, because the original takes a minute for 2,000 of them."""
     monkeypatch.setattr(theirs, "time_limit", SHORT - 1)
-    original = lockstep.originals_episodes("freeway", CLIMBS, 1500)
-    ours = lockstep.our_episodes(Short(use_minimal_action_set=False), CLIMBS, 3000, SHORT)
+    original = episodes.originals_episodes("freeway", CLIMBS, 1500)
+    ours = episodes.our_episodes(Short(use_minimal_action_set=False), CLIMBS, 3000, SHORT)
     assert len(set(original.returns)) > 8
-    lockstep.check_same_distribution(ours, original)
+    episodes.check_same_distribution(ours, original)
 
 
 def test_cars_are_drawn_uniformly_and_independently() -> None:
@@ -126,7 +171,7 @@ def test_a_reset_draws_all_cars() -> None:
 def test_a_win_draws_new_cars_in_their_places() -> None:
     env = Freeway(use_minimal_action_set=False)
     _, state = env.reset(KEY)
-    state = freeway.from_original({**freeway.to_original(state), "pos": 1, "move_timer": 0})
+    state = state.replace(pos=1, move_timer=0)
     params = env.default_params.replace(sticky_action_prob=0.0)
     _, after, reward, *_ = quick_jit(jax.vmap(lambda key: env.step_env(key, state, UP, params)))(
         jax.random.split(KEY, 1000)
@@ -139,7 +184,7 @@ def test_a_win_draws_new_cars_in_their_places() -> None:
 
 @pytest.mark.parametrize("limit", [None, 3, 3000])
 def test_time_ends_the_game(limit: int | None) -> None:
-    """At the original's limit or another; then the game stands still, and so does the original's timer."""
+    """At the original's limit or another; then the game does not change, nor does the original's timer."""
     env = Freeway(use_minimal_action_set=False)
     params = env.default_params if limit is None else env.default_params.replace(max_steps_in_episode=limit)
     last = 2501 if limit is None else limit

@@ -14,6 +14,7 @@ from envcore.errors import InvalidParamsError
 from envcore.testing import check_env
 from envcore.testing.compilation import quick_jit
 from envcore_minatar import plugin
+from envcore_minatar.bit_fields import View
 from minatar import Environment
 
 IDS = [spec.id for spec in plugin.envcore_env_specs()]
@@ -52,7 +53,7 @@ def test_defaults_are_the_originals(env_id: str) -> None:
 def test_sticky_actions_repeat_the_last_executed_one(env_id: str) -> None:
     env = make(env_id, use_minimal_action_set=False)
     _, state = env.reset(KEY)
-    state = state.replace(packed=env.layout.write(state.packed, "last_action", 5))
+    state = state.replace(last_action=5)
     keys = jax.random.split(KEY, 4000)
     executed = np.asarray(quick_jit(jax.vmap(lambda key: env.step_env(key, state, 1)[1].last_action))(keys))
     assert set(executed) == {1, 5}
@@ -92,13 +93,13 @@ def test_a_step_after_the_end_changes_nothing_but_the_last_action(env_id: str) -
     env = make(env_id, use_minimal_action_set=False)
     params = env.default_params.replace(sticky_action_prob=0.0)
     _, state = env.reset(KEY)
-    state = state.replace(packed=env.layout.write(state.packed, "terminal", True))
+    state = state.replace(terminal=True)
     for action in range(6):
         _, after, reward, terminated, _ = env.step_env(KEY, state, action, params)
         assert terminated
         assert reward == 0
         assert after.last_action == action
-        expected = state.replace(packed=env.layout.write(state.packed, "last_action", action), time=state.time + 1)
+        expected = state.replace(last_action=action, time=state.time + 1)
         jax.tree.map(np.testing.assert_array_equal, after, expected)
 
 
@@ -107,6 +108,59 @@ def test_observation_turns_into_floats_as_late_as_one_likes(env_id: str) -> None
     obs, _ = env.reset(KEY)
     assert obs.dtype == jnp.bool_
     np.testing.assert_array_equal(obs.astype(jnp.float32), np.asarray(obs, np.float32))
+
+
+def fields_of(state: Any) -> list[str]:
+    """The fields that can be read and replaced, apart from leaves."""
+    views = [name for name, field in inspect.getmembers(type(state)) if isinstance(field, View) and field.words_of]
+    return [*type(state).bit_fields, *views]
+
+
+def test_what_is_read_can_be_replaced(env_id: str) -> None:
+    """In a batch, and under `vmap`: nothing changes, in the fields or in what is seen."""
+    env = make(env_id)
+    keys = jax.random.split(KEY, 4)
+    step = quick_jit(jax.vmap(lambda key, state: env.step(key, state, 1)[1]))
+    states = quick_jit(jax.vmap(env.reset))(keys)[1]
+    for _ in range(30):
+        states = step(keys, states)
+
+    def read(state: Any) -> dict[str, Any]:
+        of_free_slots = ("from_left", "gold")  # in Asterix: they mean nothing
+        return {name: getattr(state, name) for name in fields_of(state) if name not in of_free_slots}
+
+    def again(state: Any) -> Any:
+        return state.replace(**read(state))
+
+    for replaced in (again(states), quick_jit(jax.vmap(again))(states)):
+        assert jax.tree.map(jax.typeof, replaced) == jax.tree.map(jax.typeof, states)
+        jax.tree.map(np.testing.assert_array_equal, read(replaced), read(states))
+        seen = quick_jit(jax.vmap(env.get_obs))
+        np.testing.assert_array_equal(seen(replaced), seen(states))
+
+
+@pytest.mark.parametrize(
+    ("env_id", "update", "error", "message"),
+    [
+        ("Asterix-MinAtar", {"player_x": 16}, ValueError, "`player_x` must be from 0 to 15, got 16"),
+        ("Asterix-MinAtar", {"entities": np.full((8, 5), 7)}, ValueError, "`entities` must be"),
+        ("Asterix-MinAtar", {"entities": np.zeros((7, 5), int)}, ValueError, "`entities` must be"),
+        ("Asterix-MinAtar", {"shot_timer": 0}, TypeError, "`shot_timer` of AsterixState follows from other fields"),
+        ("Breakout-MinAtar", {"brick_map": np.ones((10, 10))}, ValueError, "bricks in rows 1 to 3 only"),
+        ("Breakout-MinAtar", {"brick_map": np.full((10, 10), 2)}, ValueError, "zeros and ones"),
+        ("Freeway-MinAtar", {"terminate_timer": 2501}, ValueError, "`terminate_timer` must be from -1 to 2500"),
+        ("Freeway-MinAtar", {"cars": np.zeros((8, 4), int)}, ValueError, "`cars` must be"),
+        ("Seaquest-MinAtar", {"oxygen": 300}, ValueError, "`oxygen` must be from -2 to 253, got 300"),
+        ("Seaquest-MinAtar", {"e_fish": []}, TypeError, "SeaquestState has no field `e_fish`, only time, packed"),
+        ("SpaceInvaders-MinAtar", {"alien_dir": 0}, ValueError, "`alien_dir` must be -1 or 1, got 0"),
+        ("SpaceInvaders-MinAtar", {"alien_map": np.zeros((10, 9))}, ValueError, "must have shape"),
+        ("SpaceInvaders-MinAtar", {"ramp_index": 1}, TypeError, "follows from other fields. Replace those: How often"),
+    ],
+)
+def test_what_cannot_be_replaced(env_id: str, update: Any, error: type[Exception], message: str) -> None:
+    _, state = make(env_id).reset(KEY)
+    with pytest.raises(error, match=message):
+        state.replace(**update)
 
 
 @pytest.mark.slow

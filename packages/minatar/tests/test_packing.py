@@ -1,8 +1,8 @@
-"""The bits of words: layouts, rows and observations against numpy."""
+"""The bits of words: rows and observations against numpy."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,44 +13,10 @@ from envcore_minatar import packing
 from envcore_minatar.asterix import Asterix
 from envcore_minatar.breakout import Breakout
 from envcore_minatar.freeway import Freeway
-from envcore_minatar.packing import Layout
 from envcore_minatar.seaquest import Seaquest
 from envcore_minatar.space_invaders import SpaceInvaders
 
-
-class Ball(NamedTuple):
-    x: Any
-    y: Any
-    lost: Any
-
-
-LAYOUT = Layout(Ball, x=4, y=27, lost=1)
 RNG = np.random.default_rng(0)
-
-
-def test_layout_keeps_every_field() -> None:
-    ball = Ball(RNG.integers(0, 16, 1000), RNG.integers(0, 2**27, 1000), RNG.random(1000) < 0.5)
-    found = LAYOUT.unpack(LAYOUT.pack(Ball(*map(jnp.asarray, ball))))
-    for name, mine, expected in zip(Ball._fields, found, ball, strict=True):
-        np.testing.assert_array_equal(mine, expected, err_msg=name)
-    assert [x.dtype for x in found] == [jnp.int32, jnp.int32, jnp.bool_]
-
-
-def test_write_changes_one_field() -> None:
-    word = LAYOUT.write(LAYOUT.pack(Ball(5, 77, True)), "y", 3)
-    assert tuple(map(int, LAYOUT.unpack(word))) == (5, 3, 1)
-    assert word.dtype == jnp.uint32
-
-
-@pytest.mark.parametrize("widths", [{"x": 4, "y": 4}, {"y": 4, "x": 4, "lost": 1}])
-def test_layout_must_name_the_fields(widths: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="in their order"):
-        Layout(Ball, **widths)
-
-
-def test_layout_must_fit_a_word() -> None:
-    with pytest.raises(ValueError, match="33 bits"):
-        Layout(Ball, x=4, y=28, lost=1)
 
 
 def test_lookup() -> None:
@@ -68,6 +34,12 @@ def test_boards_and_rows() -> None:
     rows = packing.from_board(jnp.asarray(board))
     assert rows.shape == (50, 10)
     np.testing.assert_array_equal(packing.to_board(rows), board)
+
+
+@pytest.mark.parametrize(("board", "reason"), [(np.full((10, 10), 2), "zeros and ones"), (np.zeros((9, 10)), "shape")])
+def test_what_is_not_a_board(board: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        packing.from_board(board)
 
 
 @pytest.mark.skipif(vars(fusion)["set_xla_metadata"] is None, reason="this JAX cannot keep XLA from fusing")

@@ -8,19 +8,21 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
+import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
 from envcore_minatar import space_invaders
 from envcore_minatar.space_invaders import SpaceInvaders, SpaceInvadersDraws
 from minatar.environments.space_invaders import Env as Original
+from minatar_rules import FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
 
 NUMBERS = (
     "pos", "alien_dir", "enemy_move_interval", "alien_move_timer", "alien_shot_timer", "ramp_index", "shot_timer",
     "terminal", "f_bullet_map", "e_bullet_map", "alien_map",
 )  # fmt: skip
+ORIGINAL = lockstep.by_name(space_invaders.start, NUMBERS, computed=["ramp_index"])
 RANDOM = (1 / 6,) * 6
-NOTHING, LEFT, RIGHT, FIRE = 0, 1, 3, 5
 
 
 def game(difficulty_ramping: bool = True) -> SpaceInvaders:
@@ -62,10 +64,58 @@ def dodges(original: Any, rng: np.random.Generator) -> int:
     return NOTHING if action == FIRE else action
 
 
+def board(*cells: tuple[int, int]) -> list[list[bool]]:
+    """The board with these cells (row, column) set."""
+    return [[(row, column) in cells for column in range(10)] for row in range(10)]
+
+
+WAVE = board(*((row, column) for row in range(4) for column in range(2, 8)))
+CALM = {"alien_map": board((0, 4), (0, 5)), "alien_move_timer": 5, "alien_shot_timer": 5, "alien_dir": -1, "pos": 5}
+
+
+@rules(
+    ("left", {}, LEFT, {"pos": 4}, 0, False),
+    ("right", {}, RIGHT, {"pos": 6}, 0, False),
+    ("up does nothing", {}, UP, {"pos": 5, "f_bullet_map": board()}, 0, False),
+    ("the edge stops the cannon", {"pos": 9}, RIGHT, {"pos": 9}, 0, False),
+    ("fire, and the bullet flies", {}, FIRE, {"f_bullet_map": board((8, 5)), "shot_timer": 4}, 0, False),
+    ("too early to fire", {"shot_timer": 2}, FIRE, {"f_bullet_map": board(), "shot_timer": 1}, 0, False),
+    ("our bullets fly up", {"f_bullet_map": board((5, 1), (0, 3))}, NOTHING, {"f_bullet_map": board((4, 1))}, 0, False),
+    ("theirs fly down", {"e_bullet_map": board((5, 1), (9, 3))}, NOTHING, {"e_bullet_map": board((6, 1))}, 0, False),
+    ("one reaches the cannon", {"e_bullet_map": board((8, 5))}, NOTHING, {}, 0, True),
+    ("or misses it", {"e_bullet_map": board((8, 5))}, LEFT, {"pos": 4}, 0, False),
+    ("timers fall", {}, NOTHING, {"alien_move_timer": 4, "alien_shot_timer": 4}, 0, False),
+    ("two aliens move every second step", {"alien_move_timer": 0}, NOTHING,
+     {"alien_map": board((0, 3), (0, 4)), "alien_move_timer": 1}, 0, False),
+    ("to the right", {"alien_move_timer": 0, "alien_dir": 1}, NOTHING, {"alien_map": board((0, 5), (0, 6))}, 0, False),
+    ("many move at the interval", {"alien_move_timer": 0, "alien_map": WAVE}, NOTHING,
+     {"alien_move_timer": 11}, 0, False),
+    ("at the edge they go down and turn", {"alien_move_timer": 0, "alien_map": board((2, 0), (3, 4))}, NOTHING,
+     {"alien_map": board((3, 0), (4, 4)), "alien_dir": 1}, 0, False),
+    ("an alien reaches the cannon", {"alien_move_timer": 0, "alien_map": board((9, 6))}, NOTHING, {}, 0, True),
+    ("or the cannon an alien", {"alien_map": board((9, 6))}, RIGHT, {}, 0, True),
+    ("they turn at the bottom", {"alien_move_timer": 0, "alien_map": board((2, 0), (9, 9))}, NOTHING, {}, 0, True),
+    ("the lowest in the nearest column shoots", {"alien_shot_timer": 0, "alien_map": board((1, 6), (3, 6), (4, 2))},
+     NOTHING, {"e_bullet_map": board((3, 6)), "alien_shot_timer": 9}, 0, False),
+    ("of two columns the left one", {"alien_shot_timer": 0, "alien_map": board((1, 6), (2, 4))}, NOTHING,
+     {"e_bullet_map": board((2, 4))}, 0, False),
+    ("an alien and the bullet are gone", {"f_bullet_map": board((1, 5))}, NOTHING,
+     {"alien_map": board((0, 4)), "f_bullet_map": board()}, 1, False),
+    ("the next wave is faster", {"alien_map": board((0, 5)), "f_bullet_map": board((1, 5))}, NOTHING,
+     {"alien_map": WAVE, "enemy_move_interval": 11, "ramp_index": 1}, 1, False),
+    ("down to every sixth step", {"alien_map": board((0, 5)), "f_bullet_map": board((1, 5)), "enemy_move_interval": 6},
+     NOTHING, {"alien_map": WAVE, "enemy_move_interval": 6, "ramp_index": 6}, 1, False),
+    ("after the end nothing moves", {"terminal": True}, LEFT, {"pos": 5, "alien_move_timer": 5}, 0, True),
+)  # fmt: skip
+def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
+    state = space_invaders.start().replace(**{**CALM, **before})
+    check_step(game(), state, action, SpaceInvadersDraws(), after, reward, end)
+
+
 @pytest.mark.parametrize("difficulty_ramping", [True, False])
 def test_every_recorded_step(difficulty_ramping: bool) -> None:
     steps = lockstep.recorded("space_invaders", lambda recording: SpaceInvadersDraws())
-    lockstep.check(space_invaders, game(difficulty_ramping), steps)
+    lockstep.check(ORIGINAL, game(difficulty_ramping), steps)
 
 
 def test_recorded_resets() -> None:
@@ -73,7 +123,7 @@ def test_recorded_resets() -> None:
         number = len(recording.extras["reset.pos"])
         return jax.vmap(lambda _: space_invaders.start())(jnp.zeros(number))
 
-    lockstep.check_resets(space_invaders, "space_invaders", starts)
+    lockstep.check_resets(ORIGINAL, "space_invaders", starts)
 
 
 @pytest.mark.parametrize(
@@ -88,8 +138,8 @@ def test_lockstep_with_the_original(difficulty_ramping: bool, fastest: int) -> N
     waves = played(dodges_and_fires, 6000)
     assert waves.after["enemy_move_interval"].min() == fastest
     assert waves.reward.sum() > 500
-    lockstep.check_games(space_invaders, env, waves)
-    lockstep.check(space_invaders, env, joined(played(None, 3000), played(dodges, 3000), waves))
+    lockstep.check_games(ORIGINAL, env, waves)
+    lockstep.check(ORIGINAL, env, joined(played(None, 3000), played(dodges, 3000), waves))
 
 
 def joined(*steps: lockstep.Steps) -> lockstep.Steps:
@@ -145,7 +195,7 @@ def test_steps_from_any_state(difficulty_ramping: bool) -> None:
     assert steps.reward.max() > 80
     assert ((steps.reward > 0) & steps.terminal).any()
     shots = played_once(list(shots_from_two_columns()), np.zeros(1000, int), difficulty_ramping)
-    lockstep.check(space_invaders, game(difficulty_ramping), joined(steps, shots))
+    lockstep.check(ORIGINAL, game(difficulty_ramping), joined(steps, shots))
 
 
 def shots_from_two_columns() -> Iterator[dict[str, Any]]:
@@ -159,6 +209,6 @@ def shots_from_two_columns() -> Iterator[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals() -> None:
-    theirs = lockstep.originals_episodes("space_invaders", RANDOM, 2000)
-    ours = lockstep.our_episodes(game(), RANDOM, 2000, 800)
-    lockstep.check_same_distribution(ours, theirs)
+    theirs = episodes.originals_episodes("space_invaders", RANDOM, 2000)
+    ours = episodes.our_episodes(game(), RANDOM, 2000, 800)
+    episodes.check_same_distribution(ours, theirs)

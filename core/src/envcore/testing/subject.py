@@ -197,10 +197,8 @@ class Subject:
         """Makes `dissections`, with float params for each step or with the same ones for all."""
         names = float_params(self.params) if batch_params else []
         dissect = quick_jit(jax.vmap(self._dissect_step, (0, 0, 0, mapped_axes(self.params, names))))
-        scales = np.resize(_SCALES, _NUM_DISSECTED)
-        played = ((self.params, self.recording), (self.limited(SHORT_LIMIT), self.short_recording))
-        found = []
-        for params, steps in played:
+        scales, found = np.resize(_SCALES, _NUM_DISSECTED), []
+        for params, steps in ((self.params, self.recording), (self.limited(SHORT_LIMIT), self.short_recording)):
             chosen, params = _ends_and_others(steps), scaled(params, names, scales)
             inputs = jax.tree.map(
                 lambda x: x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])[chosen],  # noqa: B023

@@ -1,35 +1,9 @@
-"""Asterix-MinAtar: gather the gold that crosses the board, and keep clear of the enemies that do.
-
-Original: MinAtar 1.0.15 `environments/asterix.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
-Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-
-Rows 1 to 8 are slots for one entity each, gold or an enemy. A step goes in this order:
-
-- Every `spawn_speed` steps an entity appears in a free slot drawn at random: at the left edge and moving right, or at
-  the right edge and moving left, with equal chances; it is gold with a chance of 1/3. Nothing appears if no slot is
-  free.
-- The player moves one cell in rows 1 to 8, and touches what is in its cell: gold is gathered, an enemy ends the game.
-- Every `move_speed` steps all entities move one cell, those that leave the board are gone, and the player touches
-  what is in its cell again.
-- With `difficulty_ramping`, until both speeds are 1, `spawn_speed` falls by one every 102 steps, from 10, and
-  `move_speed` by one every 204 steps, from 5.
-
-The rest of the step still takes place after an enemy was touched. With probability `sticky_action_prob` a step
-executes the action executed last, in place of the one given.
-
-Observation: bool (10, 10, 4), rows and columns of player, enemies, trails (the cell behind an entity, unless it is off
-  the board) and gold.
-Action: 0 nothing, 1 left, 2 up, 3 right, 4 down. The full set has a sixth, fire, that does nothing.
-Reward: 1 for gathered gold; at most one a step, since the player's row has one slot.
-Termination: an enemy is touched. A step after that changes nothing. There is no time limit.
-
-Deviations: none. As in the original, the action executed last survives a reset.
-"""
+"""Asterix-MinAtar, after MinAtar 1.0.15 `environments/asterix.py`."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -37,12 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random
 from envcore.fusion import compute_once
-from flax import struct
 from jax import lax
 
+from envcore_minatar import bit_fields
+from envcore_minatar.bit_fields import View, bits, check_known
 from envcore_minatar.game import DOWN, LEFT, NOTHING, RIGHT, UP, Game, MinAtarParams, MinAtarState
 from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, spread, unpack_lanes
-from envcore_minatar.packing import SIDE, Layout, bit, cells, half, halves, has_bit, lookup, masked, number
+from envcore_minatar.packing import SIDE, bit, cells, half, halves, has_bit, lookup, masked, number
 
 _DX, _DY = (1, 0, 1, 2, 1, 1), (1, 1, 0, 1, 2, 1)  # by the action, plus one
 _CHOICES = 840  # the least common multiple of 1 to 8: shared out evenly however many slots are free
@@ -57,75 +32,56 @@ _ENEMIES, _TRAILS, _GOLDS = (np.where(i == _CHANNEL, in_lane_of(_ROW, 15), 0) fo
 _COLUMNS = np.maximum(half(in_lane_of(_ROW, _COLUMN + 1)), 1)  # not 0, which is what a row without a lane holds
 
 
-class AsterixFields(NamedTuple):
-    """What `AsterixState.packed` holds. Rows count from the top, columns from the left, from 0 to 9."""
-
-    player_x: Any
-    player_y: Any
-    spawn_speed: Any  # steps from one entity to the next
-    spawn_timer: Any
-    move_speed: Any  # steps from one move of the entities to the next
-    move_timer: Any
-    ramp_index: Any  # how often the difficulty has risen
-    terminal: Any  # bool, an enemy was touched
-    last_action: Any  # executed last, in the full action set; survives resets
-
-
-_LAYOUT = Layout(
-    AsterixFields,
-    player_x=4,
-    player_y=4,
-    spawn_speed=4,  # 10 at first, and its timer at most that
-    spawn_timer=4,
-    move_speed=3,  # 5 at first, and its timer at most that
-    move_timer=3,
-    ramp_index=5,  # 9 in the end: it rises with every fall of `spawn_speed` to 1, and `move_speed` is 1 earlier
-    terminal=1,
-    last_action=3,
-)
-
-
-class AsterixKinds(NamedTuple):
-    """What `AsterixState.kinds` holds. The bits of free slots mean nothing."""
-
-    from_left: Any  # bit i: the entity in slot i moves right
-    gold: Any  # bit i: the entity in slot i is gold
-    ramp_timer: Any  # plus one, since the original counts down to -1
-
-
-_KINDS = Layout(AsterixKinds, from_left=NUM_LANES, gold=NUM_LANES, ramp_timer=7)
-
-
-@struct.dataclass
+@bit_fields.dataclass
 class AsterixState(MinAtarState):
-    """State of `Asterix`; the fields of `AsterixFields` are properties of it."""
+    """State of `Asterix`. Rows count from the top, columns from the left, from 0 to 9; slot i is row i + 1.
 
-    columns: Any  # uint32 (), lane i (bits 4i to 4i + 3) is the column of slot i's entity plus one, or 0 if it has none
-    kinds: Any  # uint32 (), `AsterixKinds`
+    Attributes:
+      packed: the player, the timers and the difficulty, uint32 ().
+      columns: lane i (bits 4i to 4i + 3) is the column of slot i's entity plus one, or 0 if it has none; uint32 ().
+      kinds: what the entities are, and the timer of the ramp, uint32 (). The bits of free slots mean nothing.
+    """
 
-    player_x = _LAYOUT.property("player_x")
-    player_y = _LAYOUT.property("player_y")
-    spawn_speed = _LAYOUT.property("spawn_speed")
-    spawn_timer = _LAYOUT.property("spawn_timer")
-    move_speed = _LAYOUT.property("move_speed")
-    move_timer = _LAYOUT.property("move_timer")
-    ramp_index = _LAYOUT.property("ramp_index")
-    terminal = _LAYOUT.property("terminal")
-    last_action = _LAYOUT.property("last_action")
+    columns: Any
+    kinds: Any
 
-    @property
-    def ramp_timer(self) -> jax.Array:
-        """`ramp_timer`, from -1 up, read from `kinds`."""
-        return _KINDS.read(self.kinds, "ramp_timer") - 1
+    player_x = bits(4, "Column of the player, int32 ().")
+    player_y = bits(4, "Row of the player, int32 ().")
+    # 10 at first, and its timer at most that
+    spawn_speed = bits(4, "Steps from one entity to the next, int32 ().")
+    spawn_timer = bits(4, "Steps until an entity appears, int32 ().")
+    # 5 at first, and its timer at most that
+    move_speed = bits(3, "Steps from one move of the entities to the next, int32 ().")
+    move_timer = bits(3, "Steps until the entities move, int32 ().")
+    # 9 in the end: it rises with every fall of `spawn_speed` to 1, and `move_speed` is 1 earlier
+    ramp_index = bits(5, "How often the difficulty has risen, int32 ().")
 
-    @property
+    from_left = bits(NUM_LANES, "Bit i: the entity in slot i moves right; int32 ().", word="kinds")
+    gold = bits(NUM_LANES, "Bit i: the entity in slot i is gold; int32 ().", word="kinds")
+    ramp_timer = bits(7, "Steps until the difficulty rises, from -1; int32 ().", word="kinds", least=-1)
+
+    @View
+    def shot_timer(self) -> jax.Array:
+        """Always 0, as in the original, which does not use it; int32 ()."""
+        return jnp.zeros_like(self.spawn_timer)
+
+    @View
     def entities(self) -> jax.Array:
         """The slots, int32 (8, 5): filled, column, row, moves right, is gold; zeros where a slot is free."""
         slots = np.arange(NUM_LANES, dtype=np.int32)
         column = unpack_lanes(self.columns)
-        flags = [flag(self.kinds, slots).astype(jnp.int32) for flag in (has_bit, _is_gold)]
+        kinds = jnp.broadcast_to(jnp.asarray(self.kinds)[..., None], column.shape)
+        slots = jnp.broadcast_to(slots, column.shape)
+        flags = [flag(kinds, slots).astype(jnp.int32) for flag in (has_bit, _is_gold)]
         found = jnp.stack([jnp.ones_like(column), column - 1, slots + 1, *flags], axis=-1)
-        return jnp.where(column[:, None] > 0, found, 0)
+        return jnp.where((column > 0)[..., None], found, 0)
+
+    @entities.inverse
+    def _entities_packed(self, entities: Any) -> dict[str, Any]:
+        check_known(entities, _are_entities, "`entities` must be (8, 5): filled, column, row, moves right, is gold.")
+        filled, column, _, from_left, gold = jnp.moveaxis(jnp.asarray(entities).astype(jnp.uint32), -1, 0)
+        columns = pack_lanes(jnp.moveaxis(filled * (column + 1), -1, 0))
+        return {"columns": columns, "from_left": _mask(from_left), "gold": _mask(gold)}
 
 
 class AsterixDraws(NamedTuple):
@@ -138,11 +94,37 @@ class AsterixDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Asterix(Game[AsterixState, AsterixDraws]):
-    """Asterix-MinAtar; see the module for its rules."""
+    """Asterix-MinAtar: gather the gold that crosses the board, and avoid the enemies that do.
+
+    Original: MinAtar 1.0.15 `environments/asterix.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+      Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
+
+    Rows 1 to 8 are slots for one entity each, gold or an enemy. A step goes in this order:
+
+    - Every `spawn_speed` steps an entity appears in a free slot drawn at random: at the left edge and moving right, or
+      at the right edge and moving left, with equal chances; it is gold with a chance of 1/3. Nothing appears if no slot
+      is free.
+    - The player moves one cell in rows 1 to 8, and touches what is in its cell: gold is gathered, an enemy ends the
+      game.
+    - Every `move_speed` steps all entities move one cell, those that leave the board are gone, and the player touches
+      what is in its cell again.
+    - With `difficulty_ramping`, until both speeds are 1, `spawn_speed` falls by one every 102 steps, from 10, and
+      `move_speed` by one every 204 steps, from 5.
+
+    The rest of the step still takes place after an enemy was touched. With probability `sticky_action_prob` a step
+    executes the action executed last instead of the given one.
+
+    Observation: bool (10, 10, 4), rows and columns of player, enemies, trails (the cell behind an entity, unless it is
+      off the board) and gold.
+    Action: 0 nothing, 1 left, 2 up, 3 right, 4 down. The full set has a sixth, fire, that does nothing.
+    Reward: 1 for gathered gold; at most one a step, since the player's row has one slot.
+    Termination: an enemy is touched. A step after that changes nothing. There is no time limit.
+
+    Deviations: none. As in the original, the action executed last survives a reset.
+    """
 
     minimal_actions = (NOTHING, LEFT, UP, RIGHT, DOWN)
     channels = ("player", "enemy", "trail", "gold")
-    layout = _LAYOUT
     num_words = 1
 
     def init_state(self, key: jax.Array, params: MinAtarParams) -> AsterixState:
@@ -155,19 +137,19 @@ class Asterix(Game[AsterixState, AsterixDraws]):
     def play(self, state: AsterixState, action: jax.Array, draws: AsterixDraws) -> tuple[AsterixState, jax.Array]:
         # Computed once, since every leaf depends on it: 92 ns a step become 75 at 2,048 environments.
         columns, kinds, gathers, dies = compute_once(_play_entities, state, action, draws)
-        now = _LAYOUT.unpack(state.packed)
-        x, y = _walk(now, action)
-        after = now._replace(
+        x, y = _walk(state, action)
+        after = state.replace(
+            columns=columns,
+            kinds=kinds,
             player_x=x,
             player_y=y,
-            spawn_timer=jnp.where(now.spawn_timer == 0, now.spawn_speed, now.spawn_timer) - 1,
-            move_timer=jnp.where(now.move_timer == 0, now.move_speed, now.move_timer) - 1,
+            spawn_timer=jnp.where(state.spawn_timer == 0, state.spawn_speed, state.spawn_timer) - 1,
+            move_timer=jnp.where(state.move_timer == 0, state.move_speed, state.move_timer) - 1,
             terminal=dies,
             last_action=action,
+            **(_ramp(state) if self.difficulty_ramping else {}),
         )
-        if self.difficulty_ramping:
-            after, kinds = _ramp(after, kinds)
-        return state.replace(packed=_LAYOUT.pack(after), columns=columns, kinds=kinds), jnp.where(gathers, 1.0, 0.0)
+        return after, jnp.where(gathers, 1.0, 0.0)
 
     def observe(self, state: AsterixState, params: MinAtarParams) -> jax.Array:
         player, enemies, trails, gold = compute_once(_things, state)
@@ -177,41 +159,29 @@ class Asterix(Game[AsterixState, AsterixDraws]):
 
 def start() -> AsterixState:
     """The first state."""
-    packed = _LAYOUT.pack(AsterixFields(5, 5, 10, 10, 5, 5, 0, False, NOTHING))
-    return AsterixState(packed=packed, columns=np.uint32(0), kinds=_KINDS.pack(AsterixKinds(0, 0, _RAMP_INTERVAL + 1)))
-
-
-def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> AsterixState:
-    """The state that holds the original's fields.
-
-    Args:
-      fields: the attributes of the original's `Env`, numbers or arrays by their names; `entities` is (8, 5): filled,
-        column, row, moves right, is gold. `shot_timer`, which is always 0, is not looked at.
-      last_action: of the original's `Environment`.
-    """
-    numbers = AsterixFields(**{name: fields[name] for name in AsterixFields._fields[:-1]}, last_action=last_action)
-    filled, column, _, from_left, gold = jnp.moveaxis(jnp.asarray(fields["entities"]).astype(jnp.uint32), -1, 0)
-    slots = np.arange(NUM_LANES, dtype=np.uint32)
-    from_left, gold = (jnp.sum(lax.shift_left(flag, slots), dtype=jnp.uint32) for flag in (from_left, gold))
-    kinds = _KINDS.pack(AsterixKinds(from_left, gold, fields["ramp_timer"] + 1))
-    return AsterixState(packed=_LAYOUT.pack(numbers), columns=pack_lanes(filled * (column + 1)), kinds=kinds)
-
-
-def to_original(state: AsterixState) -> dict[str, jax.Array]:
-    """The original's fields of a state, by their names; the inverse of `from_original`."""
-    numbers = _LAYOUT.unpack(state.packed)._asdict()
-    del numbers["last_action"]
-    more = {"ramp_timer": state.ramp_timer, "entities": state.entities, "shot_timer": jnp.zeros_like(state.ramp_timer)}
-    return {**numbers, **more}
+    return AsterixState.pack(
+        player_x=5,
+        player_y=5,
+        spawn_speed=10,
+        spawn_timer=10,
+        move_speed=5,
+        move_timer=5,
+        ramp_index=0,
+        terminal=False,
+        last_action=NOTHING,
+        columns=np.uint32(0),
+        from_left=0,
+        gold=0,
+        ramp_timer=_RAMP_INTERVAL,
+    )
 
 
 def _play_entities(state: AsterixState, action: jax.Array, draws: AsterixDraws) -> tuple[jax.Array, ...]:
-    """A step but for timers and ramp: `columns`, `kinds`, whether gold is gathered, whether an enemy is touched."""
-    now = _LAYOUT.unpack(state.packed)
-    columns, kinds = _spawn(state.columns, state.kinds, now.spawn_timer == 0, draws)
-    x, y = _walk(now, action)
+    """A step without timers and ramp: `columns`, `kinds`, whether gold is gathered, whether an enemy is touched."""
+    columns, kinds = _spawn(state.columns, state.kinds, state.spawn_timer == 0, draws)
+    x, y = _walk(state, action)
     columns, gathers, dies = _touch(columns, kinds, x, y)
-    columns = jnp.where(now.move_timer == 0, _move(columns, kinds), columns)
+    columns = jnp.where(state.move_timer == 0, _move(columns, kinds), columns)
     # The original touches again only when entities have moved; otherwise it makes no difference.
     columns, gathers_moved, dies_moved = _touch(columns, kinds, x, y)
     return columns, kinds, gathers | gathers_moved, dies | dies_moved
@@ -239,9 +209,9 @@ def _free_slot(columns: jax.Array, choice: jax.Array) -> jax.Array:
     return lax.population_count(before).astype(jnp.int32)
 
 
-def _walk(now: AsterixFields, action: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _walk(state: AsterixState, action: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Where the player is after its move."""
-    x, y = now.player_x + lookup(_DX, action) - 1, now.player_y + lookup(_DY, action) - 1
+    x, y = state.player_x + lookup(_DX, action) - 1, state.player_y + lookup(_DY, action) - 1
     return jnp.clip(x, 0, SIDE - 1), jnp.clip(y, 1, NUM_LANES)
 
 
@@ -261,27 +231,39 @@ def _move(columns: jax.Array, kinds: jax.Array) -> jax.Array:
     return moved - 11 * off_right
 
 
-def _ramp(now: AsterixFields, kinds: jax.Array) -> tuple[AsterixFields, jax.Array]:
-    """The fields and `kinds` once the difficulty has risen, if it is time."""
-    timer = _KINDS.read(kinds, "ramp_timer")
-    on = (now.spawn_speed > 1) | (now.move_speed > 1)
-    rises = on & (timer == 0)
-    timer = jnp.where(rises, _RAMP_INTERVAL + 1, jnp.where(on, timer - 1, timer))
-    odd = (now.ramp_index & 1) == 1
-    now = now._replace(
-        spawn_speed=jnp.where(rises & (now.spawn_speed > 1), now.spawn_speed - 1, now.spawn_speed),
-        move_speed=jnp.where(rises & (now.move_speed > 1) & odd, now.move_speed - 1, now.move_speed),
-        ramp_index=jnp.where(rises, now.ramp_index + 1, now.ramp_index),
-    )
-    return now, _KINDS.write(kinds, "ramp_timer", timer)
+def _ramp(state: AsterixState) -> dict[str, jax.Array]:
+    """The fields of the difficulty after a step, which rises if it is time."""
+    on = (state.spawn_speed > 1) | (state.move_speed > 1)
+    rises = on & (state.ramp_timer < 0)
+    odd = (state.ramp_index & 1) == 1
+    return {
+        "spawn_speed": jnp.where(rises & (state.spawn_speed > 1), state.spawn_speed - 1, state.spawn_speed),
+        "move_speed": jnp.where(rises & (state.move_speed > 1) & odd, state.move_speed - 1, state.move_speed),
+        "ramp_index": jnp.where(rises, state.ramp_index + 1, state.ramp_index),
+        "ramp_timer": jnp.where(rises, _RAMP_INTERVAL, jnp.where(on, state.ramp_timer - 1, state.ramp_timer)),
+    }
 
 
 def _things(state: AsterixState) -> tuple[Any, ...]:
     """The player's cell, and halves of three words with a lane a slot: columns plus one of enemies, trails and gold."""
-    gold = 15 * spread(_KINDS.read(state.kinds, "gold").astype(jnp.uint32))
+    gold = 15 * spread(state.gold.astype(jnp.uint32))
     words = state.columns & ~gold, _move(state.columns, ~state.kinds), state.columns & gold
     return number(state.player_y, state.player_x, _PLAYER), *map(halves, words)
 
 
 def _is_gold(kinds: jax.Array, slot: Any) -> jax.Array:
     return has_bit(kinds, slot + NUM_LANES)
+
+
+def _mask(flags: jax.Array) -> jax.Array:
+    """The word whose bit i is flag i, from uint32 (..., 8) of zeros and ones."""
+    return functools.reduce(lax.bitwise_or, [flags[..., i] << i for i in range(NUM_LANES)])
+
+
+def _are_entities(entities: np.ndarray) -> Any:
+    """Whether all numbers are such as `AsterixState.entities` gives."""
+    if entities.shape[-2:] != (NUM_LANES, 5):
+        return False
+    filled, column, row, from_left, gold = np.moveaxis(entities, -1, 0)
+    flags = np.isin([filled, from_left, gold], (0, 1)).all(0)
+    return flags & ((filled == 0) | ((column >= 0) & (column < SIDE) & (row == np.arange(1, NUM_LANES + 1))))

@@ -1,28 +1,9 @@
-"""Breakout-MinAtar: break three rows of bricks with a ball, and keep it from the bottom with a paddle.
-
-Original: MinAtar 1.0.15 `environments/breakout.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
-Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-
-The ball moves diagonally, one cell a step. It bounces off the walls and off a brick, which breaks; a ball that broke a
-brick passes through bricks until it has moved through a free cell. Once all bricks are broken, three new rows appear
-when the ball next reaches the bottom row. A ball whose old column is the paddle's bounces back up; one whose new
-column is the paddle's returns the way it came; any other is lost.
-
-With probability `sticky_action_prob` a step executes the action executed last, in place of the one given.
-
-Observation: bool (10, 10, 4), rows and columns of paddle, ball, the ball's last place, bricks.
-Action: 0 nothing, 1 left, 2 right. The full set has six: nothing, left, up, right, down, fire; only left and right
-  move the paddle.
-Reward: 1 for a broken brick.
-Termination: the ball is lost. A step after that changes nothing. There is no time limit.
-
-Deviations: none. As in the original, the action executed last survives a reset.
-"""
+"""Breakout-MinAtar, after MinAtar 1.0.15 `environments/breakout.py`."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -30,14 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random
 from envcore.fusion import compute_once
-from flax import struct
 from jax import lax
 
+from envcore_minatar import bit_fields
+from envcore_minatar.bit_fields import View, bits, check_known
 from envcore_minatar.game import LEFT, NOTHING, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
 from envcore_minatar.packing import (
     FULL_ROW,
     SIDE,
-    Layout,
     bit,
     cells,
     from_board,
@@ -65,45 +46,36 @@ _BRICKS = np.where(_IS_BRICK, 1 << (SIDE * (_ROW - 1) + _COLUMN) % 32, 0).astype
 )  # each cell's bit of `bricks`
 
 
-class BreakoutFields(NamedTuple):
-    """What `BreakoutState.packed` holds. Rows count from the top, columns from the left, from 0 to 9."""
-
-    ball_y: Any
-    ball_x: Any
-    ball_dir: Any  # 0 up left, 1 up right, 2 down right, 3 down left
-    pos: Any  # column of the paddle
-    last_y: Any
-    last_x: Any
-    strike: Any  # bool, the last move broke or passed through a brick
-    terminal: Any  # bool, the ball is lost
-    last_action: Any  # executed last, in the full action set; survives resets
-
-
-_LAYOUT = Layout(
-    BreakoutFields, ball_y=4, ball_x=4, ball_dir=2, pos=4, last_y=4, last_x=4, strike=1, terminal=1, last_action=3
-)
-
-
-@struct.dataclass
+@bit_fields.dataclass
 class BreakoutState(MinAtarState):
-    """State of `Breakout`; the fields of `BreakoutFields` are properties of it."""
+    """State of `Breakout`. Rows count from the top, columns from the left, from 0 to 9.
 
-    bricks: Any  # uint32 (), bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x
+    Attributes:
+      packed: the fields below that are not `brick_map`, uint32 ().
+      bricks: bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x; uint32 ().
+    """
 
-    ball_y = _LAYOUT.property("ball_y")
-    ball_x = _LAYOUT.property("ball_x")
-    ball_dir = _LAYOUT.property("ball_dir")
-    pos = _LAYOUT.property("pos")
-    last_y = _LAYOUT.property("last_y")
-    last_x = _LAYOUT.property("last_x")
-    strike = _LAYOUT.property("strike")
-    terminal = _LAYOUT.property("terminal")
-    last_action = _LAYOUT.property("last_action")
+    bricks: Any
 
-    @property
+    ball_y = bits(4, "Row of the ball, int32 ().")
+    ball_x = bits(4, "Column of the ball, int32 ().")
+    ball_dir = bits(2, "Direction of the ball, int32 (): 0 up left, 1 up right, 2 down right, 3 down left.")
+    pos = bits(4, "Column of the paddle, int32 ().")
+    last_y = bits(4, "Row of the ball before the last step, int32 ().")
+    last_x = bits(4, "Column of the ball before the last step, int32 ().")
+    strike = bits(1, "The ball broke a brick in the last step, or passed through one, bool ().")
+
+    @View
     def brick_map(self) -> jax.Array:
-        """Where bricks are, bool (10, 10)."""
+        """Where bricks are, bool (10, 10). Only rows 1 to 3 have bricks."""
         return to_board(_brick_rows(self.bricks))
+
+    @brick_map.inverse
+    def _bricks_of(self, brick_map: Any) -> dict[str, Any]:
+        rows = from_board(brick_map)
+        others = [0, *range(4, SIDE)]
+        check_known(rows, lambda rows: rows[..., others] == 0, "`brick_map` must have bricks in rows 1 to 3 only.")
+        return {"bricks": functools.reduce(lax.bitwise_or, [rows[..., i + 1] << SIDE * i for i in range(3)])}
 
 
 class BreakoutDraws(NamedTuple):
@@ -112,11 +84,29 @@ class BreakoutDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Breakout(Game[BreakoutState, BreakoutDraws]):
-    """Breakout-MinAtar; see the module for its rules."""
+    """Breakout-MinAtar: break three rows of bricks with a ball, and keep it from the bottom with a paddle.
+
+    Original: MinAtar 1.0.15 `environments/breakout.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+      Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
+
+    The ball moves diagonally, one cell a step. It bounces off the walls and off a brick, which breaks; a ball that
+    broke a brick passes through bricks until it has moved through a free cell. Once all bricks are broken, three new
+    rows appear when the ball next reaches the bottom row. If the ball's old column is the paddle's, it bounces back up;
+    if its new column is the paddle's, it returns the way it came; otherwise it is lost.
+
+    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+
+    Observation: bool (10, 10, 4), rows and columns of paddle, ball, the ball's last place, bricks.
+    Action: 0 nothing, 1 left, 2 right. The full set has six: nothing, left, up, right, down, fire; only left and right
+      move the paddle.
+    Reward: 1 for a broken brick.
+    Termination: the ball is lost. A step after that changes nothing. There is no time limit.
+
+    Deviations: none. As in the original, the action executed last survives a reset.
+    """
 
     minimal_actions = (NOTHING, LEFT, RIGHT)
     channels = ("paddle", "ball", "trail", "brick")
-    layout = _LAYOUT
 
     def init_state(self, key: jax.Array, params: MinAtarParams) -> BreakoutState:
         return start(random.below(random.bits(key), 2) == 1)
@@ -125,35 +115,36 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
         return BreakoutDraws()
 
     def play(self, state: BreakoutState, action: jax.Array, draws: BreakoutDraws) -> tuple[BreakoutState, jax.Array]:
-        ball, bricks = _LAYOUT.unpack(state.packed), state.bricks
-        pos = move_sideways(ball.pos, action)
-        x, y, direction = _off_side_walls(ball)
+        bricks = state.bricks
+        pos = move_sideways(state.pos, action)
+        x, y, direction = _off_side_walls(state)
 
         off_top = y < 0
         cell = SIDE * (y - 1) + x
         on_brick = (y >= 1) & (y <= 3) & has_bit(bricks, cell)
-        breaks = on_brick & ~ball.strike
+        breaks = on_brick & ~state.strike
         at_bottom = y == SIDE - 1
-        bounces_up = at_bottom & (ball.ball_x == pos)
-        turns_back = at_bottom & (ball.ball_x != pos) & (x == pos)
+        bounces_up = at_bottom & (state.ball_x == pos)
+        turns_back = at_bottom & (state.ball_x != pos) & (x == pos)
         lost = at_bottom & ~bounces_up & ~turns_back
 
         direction = jnp.where(off_top | breaks | bounces_up, lookup(_OFF_TOP, direction), direction)
         direction = jnp.where(turns_back, lookup(_BACK, direction), direction)
-        after = BreakoutFields(
-            ball_y=jnp.where(off_top, 0, jnp.where(breaks | bounces_up | turns_back, ball.ball_y, y)),
+        bricks = jnp.where(breaks, bricks & ~bit(cell), bricks)
+        bricks = jnp.where(at_bottom & (state.bricks == 0), _FULL_WALL, bricks)
+        after = state.replace(
+            ball_y=jnp.where(off_top, 0, jnp.where(breaks | bounces_up | turns_back, state.ball_y, y)),
             ball_x=x,
             ball_dir=direction,
             pos=pos,
-            last_y=ball.ball_y,
-            last_x=ball.ball_x,
+            last_y=state.ball_y,
+            last_x=state.ball_x,
             strike=on_brick,
             terminal=lost,
             last_action=action,
+            bricks=bricks,
         )
-        bricks = jnp.where(breaks, bricks & ~bit(cell), bricks)
-        bricks = jnp.where(at_bottom & (state.bricks == 0), _FULL_WALL, bricks)
-        return state.replace(packed=_LAYOUT.pack(after), bricks=bricks), jnp.where(breaks, 1.0, 0.0)
+        return after, jnp.where(breaks, 1.0, 0.0)
 
     def observe(self, state: BreakoutState, params: MinAtarParams) -> jax.Array:
         paddle, ball, trail, bricks = compute_once(_things, state)
@@ -164,51 +155,40 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
 def start(from_right: jax.Array) -> BreakoutState:
     """The first state: the ball comes from the left, or from the right."""
     x = jnp.where(from_right, SIDE - 1, 0)
-    ball = BreakoutFields(3, x, jnp.where(from_right, 3, 2), 4, 3, x, False, False, NOTHING)
-    return BreakoutState(packed=_LAYOUT.pack(ball), bricks=_FULL_WALL)
+    return BreakoutState.pack(
+        ball_y=3,
+        ball_x=x,
+        ball_dir=jnp.where(from_right, 3, 2),
+        pos=4,
+        last_y=3,
+        last_x=x,
+        strike=False,
+        terminal=False,
+        last_action=NOTHING,
+        bricks=_FULL_WALL,
+    )
 
 
-def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> BreakoutState:
-    """The state that holds the original's fields.
-
-    Args:
-      fields: the attributes of the original's `Env`, numbers or arrays by their names; `brick_map` is (10, 10), with
-        bricks in rows 1 to 3 only, as in every state that the game can reach.
-      last_action: of the original's `Environment`.
-    """
-    ball = BreakoutFields(**{name: fields[name] for name in BreakoutFields._fields[:-1]}, last_action=last_action)
-    rows = from_board(jnp.asarray(fields["brick_map"]))
-    bricks = rows[1] | lax.shift_left(rows[2], np.uint32(SIDE)) | lax.shift_left(rows[3], np.uint32(2 * SIDE))
-    return BreakoutState(packed=_LAYOUT.pack(ball), bricks=bricks)
-
-
-def to_original(state: BreakoutState) -> dict[str, jax.Array]:
-    """The original's fields of a state, by their names; the inverse of `from_original`."""
-    ball = _LAYOUT.unpack(state.packed)._asdict()
-    del ball["last_action"]
-    return {**ball, "brick_map": state.brick_map}
-
-
-def _off_side_walls(ball: BreakoutFields) -> tuple[jax.Array, jax.Array, jax.Array]:
+def _off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Where the ball moves, and its direction, once it has bounced off the side walls."""
-    x = ball.ball_x + lookup(_DX, ball.ball_dir) - 1
-    y = ball.ball_y + lookup(_DY, ball.ball_dir) - 1
+    x = state.ball_x + lookup(_DX, state.ball_dir) - 1
+    y = state.ball_y + lookup(_DY, state.ball_dir) - 1
     outside = (x < 0) | (x >= SIDE)
-    return jnp.clip(x, 0, SIDE - 1), y, jnp.where(outside, lookup(_OFF_SIDE, ball.ball_dir), ball.ball_dir)
+    return jnp.clip(x, 0, SIDE - 1), y, jnp.where(outside, lookup(_OFF_SIDE, state.ball_dir), state.ball_dir)
 
 
-def _brick_rows(bricks: jax.Array) -> jax.Array:
-    """The rows of the board, uint32 (10,)."""
-    shifts = np.array([32, 0, SIDE, 2 * SIDE, *[32] * 6], np.uint32)  # a shift by all 32 bits leaves none
-    return lax.shift_right_logical(jnp.broadcast_to(bricks, (SIDE,)), shifts) & FULL_ROW
+def _brick_rows(bricks: Any) -> jax.Array:
+    """The rows of the board, uint32 (..., 10)."""
+    none = jnp.zeros_like(bricks)
+    rows = [(bricks >> np.uint32(SIDE * i)) & FULL_ROW for i in range(3)]
+    return jnp.stack([none, *rows, *[none] * 6], axis=-1)
 
 
 def _things(state: BreakoutState) -> tuple[Any, ...]:
     """The cells of paddle, ball and trail, and the bricks' halves."""
-    ball = _LAYOUT.unpack(state.packed)
     return (
-        number(SIDE - 1, ball.pos, _PADDLE),
-        number(ball.ball_y, ball.ball_x, _BALL),
-        number(ball.last_y, ball.last_x, _TRAIL),
+        number(SIDE - 1, state.pos, _PADDLE),
+        number(state.ball_y, state.ball_x, _BALL),
+        number(state.last_y, state.last_x, _TRAIL),
         halves(state.bricks),
     )

@@ -1,32 +1,8 @@
-"""Freeway-MinAtar: bring a chicken across eight lanes of traffic, as often as time allows.
-
-Original: MinAtar 1.0.15 `environments/freeway.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
-Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-
-The chicken starts in the bottom row of column 4 and moves up or down, at most every third step; its first move is
-step 4. In each of the rows 1 to 8 a car drives left or right, from 0 to 9 and round again; a car of speed 1 to 5 stands
-still for that many steps between its moves, so a small number is fast. A car that is in the chicken's cell before or
-after its own move sends the chicken back to the bottom. At the top the chicken scores and is put back to the bottom,
-and all cars get new speeds and directions, drawn uniformly; they keep their columns, and wait before they move. A new
-episode draws speeds and directions too, with all cars in column 0.
-
-With probability `sticky_action_prob` a step executes the action executed last, in place of the one given.
-
-Observation: bool (10, 10, 7), rows and columns of chicken, cars, and the places behind cars of speed 1, 2, 3, 4, 5.
-Action: 0 nothing, 1 up, 2 down. The full set has six: nothing, left, up, right, down, fire; only up and down move the
-  chicken.
-Reward: 1 for reaching the top row.
-Termination: time is over, after `max_steps_in_episode` steps: 2,501, for the original starts to count at 2,500 and ends
-  the game below 0. It calls that a termination. A step after it changes nothing.
-
-Deviations: none. As in the original, the action executed last survives a reset. (Once in 2**53 draws the original makes
-a car without direction, which it cannot show.)
-"""
+"""Freeway-MinAtar, after MinAtar 1.0.15 `environments/freeway.py`."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -38,9 +14,11 @@ from envcore.time_limit import is_reached, next_time
 from flax import struct
 from jax import lax
 
+from envcore_minatar import bit_fields
+from envcore_minatar.bit_fields import View, bits, check_known
 from envcore_minatar.game import DOWN, NOTHING, UP, Game, MinAtarParams, MinAtarState
 from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, unpack_lanes
-from envcore_minatar.packing import SIDE, Layout, cells, half, halves, masked, number
+from envcore_minatar.packing import SIDE, cells, half, halves, masked, number
 
 TIME_LIMIT = 2501
 """Steps of an episode, the last of which ends it."""
@@ -63,40 +41,37 @@ _COLUMNS = np.maximum(half(in_lane_of(_ROW, _COLUMN + 1)), 1)  # not 0, which is
 _SPEED_SHOWN = half(in_lane_of(_ROW, np.maximum(_CHANNEL - _FIRST_SPEED + 1, 0)))
 
 
-class FreewayFields(NamedTuple):
-    """What `FreewayState.packed` holds. Rows count from the top, from 0 to 9."""
-
-    pos: Any  # row of the chicken
-    move_timer: Any  # steps until the chicken can move
-    terminal: Any  # bool, time is over
-    last_action: Any  # executed last, in the full action set; survives resets
-
-
-_LAYOUT = Layout(FreewayFields, pos=4, move_timer=2, terminal=1, last_action=3)
-
-
-@struct.dataclass
+@bit_fields.dataclass
 class FreewayState(MinAtarState):
-    """State of `Freeway`; the fields of `FreewayFields` are properties of it.
+    """State of `Freeway`. Rows count from the top, columns from the left, from 0 to 9.
 
-    A lane a car (see `lanes`), row 1 in lane 0.
+    Attributes:
+      packed: the chicken, uint32 ().
+      xs: columns of the cars, uint32 (): a lane a car (see `lanes`), row 1 in lane 0.
+      timers: steps until each car moves, from 0 to 5, in lanes as `xs`.
+      speeds: speeds from 1 to 5, and 8 in addition for a car that drives to the right, in lanes as `xs`.
     """
 
-    xs: Any  # uint32 (), columns, counted from the left, from 0 to 9
-    timers: Any  # uint32 (), steps until the car moves, from 0 to 5
-    speeds: Any  # uint32 (), speeds from 1 to 5, and 8 in addition for a car that drives to the right
+    xs: Any
+    timers: Any
+    speeds: Any
 
-    pos = _LAYOUT.property("pos")
-    move_timer = _LAYOUT.property("move_timer")
-    terminal = _LAYOUT.property("terminal")
-    last_action = _LAYOUT.property("last_action")
+    pos = bits(4, "Row of the chicken, int32 ().")
+    move_timer = bits(2, "Steps until the chicken can move, int32 ().")
 
-    @property
+    @View
     def terminate_timer(self) -> jax.Array:
-        """Steps that the original still counts, int32 (); -1 once its 2,501 steps are over."""
+        """Steps that the original still counts, int32 (); -1 once its 2,501 steps are over. Follows from `time`."""
         return jnp.maximum(TIME_LIMIT - 1 - self.time, -1)
 
-    @property
+    @terminate_timer.inverse
+    def _time(self, terminate_timer: Any) -> dict[str, Any]:
+        check_known(
+            terminate_timer, lambda x: (x >= -1) & (x < TIME_LIMIT), "`terminate_timer` must be from -1 to 2500."
+        )
+        return {"time": TIME_LIMIT - 1 - jnp.asarray(terminate_timer).astype(jnp.int32)}
+
+    @View
     def cars(self) -> jax.Array:
         """Column, row, timer and speed of the cars, int32 (8, 4); the speed of a car to the left is negative."""
         speeds = unpack_lanes(self.speeds)
@@ -104,12 +79,23 @@ class FreewayState(MinAtarState):
         rows = jnp.broadcast_to(np.arange(1, NUM_LANES + 1, dtype=np.int32), signed.shape)
         return jnp.stack([unpack_lanes(self.xs), rows, unpack_lanes(self.timers), signed], axis=-1)
 
+    @cars.inverse
+    def _lanes(self, cars: Any) -> dict[str, Any]:
+        check_known(cars, _are_cars, "`cars` must be (8, 4): column, row from 1 to 8, timer, speed up to 5 either way.")
+        xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(cars).astype(jnp.int32), -1, 0)
+        numbers = {"xs": xs, "timers": timers, "speeds": jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)}
+        return {name: pack_lanes(jnp.moveaxis(number, -1, 0)) for name, number in numbers.items()}
+
 
 @struct.dataclass
 class FreewayParams(MinAtarParams):
-    """Params of `Freeway`."""
+    """Params of `Freeway`.
 
-    max_steps_in_episode: Any = TIME_LIMIT  # int32 ()
+    Attributes:
+      max_steps_in_episode: the step that reaches it ends the game, int32 ().
+    """
+
+    max_steps_in_episode: Any = TIME_LIMIT
 
 
 class FreewayDraws(NamedTuple):
@@ -120,12 +106,34 @@ class FreewayDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Freeway(Game[FreewayState, FreewayDraws]):
-    """Freeway-MinAtar; see the module for its rules."""
+    """Freeway-MinAtar: bring a chicken across eight lanes of traffic, as often as time allows.
+
+    Original: MinAtar 1.0.15 `environments/freeway.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+      Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
+
+    The chicken starts in the bottom row of column 4 and moves up or down, at most every third step; its first move is
+    step 4. In each of the rows 1 to 8 a car drives left or right, from one end of the row round to the other. A car of
+    speed 1 to 5 waits that many steps between its moves, so a small number is fast. A car that is in the chicken's cell
+    before or after its own move sends the chicken back to the bottom. At the top the chicken scores and is put back to
+    the bottom, and all cars get new speeds and directions, drawn uniformly; they keep their columns, and wait before
+    they move. A new episode draws speeds and directions too, with all cars in column 0.
+
+    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+
+    Observation: bool (10, 10, 7), rows and columns of chicken, cars, and the places behind cars of speed 1, 2, 3, 4, 5.
+    Action: 0 nothing, 1 up, 2 down. The full set has six: nothing, left, up, right, down, fire; only up and down move
+      the chicken.
+    Reward: 1 for reaching the top row.
+    Termination: time is over, after `max_steps_in_episode` steps: 2,501, because the original counts from 2,500 and
+      ends the game below 0. It calls that a termination. A step after it changes nothing.
+
+    Deviations: none. As in the original, the action executed last survives a reset. (Once in 2**53 draws the original
+    makes a car without direction, which it cannot show.)
+    """
 
     time_limit_terminates = True
     minimal_actions = (NOTHING, UP, DOWN)
     channels = ("chicken", "car", "speed1", "speed2", "speed3", "speed4", "speed5")
-    layout = _LAYOUT
     num_words = 2
 
     @property
@@ -146,12 +154,12 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         return after, reward, after.terminal
 
     def play(self, state: FreewayState, action: jax.Array, draws: FreewayDraws) -> tuple[FreewayState, jax.Array]:
-        chicken = _move_chicken(_LAYOUT.unpack(state.packed), action)
+        pos, move_timer = _move_chicken(state, action)
 
-        wins = chicken.pos == 0
+        wins = pos == 0
         speeds = jnp.where(wins, draws.speeds, state.speeds)
         timers = jnp.where(wins, draws.speeds & (_SPEED * ONES), state.timers)
-        pos = jnp.where(wins, _BOTTOM, chicken.pos)
+        pos = jnp.where(wins, _BOTTOM, pos)
 
         moving = not_zero(timers) ^ ONES
         xs = _drive(state.xs, moving, speeds)
@@ -160,14 +168,16 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         # chicken's row can hit it: a hit sends the chicken to the bottom row, which has no car.
         hit = (_car_of_row(state.xs, pos) == _PLAYER_X) | (_car_of_row(xs, pos) == _PLAYER_X)
 
-        after = FreewayFields(
+        after = state.replace(
             pos=jnp.where(hit, _BOTTOM, pos),
-            move_timer=jnp.maximum(chicken.move_timer - 1, 0),
+            move_timer=jnp.maximum(move_timer - 1, 0),
             terminal=False,
             last_action=action,
+            xs=xs,
+            timers=timers,
+            speeds=speeds,
         )
-        state = state.replace(packed=_LAYOUT.pack(after), xs=xs, timers=timers, speeds=speeds)
-        return state, jnp.where(wins, 1.0, 0.0)
+        return after, jnp.where(wins, 1.0, 0.0)
 
     def observe(self, state: FreewayState, params: MinAtarParams) -> jax.Array:
         chicken, cars, trails, speeds = compute_once(_things, state)
@@ -178,41 +188,24 @@ class Freeway(Game[FreewayState, FreewayDraws]):
 
 def start(draws: FreewayDraws) -> FreewayState:
     """The first state, with the speeds drawn."""
-    chicken = FreewayFields(_BOTTOM, _MOVE_PERIOD, False, NOTHING)
-    timers = draws.speeds & (_SPEED * ONES)
-    return FreewayState(packed=_LAYOUT.pack(chicken), xs=np.uint32(0), timers=timers, speeds=draws.speeds)
+    return FreewayState.pack(
+        pos=_BOTTOM,
+        move_timer=_MOVE_PERIOD,
+        terminal=False,
+        last_action=NOTHING,
+        xs=np.uint32(0),
+        timers=draws.speeds & (_SPEED * ONES),
+        speeds=draws.speeds,
+    )
 
 
 def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
     """The state, over if its time is; `time` counts the step that led to it.
 
-    The limit is a param, so this is no part of `play`. Without the bit `terminal` a step after the end would go on.
+    The limit is a param, which `play` does not get. Without the bit `terminal` a step after the end would go on.
     """
     over = state.terminal | is_reached(state.time, params.max_steps_in_episode)
-    return state.replace(packed=_LAYOUT.write(state.packed, "terminal", over))
-
-
-def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> FreewayState:
-    """The state that holds the original's fields.
-
-    Args:
-      fields: the attributes of the original's `Env`, numbers or arrays by their names; `cars` is (8, 4).
-      last_action: of the original's `Environment`.
-    """
-    chicken = FreewayFields(fields["pos"], fields["move_timer"], fields["terminal"], last_action)
-    xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(fields["cars"], jnp.int32), -1, 0)
-    return FreewayState(
-        packed=_LAYOUT.pack(chicken),
-        xs=pack_lanes(xs),
-        timers=pack_lanes(timers),
-        speeds=pack_lanes(jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)),
-        time=TIME_LIMIT - 1 - jnp.asarray(fields["terminate_timer"], jnp.int32),
-    )
-
-
-def to_original(state: FreewayState) -> dict[str, jax.Array]:
-    """The original's fields of a state, by their names; the inverse of `from_original`."""
-    return {name: getattr(state, name) for name in ("pos", "move_timer", "terminate_timer", "terminal", "cars")}
+    return state.replace(terminal=over)
 
 
 def _new_cars(words: jax.Array) -> jax.Array:
@@ -224,12 +217,13 @@ def _new_cars(words: jax.Array) -> jax.Array:
     return cars + ONES + 3 * right
 
 
-def _move_chicken(chicken: FreewayFields, action: jax.Array) -> FreewayFields:
-    can_move = chicken.move_timer == 0
+def _move_chicken(state: FreewayState, action: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The chicken's row and timer once it has moved, if it can."""
+    can_move = state.move_timer == 0
     up, down = can_move & (action == UP), can_move & (action == DOWN)
-    pos = jnp.where(up, jnp.maximum(chicken.pos - 1, 0), chicken.pos)
-    pos = jnp.where(down, jnp.minimum(chicken.pos + 1, _BOTTOM), pos)
-    return chicken._replace(pos=pos, move_timer=jnp.where(up | down, _MOVE_PERIOD, chicken.move_timer))
+    pos = jnp.where(up, jnp.maximum(state.pos - 1, 0), state.pos)
+    pos = jnp.where(down, jnp.minimum(state.pos + 1, _BOTTOM), pos)
+    return pos, jnp.where(up | down, _MOVE_PERIOD, state.move_timer)
 
 
 def _drive(xs: jax.Array, moving: jax.Array, speeds: jax.Array) -> jax.Array:
@@ -253,3 +247,12 @@ def _things(state: FreewayState) -> tuple[Any, ...]:
     behind = _drive(state.xs, jnp.full_like(state.xs, ONES), state.speeds ^ (_TO_RIGHT * ONES))
     words = state.xs + ONES, behind + ONES, state.speeds
     return number(state.pos, _PLAYER_X, _CHICKEN), *map(halves, words)
+
+
+def _are_cars(cars: np.ndarray) -> Any:
+    """Whether all numbers are such as `FreewayState.cars` gives."""
+    if cars.shape[-2:] != (NUM_LANES, 4):
+        return False
+    column, row, timer, speed = np.moveaxis(cars, -1, 0)
+    in_lanes = (column >= 0) & (column < SIDE) & (row == np.arange(1, NUM_LANES + 1))
+    return in_lanes & (timer >= 0) & (timer <= _NUM_SPEEDS) & (np.abs(speed) <= _NUM_SPEEDS)

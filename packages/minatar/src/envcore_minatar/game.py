@@ -1,8 +1,8 @@
 """What MinAtar's games share: the wrapper round them, `Environment` of MinAtar 1.0.15.
 
 A game states its rules as `play(state, action, draws)`, a deterministic function, and takes all that is random in a
-step from `draw`. What the original's wrapper does is here: action sets, sticky actions, and a game that stands still
-after its end.
+step from `draw`. What the original's wrapper does is here: action sets, sticky actions, and that a game which has
+ended does not change.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
 
-from envcore_minatar.packing import SIDE, Layout, lookup
+from envcore_minatar import bit_fields
+from envcore_minatar.bit_fields import BitFields, bits
+from envcore_minatar.packing import SIDE, lookup
 from envcore_minatar.render import draw_grid
 
 NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
@@ -26,18 +28,29 @@ NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 _NAMES = ("stay", "left", "up", "right", "down", "fire")
 
 
-@struct.dataclass
-class MinAtarState(EnvState):
-    """Base of the games' states."""
+@bit_fields.dataclass
+class MinAtarState(BitFields, EnvState):
+    """Base of the games' states. `replace` takes all fields by their names, those that are bits of words too.
 
-    packed: Any  # uint32 (), the game's small numbers; each is also a property of the state
+    Attributes:
+      packed: the game's small numbers, uint32 (); each is an attribute of its own.
+    """
+
+    packed: Any
+
+    terminal = bits(1, "The game has ended, bool ().")
+    last_action = bits(3, "The action executed last, int32 () in the full action set; survives resets.")
 
 
 @struct.dataclass
 class MinAtarParams(EnvParams):
-    """Params of the games."""
+    """Params of the games.
 
-    sticky_action_prob: Any = 0.1  # chance that a step repeats the action executed last, float32 ()
+    Attributes:
+      sticky_action_prob: chance that a step repeats the action executed last, float32 ().
+    """
+
+    sticky_action_prob: Any = 0.1
 
 
 StateT = TypeVar("StateT", bound=MinAtarState)
@@ -49,13 +62,12 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     """Base of the games.
 
     Attributes:
-      use_minimal_action_set: only the actions that do something in this game, in place of all six.
-      difficulty_ramping: the game gets harder as it goes on; no matter in Breakout and Freeway, which never do.
+      use_minimal_action_set: only the actions that have an effect in this game, instead of all six.
+      difficulty_ramping: the game gets harder as it goes on; without effect in Breakout and Freeway.
 
     Class attributes for games:
       minimal_actions: the minimal action set.
       channels: what the observation's channels show, in their order.
-      layout: the fields of a state's `packed`, among them `terminal` and `last_action`.
       num_words: random words that a step of the game needs.
     """
 
@@ -66,7 +78,6 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
 
     minimal_actions: ClassVar[tuple[int, ...]]
     channels: ClassVar[tuple[str, ...]]
-    layout: ClassVar[Layout[Any]]
     num_words: ClassVar[int] = 0
 
     # What a game writes.
@@ -111,22 +122,20 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
         if self.use_minimal_action_set:
             action = lookup(self.minimal_actions, action)
         sticks = random.unit(words[0]) < params.sticky_action_prob
-        action = jnp.where(sticks, self.layout.read(state.packed, "last_action"), action)
+        action = jnp.where(sticks, state.last_action, action)
 
         after, reward = self.execute(state, action, self.draw(words[1:]))
-        return after, reward, self.layout.read(after.packed, "terminal")
+        return after, reward, after.terminal
 
     def execute(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:
-        """`play`, but a game that has ended stands still."""
+        """`play`, but a game that has ended does not change."""
         after, reward = self.play(state, action, draws)
-        still = state.replace(packed=self.layout.write(state.packed, "last_action", action))
-        ended = self.layout.read(state.packed, "terminal")
-        after = jax.tree.map(lambda x, y: jnp.where(ended, x, y), still, after)
-        return after, jnp.where(ended, 0.0, reward)
+        still = state.replace(last_action=action)
+        after = jax.tree.map(lambda x, y: jnp.where(state.terminal, x, y), still, after)
+        return after, jnp.where(state.terminal, 0.0, reward)
 
     def carry_over(self, fresh: StateT, final: StateT) -> StateT:
-        last_action = self.layout.read(final.packed, "last_action")
-        return fresh.replace(packed=self.layout.write(fresh.packed, "last_action", last_action))
+        return fresh.replace(last_action=final.last_action)
 
     def render(self, state: StateT, params: MinAtarParams | None = None, *, height: int = 256) -> jax.Array:
         return draw_grid(self.get_obs(state), height)

@@ -13,7 +13,7 @@ def envcore_env_specs() -> list[EnvSpec]:
         EnvSpec(
             id="Asterix-MinAtar",
             entry_point="envcore_minatar.asterix:Asterix",
-            summary="Gather gold and keep clear of enemies that cross the board.",
+            summary="Gather gold, and avoid the enemies that cross the board.",
             source=_SOURCE,
         ),
         EnvSpec(
@@ -31,7 +31,7 @@ def envcore_env_specs() -> list[EnvSpec]:
         EnvSpec(
             id="Seaquest-MinAtar",
             entry_point="envcore_minatar.seaquest:Seaquest",
-            summary="Rescue divers with a submarine, shoot what comes across, and mind the oxygen.",
+            summary="Rescue divers with a submarine, shoot enemies, and watch the oxygen.",
             source=_SOURCE,
         ),
         EnvSpec(

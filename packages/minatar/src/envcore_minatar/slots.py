@@ -1,7 +1,7 @@
-"""Up to 32 things, one to each bit of a few words: a *mask* says which of them, a *number* has a value for each.
+"""Up to 32 objects in the bits of a few words: a *mask* selects some of them, a *number* has a value for each.
 
-Bit i of a mask belongs to thing i. A number of n bits is n words, lowest first, whose bits i together are the value of
-thing i. A few bit operations on words of shape () then do for all things what arrays of them would do elementwise:
+Bit i of a mask belongs to object i. A number of n bits is n words, lowest first, whose bits i together are the value of
+object i. A few bit operations on words of shape () then do for all objects what arrays would do elementwise:
 XLA's CPU backend vectorises them over a batch, and there are no reductions, gathers or sorts.
 """
 
@@ -24,27 +24,27 @@ _ONE = np.uint32(1)
 
 
 def fill(flag: Any) -> jax.Array:
-    """The mask of all things where `flag`, else of none."""
+    """The mask of all objects where `flag`, else of none."""
     return lax.neg(jnp.asarray(flag).astype(jnp.uint32))
 
 
 def equal(number: Number, value: Any) -> jax.Array:
-    """The mask of the things whose number is `value`, an int32 of which only as many bits are looked at."""
+    """The mask of the objects whose number is `value`, an int32 of which only as many bits are looked at."""
     return functools.reduce(lax.bitwise_and, [plane ^ ~bit for plane, bit in _with_bits(number, value)])
 
 
 def put(number: Number, mask: jax.Array, value: Any) -> Number:
-    """The number with `value`, an int32, for the things of the mask."""
+    """The number with `value`, an int32, for the objects of the mask."""
     return tuple((plane & ~mask) | (bit & mask) for plane, bit in _with_bits(number, value))
 
 
 def select(mask: jax.Array, ours: Number, theirs: Number) -> Number:
-    """`ours` for the things of the mask, `theirs` for the others."""
+    """`ours` for the objects of the mask, `theirs` for the others."""
     return tuple((x & mask) | (y & ~mask) for x, y in zip(ours, theirs, strict=True))
 
 
 def increase(number: Number, mask: jax.Array) -> Number:
-    """The number with one more for the things of the mask; it wraps round."""
+    """The number with one more for the objects of the mask; it wraps round."""
     found: list[jax.Array] = []
     for plane in number:
         found.append(plane ^ mask)
@@ -53,7 +53,7 @@ def increase(number: Number, mask: jax.Array) -> Number:
 
 
 def decrease(number: Number, mask: jax.Array) -> Number:
-    """The number with one less for the things of the mask; it wraps round."""
+    """The number with one less for the objects of the mask; it wraps round."""
     found: list[jax.Array] = []
     for plane in number:
         found.append(plane ^ mask)
@@ -62,34 +62,34 @@ def decrease(number: Number, mask: jax.Array) -> Number:
 
 
 def first(mask: jax.Array) -> jax.Array:
-    """The first thing of a mask, none of none."""
+    """The first object of a mask; of an empty mask none."""
     return mask & lax.neg(mask)
 
 
 def last(mask: jax.Array) -> jax.Array:
-    """The last thing of a mask, none of none."""
+    """The last object of a mask; of an empty mask none."""
     for distance in (1, 2, 4, 8, 16):
         mask = mask | lax.shift_right_logical(mask, np.uint32(distance))
     return mask ^ lax.shift_right_logical(mask, _ONE)
 
 
 def places_that_change(taken: jax.Array, enters: jax.Array) -> jax.Array:
-    """The places that a newcomer changes where it `enters`: all up to the first that is not taken."""
+    """The places that change where a new object `enters`: all up to the first that is not taken."""
     free = ~taken & (taken + _ONE)
     return (free | (free - _ONE)) & fill(enters)
 
 
-def insert(things: T, changed: jax.Array, newcomer: jax.Array) -> T:
-    """Puts a newcomer first; those before the first free place move up by one, into it, and keep their order.
+def insert(objects: T, changed: jax.Array, new: jax.Array) -> T:
+    """Inserts a new object first; those before the first free place move up by one, into it, and keep their order.
 
     Args:
-      things: a pytree of masks and numbers.
+      objects: a pytree of masks and numbers.
       changed: from `places_that_change`.
-      newcomer: its bits, bit i for leaf i of the pytree.
+      new: its bits, bit i for leaf i of the pytree.
     """
-    planes, tree = jax.tree.flatten(things)
+    planes, tree = jax.tree.flatten(objects)
     for i, plane in enumerate(planes):
-        bit = lax.shift_right_logical(newcomer, np.uint32(i)) & _ONE
+        bit = lax.shift_right_logical(new, np.uint32(i)) & _ONE
         planes[i] = (plane & ~changed) | ((lax.shift_left(plane, _ONE) | bit) & changed)
     return jax.tree.unflatten(tree, planes)
 
@@ -102,7 +102,7 @@ def from_values(values: jax.Array, width: int) -> Number:
 
 
 def to_values(number: Number) -> jax.Array:
-    """The values of all things, int32 (32,)."""
+    """The values of all objects, int32 (32,)."""
     places = np.arange(NUM_SLOTS, dtype=np.uint32)
     bits = [lax.shift_right_logical(jnp.broadcast_to(plane, (NUM_SLOTS,)), places) & _ONE for plane in number]
     return union([lax.shift_left(bit, np.uint32(i)) for i, bit in enumerate(bits)]).astype(jnp.int32)

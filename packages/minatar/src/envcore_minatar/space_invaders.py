@@ -1,45 +1,20 @@
-"""SpaceInvaders-MinAtar: shoot a block of aliens that comes down, and stay out of the way of it and of its bullets.
-
-Original: MinAtar 1.0.15 `environments/space_invaders.py` played through `Environment`, Young & Tian (2019), "MinAtar:
-an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
-
-The cannon moves along the bottom row and shoots upwards, at most once in five steps. All aliens move sideways together;
-where one of them stands at the edge they would leave by, they go down a row and turn round instead. They move once in
-as many steps as there are aliens alive, and at least once in `enemy_move_interval` steps, 12 at first. Every tenth step
-the lowest alien of the occupied column nearest to the cannon (of two as near the left one) shoots downwards. Bullets
-move a cell a step. An alien that a bullet of ours meets is gone with the bullet. Once all 24 are gone the next 24 stand
-where the first stood, and with difficulty ramping the interval is one step shorter, down to 6.
-
-A step: the cannon moves or shoots, our bullets move, their bullets move, aliens move, an alien shoots, aliens die.
-
-With probability `sticky_action_prob` a step executes the action executed last, in place of the one given.
-
-Observation: bool (10, 10, 6), rows and columns of cannon, aliens, aliens if they move left, aliens if they move right,
-  our bullets, their bullets.
-Action: 0 nothing, 1 left, 2 right, 3 fire. The full set has six: nothing, left, up, right, down, fire; up and down do
-  nothing.
-Reward: 1 for an alien shot.
-Termination: a bullet or an alien reaches the cannon, or the aliens turn while one of them stands in the bottom row. A
-  step after that changes nothing. There is no time limit.
-
-Deviations: none. As in the original, the action executed last survives a reset.
-"""
+"""SpaceInvaders-MinAtar, after MinAtar 1.0.15 `environments/space_invaders.py`."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore.fusion import compute_once
-from flax import struct
 from jax import lax
 
+from envcore_minatar import bit_fields
+from envcore_minatar.bit_fields import View, Word, bits, check_known
 from envcore_minatar.game import FIRE, LEFT, NOTHING, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
-from envcore_minatar.packing import SIDE, Layout, bit, expand_once, from_board, to_board
+from envcore_minatar.packing import FULL_ROW, SIDE, bit, expand_once, from_board, to_board
 from envcore_minatar.space_invaders_boards import (
     BOTTOM,
     BOTTOM_MARK,
@@ -60,86 +35,126 @@ _SHOT_INTERVAL = 10
 _SLOWEST, _FASTEST = 12, 6
 
 
-class SpaceInvadersFields(NamedTuple):
-    """What `SpaceInvadersState.packed` holds. Columns count from the left, from 0 to 9."""
-
-    pos: Any  # column of the cannon
-    shot_timer: Any  # steps until the cannon can shoot again
-    alien_right: Any  # bool, aliens move right
-    enemy_move_interval: Any  # 12 minus `ramp_index`
-    alien_move_timer: Any
-    alien_shot_timer: Any
-    terminal: Any  # bool, the cannon is lost
-    last_action: Any  # executed last, in the full action set; survives resets
-
-
-_LAYOUT = Layout(
-    SpaceInvadersFields, pos=4, shot_timer=3, alien_right=1, enemy_move_interval=4, alien_move_timer=4,
-    alien_shot_timer=4, terminal=1, last_action=3,
-)  # fmt: skip
-
-
-def _board(number: int, doc: str) -> property:
-    return property(lambda state: to_board(lax.shift_right_logical(state.rows, np.uint32(SIDE * number))), doc=doc)
-
-
-@struct.dataclass
+@bit_fields.dataclass
 class SpaceInvadersState(MinAtarState):
-    """State of `SpaceInvaders`; the fields of `SpaceInvadersFields` are properties of it."""
+    """State of `SpaceInvaders`. Rows count from the top, columns from the left, from 0 to 9.
 
-    rows: Any  # uint32 (10,); of row y bit x is an alien in column x, 10 + x our bullet, 20 + x theirs, 30 the bottom
+    Attributes:
+      packed: cannon, timers and the aliens' direction, uint32 ().
+      rows: of row y bit x is an alien in column x, 10 + x our bullet, 20 + x theirs, 30 the bottom; uint32 (10,).
+    """
 
-    pos = _LAYOUT.property("pos")
-    shot_timer = _LAYOUT.property("shot_timer")
-    alien_right = _LAYOUT.property("alien_right")
-    enemy_move_interval = _LAYOUT.property("enemy_move_interval")
-    alien_move_timer = _LAYOUT.property("alien_move_timer")
-    alien_shot_timer = _LAYOUT.property("alien_shot_timer")
-    terminal = _LAYOUT.property("terminal")
-    last_action = _LAYOUT.property("last_action")
+    rows: Any
 
-    @property
+    pos = bits(4, "Column of the cannon, int32 ().")
+    shot_timer = bits(3, "Steps until the cannon can shoot again, int32 ().")
+    alien_right = bits(1, "Aliens move right, bool ().")
+    enemy_move_interval = bits(4, "Steps from one move of the aliens to the next, at most; int32 ().")
+    alien_move_timer = bits(4, "Steps until the aliens move, int32 ().")
+    alien_shot_timer = bits(4, "Steps until an alien shoots, int32 ().")
+
+    @View
     def alien_dir(self) -> jax.Array:
-        """-1 if aliens move left, 1 if they move right."""
+        """-1 if aliens move left, 1 if they move right; int32 ()."""
         return jnp.where(self.alien_right, np.int32(1), np.int32(-1))
 
-    @property
+    @alien_dir.inverse
+    def _alien_right(self, alien_dir: Any) -> dict[str, Any]:
+        check_known(alien_dir, lambda x: (x == -1) | (x == 1), f"`alien_dir` must be -1 or 1, got {alien_dir}.")
+        return {"alien_right": jnp.asarray(alien_dir) > 0}
+
+    @View
     def ramp_index(self) -> jax.Array:
-        """How often the aliens have become faster."""
+        """How often the aliens have become faster, int32 (): 12 - `enemy_move_interval`."""
         return _SLOWEST - self.enemy_move_interval
 
-    alien_map = _board(0, "Where aliens are, bool (10, 10).")
-    f_bullet_map = _board(1, "Where bullets of the cannon are, bool (10, 10).")
-    e_bullet_map = _board(2, "Where bullets of aliens are, bool (10, 10).")
+    @View
+    def alien_map(self) -> jax.Array:
+        """Where aliens are, bool (10, 10)."""
+        return self._board(0)
+
+    @alien_map.inverse
+    def _with_aliens(self, alien_map: Any) -> dict[str, Any]:
+        return self._with_board(0, alien_map)
+
+    @View
+    def f_bullet_map(self) -> jax.Array:
+        """Where bullets of the cannon are, bool (10, 10)."""
+        return self._board(1)
+
+    @f_bullet_map.inverse
+    def _with_our_bullets(self, f_bullet_map: Any) -> dict[str, Any]:
+        return self._with_board(1, f_bullet_map)
+
+    @View
+    def e_bullet_map(self) -> jax.Array:
+        """Where bullets of aliens are, bool (10, 10)."""
+        return self._board(2)
+
+    @e_bullet_map.inverse
+    def _with_their_bullets(self, e_bullet_map: Any) -> dict[str, Any]:
+        return self._with_board(2, e_bullet_map)
+
+    def _board(self, number: int) -> jax.Array:
+        return to_board(self.rows >> np.uint32(SIDE * number))
+
+    def _with_board(self, number: int, board: Any) -> dict[str, Any]:
+        shift = np.uint32(SIDE * number)
+        return {"rows": (self.rows & ~(FULL_ROW << shift)) | (from_board(board) << shift)}
 
 
 class SpaceInvadersDraws(NamedTuple):
     """A step of Space Invaders draws nothing."""
 
 
-class _Events(NamedTuple):
-    """What happens in a step that depends on more than one row of the boards."""
+@bit_fields.dataclass
+class _Events(Word):
+    """What happens in a step that depends on more than one row of the boards.
 
-    lost: Any  # bool, a bullet or an alien reaches the cannon, or the bottom
-    turn: Any  # bool, aliens turn and move down
-    period: Any  # steps until they move again, if they move in this one
-    shooter_row: Any
-    shooter_column: Any  # a row with its bit set, as a number
-    kills: Any
-    cleared: Any  # bool, no alien is left
+    A word, because what is computed once costs a loop for each array.
+    """
 
-
-# A word, because what is computed once costs a loop for each array.
-_EVENTS = Layout(_Events, lost=1, turn=1, period=4, shooter_row=4, shooter_column=10, kills=7, cleared=1)
+    lost = bits(1, "A bullet or an alien reaches the cannon, or an alien the bottom.")
+    turn = bits(1, "Aliens turn and move down.")
+    period = bits(4, "Steps until they move again, if they move in this one.")
+    shooter_row = bits(4, "Row of the alien that would shoot.")
+    shooter_column = bits(10, "Its column: a row with its bit set, as a number.")
+    kills = bits(7, "Number of aliens shot.")
+    cleared = bits(1, "No alien is left.")
 
 
 @dataclasses.dataclass(frozen=True)
 class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
-    """SpaceInvaders-MinAtar; see the module for its rules."""
+    """SpaceInvaders-MinAtar: shoot a block of aliens that comes down, and dodge them and their bullets.
+
+    Original: MinAtar 1.0.15 `environments/space_invaders.py` played through `Environment`, Young & Tian (2019),
+      "MinAtar: an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
+
+    The cannon moves along the bottom row and shoots upwards, at most once in five steps. All aliens move sideways
+    together; where one of them stands at the edge they would leave by, they go down a row and turn round instead. They
+    move once in as many steps as there are aliens alive, and at least once in `enemy_move_interval` steps, 12 at first.
+    Every tenth step the lowest alien of the occupied column nearest to the cannon (the left one of two at the same
+    distance) shoots downwards. Bullets move a cell a step. An alien that one of our bullets meets is gone with the
+    bullet. Once all 24 are gone the next 24 stand where the first stood, and with `difficulty_ramping` the interval is
+    one step shorter, down to 6.
+
+    A step: the cannon moves or shoots, our bullets move, their bullets move, aliens move, an alien shoots, aliens die.
+
+    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+
+    Observation: bool (10, 10, 6), rows and columns of cannon, aliens, aliens if they move left, aliens if they move
+      right, our bullets, their bullets.
+    Action: 0 nothing, 1 left, 2 right, 3 fire. The full set has six: nothing, left, up, right, down, fire; up and down
+      do nothing.
+    Reward: 1 for an alien shot.
+    Termination: a bullet or an alien reaches the cannon, or the aliens turn while one of them stands in the bottom row.
+      A step after that changes nothing. There is no time limit.
+
+    Deviations: none. As in the original, the action executed last survives a reset.
+    """
 
     minimal_actions = (NOTHING, LEFT, RIGHT, FIRE)
     channels = ("cannon", "alien", "alien_left", "alien_right", "friendly_bullet", "enemy_bullet")
-    layout = _LAYOUT
 
     def init_state(self, key: jax.Array, params: MinAtarParams) -> SpaceInvadersState:
         return start()
@@ -150,29 +165,28 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
     def play(
         self, state: SpaceInvadersState, action: jax.Array, draws: SpaceInvadersDraws
     ) -> tuple[SpaceInvadersState, jax.Array]:
-        events = _EVENTS.unpack(compute_once(_events, state.packed, state.rows, action))
-        before = _LAYOUT.unpack(state.packed)
-        pos, fires, marches, shoots = _starts(before, action)
+        events = compute_once(_events, state.replace(time=None), action)  # an input more would cost time
+        pos, fires, marches, shoots = _starts(state, action)
 
         aliens, ours, theirs = bullets_fly(state.rows, pos, fires)
-        aliens = aliens_march(aliens, marches, before.alien_right, events.turn)
+        aliens = aliens_march(aliens, marches, state.alien_right, events.turn)
         theirs = alien_shoots(theirs, shoots, events.shooter_row, events.shooter_column)
         aliens, ours = aliens_die(aliens, ours)
         aliens = next_wave(aliens, events.cleared)
 
-        faster = events.cleared & (before.enemy_move_interval > _FASTEST) & self.difficulty_ramping
-        after = SpaceInvadersFields(
+        faster = events.cleared & (state.enemy_move_interval > _FASTEST) & self.difficulty_ramping
+        after = state.replace(
             pos=pos,
-            shot_timer=jnp.maximum(jnp.where(fires, _COOL_DOWN, before.shot_timer) - 1, 0),
-            alien_right=before.alien_right ^ events.turn,
-            enemy_move_interval=before.enemy_move_interval - faster.astype(jnp.int32),
-            alien_move_timer=jnp.where(marches, events.period, before.alien_move_timer) - 1,
-            alien_shot_timer=jnp.where(shoots, _SHOT_INTERVAL, before.alien_shot_timer) - 1,
+            shot_timer=jnp.maximum(jnp.where(fires, _COOL_DOWN, state.shot_timer) - 1, 0),
+            alien_right=state.alien_right ^ events.turn,
+            enemy_move_interval=state.enemy_move_interval - faster.astype(jnp.int32),
+            alien_move_timer=jnp.where(marches, events.period, state.alien_move_timer) - 1,
+            alien_shot_timer=jnp.where(shoots, _SHOT_INTERVAL, state.alien_shot_timer) - 1,
             terminal=events.lost,
             last_action=action,
+            rows=joined(aliens, ours, theirs),
         )
-        rows = joined(aliens, ours, theirs)
-        return state.replace(packed=_LAYOUT.pack(after), rows=rows), events.kills.astype(jnp.float32)
+        return after, events.kills.astype(jnp.float32)
 
     def observe(self, state: SpaceInvadersState, params: MinAtarParams) -> jax.Array:
         # A row's word holds all that may be seen in it, and a mask says where: one test a cell.
@@ -193,41 +207,26 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
 
 def start() -> SpaceInvadersState:
     """The first state, always the same."""
-    first = SpaceInvadersFields(5, 0, False, _SLOWEST, _SLOWEST, _SHOT_INTERVAL, False, NOTHING)
     none = [np.uint32(0)] * SIDE
-    return SpaceInvadersState(packed=_LAYOUT.pack(first), rows=joined(WAVE, none, none))
+    return SpaceInvadersState.pack(
+        pos=5,
+        shot_timer=0,
+        alien_right=False,
+        enemy_move_interval=_SLOWEST,
+        alien_move_timer=_SLOWEST,
+        alien_shot_timer=_SHOT_INTERVAL,
+        terminal=False,
+        last_action=NOTHING,
+        rows=joined(WAVE, none, none),
+    )
 
 
-def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> SpaceInvadersState:
-    """The state that holds the original's fields.
-
-    Args:
-      fields: the attributes of the original's `Env`, numbers or arrays by their names; `ramp_index` is 12 -
-        `enemy_move_interval`, as in every state that the game can reach.
-      last_action: of the original's `Environment`.
-    """
-    same = {name: fields[name] for name in SpaceInvadersFields._fields if name in fields}
-    right = jnp.asarray(fields["alien_dir"]) > 0
-    packed = SpaceInvadersFields(**same, alien_right=right, last_action=last_action)
-    boards = [from_board(jnp.asarray(fields[name])) for name in ("alien_map", "f_bullet_map", "e_bullet_map")]
-    return SpaceInvadersState(packed=_LAYOUT.pack(packed), rows=joined(*boards))
-
-
-def to_original(state: SpaceInvadersState) -> dict[str, jax.Array]:
-    """The original's fields of a state, by their names; the inverse of `from_original`."""
-    fields = _LAYOUT.unpack(state.packed)._asdict()
-    del fields["alien_right"], fields["last_action"]
-    derived = ("alien_dir", "ramp_index", "alien_map", "f_bullet_map", "e_bullet_map")
-    return {**fields, **{name: getattr(state, name) for name in derived}}
-
-
-def _events(packed: jax.Array, rows: jax.Array, action: jax.Array) -> jax.Array:
-    """The word of what happens in a step. It plays all of it, as XLA would otherwise for each row of the boards."""
-    before = _LAYOUT.unpack(packed)
+def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:
+    """What happens in a step. It plays all of it, as XLA would otherwise for each row of the boards."""
     pos, fires, marches, _ = _starts(before, action)
     cannon = bit(pos)
 
-    aliens, ours, theirs = bullets_fly(rows, pos, fires)
+    aliens, ours, theirs = bullets_fly(before.rows, pos, fires)
     reached = (theirs[BOTTOM] | aliens[BOTTOM]) & cannon
 
     period = jnp.minimum(count(aliens), before.enemy_move_interval)
@@ -240,10 +239,18 @@ def _events(packed: jax.Array, rows: jax.Array, action: jax.Array) -> jax.Array:
     shooter_row, shooter_column = nearest_alien(aliens, cannon)
     kills = count(list(map(lax.bitwise_and, aliens, ours)))
     left, _ = aliens_die(aliens, ours)
-    return _EVENTS.pack(_Events(reached != 0, turn, period, shooter_row, shooter_column, kills, columns_of(left) == 0))
+    return _Events.pack(
+        lost=reached != 0,
+        turn=turn,
+        period=period,
+        shooter_row=shooter_row,
+        shooter_column=shooter_column,
+        kills=kills,
+        cleared=columns_of(left) == 0,
+    )
 
 
-def _starts(before: SpaceInvadersFields, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+def _starts(before: SpaceInvadersState, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """The cannon's new column, and whether it shoots, aliens move, and an alien shoots."""
     pos = move_sideways(before.pos, action)
     fires = (action == FIRE) & (before.shot_timer == 0)

@@ -8,19 +8,10 @@ import numpy as np
 from envcore.fusion import compute_once
 from jax import lax
 
-from envcore_minatar import seaquest_enemies, slots
+from envcore_minatar import slots
 from envcore_minatar.packing import FULL_ROW, SIDE, bit, expand_once
-from envcore_minatar.seaquest_enemies import NUM_ROWS
-from envcore_minatar.seaquest_state import (
-    BULLET,
-    DIVER,
-    LAYOUT,
-    NO_WORD,
-    Enemies,
-    SeaquestState,
-    split_bullets,
-    split_divers,
-)
+from envcore_minatar.seaquest.enemies import NUM_ROWS, enemy_rows
+from envcore_minatar.seaquest.state import NO_WORD, Enemies, SeaquestState, split_bullets, split_divers
 
 _OXYGEN_A_CELL = 20
 
@@ -44,7 +35,7 @@ def observe_sea(state: SeaquestState) -> jax.Array:
     """The observation, bool (10, 10, 10)."""
     water = compute_once(_water, state.enemies, state.divers)
     first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # vectorises alone
-    third = compute_once(_player_and_gauges, state.packed, state.diver_count, state.f_bullets)
+    third = compute_once(_player_and_gauges, state.replace(time=None, pace=None, divers=None, enemies=None))
     return expand_once(_expand, first, second, third)
 
 
@@ -59,24 +50,23 @@ def ahead(right: jax.Array) -> jax.Array:
 
 def _water(enemies: Enemies, divers: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
     """What is in the water, two words a row: uint32 (8,), see `SHOWN`."""
-    first, second = seaquest_enemies.rows(enemies)
-    for diver in map(DIVER.unpack, split_divers(divers)):
+    first, second = enemy_rows(enemies)
+    for diver in split_divers(divers):
         trail = jnp.where(diver.swims, bit(diver.x - ahead(diver.right)) & FULL_ROW, NO_WORD)
         first = first | _in_row(NUM_ROWS, diver.row, trail)
         second = second | _in_row(NUM_ROWS, diver.row, jnp.where(diver.swims, bit(10 + diver.x), NO_WORD))
     return first, second
 
 
-def _player_and_gauges(packed: jax.Array, diver_count: jax.Array, f_bullets: jax.Array) -> jax.Array:
+def _player_and_gauges(state: SeaquestState) -> jax.Array:
     """The third word: uint32 (10,)."""
-    player = LAYOUT.unpack(packed)
     # Facing right it has come from the left, so that its back is on the board, and the other way round.
-    front, back = bit(player.sub_x), bit(10 + player.sub_x - ahead(player.sub_or))
-    shown = _in_row(SIDE, player.sub_y, front | back)
-    for bullet in map(BULLET.unpack, split_bullets(f_bullets)):
+    front, back = bit(state.sub_x), bit(10 + state.sub_x - ahead(state.sub_or))
+    shown = _in_row(SIDE, state.sub_y, front | back)
+    for bullet in split_bullets(state.f_bullets):
         shown = shown | _in_row(SIDE, bullet.y, jnp.where(bullet.flies, bit(20 + bullet.x), NO_WORD))
-    oxygen = bit(oxygen_cells(jnp.maximum(player.air - 2, 0))) - np.uint32(1)
-    divers = bit(19) - bit(19 - jnp.maximum(diver_count, 0))  # from the right; of a negative count, none
+    oxygen = bit(oxygen_cells(jnp.maximum(state.oxygen, 0))) - np.uint32(1)
+    divers = bit(19) - bit(19 - jnp.maximum(state.diver_count, 0))  # from the right; of a negative count, none
     return shown | _in_row(SIDE, jnp.int32(SIDE - 1), oxygen | divers)
 
 

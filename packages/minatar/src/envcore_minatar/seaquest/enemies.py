@@ -1,4 +1,4 @@
-"""The rules of Seaquest's fish and submarines: how they enter, move, shoot, meet the player and are shot.
+"""The rules of Seaquest's fish and submarines: how they spawn, move, shoot, hit the player and are shot.
 
 A module of its own because here all enemies are handled at once, as bits of words (see `slots`).
 """
@@ -12,7 +12,7 @@ from jax import lax
 
 from envcore_minatar import slots
 from envcore_minatar.packing import SIDE
-from envcore_minatar.seaquest_state import BULLET, NEWCOMER, NO_WORD, Enemies, join_bullets, split_bullets
+from envcore_minatar.seaquest.state import Bullet, Enemies, SpawnedEnemy, join_bullets, split_bullets
 from envcore_minatar.slots import Number
 
 NUM_ROWS = 8
@@ -20,16 +20,15 @@ NUM_ROWS = 8
 SHOT_INTERVAL = 10
 
 
-def entry(
-    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, newcomer: jax.Array
+def places_to_spawn(
+    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, spawned: SpawnedEnemy
 ) -> tuple[jax.Array, jax.Array]:
-    """What `slots.insert` needs for a newcomer, a word, who stays out where an enemy comes the other way."""
-    enters = NEWCOMER.unpack(newcomer)
-    opposing = alive & slots.equal(row, enters.row) & (right ^ slots.fill(enters.right))
-    return slots.places_that_change(alive | bullet, due & (opposing == 0)), newcomer
+    """What `slots.insert` needs for a new enemy, which does not spawn where one comes the other way."""
+    opposing = alive & slots.equal(row, spawned.row) & (right ^ slots.fill(spawned.right))
+    return slots.places_that_change(alive | bullet, due & (opposing == 0)), spawned.packed
 
 
-def are_shot(
+def bullets_hit(
     alive: jax.Array, is_sub: jax.Array, x: Number, row: Number, bullets: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """The player's bullets move, the newest first, and hit the oldest fish in their cell, or else submarine.
@@ -40,19 +39,19 @@ def are_shot(
     the cell that it moved to. The older one goes, and the newer one moves once more, to where the older one would have.
     """
     before = alive
-    left: list[jax.Array] = []
-    for bullet in map(BULLET.unpack, split_bullets(bullets)):
-        bullet = bullet._replace(x=jnp.where(bullet.right, bullet.x + 1, bullet.x - 1))
-        flies = bullet.flies & (bullet.x >= 0) & (bullet.x < SIDE)
-        here = alive & _at(x, row, bullet.x, bullet.y) & slots.fill(flies)
+    left: list[Bullet] = []
+    for bullet in split_bullets(bullets):
+        bullet_x = jnp.where(bullet.right, bullet.x + 1, bullet.x - 1)
+        flies = bullet.flies & (bullet_x >= 0) & (bullet_x < SIDE)
+        here = alive & _at(x, row, bullet_x, bullet.y) & slots.fill(flies)
         fish = here & ~is_sub
         hit = slots.last(jnp.where(fish != 0, fish, here))
         alive = alive ^ hit
-        left.append(jnp.where(flies & (hit == 0), BULLET.pack(bullet), NO_WORD))
+        left.append(bullet.replace(x=bullet_x).where(flies & (hit == 0)))
     return before ^ alive, join_bullets(left)
 
 
-def meet(
+def enemies_collide(
     enemies: Enemies, bullets: jax.Array, sub_x: jax.Array, sub_y: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Whom the enemies and their bullets run into, before and after they move.
@@ -61,30 +60,29 @@ def meet(
     player is hit. Submarines move before fish and the newest first, so the newest submarine, or else fish, takes the
     bullet that several move into. One that hits the player takes none.
     """
-    moves, x = _step(enemies)
+    moves, x = _move(enemies)
     near = _in_row(enemies.row, sub_y)
     rams = moves & near & slots.equal(x, sub_x)
     touches = rams | (enemies.alive & near & slots.equal(enemies.x, sub_x))
-    for bullet, bullet_x in _shells(enemies, moves, x):
+    for bullet, bullet_x in _enemy_bullets(enemies, moves, x):
         touches = touches | (bullet & near & slots.equal(bullet_x, sub_x))
 
     before = exposed = moves & ~rams & ~_outside(x)
-    left: list[jax.Array] = []
-    for word in reversed(split_bullets(bullets)):
-        bullet = BULLET.unpack(word)
+    left: list[Bullet] = []
+    for bullet in reversed(split_bullets(bullets)):
         here = exposed & _at(x, enemies.row, bullet.x, bullet.y) & slots.fill(bullet.flies)
         subs = here & enemies.is_sub
         hit = slots.first(jnp.where(subs != 0, subs, here))
         exposed = exposed ^ hit
-        left.append(jnp.where(hit == 0, word, NO_WORD))
+        left.append(bullet.where(hit == 0))
     return before ^ exposed, join_bullets(left[::-1]), touches != 0
 
 
-def after_moves(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> Enemies:
+def move_enemies(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> Enemies:
     """The enemies after their moves and shots, those that moved into a bullet being `dead`: they too shoot."""
-    moves, x = _step(enemies)
+    moves, x = _move(enemies)
     fires = _fires(enemies)
-    _, (bullet, bullet_x) = _shells(enemies, moves, x)
+    _, (bullet, bullet_x) = _enemy_bullets(enemies, moves, x)
     return enemies._replace(
         alive=enemies.alive & ~dead & ~(moves & _outside(x)),
         x=x,
@@ -95,7 +93,7 @@ def after_moves(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> Ene
     )
 
 
-def rows(enemies: Enemies) -> tuple[jax.Array, jax.Array]:
+def enemy_rows(enemies: Enemies) -> tuple[jax.Array, jax.Array]:
     """Where they are: uint32 (8,) with trails, enemy bullets and fish in ten bits each, and one with submarines."""
     in_row = slots.equal(enemies.row, np.arange(NUM_ROWS, dtype=np.int32))
     none = enemies.alive ^ enemies.alive
@@ -126,21 +124,22 @@ def _outside(x: Number) -> jax.Array:
     return x[3] & x[1]
 
 
-def _forth(enemies: Enemies, x: Number, mask: jax.Array) -> Number:
+def _advance(enemies: Enemies, x: Number, mask: jax.Array) -> Number:
+    """The columns once those of the mask have moved by a cell, each in its enemy's direction."""
     return slots.decrease(slots.increase(x, mask & enemies.right), mask & ~enemies.right)
 
 
-def _step(enemies: Enemies) -> tuple[jax.Array, Number]:
+def _move(enemies: Enemies) -> tuple[jax.Array, Number]:
     """Who moves, and where all are then."""
     moves = enemies.alive & slots.equal(enemies.move_timer, 0)
-    return moves, _forth(enemies, enemies.x, moves)
+    return moves, _advance(enemies, enemies.x, moves)
 
 
 def _fires(enemies: Enemies) -> jax.Array:
     return enemies.alive & enemies.is_sub & slots.equal(enemies.shot_timer, 0)
 
 
-def _shells(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[jax.Array, Number]]:
+def _enemy_bullets(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[jax.Array, Number]]:
     """The enemies' bullets once the submarines have shot, and once the bullets have moved.
 
     A submarine that has left the board still shoots, from outside and outward.
@@ -148,4 +147,4 @@ def _shells(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[jax.Arr
     fires = _fires(enemies)
     bullet = enemies.bullet | fires
     bullet_x = slots.select(fires, x, enemies.bullet_x)
-    return [(bullet, bullet_x), (bullet, _forth(enemies, bullet_x, bullet))]
+    return [(bullet, bullet_x), (bullet, _advance(enemies, bullet_x, bullet))]

@@ -1,4 +1,4 @@
-"""Our MinAtar games beside the original's: the same states, actions and draws, what comes of them, exactly.
+"""Compares our MinAtar games with the original's: the same states, actions and draws, and exactly the same results.
 
 `recorded` reads steps of the original from tests/golden, `played` takes them from the package `minatar` with draws of
 ours forced on it, and `check` compares them with what our rules make of the same states.
@@ -6,9 +6,7 @@ ours forced on it, and `check` compares them with what our rules make of the sam
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Mapping
-from types import ModuleType
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import golden
@@ -17,13 +15,43 @@ import jax.numpy as jnp
 import numpy as np
 from envcore.testing.compilation import quick_jit
 from minatar import Environment
-from scipy import stats
 
 Fields = dict[str, np.ndarray]
 
 
+class Original(NamedTuple):
+    """How states of ours hold the original's fields.
+
+    Attributes:
+      from_original: makes a state of the fields by their names and the action executed last.
+      to_original: its inverse, without the action.
+    """
+
+    from_original: Callable[[Mapping[str, Any], Any], Any]
+    to_original: Callable[[Any], dict[str, Any]]
+
+
+def by_name(start: Callable[[], Any], names: Sequence[str], computed: Sequence[str] = ()) -> Original:
+    """For states that have the original's fields by the same names.
+
+    Args:
+      start: makes any state.
+      names: of the original's fields.
+      computed: those of them that follow from others, and cannot be replaced.
+    """
+
+    def from_original(fields: Mapping[str, Any], last_action: Any) -> Any:
+        given = {name: fields[name] for name in names if name not in computed}
+        return start().replace(**given, last_action=last_action)
+
+    def to_original(state: Any) -> dict[str, Any]:
+        return {name: getattr(state, name) for name in names}
+
+    return Original(from_original, to_original)
+
+
 class Steps(NamedTuple):
-    """N steps of the original, with its fields as our `from_original` takes them.
+    """N steps of the original, with its fields as `Original.from_original` takes them.
 
     Attributes:
       before: the original's fields before each step, (N, ...) each.
@@ -133,13 +161,13 @@ def played(
     return Steps(before, last, action, draws, after, obs, reward, terminal, ramping)
 
 
-def check(module: ModuleType, env: Any, steps: Steps) -> None:
+def check(original: Original, env: Any, steps: Steps) -> None:
     """Fails unless our rules lead from each step's state, action and draws to what the original made of them.
 
     Args:
-      module: the game's module, with `from_original` and `to_original`.
+      original: how states hold the original's fields.
       env: the game, ramping as the steps were played.
-      steps: compared exactly, but for those that were played with another ramping.
+      steps: compared exactly, except those that were played with another ramping.
     """
     mine = steps.ramping == env.difficulty_ramping
     steps = jax.tree.map(lambda x: x[mine], steps)
@@ -149,11 +177,11 @@ def check(module: ModuleType, env: Any, steps: Steps) -> None:
     @quick_jit
     @jax.vmap
     def ours(fields: Any, last_action: Any, action: Any, draws: Any) -> tuple[Any, ...]:
-        before = module.from_original(fields, last_action)
+        before = original.from_original(fields, last_action)
         after, reward = env.execute(before, action, draws)
         obs = env.observe(after, env.default_params)
         flags = {"last_action": after.last_action, "terminal": after.terminal}
-        return module.to_original(before), module.to_original(after), flags, reward, obs
+        return original.to_original(before), original.to_original(after), flags, reward, obs
 
     last_action, action = steps.last_action.astype(np.int32), steps.action.astype(np.int32)
     fields_before, fields_after, flags, reward, obs = ours(steps.before, last_action, action, steps.draws)
@@ -165,29 +193,29 @@ def check(module: ModuleType, env: Any, steps: Steps) -> None:
     np.testing.assert_array_equal(obs, steps.obs)
 
 
-def check_games(module: ModuleType, env: Any, steps: Steps) -> None:
+def check_games(original: Original, env: Any, steps: Steps) -> None:
     """Fails unless our own states, carried on from the first of each game, show what the original's do.
 
     `check` starts each step from the original's fields, so it cannot see what our states keep of things that are gone.
 
     Args:
-      module, env: as for `check`.
+      original, env: as for `check`.
       steps: from `played`.
     """
     begins = np.concatenate([[True], steps.terminal[:-1]])
 
     def body(state: Any, step: Any) -> tuple[Any, Any]:
         begins, before, last_action, action, draws = step
-        first = module.from_original(before, last_action)
+        first = original.from_original(before, last_action)
         state = jax.tree.map(lambda x, y: jnp.where(begins, x, y), first, state)
         after, reward = env.execute(state, action, draws)
         after = after.replace(time=state.time + 1)
-        return after, (module.to_original(after), env.observe(after, env.default_params), reward)
+        return after, (original.to_original(after), env.observe(after, env.default_params), reward)
 
     @quick_jit
     def games(inputs: Any) -> Any:
         _, before, last_action, *_ = jax.tree.map(lambda x: x[0], inputs)
-        start = jax.tree.map(jnp.asarray, module.from_original(before, last_action))
+        start = jax.tree.map(jnp.asarray, original.from_original(before, last_action))
         return jax.lax.scan(body, start, inputs)[1]
 
     last_action, action = steps.last_action.astype(np.int32), steps.action.astype(np.int32)
@@ -197,10 +225,10 @@ def check_games(module: ModuleType, env: Any, steps: Steps) -> None:
     np.testing.assert_array_equal(reward, steps.reward)
 
 
-def check_resets(module: ModuleType, game: str, starts: Callable[[golden.Recording], Any]) -> None:
+def check_resets(original: Original, game: str, starts: Callable[[golden.Recording], Any]) -> None:
     """Fails unless our first states, made by `starts`, are the recorded ones."""
     recording = golden.load(f"minatar.{game}")
-    fields = quick_jit(lambda: jax.vmap(module.to_original)(starts(recording)))()
+    fields = quick_jit(lambda: jax.vmap(original.to_original)(starts(recording)))()
     _check_fields(fields, recording.group("reset"))
 
 
@@ -208,64 +236,3 @@ def _check_fields(ours: Mapping[str, Any], expected: Mapping[str, np.ndarray]) -
     assert set(ours) == set(expected)
     for name, value in ours.items():
         np.testing.assert_array_equal(value, expected[name], err_msg=name)
-
-
-class Sample(NamedTuple):
-    """Finished episodes: return and length of each."""
-
-    returns: np.ndarray
-    lengths: np.ndarray
-
-
-@functools.cache
-def originals_episodes(game: str, action_probs: tuple[float, ...], num_episodes: int, seed: int = 0) -> Sample:
-    """Episodes of the original, sticky actions included, of the policy that draws the six actions at random."""
-    rng = np.random.default_rng(seed)
-    original = Environment(game)
-    original.seed(seed)
-    found: list[tuple[float, int]] = []
-    while len(found) < num_episodes:
-        original.reset()
-        total, length, terminal = 0.0, 0, False
-        while not terminal:
-            actions = rng.choice(6, 256, p=action_probs)
-            for action in actions:
-                reward, terminal = original.act(int(action))
-                total, length = total + reward, length + 1
-                if terminal:
-                    break
-        found.append((total, length))
-    returns, lengths = zip(*found, strict=True)
-    return Sample(np.array(returns), np.array(lengths))
-
-
-def our_episodes(env: Any, action_probs: tuple[float, ...], num_episodes: int, num_steps: int) -> Sample:
-    """The first episode of each of `num_episodes` environments, all of them finished within `num_steps`."""
-    logits = jnp.log(jnp.asarray(action_probs))
-
-    def body(carry: Any, key: jax.Array) -> tuple[Any, None]:
-        state, total, length, over = carry
-        key_act, key_step = jax.random.split(key)
-        action = jax.random.categorical(key_act, logits).astype(jnp.int32)
-        _, state, reward, terminated, info = env.step_env(key_step, state, action)
-        total, length = jnp.where(over, total, total + reward), jnp.where(over, length, length + 1)
-        return (state, total, length, over | terminated | info["truncated"]), None
-
-    @jax.jit
-    @jax.vmap
-    def episode(key: jax.Array) -> Any:
-        key_reset, key = jax.random.split(key)
-        _, state = env.reset(key_reset)
-        start = (state, jnp.float32(0), jnp.int32(0), jnp.bool_(False))
-        return jax.lax.scan(body, start, jax.random.split(key, num_steps))[0][1:]
-
-    returns, lengths, over = map(np.asarray, episode(jax.random.split(jax.random.key(1), num_episodes)))
-    assert over.all()
-    return Sample(returns, lengths)
-
-
-def check_same_distribution(ours: Sample, theirs: Sample) -> None:
-    """Fails if returns or lengths of the two samples are unlikely to come from one distribution."""
-    for mine, original in zip(ours, theirs, strict=True):
-        test: Any = stats.ks_2samp(mine, original)
-        assert test.pvalue > 1e-3

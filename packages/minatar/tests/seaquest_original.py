@@ -1,0 +1,162 @@
+"""How a state of Seaquest holds the original's fields: five lists, of which three are bits of words with us."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore_minatar import slots
+from envcore_minatar.game import NOTHING
+from envcore_minatar.packing import SIDE
+from envcore_minatar.seaquest.state import (
+    NO_ENEMIES,
+    Bullet,
+    Diver,
+    Enemies,
+    SeaquestState,
+    join_bullets,
+    join_divers,
+    split_bullets,
+    split_divers,
+)
+from envcore_minatar.slots import NUM_SLOTS
+from jax import lax
+
+_NUM_BULLETS, _NUM_DIVERS = 3, 4
+NUMBERS = (
+    *("oxygen", "diver_count", "sub_x", "sub_y", "sub_or", "e_spawn_speed", "e_spawn_timer", "d_spawn_timer"),
+    *("move_speed", "ramp_index", "shot_timer", "surface", "terminal"),
+)
+# The capacities of our lists, and how many numbers an item has.
+LISTS = {"f_bullets": (3, 3), "e_bullets": (32, 3), "e_fish": (32, 4), "e_subs": (32, 5), "divers": (4, 4)}
+
+
+def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> SeaquestState:
+    """The state that holds the original's fields.
+
+    Where the newest of three `f_bullets` hits an enemy in the cell of the oldest and flies the same way, which play
+    cannot reach, the original lets the other two fly on, and keeps them in its list, in another order than a step here.
+
+    Args:
+      fields: the attributes of the original's `Env`, numbers or arrays by their names. A list is an array of its items,
+        padded to any length, and the number of them by its name with `_count`: 3 `f_bullets` and 4 `divers` at most,
+        and in all 32 of `e_fish`, `e_subs`, and those `e_bullets` that no submarine on the board can have shot.
+      last_action: of the original's `Environment`.
+    """
+    values = {name: jnp.asarray(value).astype(jnp.int32) for name, value in fields.items()}
+    bullets = [
+        Bullet.pack(flies=True, right=right, x=x, y=y).where(there)
+        for there, (x, y, right) in _newest(values, "f_bullets", _NUM_BULLETS)
+    ]
+    divers = [
+        Diver.pack(swims=True, right=right, x=x, row=y - 1, move_timer=timer).where(there)
+        for there, (x, y, right, timer) in _newest(values, "divers", _NUM_DIVERS)
+    ]
+    return SeaquestState.pack(
+        **{name: values[name] for name in NUMBERS},
+        last_action=last_action,
+        f_bullets=join_bullets(bullets),
+        divers=join_divers(divers),
+        enemies=_enemies_from(values),
+    )
+
+
+def to_original(state: SeaquestState) -> dict[str, jax.Array]:
+    """The original's fields of a state, by their names; the inverse of `from_original`.
+
+    Lists are padded with zeros to their capacities, 32 for those of enemies. `e_bullets` are sorted by y, x, direction.
+    """
+    bullets, divers = split_bullets(state.f_bullets)[::-1], split_divers(state.divers)[::-1]
+    alive, is_sub, right, x, row, move_timer, shot_timer, bullet, bullet_x = (
+        slots.to_values(field if isinstance(field, tuple) else (field,))[::-1] for field in state.enemies
+    )
+    order = jnp.lexsort((right, bullet_x, row))
+    return {
+        **{name: getattr(state, name) for name in NUMBERS},
+        **_listed("f_bullets", *map(_stack, zip(*((b.flies, b.x, b.y, b.right) for b in bullets), strict=True))),
+        **_listed(
+            "divers",
+            *map(_stack, zip(*((d.swims, d.x, d.row + 1, d.right, d.move_timer) for d in divers), strict=True)),
+        ),
+        **_listed("e_fish", alive & (1 - is_sub), x, row + 1, right, move_timer),
+        **_listed("e_subs", alive & is_sub, x, row + 1, right, move_timer, shot_timer),
+        **_listed("e_bullets", bullet[order], bullet_x[order], row[order] + 1, right[order]),
+    }
+
+
+def fields(original: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {name: np.array(getattr(original, name), np.int32) for name in NUMBERS}
+    for name, (capacity, width) in LISTS.items():
+        items = getattr(original, name)
+        found[name] = np.array([*items, *[[0] * width] * (capacity - len(items))], np.int32)
+        found[f"{name}_count"] = np.array(len(items), np.int32)
+    return found
+
+
+def canonical(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The fields with lists of our capacities, and enemy bullets, whose order has no effect, sorted as ours."""
+    found = dict(fields)
+    for name, (capacity, width) in LISTS.items():
+        items, count = fields[name], fields[f"{name}_count"]
+        assert count.max() <= capacity
+        there = np.arange(items.shape[1]) < count[:, None]
+        assert not items[~there].any()
+        found[name] = np.zeros((len(items), capacity, width), np.int32)
+        found[name][:, : items.shape[1]] = items[:, :capacity]
+    x, y, right = np.moveaxis(found["e_bullets"], 2, 0)
+    absent = np.arange(LISTS["e_bullets"][0]) >= found["e_bullets_count"][:, None]
+    order = np.lexsort((right, x, y, absent))
+    found["e_bullets"] = np.take_along_axis(found["e_bullets"], order[..., None], axis=1)
+    return found
+
+
+def _newest(values: Mapping[str, jax.Array], name: str, num: int) -> list[tuple[jax.Array, jax.Array]]:
+    """The last items of a list, the newest first, and whether they are there."""
+    items, last = values[name], values[f"{name}_count"] - 1
+    return [(last >= i, items[jnp.maximum(last - i, 0)]) for i in range(num)]
+
+
+def _enemies_from(values: Mapping[str, jax.Array]) -> Enemies:
+    place = np.arange(NUM_SLOTS, dtype=np.int32)
+    num_fish, num_enemies = values["e_fish_count"], values["e_fish_count"] + values["e_subs_count"]
+    is_sub = (place >= num_fish) & (place < num_enemies)
+    fish = values["e_fish"][jnp.maximum(num_fish - 1 - place, 0)]
+    subs = values["e_subs"][jnp.maximum(num_enemies - 1 - place, 0)]
+    x, y, right, move_timer = jnp.where(is_sub, subs[:, :4].T, fish.T)
+    alive, shot_timer = place < num_enemies, jnp.where(is_sub, subs[:, 4], 0)
+
+    def add(held: tuple[jax.Array, ...], bullet: tuple[jax.Array, jax.Array]) -> tuple[tuple[jax.Array, ...], None]:
+        """Gives a bullet to a submarine that can have shot it, as it leaves before the next shot, or its own place."""
+        has_one, y, right, _ = held
+        (at_x, at_y, to_right), there = bullet
+        steps_left = jnp.where(to_right == 1, SIDE - at_x, at_x + 1)
+        able = is_sub & ~has_one & (y == at_y) & (right == to_right) & (shot_timer >= steps_left)
+        holder = jnp.where(able.any(), jnp.argmax(able), jnp.argmax(~alive & ~has_one)).astype(jnp.int32)
+        holds = there & (place == holder)
+        news = (True, at_y, to_right, at_x)
+        return tuple(jnp.where(holds, new, old) for new, old in zip(news, held, strict=True)), None
+
+    bullets = values["e_bullets"]
+    there = jnp.asarray(np.arange(len(bullets), dtype=np.int32) < values["e_bullets_count"])
+    start = (jnp.zeros_like(alive), y, right, jnp.zeros_like(x))
+    (has_one, y, right, bullet_x), _ = lax.scan(add, start, (bullets, there), reverse=True)
+    columns = (alive, is_sub, right, x, y - 1, move_timer, shot_timer, has_one, bullet_x)
+    return Enemies(*(_like(none, jnp.asarray(column)) for none, column in zip(NO_ENEMIES, columns, strict=True)))
+
+
+def _like(none: Any, values: jax.Array) -> Any:
+    """The mask or number that a field of `Enemies` is, of the values of all places."""
+    return slots.from_values(values, len(none)) if isinstance(none, tuple) else slots.from_values(values, 1)[0]
+
+
+def _stack(column: tuple[jax.Array, ...]) -> jax.Array:
+    return jnp.stack([number.astype(jnp.int32) for number in column])
+
+
+def _listed(name: str, there: jax.Array, *columns: jax.Array) -> dict[str, jax.Array]:
+    """A list of the original's and its length: the rows of the columns that are `there`, which is 0 or 1."""
+    items = jnp.stack(columns, axis=-1) * there[:, None]
+    return {name: items[jnp.argsort(1 - there, stable=True)], f"{name}_count": there.sum(dtype=jnp.int32)}
