@@ -43,7 +43,7 @@ EMITTERS = "--xla_cpu_use_fusion_emitters=false"
 def test_flags_of_whole_processes(
     version: tuple[int, ...], given: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compilation.jax, "__version_info__", version)
+    monkeypatch.setattr(jax, "__version_info__", version)
     monkeypatch.delenv("XLA_FLAGS", raising=False)
     if given is not None:
         monkeypatch.setenv("XLA_FLAGS", given)
