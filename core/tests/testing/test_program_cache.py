@@ -91,6 +91,17 @@ def test_the_next_run_loads_what_this_one_compiled(project: Path) -> None:
     assert stored(project) == programs
     assert len(list(programs[0].parent.parent.glob("run-*"))) == 1  # of the process that was killed
 
+    cleared = run(project, "-n2", "--cache-clear")
+    assert cleared[0]["hits"] == 0
+    assert stored(project)
+
+
+@pytest.mark.parametrize("is_worker", [True, False])
+def test_only_the_distributing_process_clears_the_cache(is_worker: bool) -> None:
+    config: Any = SimpleNamespace(option=SimpleNamespace(cacheclear=True), **{"workerinput": {}} if is_worker else {})
+    assert program_cache.pytest_cmdline_main(config) is None
+    assert config.option.cacheclear != is_worker
+
 
 @pytest.mark.parametrize("chosen", ["no cache of pytest's", "JAX's own folder", "an old JAX"])
 def test_it_does_nothing_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str) -> None:

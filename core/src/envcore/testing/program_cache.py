@@ -43,6 +43,13 @@ _SETTINGS = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Leaves `--cache-clear` to the process that distributes tests: a worker would delete another's folder."""
+    if hasattr(config, "workerinput"):
+        config.option.cacheclear = False
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Starts the cache in each process that runs tests, where pytest has a cache and the user has not set JAX's."""
     if jax.__version_info__ < SOUND_SINCE:
