@@ -13,14 +13,15 @@ from ctrl_c import envcore, interrupt, interrupt_at_any_moment
 from terminal import Terminal
 
 INSTALL = "from envcore_cli import interrupt\ninterrupt.install()\n"
-# Native code that looks at no signal, as XLA's compiler does. `at_once` leaves no bytecode between its calls at which
-# Ctrl-C could raise.
+# Native code that looks at no signal, as XLA's compiler does. `at_once` leaves no place between its calls at which
+# Ctrl-C could raise; `print` looks for signals once its words are out.
 NATIVE = """
+import os
 from functools import partial
 from hashlib import pbkdf2_hmac
 from operator import call
 native = partial(pbkdf2_hmac, "sha256", b"", b"", 2**31 - 1)
-ready = partial(print, "ready")
+ready = partial(os.write, 1, b"ready\\n")
 at_once = lambda *calls: list(map(call, calls))
 """
 ALTERNATE_SCREEN = 1049 << 5  # as pyte counts
