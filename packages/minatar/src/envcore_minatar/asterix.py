@@ -16,8 +16,18 @@ from jax import lax
 from envcore_minatar import bit_fields
 from envcore_minatar.bit_fields import View, bits, check_known
 from envcore_minatar.game import DOWN, LEFT, NOTHING, RIGHT, UP, Game, MinAtarParams, MinAtarState
-from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, spread, unpack_lanes
-from envcore_minatar.packing import SIDE, bit, cells, half, halves, has_bit, lookup, masked, number
+from envcore_minatar.lanes import (
+    NUM_LANES,
+    ONES,
+    in_lane_of,
+    lane,
+    not_zero,
+    pack_lanes,
+    shown_in,
+    spread,
+    unpack_lanes,
+)
+from envcore_minatar.packing import SIDE, bit, cells, halves, has_bit, lookup, masked, number
 
 _DX, _DY = (1, 0, 1, 2, 1, 1), (1, 1, 0, 1, 2, 1)  # by the action, plus one
 _CHOICES = 840  # the least common multiple of 1 to 8: shared out evenly however many slots are free
@@ -29,7 +39,7 @@ _PLAYER, _ENEMY, _TRAIL, _GOLD = range(4)
 _CELLS = number(_ROW, _COLUMN, _CHANNEL)
 # A cell shows an entity or a trail if the lane of its row holds its column plus one.
 _ENEMIES, _TRAILS, _GOLDS = (np.where(i == _CHANNEL, in_lane_of(_ROW, 15), 0) for i in (_ENEMY, _TRAIL, _GOLD))
-_COLUMNS = np.maximum(half(in_lane_of(_ROW, _COLUMN + 1)), 1)  # not 0, which is what a row without a lane holds
+_COLUMNS = shown_in(_ROW, _COLUMN)
 
 
 @bit_fields.dataclass

@@ -17,7 +17,7 @@ from jax import lax
 from envcore_minatar import bit_fields
 from envcore_minatar.bit_fields import View, bits, check_known
 from envcore_minatar.game import DOWN, NOTHING, UP, Game, MinAtarParams, MinAtarState
-from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, unpack_lanes
+from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, shown_in, unpack_lanes
 from envcore_minatar.packing import SIDE, cells, half, halves, masked, number
 
 TIME_LIMIT = 2501
@@ -37,7 +37,7 @@ _CHICKEN, _CAR, _FIRST_SPEED = range(3)
 _CELLS = number(_ROW, _COLUMN, _CHANNEL)
 _CARS = np.where(_CHANNEL == _CAR, in_lane_of(_ROW, 15), 0)
 _TRAILS, _SPEEDS = (np.where(_CHANNEL >= _FIRST_SPEED, in_lane_of(_ROW, mask), 0) for mask in (15, 7))
-_COLUMNS = np.maximum(half(in_lane_of(_ROW, _COLUMN + 1)), 1)  # not 0, which is what a row without a lane holds
+_COLUMNS = shown_in(_ROW, _COLUMN)
 _SPEED_SHOWN = half(in_lane_of(_ROW, np.maximum(_CHANNEL - _FIRST_SPEED + 1, 0)))
 
 

@@ -14,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from envcore_minatar.packing import half
+
 NUM_LANES = 8
 ONES = np.uint32(0x11111111)
 """1 in every lane."""
@@ -40,6 +42,14 @@ def lane(word: jax.Array, index: Any) -> jax.Array:
 def in_lane_of(row: np.ndarray, number: Any) -> np.ndarray:
     """The word that holds a number in the lane of a row; rows 1 to 8 have one, for others it is 0. uint32."""
     return np.where((row >= 1) & (row <= NUM_LANES), number << 4 * (row - 1) % 32, 0).astype(np.uint32)
+
+
+def shown_in(row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """What a cell's `masked` lane holds where something is in the cell: its column plus one, uint16.
+
+    It is 1 in rows without a lane, not 0: that is what their masks leave.
+    """
+    return np.maximum(half(in_lane_of(row, column + 1)), 1)
 
 
 def not_zero(word: jax.Array) -> jax.Array:

@@ -74,7 +74,7 @@ def number(row: Any, column: Any, channel: int | np.ndarray) -> Any:
 
 
 def halves(word: Any) -> Any:
-    """The lower and the upper half of a word: uint16 (2,) of uint32 (), uint16 (2, ...) of uint32 (...)."""
+    """The lower and the upper half of words, each uint16 of their shape."""
     return [word.astype(np.uint16), (word >> np.uint32(16)).astype(np.uint16)]
 
 
