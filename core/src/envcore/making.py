@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from envcore.catalogue import Registration
 from envcore.errors import EnvironmentLoadError, EnvironmentOptionError
-from envcore.plugins import one_line
+from envcore.plugins import import_entry_point
 from envcore.specs import is_hashable
 from envcore.text import printable
 
@@ -39,13 +38,7 @@ def construct(registration: Registration, kwargs: dict[str, Any]) -> Environment
 
 def _import_factory(registration: Registration) -> Callable[..., Environment[Any, Any]]:
     what = _pointer(registration)
-    module_name, _, name = registration.spec.entry_point.partition(":")
-    try:
-        factory = getattr(importlib.import_module(module_name), name)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a module may call sys.exit
-        raise EnvironmentLoadError(f"{what}, which cannot be imported: {one_line(error)}") from error
+    factory = import_entry_point(registration.spec.entry_point, what, EnvironmentLoadError)
     if not is_factory(factory):
         raise EnvironmentLoadError(f"{what}, which is neither a subclass of envcore.Environment nor a function")
     return factory

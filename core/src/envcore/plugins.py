@@ -28,6 +28,7 @@ Three environment variables steer it, read at the first discovery:
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
@@ -196,3 +197,14 @@ def one_line(error: BaseException) -> str:
         message = "an error that cannot say what it is"
     kind = "" if isinstance(error, EnvcoreError) else type(error).__name__
     return ": ".join(part for part in (kind, message) if part)
+
+
+def import_entry_point(entry_point: str, what: str, error_class: type[EnvcoreError]) -> Any:
+    """What a spec's "module:name" points at; `what` says whose it is, where it raises `error_class`."""
+    module, _, name = entry_point.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may call sys.exit
+        raise error_class(f"{what}, which cannot be imported: {one_line(error)}") from error

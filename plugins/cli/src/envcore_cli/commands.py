@@ -5,14 +5,13 @@ from __future__ import annotations
 import collections
 import dataclasses
 import difflib
-import importlib
 import inspect
 from collections.abc import Collection
 from typing import Any
 
 import typer
 from envcore import registry
-from envcore.plugins import one_line
+from envcore.plugins import import_entry_point, one_line
 from envcore.specs import CommandSpec
 from envcore.text import printable
 from packaging.utils import canonicalize_name
@@ -97,13 +96,7 @@ def load(command: PluginCommand) -> Any:
     """
     entry_point = command.spec.entry_point
     what = f"the command {command.qualified_name} points at {entry_point!r}"
-    module, _, name = entry_point.partition(":")
-    try:
-        target = getattr(importlib.import_module(module), name)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a module may call sys.exit
-        raise CommandError(f"{what}, which cannot be imported: {one_line(error)}") from error
+    target = import_entry_point(entry_point, what, CommandError)
     app = target
     if inspect.isfunction(target):
         app = typer.Typer()
