@@ -47,7 +47,7 @@ def bullets_hit(
         fish = here & ~is_sub
         hit = slots.last(jnp.where(fish != 0, fish, here))
         alive = alive ^ hit
-        left.append(bullet.replace(x=bullet_x).where(flies & (hit == 0)))
+        left.append(bullet.replace(x=jnp.where(flies, bullet_x, bullet.x)).where(flies & (hit == 0)))
     return before ^ alive, join_bullets(left)
 
 

@@ -224,7 +224,7 @@ def _update_divers(divers: list[Diver], state: SeaquestState) -> tuple[tuple[jax
         count = count + _int(boards)
         stays = diver.swims & ~boards & (x >= 0) & (x < SIDE)
         timer = jnp.where(moves, _DIVER_MOVE_INTERVAL, diver.move_timer - 1)
-        left.append(diver.replace(x=x, move_timer=timer).where(stays))
+        left.append(diver.replace(x=jnp.where(stays, x, diver.x), move_timer=timer).where(stays))
     return join_divers(left), count
 
 
