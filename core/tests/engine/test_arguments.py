@@ -32,9 +32,9 @@ class Pair(Counter):
     def make_action_space(self, params: Any) -> Any:
         return spaces.Dict({"count": spaces.Discrete(2), "note": spaces.Box(-1.0, 1.0, (2,))})
 
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
         assert (action["count"].dtype, action["note"].dtype) == (jnp.int32, jnp.float32)
-        return super().transition(key, state, action["count"], params)
+        return super().transition(state, action["count"], draws, params)
 
 
 def eagerly(function: Any) -> None:

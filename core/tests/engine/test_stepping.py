@@ -28,9 +28,9 @@ def play(env: Environment[Any, Any], num_steps: int) -> None:
 class Traced(Counter):
     """Counts how often its rules are traced."""
 
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
         TRACES.append(self.goal)
-        return super().transition(key, state, action, params)
+        return super().transition(state, action, draws, params)
 
 
 TRACES: list[int] = []

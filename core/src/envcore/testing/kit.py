@@ -63,6 +63,7 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_types.constant_types),
     Rule(rules_types.reward_and_flag_types),
     Rule(rules_types.info_entries),
+    Rule(rules_types.draws_are_arrays),
     Rule(rules_types.x64),
     Rule(rules_types.strict_dtype_promotion),
     Rule(rules_types.strict_rank_promotion),

@@ -79,7 +79,7 @@ def legacy_keys(subject: Subject) -> Iterator[Breach]:
             for problem in problems:
                 yield Breach(
                     f"a legacy key gives another step than the typed key: {problem}.",
-                    subject.place("init_state", "transition"),
+                    subject.place("draw", "draw_start", "init_state", "transition"),
                 )
             if problems:
                 return

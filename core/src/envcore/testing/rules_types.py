@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -44,6 +45,22 @@ def reward_and_flag_types(subject: Subject) -> Iterator[Breach]:
             yield Breach(
                 f"{name} has the wrong type: {problem}. Leave it to the base class.",
                 subject.place("step", "advance", "transition"),
+            )
+
+
+def draws_are_arrays(subject: Subject) -> Iterator[Breach]:
+    """What `draw` and `draw_start` return is a pytree of arrays, or None, so both can be compiled and mapped."""
+    for name in ("draw", "draw_start"):
+        drawn: list[Any] = []
+        jax.eval_shape(
+            lambda name=name, drawn=drawn: drawn.append(getattr(subject.env, name)(subject.key, subject.params))
+        )
+        others = {type(leaf).__name__ for leaf in jax.tree.leaves(drawn) if not isinstance(leaf, jax.Array)}
+        if others:
+            yield Breach(
+                f"{name} returns {', '.join(sorted(others))}, which is not a pytree of arrays: return a "
+                "typing.NamedTuple of arrays, or None where nothing is drawn.",
+                subject.place(name),
             )
 
 

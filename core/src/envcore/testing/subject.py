@@ -252,7 +252,7 @@ class Subject:
             (state, obs_inside), (key_action, key_step) = carry, keys
             action = action_space.sample(key_action)
             next_obs, next_state, reward, done, info = env.step(key_step, state, action, params)
-            final_state = env.advance(key_step, state, action, params).state
+            final_state = env.advance(state, action, env.draw(key_step, params), params).state
             recording = Recording(
                 key=jax.random.key_data(key_step),
                 state=state,
@@ -277,7 +277,7 @@ class Subject:
     def _dissect_step(self, words: jax.Array, state: Any, action: Any, params: Any) -> Dissection:
         env, key = self.env, self.wrap_key(words)
         step = env.step(key, state, action, params)
-        outcome = env.advance(key, state, action, params)
+        outcome = env.advance(state, action, env.draw(key, params), params)
         _, fresh = env.reset(random.reset_key(key), params)
         return Dissection(
             key=words,
