@@ -95,7 +95,7 @@ class TestRefused:
         ("state", "message"),
         [
             (Deck().reset(KEY)[1], " must be CounterState, got DeckState"),
-            (ENV.reset(KEY)[0], " must be CounterState, got one ArrayImpl"),
+            (ENV.reset(KEY)[0], " must be CounterState, got one array"),
             (STATE.replace(count=jnp.float32(0)), r"\.count must be int32, got float32"),
             (
                 jax.tree.map(lambda x: x[None], STATE),
@@ -260,7 +260,7 @@ class TestDefinitions:
                 env.reset(KEY)
 
     def test_a_param_that_is_missing_is_named(self) -> None:
-        with pytest.raises(InvalidParamsError, match=r"is declared to have, got one without \.bonus"):
+        with pytest.raises(InvalidParamsError, match=r"must be CounterParams, got one without \.bonus"):
             ENV.reset(KEY, CounterParams(bonus=None))
 
 
