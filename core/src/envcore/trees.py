@@ -137,6 +137,7 @@ def _outline(tree: Any) -> str:
     if tree is None:
         return "None"
     if isinstance(tree, dict):
-        return "{" + ", ".join(map(repr, tree)) + "}"
-    name = "array" if hasattr(tree, "dtype") else type(tree).__name__
-    return name if jax.tree.structure(tree).num_leaves != 1 or jax.tree.leaves(tree)[0] is not tree else f"one {name}"
+        return "{" + ", ".join(sorted(map(repr, tree))) + "}"
+    if jax.tree_util.all_leaves([tree]):
+        return "one array" if hasattr(tree, "dtype") else f"one {type(tree).__name__}"
+    return type(tree).__name__
