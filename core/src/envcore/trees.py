@@ -23,7 +23,7 @@ _CONVERTIBLE = {
     "float": ("integer", "float"),
     "other": ("integer", "float", "other"),
 }
-"""The kinds of dtypes that become a kind without loss."""
+"""For each kind of dtype, the kinds that convert to it without loss."""
 
 
 def narrow(tree: T) -> T:
@@ -44,7 +44,7 @@ def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception], 
     Args:
       tree: arrays, numpy arrays or Python numbers.
       struct: a tree of the same structure, of `jax.ShapeDtypeStruct` or arrays.
-      what: how the error calls the tree, for example `"state"`.
+      what: the name of the tree in the error, for example `"state"`.
       error: makes the exception from its message.
       if_batched: what to advise where a leaf has more leading axes than expected.
 
@@ -56,8 +56,8 @@ def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception], 
     expected, expected_structure = jax.tree.flatten(struct)
     if structure != expected_structure:
         raise error(f"{what} must be {structure_difference(struct, tree)}.")
-    # What `reset`, `step` and `make` return conforms. To see just that takes 5 us of an eager CartPole step; to look at
-    # each leaf with its name takes ten times as long.
+    # What `reset`, `step` and `make` return conforms already. Checking only that takes 5 us of an eager CartPole step;
+    # checking each leaf with its name takes ten times as long.
     if all(map(_is_exact, leaves, expected)):
         return tree
     paths = [path for path, _ in tree_leaves_with_path(tree)]
@@ -69,7 +69,7 @@ def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception], 
 
 
 def _is_exact(leaf: Any, expected: Any) -> bool:
-    aval = getattr(leaf, "aval", None)  # arrays and tracers have one; to ask it is three times as fast as to ask them
+    aval = getattr(leaf, "aval", None)  # of arrays and tracers; reading it is three times as fast as reading them
     return (
         aval is not None
         and aval.dtype == expected.dtype

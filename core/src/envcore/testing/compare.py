@@ -1,4 +1,4 @@
-"""Differences between trees of arrays, told in words."""
+"""Differences between trees of arrays, in words."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def type_differences(got: Any, expected: Any) -> list[str]:
 
 
 def value_differences(got: Any, expected: Any) -> list[str]:
-    """Names every leaf whose values differ: floats by more than rounding, everything else at all."""
+    """Names every leaf whose values differ. Floats may differ by rounding, everything else must be equal."""
     return _differences(got, expected, _value_difference)
 
 
 def on_host(tree: Any) -> Any:
-    """The leaves as numpy arrays, to be taken apart without compiling; typed keys stay as they are."""
+    """The leaves as numpy arrays, which can be indexed without compiling; typed keys stay as they are."""
     return jax.tree.map(lambda x: x if trees.is_key(x) else np.asarray(x), tree)
 
 
 def as_numpy(x: Any) -> np.ndarray[Any, Any]:
-    """A leaf's numbers on the host; of a typed key its words."""
+    """A leaf as a numpy array; a typed key as its words."""
     if trees.is_key(x):
         x = jax.random.key_data(x)
     return np.asarray(x)
