@@ -79,6 +79,8 @@ def _value_difference(x: Any, y: Any) -> str | None:
 
 def _is_equal(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
     """NaN equals NaN, and 0.0 equals -0.0."""
+    if x.dtype == y.dtype and x.tobytes() == y.tobytes():  # as most are; chex takes 100 us to find that out
+        return True
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return _holds(chex.assert_trees_all_equal, x, y)
     x, y = x.astype(np.float64), y.astype(np.float64)  # numpy cannot compare bfloat16
