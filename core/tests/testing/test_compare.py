@@ -70,6 +70,14 @@ def test_nan_inf_and_signed_zeros() -> None:
     assert value_differences(np.float32(np.inf), np.float32(-np.inf)) == ["it is inf instead of -inf"]
 
 
+def test_floats_of_every_width_are_compared() -> None:
+    for dtype in (jnp.float16, jnp.bfloat16, jnp.float8_e4m3fn, np.float32):
+        largest = np.asarray(jnp.finfo(dtype).max, dtype)
+        for x, y in ((largest, -largest), (largest, np.zeros_like(largest))):
+            assert value_differences(x, y) == [f"it is {float(x)} instead of {float(y)}"]
+            assert value_differences(x, x.copy()) == []
+
+
 def test_python_numbers_are_compared_as_arrays() -> None:
     assert value_differences((True, 2, 0.5), (True, 2, 0.5)) == []
     assert value_differences((True, 2, 0.5), (False, 3, 1.5)) == [

@@ -83,7 +83,7 @@ def _is_equal(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
         return True
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return _holds(chex.assert_trees_all_equal, x, y)
-    x, y = x.astype(np.float64), y.astype(np.float64)  # numpy cannot compare bfloat16
+    x, y = x.astype(np.float64), y.astype(np.float64)  # no overflow, and no dtype that numpy lacks
     return _holds(chex.assert_trees_all_close, x, y, rtol=_RELATIVE, atol=_ABSOLUTE)
 
 
