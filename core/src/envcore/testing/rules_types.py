@@ -28,7 +28,7 @@ def constant_types(subject: Subject) -> Iterator[Breach]:
     for what, reset, step in zip(("observation", "state"), subject.types.reset, subject.types.step, strict=False):
         for problem in type_differences(reset, step):
             yield Breach(
-                f"the {what} of reset has another type than that of step: {problem}. "
+                f"the {what} of reset differs in type from that of step: {problem}. "
                 "Every change of type compiles again: give both the same dtype.",
                 subject.place(*_AUTHORS[what]),
             )
@@ -71,7 +71,7 @@ def info_entries(subject: Subject) -> Iterator[Breach]:
     for problem in type_differences(subject.types.step_env[-1], info):
         yield Breach(f"the info of step_env differs from that of step: {problem}.", place)
     for problem in type_differences(info.get("final_obs"), obs):
-        yield Breach(f"info['final_obs'] has another type than the observation: {problem}.", place)
+        yield Breach(f"info['final_obs'] differs in type from the observation: {problem}.", place)
 
 
 def x64(subject: Subject) -> Iterator[Breach]:
@@ -98,7 +98,7 @@ def x64(subject: Subject) -> Iterator[Breach]:
 
 
 def strict_dtype_promotion(subject: Subject) -> Iterator[Breach]:
-    """Traces where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`), in 64-bit mode too."""
+    """Can be traced where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`), in 64-bit mode too."""
     known: set[object] = set()
     for x64 in (False, True):
         if subject.strict_types(x64=x64) is not None:
@@ -112,7 +112,7 @@ def strict_dtype_promotion(subject: Subject) -> Iterator[Breach]:
 
 
 def strict_rank_promotion(subject: Subject) -> Iterator[Breach]:
-    """Traces where JAX refuses to mix ranks (`jax.numpy_rank_promotion("raise")`)."""
+    """Can be traced where JAX refuses to mix ranks (`jax.numpy_rank_promotion("raise")`)."""
     if subject.strict_types(x64=False) is None:
         with numerics():
             yield from find_promotions(subject.trace_types, strict_ranks)
