@@ -252,7 +252,7 @@ def test_a_clash_of_ids(workshop: Workshop) -> None:
         "b-twin:Twin-v0",
     ]
     assert error_of_make(venv, "Twin-v0") == (
-        "AmbiguousEnvironmentError: 'Twin-v0' is announced by several distributions: "
+        "UnknownEnvironmentError: 'Twin-v0' is announced by several distributions: "
         "use make('a-twin:Twin-v0') or make('b-twin:Twin-v0')."
     )
     code = """

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import toy
 from envcore.environment import Environment, EnvParams
-from envcore.errors import EnvironmentLoadError, EnvironmentOptionError
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError
 from envcore.registry import Registry
 from envcore.specs import EnvSpec
 from fake_site import FakeSite
@@ -95,7 +95,7 @@ def count_to_any(**options: Any) -> toy.Counter:
 def test_a_function_may_take_options_that_it_does_not_name(registry: Registry) -> None:
     local(registry, f"{__name__}:count_to_any")
     assert registry.make("X-v0", goal=7)[0] == toy.Counter(goal=7)
-    with pytest.raises(EnvironmentOptionError, match=r"^X-v0 refuses its options: .*'colour'"):
+    with pytest.raises(InvalidArgumentError, match=r"^X-v0 refuses its options: .*'colour'"):
         registry.make("X-v0", colour=1)
 
 
@@ -110,7 +110,7 @@ def test_a_function_may_take_options_that_it_does_not_name(registry: Registry) -
 )
 def test_wrong_options_of_a_function(registry: Registry, options: dict[str, Any], message: str) -> None:
     local(registry, f"{__name__}:count_to", goal=3)
-    with pytest.raises(EnvironmentOptionError, match=message):
+    with pytest.raises(InvalidArgumentError, match=message):
         registry.make("X-v0", **options)
 
 
@@ -122,21 +122,19 @@ def test_options_of_make_win_over_the_specs(registry: Registry) -> None:
 
 def test_unknown_option(registry: Registry) -> None:
     local(registry, "toy:Counter")
-    with pytest.raises(EnvironmentOptionError, match=r"^X-v0 has no constructor option 'gaol'; its options: goal\.$"):
+    with pytest.raises(InvalidArgumentError, match=r"^X-v0 has no constructor option 'gaol'; its options: goal\.$"):
         registry.make("X-v0", gaol=3)
 
 
 def test_an_option_that_is_a_parameter(registry: Registry) -> None:
     local(registry, "toy:Counter")
-    with pytest.raises(
-        EnvironmentOptionError, match=r"'bonus' is a parameter: params = params\.replace\(bonus=\.\.\.\)"
-    ):
+    with pytest.raises(InvalidArgumentError, match=r"'bonus' is a parameter: params = params\.replace\(bonus=\.\.\.\)"):
         registry.make("X-v0", bonus=1.0)
 
 
 def test_an_option_that_is_a_parameter_of_an_environment_with_required_options(registry: Registry) -> None:
     local(registry, f"{__name__}:Grid", size=3)
-    with pytest.raises(EnvironmentOptionError, match="'max_steps_in_episode' is a parameter"):
+    with pytest.raises(InvalidArgumentError, match="'max_steps_in_episode' is a parameter"):
         registry.make("X-v0", max_steps_in_episode=5)
 
 
@@ -155,7 +153,7 @@ def test_an_option_that_is_a_parameter_of_an_environment_with_required_options(r
 )
 def test_wrong_options(registry: Registry, options: dict[str, Any], message: str) -> None:
     local(registry, f"{__name__}:Grid")
-    with pytest.raises(EnvironmentOptionError, match=message):
+    with pytest.raises(InvalidArgumentError, match=message):
         registry.make("X-v0", **options)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore.environment import Environment, Outcome
-from envcore.errors import EnvironmentOptionError, InvalidParamsError
+from envcore.errors import InvalidArgumentError, InvalidParamsError
 from envcore.registry import Registry
 from envcore.rollout import RolloutWrapper
 from envcore.specs import EnvSpec
@@ -200,7 +200,7 @@ def test_a_rollout_replaces_params_of_the_wrapper_and_of_what_is_inside() -> Non
 def test_make_hints_at_params_inside() -> None:
     registry = Registry()
     registry.register(EnvSpec("Gain-v0", f"{__name__}:make_gain"))
-    with pytest.raises(EnvironmentOptionError, match="'bonus' is a parameter"):
+    with pytest.raises(InvalidArgumentError, match="'bonus' is a parameter"):
         registry.make("Gain-v0", bonus=1.0)
 
 

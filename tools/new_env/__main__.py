@@ -55,7 +55,7 @@ def scaffold(suite: Path, class_name: str, env_id: str, summary: str) -> dict[Pa
     """Returns the files to write, the changed `plugin.py` among them, and writes nothing.
 
     Raises:
-      ScaffoldError, InvalidSpecError: an argument makes no sense, or something of this name is there already.
+      ScaffoldError, InvalidArgumentError: an argument makes no sense, or something of this name is there already.
     """
     plugin = find_plugin(suite)
     module = module_name(class_name)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pluggy
 
-from envcore.errors import InvalidSpecError, PluginError
+from envcore.errors import PluginError
 from envcore.specs import CommandSpec, EnvSpec
 
 Spec = TypeVar("Spec", EnvSpec, CommandSpec)
@@ -46,8 +46,7 @@ def announced_by(module: object) -> Announced:
     """Calls the hooks of a plugin module.
 
     Raises:
-      PluginError: it implements no hook, or a hook returns something other than rows.
-      InvalidSpecError: a row is not of its type, a name is announced twice, or there are too many rows.
+      PluginError: it implements no hook, or a hook returns something other than rows, two of one name or too many.
       pluggy.PluginValidationError: it implements a hook that this core does not know, or with another signature.
     """
     manager = pluggy.PluginManager("envcore")
@@ -74,11 +73,11 @@ def _rows(hook: Any, kind: type[Spec]) -> Iterator[Spec]:
     known: set[str] = set()
     for row, spec in enumerate(itertools.chain.from_iterable(results)):
         if row == _MOST_ROWS:
-            raise InvalidSpecError(f"{hook.name}() announces more than {_MOST_ROWS:,} {_PLURALS[kind]}")
+            raise PluginError(f"{hook.name}() announces more than {_MOST_ROWS:,} {_PLURALS[kind]}")
         if type(spec) is not kind:  # a subclass could do without the checks
-            raise InvalidSpecError(f"row {row} of {hook.name}() is of type {type(spec).__name__}, not {kind.__name__}")
+            raise PluginError(f"row {row} of {hook.name}() is of type {type(spec).__name__}, not {kind.__name__}")
         name = spec.id if isinstance(spec, EnvSpec) else spec.name
         if name in known:
-            raise InvalidSpecError(f"{hook.name}() announces {name!r} twice")
+            raise PluginError(f"{hook.name}() announces {name!r} twice")
         known.add(name)
         yield spec

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from envcore.catalogue import Registration
-from envcore.errors import InvalidSpecError
+from envcore.errors import InvalidArgumentError
 from envcore.making import is_factory
 from envcore.specs import EnvSpec
 
@@ -24,19 +24,19 @@ def rows(args: tuple[Any, ...], fields: dict[str, Any]) -> list[Registration]:
     """The rows that the arguments of `envcore.register` describe.
 
     Raises:
-      InvalidSpecError: they are not those of `register`, or a field is malformed.
+      InvalidArgumentError: they are not those of `register`, or a field is malformed.
     """
     specs = [each for each in args if isinstance(each, EnvSpec)]
     if len(specs) == len(args) and not fields:
         return [Registration(LOCAL, spec) for spec in specs]
     if specs:
         other = next((each for each in args if not isinstance(each, EnvSpec)), fields)
-        raise InvalidSpecError(f"register takes nothing beside EnvSpec objects, got {other!r}")
+        raise InvalidArgumentError(f"register takes nothing beside EnvSpec objects, got {other!r}")
     try:
         inspect.signature(_row).bind(*args, **fields)
     except TypeError as error:
         message = f"register takes EnvSpec objects, or an id and a class or function: {error}"
-        raise InvalidSpecError(message) from None
+        raise InvalidArgumentError(message) from None
     return [_row(*args, **fields)]
 
 
@@ -47,7 +47,7 @@ def check_clash(row: Registration, known: Registration | None) -> None:
     before: so does a notebook's cell that is run again.
 
     Raises:
-      InvalidSpecError: it may not.
+      InvalidArgumentError: it may not.
     """
     if known is None or row == known or (row.factory is not None and row.definition == known.definition):
         return
@@ -56,7 +56,7 @@ def check_clash(row: Registration, known: Registration | None) -> None:
         names = [field.name for field in dataclasses.fields(EnvSpec)]
         other = [name for name in names if getattr(row.spec, name) != getattr(known.spec, name)]
         message += f" with another {' and '.join(other)}" if other else ", without the class or function itself"
-    raise InvalidSpecError(f"{message}: choose another id")
+    raise InvalidArgumentError(f"{message}: choose another id")
 
 
 def _row(
@@ -74,7 +74,7 @@ def _row(
     if not is_factory(entry_point):
         is_class = isinstance(entry_point, type)
         got = f"the class {entry_point.__name__}" if is_class else f"an object of {type(entry_point).__name__}"
-        raise InvalidSpecError(
+        raise InvalidArgumentError(
             "register takes a subclass of envcore.Environment, a function that returns an environment, or a string "
             f"'package.module:Class', got {got}"
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from envcore.catalogue import Registration
-from envcore.errors import EnvironmentLoadError, EnvironmentOptionError
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError
 from envcore.plugins import import_entry_point
 from envcore.specs import is_hashable
 from envcore.text import printable
@@ -31,7 +31,7 @@ def construct(registration: Registration, kwargs: dict[str, Any]) -> Environment
 
     Raises:
       EnvironmentLoadError: its class or function cannot be imported, or is neither.
-      EnvironmentOptionError: an option is unknown or refused.
+      InvalidArgumentError: an option is unknown or refused.
     """
     return _construct(registration, registration.factory or _import_factory(registration), kwargs)
 
@@ -59,19 +59,19 @@ def _construct(
                 f" {unknown[0]!r} is a parameter: params = params.replace({unknown[0]}=...), "
                 f"or --set {unknown[0]}=... on the command line of envcore-cli."
             )
-        raise EnvironmentOptionError(message)
+        raise InvalidArgumentError(message)
     options = {**registration.spec.kwargs, **kwargs}
     try:
         env = factory(**options)
     except (TypeError, ValueError, LookupError) as error:
-        raise EnvironmentOptionError(f"{env_id} refuses its options: {printable(error)}") from error
+        raise InvalidArgumentError(f"{env_id} refuses its options: {printable(error)}") from error
     if not isinstance(env, Environment):
         raise EnvironmentLoadError(
             f"{_pointer(registration)}, which returns {printable(repr(env))} in place of an Environment"
         )
     for name, option in options.items():
         if not is_hashable(getattr(env, name, option)):
-            raise EnvironmentOptionError(
+            raise InvalidArgumentError(
                 f"{env_id}'s option {name!r} must be hashable, because it is static under jit: use a tuple, "
                 f"got {option!r}"
             )

@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 from envcore.catalogue import Catalogue
 from envcore.catalogue import Registration as Registration
-from envcore.errors import AmbiguousEnvironmentError, PluginError, PluginWarning, UnknownEnvironmentError
+from envcore.errors import PluginError, PluginWarning, UnknownEnvironmentError
 from envcore.local import LOCAL as LOCAL
 from envcore.local import check_clash, rows
 from envcore.making import construct
@@ -100,8 +100,7 @@ class Registry:
 
         Raises:
           UnknownEnvironmentError: nothing has this id; the message names the nearest ids, the distribution to
-            install and the plugins that are left out.
-          AmbiguousEnvironmentError: two distributions announce the id.
+            install and the plugins that are left out. Or several distributions announce the id.
         """
         if not isinstance(env_id, str):
             raise UnknownEnvironmentError(f"an environment's id is a string such as 'CartPole-v1', got {env_id!r}")
@@ -113,7 +112,7 @@ class Registry:
             raise UnknownEnvironmentError(self._unknown(env_id))
         if len(found) != 1:
             choices = " or ".join(f"make({each.qualified_id!r})" for each in found)
-            raise AmbiguousEnvironmentError(f"{name!r} is announced by several distributions: use {choices}.")
+            raise UnknownEnvironmentError(f"{name!r} is announced by several distributions: use {choices}.")
         return found[0]
 
     def make(self, env_id: str, **kwargs: Any) -> tuple[Environment[Any, Any], Any]:
@@ -201,10 +200,9 @@ def make(env_id: str, **kwargs: Any) -> tuple[Environment[Any, Any], Any]:
       Python numbers (`env.default_params`), each call of a compiled function would take them there again.
 
     Raises:
-      UnknownEnvironmentError: the id is not installed.
-      AmbiguousEnvironmentError: several distributions announce the id.
+      UnknownEnvironmentError: the id is not installed, or several distributions announce it.
       EnvironmentLoadError: the announced class cannot be imported.
-      EnvironmentOptionError: an option is unknown or refused.
+      InvalidArgumentError: an option is unknown or refused.
     """
     return _SHARED.make(env_id, **kwargs)
 
@@ -238,7 +236,7 @@ def register(*args: Any, **fields: Any) -> None:
       **fields: with `id` and `entry_point`: `kwargs`, `summary`, `source`, `family`, as in `EnvSpec`.
 
     Raises:
-      InvalidSpecError: an argument is none of these, a field is malformed, or the id stands for something else.
+      InvalidArgumentError: an argument is none of these, a field is malformed, or the id stands for something else.
     """
     _SHARED.register(*args, **fields)
 
