@@ -297,51 +297,6 @@ def test_nothing_installed(registry: Registry) -> None:
         registry.make("Counter")
 
 
-@pytest.mark.parametrize(
-    ("env_id", "suite"),
-    [
-        ("CartPole-v1", "envcore-classic-control"),
-        ("MountainCar-v0", "envcore-classic-control"),
-        ("SpaceInvaders-MinAtar", "envcore-minatar"),
-        ("envcore-minatar:SpaceInvaders-MinAtar", "envcore-minatar"),
-        ("Catch-bsuite", "envcore-bsuite"),
-        ("bsuite/catch/0", "envcore-bsuite"),
-        ("FourRooms-misc", "envcore-misc"),
-    ],
-)
-def test_names_the_distribution_to_install(registry: Registry, env_id: str, suite: str) -> None:
-    with pytest.raises(UnknownEnvironmentError, match=rf"If it is one of {suite}'s: pip install {suite}\."):
-        registry.make(env_id)
-
-
-@pytest.mark.parametrize("env_id", ["CartPole-v0", "other-suite:CartPole-v1", "other-suite:FourRooms-misc"])
-def test_does_not_name_what_is_installed_or_not_meant(site: FakeSite, registry: Registry, env_id: str) -> None:
-    site.add_suite("envcore-classic-control", "CartPole-v1")
-    with pytest.raises(UnknownEnvironmentError) as caught:
-        registry.make(env_id)
-    assert "pip install" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("env_id", "nearest"),
-    [
-        ("CartPole-v0", "Did you mean 'CartPole-v1'?"),
-        ("cartpole-V1", "Did you mean 'CartPole-v1'?"),
-        ("Cartpole", "Did you mean 'CartPole-v1'?"),
-        ("other:CartPole-v1", "Did you mean 'good-suite:CartPole-v1'?"),
-        (":CartPole-v1", "Did you mean 'good-suite:CartPole-v1'?"),
-        ("", "is called ''. `envcore.list_envs()`"),
-        ("Nothing like it", "is called 'Nothing like it'. `envcore.list_envs()`"),
-    ],
-)
-def test_names_the_nearest(site: FakeSite, registry: Registry, env_id: str, nearest: str) -> None:
-    site.add_suite("good-suite", "CartPole-v1", "Pendulum-v1")
-    with pytest.raises(UnknownEnvironmentError) as caught:
-        registry.find(env_id)
-    assert nearest in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_an_unknown_id_repeats_what_is_left_out(
     site: FakeSite, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
-import heapq
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from envcore.specs import EnvSpec
@@ -15,9 +13,6 @@ from envcore.specs import EnvSpec
 if TYPE_CHECKING:
     from envcore.environment import Environment
 
-_CANDIDATES = 200  # that difflib compares with a misspelt id, at some 50 us each
-_LONGEST = 100  # as far as a misspelt id is compared
-_CUTOFF = 0.6  # difflib's similarity from which an id is suggested
 _NUMBER = re.compile("[0-9]{2,}")
 
 
@@ -52,7 +47,7 @@ def qualified_name(factory: Any) -> str:
 
 
 class Catalogue:
-    """Looks registrations up by id, by family and by what an id resembles."""
+    """Looks registrations up by id and by family."""
 
     def __init__(self, registrations: Iterable[Registration]):
         self._by_id: dict[str, list[Registration]] = {}
@@ -61,6 +56,11 @@ class Catalogue:
         for twins in self._by_id.values():
             if len(twins) > 1:
                 twins.sort(key=lambda each: each.distribution)
+
+    @property
+    def ids(self) -> Collection[str]:
+        """All ids, in no particular order."""
+        return self._by_id.keys()
 
     def named(self, env_id: str) -> list[Registration]:
         """Those with this id, in the order of distributions."""
@@ -74,21 +74,6 @@ class Catalogue:
             for each in self._by_id[env_id]:
                 families.setdefault(each.spec.family, []).append(each)
         return {name: tuple(families[name]) for name in sorted(families)}
-
-    def nearest(self, env_id: str) -> list[str]:
-        """Up to three ids that are spelt like this one, the most similar first."""
-        name = env_id.lower()[:_LONGEST]
-        ids = {each.lower(): each for each in self._by_id}
-        most = (2 - _CUTOFF) / _CUTOFF  # difflib never suggests what is so many times as long
-        close = [each for each in ids if len(name) <= most * len(each) and len(each) <= most * len(name)]
-        if len(close) > _CANDIDATES:
-            pairs = {name[i : i + 2] for i in range(len(name) - 1)}
-
-            def shared(each: str) -> float:
-                return sum(map(each.__contains__, pairs)) / (len(each) + len(name))
-
-            close = heapq.nlargest(_CANDIDATES, close, key=shared)
-        return [ids[each] for each in difflib.get_close_matches(name, close, n=3, cutoff=_CUTOFF)]
 
 
 def _natural(env_id: str) -> str:

@@ -46,6 +46,8 @@ from envcore.text import printable
 from envcore.version import __version__
 
 GROUP = "envcore.plugins"
+AUTOLOAD_OFF = "ENVCORE_PLUGIN_AUTOLOAD is off"
+"""Why a plugin is disabled, if not by its name."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +90,7 @@ def discover() -> tuple[PluginRecord, ...]:
     for copy, entry_point in _installed():
         record = _describe(copy, entry_point)
         if not autoload:
-            record = dataclasses.replace(record, status="disabled", error="ENVCORE_PLUGIN_AUTOLOAD is off")
+            record = dataclasses.replace(record, status="disabled", error=AUTOLOAD_OFF)
         elif disabled & _names(record):
             record = dataclasses.replace(record, status="disabled", error="ENVCORE_DISABLE_PLUGINS names it")
         else:

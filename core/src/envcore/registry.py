@@ -22,18 +22,10 @@ from envcore.local import check_clash, rows
 from envcore.making import construct
 from envcore.plugins import PluginRecord, discover, is_autoload_on, problems
 from envcore.specs import EnvSpec
-from envcore.text import printable
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
 
-_SUITES = {
-    "minatar": "envcore-minatar",
-    "bsuite": "envcore-bsuite",
-    "misc": "envcore-misc",
-    "v0": "envcore-classic-control",
-    "v1": "envcore-classic-control",
-}
 _SHOWN_FAMILIES = 30  # in the error of an unknown one
 
 
@@ -109,7 +101,9 @@ class Registry:
         if colon:
             found = [each for each in found if each.distribution == canonicalize_name(qualifier)]
         if not found:
-            raise UnknownEnvironmentError(self._unknown(env_id))
+            from envcore.suggestions import unknown_environment
+
+            raise UnknownEnvironmentError(unknown_environment(env_id, self._everything(), self.plugins()))
         if len(found) != 1:
             choices = " or ".join(f"make({each.qualified_id!r})" for each in found)
             raise UnknownEnvironmentError(f"{name!r} is announced by several distributions: use {choices}.")
@@ -140,30 +134,6 @@ class Registry:
                 self._catalogue = Catalogue([*self._announced, *self._local.values()])
             return self._catalogue
 
-    def _unknown(self, env_id: str) -> str:
-        everything, plugins = self._everything(), self.plugins()
-        qualifier, _, name = env_id.rpartition(":")
-        same = [each.qualified_id for each in everything.named(name)]
-        near = same or everything.nearest(name)
-        kind = "installed" if self._autoload else "registered"
-        parts = [f"{self._autoload_off()}no {kind} environment is called {env_id!r}."]
-        if near:
-            parts.append(f"Did you mean {' or '.join(map(repr, near))}?")
-        if not self._autoload:
-            return " ".join(parts)
-        suite = _suite_of(name)
-        installed = {plugin.distribution for plugin in plugins if plugin.status != "unreadable"}
-        if suite and suite not in installed and qualifier in ("", suite):
-            parts.append(f"If it is one of {suite}'s: pip install {suite}.")
-        elif not (installed or self._local):
-            parts.append("No environments are installed at all: pip install 'envcore[all]'.")
-        for plugin in plugins:
-            if plugin.status != "loaded":
-                kind = "Distribution" if plugin.status == "unreadable" else "Plugin"
-                parts.append(f"{kind} {plugin.distribution} is {plugin.status}: {plugin.error}.")
-        parts.append("`envcore.list_envs()`, or `envcore list` of envcore-cli, shows what is installed.")
-        return printable(" ".join(parts))
-
     def _autoload_off(self) -> str:
         return (
             "" if self._autoload else "ENVCORE_PLUGIN_AUTOLOAD is off, so no plugin is loaded; unset it to load them: "
@@ -177,11 +147,6 @@ def _stacklevel_outside() -> int:
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == "envcore":
         level, frame = level + 1, frame.f_back
     return level
-
-
-def _suite_of(name: str) -> str | None:
-    """The distribution of ours that has ids such as this one."""
-    return "envcore-bsuite" if name.startswith("bsuite/") else _SUITES.get(name.rpartition("-")[2].lower())
 
 
 _SHARED = Registry()
