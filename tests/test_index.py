@@ -17,7 +17,7 @@ def test_the_index_is_what_the_distributions_announce() -> None:
             "families": sorted({spec.family for spec in plugin.specs if spec.family}),
             "commands": sorted(command.name for command in plugin.commands),
         }
-        for plugin in envcore.list_plugins()
+        for plugin in envcore.registry.plugins
         if plugin.distribution.startswith("envcore-") and plugin.distribution != UNLISTED
     }
     index = json.loads(resources.files("envcore").joinpath("index.json").read_text())

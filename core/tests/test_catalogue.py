@@ -1,4 +1,4 @@
-"""Finding registrations: by id and by family."""
+"""Finding registrations by their ids, and their order."""
 
 from __future__ import annotations
 
@@ -11,18 +11,27 @@ from envcore.specs import EnvSpec
 from envcore.suggestions import nearest
 
 
-def catalogue(*ids: str, family: str = "") -> Catalogue:
-    return Catalogue(Registration("good-suite", EnvSpec(each, "toy:Counter", family=family)) for each in ids)
-
-
-def in_order(*ids: str) -> list[str]:
-    return [each.spec.id for each in catalogue(*ids).families[""]]
+def announced(*qualified_ids: str) -> list[Registration]:
+    pairs = [each.split(":") for each in qualified_ids]
+    return [Registration(distribution, EnvSpec(env_id, "toy:Counter")) for distribution, env_id in pairs]
 
 
 def test_ids_are_found_whoever_announces_them() -> None:
-    rows = [Registration(name, EnvSpec(each, "toy:Counter")) for name, each in (("b", "X"), ("a", "X"), ("a", "Y"))]
-    assert Catalogue(rows).named("X") == [rows[1], rows[0]]
-    assert Catalogue(rows).named("x") == []
+    b_x, a_x, a_y = rows = announced("b:X", "a:X", "a:Y")
+    found = Catalogue(rows)
+    assert found.find("X") == [a_x, b_x]
+    assert found.find("b:X") == found.find("B:X") == [b_x]
+    assert found.find("a:Y") == found.find("Y") == [a_y]
+    assert [found.find(each) for each in ("x", "b:Y", ":Y", "Y:", "", "a:a:Y")] == [[]] * 6
+
+
+def test_entries_are_called_by_what_finds_each_alone() -> None:
+    rows = announced("b:X", "a:X", "b:Y", "a:W")
+    found = Catalogue(rows)
+    assert list(found.entries) == ["W", "a:X", "b:X", "Y"]
+    assert all(found.find(key) == [each] for key, each in found.entries.items())
+    assert set(found.ids) == {"W", "X", "Y"}
+    assert Catalogue(()).entries == {}
 
 
 @pytest.mark.parametrize(
@@ -38,16 +47,7 @@ def test_ids_are_found_whoever_announces_them() -> None:
 )
 def test_order_is_alphabetical_and_that_of_numbers(ids: list[str]) -> None:
     shuffled = random.Random(0).sample(ids, len(ids))
-    assert in_order(*shuffled) == ids
-
-
-def test_families_in_one_pass() -> None:
-    rows = [EnvSpec(f"{name}/{n}", "toy:Counter", family=name) for n in (10, 9) for name in ("b", "a/b")]
-    families = Catalogue(Registration("good-suite", spec) for spec in [*rows, EnvSpec("c", "toy:Counter")]).families
-    assert list(families) == ["", "a/b", "b"]
-    assert [each.spec.id for each in families["a/b"]] == ["a/b/9", "a/b/10"]
-    assert [each.spec.id for each in families[""]] == ["c"]
-    assert Catalogue(()).families == {"": ()}
+    assert list(Catalogue(announced(*(f"a:{each}" for each in shuffled))).entries) == ids
 
 
 def test_a_hundred_thousand_ids_are_searched_and_sorted_faster_than_they_are_announced() -> None:
@@ -63,11 +63,11 @@ def test_a_hundred_thousand_ids_are_searched_and_sorted_faster_than_they_are_ann
     assert searched < announced  # it was six times that, and is a third
 
     start = time.process_time()
-    assert len(found.families[""]) == 100_000
+    assert len(found.entries) == 100_000
     ordered = time.process_time() - start
     assert ordered < announced
 
     start = time.process_time()
     for _ in range(100):
-        assert len(found.families[""]) == len(found.named("Zoo12-Task12-v2")) * 100_000
+        assert len(found.entries) == len(found.find("Zoo12-Task12-v2")) * 100_000
     assert time.process_time() - start < announced / 100

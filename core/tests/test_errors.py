@@ -18,7 +18,7 @@ PYTHONS = {
     "InvalidArgumentError": (TypeError, ValueError),
     "InvalidParamsError": (TypeError, ValueError),
     "NoPictureError": (NotImplementedError,),
-    "UnknownEnvironmentError": (LookupError,),
+    "UnknownEnvironmentError": (KeyError, LookupError),
 }
 """The errors of Python that one of envcore's can be caught as, too."""
 
@@ -27,8 +27,12 @@ PYTHONS = {
 def test_what_an_error_can_be_caught_as(name: str) -> None:
     each = CLASSES[name]
     assert issubclass(each, UserWarning if name.endswith("Warning") else EnvcoreError)
-    bases = (AssertionError, ImportError, LookupError, NotImplementedError, TypeError, ValueError)
+    bases = (AssertionError, ImportError, KeyError, LookupError, NotImplementedError, TypeError, ValueError)
     assert tuple(base for base in bases if issubclass(each, base)) == PYTHONS.get(name, ())
+
+
+def test_a_message_is_shown_as_it_is() -> None:
+    assert str(errors.UnknownEnvironmentError("no 'X'")) == "no 'X'"
 
 
 def test_bad_actions_and_params_are_bad_arguments() -> None:

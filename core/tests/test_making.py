@@ -12,8 +12,7 @@ import pytest
 import toy
 from envcore.environment import Environment, EnvParams
 from envcore.errors import EnvironmentLoadError, InvalidArgumentError
-from envcore.registry import Registry
-from envcore.specs import EnvSpec
+from envcore.registration import Registry
 from fake_site import FakeSite
 
 
@@ -28,7 +27,7 @@ def registry(site: FakeSite) -> Registry:
 
 
 def local(registry: Registry, entry_point: str, **kwargs: Any) -> None:
-    registry.register(EnvSpec(id="X-v0", entry_point=entry_point, kwargs=kwargs))
+    registry.register("X-v0", entry_point, kwargs=kwargs)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -84,7 +84,7 @@ def test_the_index_lists_names_by_distribution_and_kind(kind: str) -> None:
 def test_the_index_is_read_only_when_a_name_is_not_found() -> None:
     code = """if True:
         import sys, envcore
-        envcore.list_envs(), envcore.find("CartPole-v1")
+        list(envcore.registry), envcore.registry["CartPole-v1"], "Nothing" in envcore.registry
         print("envcore.suggestions" in sys.modules)
     """
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
@@ -102,8 +102,8 @@ def test_the_index_is_read_only_when_a_name_is_not_found() -> None:
         ("Cartpole", "Did you mean 'CartPole-v1'?"),
         ("other:CartPole-v1", "Did you mean 'good-suite:CartPole-v1'?"),
         (":CartPole-v1", "Did you mean 'good-suite:CartPole-v1'?"),
-        ("", "is called ''. `envcore.list_envs()`"),
-        ("Nothing like it", "is called 'Nothing like it'. `envcore.list_envs()`"),
+        ("", "is called ''. `list(envcore.registry)`"),
+        ("Nothing like it", "is called 'Nothing like it'. `list(envcore.registry)`"),
     ],
 )
 def test_names_the_nearest(env_id: str, nearest: str) -> None:

@@ -10,8 +10,10 @@ class EnvcoreError(Exception):
     """Base class of envcore's own errors."""
 
 
-class UnknownEnvironmentError(EnvcoreError, LookupError):
+class UnknownEnvironmentError(EnvcoreError, KeyError):
     """Nothing installed announces the id, or several distributions do and `"distribution:id"` decides."""
+
+    __str__ = Exception.__str__  # a KeyError shows its message as Python would write the string
 
 
 class EnvironmentLoadError(EnvcoreError, ImportError):

@@ -16,10 +16,11 @@ import jax.numpy as jnp
 from flax import struct
 from jax import lax
 
-from envcore import options, random, registry, spaces
+from envcore import options, random, spaces
 from envcore.engine import arguments
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import InvalidArgumentError, InvalidParamsError
+from envcore.registration import make
 
 Policy = Callable[[Any, Any, jax.Array], Any]
 """`policy(policy_params, obs, key) -> action`."""
@@ -165,7 +166,7 @@ class RolloutWrapper:
         if model_forward is not None:
             _check_policy(model_forward)
         if isinstance(env_name, str):
-            self.env, _ = registry.make(env_name, **(env_kwargs or {}))
+            self.env, _ = make(env_name, **(env_kwargs or {}))
         elif env_kwargs:
             raise InvalidArgumentError(
                 "env_kwargs are for an environment's id: an Environment has its options already."

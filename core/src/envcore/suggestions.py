@@ -28,7 +28,7 @@ _CUTOFF = 0.6  # difflib's similarity from which a name is suggested
 def unknown_environment(env_id: str, catalogue: Catalogue, plugins: Sequence[PluginRecord]) -> str:
     """The message for an id that `make` does not find."""
     qualifier, _, name = env_id.rpartition(":")
-    near = [each.qualified_id for each in catalogue.named(name)] or nearest(name, catalogue.ids)
+    near = [each.qualified_id for each in catalogue.find(name)] or nearest(name, catalogue.ids)
     meant = [f"Did you mean {' or '.join(map(repr, near))}?"] if near else []
     if any(plugin.error == AUTOLOAD_OFF for plugin in plugins):
         first = f"{AUTOLOAD_OFF}, so no plugin is loaded; unset it to load them: no registered environment is called"
@@ -37,7 +37,7 @@ def unknown_environment(env_id: str, catalogue: Catalogue, plugins: Sequence[Plu
     to_install = list(_to_install(qualifier, name, installed, catalogue))
     if not (to_install or installed or catalogue.ids):
         to_install = ["No environments are installed at all: pip install 'envcore[all]'."]
-    last = "`envcore.list_envs()`, or `envcore list` of envcore-cli, shows what is installed."
+    last = "`list(envcore.registry)`, or `envcore list` of envcore-cli, shows what is installed."
     parts = [f"no installed environment is called {env_id!r}.", *meant, *to_install, *left_out(plugins), last]
     return printable(" ".join(parts))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from envcore import registry
+from envcore.catalogue import Registration
 from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsError
 from envcore.plugins import one_line
 
@@ -28,13 +29,13 @@ class Choice:
 
     Attributes:
       title: what the user called it.
-      found: what the catalogue says of it.
+      found: what the registry says of it.
       options: what `--option` gives its constructor.
       params: what `--set` puts in place of its default params.
     """
 
     title: str
-    found: registry.Registration
+    found: Registration
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
     params: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
 
@@ -99,10 +100,10 @@ def choose(env_id: str, options: Sequence[str] = (), params: Sequence[str] = ())
     """Looks an id up and reads `--option` and `--set`, before anything heavy is imported.
 
     Raises:
-      UnknownEnvironmentError: as for `registry.find`.
+      UnknownEnvironmentError: as for `envcore.make`.
       InvalidArgumentError: what was given is not NAME=VALUE, or names something twice.
     """
-    found = registry.find(env_id)
+    found = registry[env_id]
     return Choice(
         env_id,
         found,

@@ -66,7 +66,7 @@ def unknown(typed: str, known: Collection[str]) -> str:
     from envcore import suggestions
 
     offered = suggestions.offered("commands")
-    plugins = registry.list_plugins()
+    plugins = registry.plugins
     parts = [f"there is no command {typed!r}."]
     meant = next(iter(suggestions.nearest(typed, [*known, *offered])), typed)
     if meant != typed:
@@ -103,5 +103,5 @@ def load(command: PluginCommand) -> Any:
 
 def _announced() -> list[PluginCommand]:
     """All of them, in the order of names and distributions."""
-    found = [PluginCommand(each.distribution, spec) for each in registry.list_plugins() for spec in each.commands]
+    found = [PluginCommand(each.distribution, spec) for each in registry.plugins for spec in each.commands]
     return sorted(found, key=lambda each: (each.spec.name, each.distribution))
