@@ -170,7 +170,7 @@ def test_an_environment_may_make_its_options_hashable(registry: Registry) -> Non
         ("exiting_module:X", "cannot be imported: SystemExit: 3"),
         (f"{__name__}:not_a_class", "is neither a subclass of envcore.Environment nor a function"),
         ("toy:CounterState", "is neither a subclass of envcore.Environment nor a function"),
-        (f"{__name__}:make_params", "returns Params() in place of an Environment"),
+        (f"{__name__}:make_params", "returns Params() instead of an Environment"),
     ],
 )
 def test_an_entry_point_that_leads_nowhere(site: FakeSite, registry: Registry, entry_point: str, reason: str) -> None:

@@ -51,7 +51,7 @@ def test_what_is_no_string(field: str, value: Any) -> None:
 def test_a_family_is_what_the_id_begins_with() -> None:
     assert row(id="bsuite/catch/0", family="bsuite/catch").family == "bsuite/catch"
     for family in ("catch", "bsuite/catch/0", "bsuite/cat", "bsuite/catch/"):
-        with pytest.raises(InvalidArgumentError, match="must be what its id has before a '/'"):
+        with pytest.raises(InvalidArgumentError, match="must be the part of its id before a '/'"):
             row(id="bsuite/catch/0", family=family)
 
 

@@ -13,7 +13,7 @@ import importlib
 
 from envcore.version import __version__ as __version__
 
-TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
+TYPE_CHECKING = False  # type checkers treat it as True; importing `typing` would take most of this module's time
 if TYPE_CHECKING:
     from typing import Any
 

@@ -1,4 +1,4 @@
-"""How a plugin announces environments and commands without importing them. Strings only, no JAX."""
+"""What a plugin announces: environments and commands, as strings, so that nothing has to be imported. No JAX."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENTRY_POINT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 @final
 @dataclasses.dataclass(frozen=True)
 class EnvSpec:
-    """One row of the catalogue.
+    """An environment that a plugin announces.
 
     Attributes:
       id: what a user passes to `envcore.make`, for example `"CartPole-v1"`.
@@ -27,8 +27,8 @@ class EnvSpec:
       kwargs: constructor options that belong to this id, with hashable values; options given to `make` win over them.
       summary: one line on the task, shown by `envcore list`.
       source: where the rules come from (paper or original implementation).
-      family: for the settings of one experiment, which would flood a listing: what their ids have in common. The ids
-        are `"family/..."`, and a listing shows the family in one line. Empty for an environment of its own.
+      family: groups many settings of one experiment. Their ids are `"family/..."`, and `envcore list` shows the family
+        in one line. Empty for an environment that belongs to no family.
 
     Raises:
       InvalidArgumentError: a field is not of its type, or `id`, `entry_point` or `family` is malformed.
@@ -53,7 +53,7 @@ class EnvSpec:
             )
         if self.family and not self.id.startswith(f"{self.family}/"):
             raise InvalidArgumentError(
-                f"EnvSpec.family of {self.id!r} must be what its id has before a '/', got {self.family!r}"
+                f"EnvSpec.family of {self.id!r} must be the part of its id before a '/', got {self.family!r}"
             )
         if not isinstance(self.kwargs, Mapping) or not all(isinstance(key, str) for key in self.kwargs):
             raise InvalidArgumentError(
@@ -73,13 +73,13 @@ class EnvSpec:
 @final
 @dataclasses.dataclass(frozen=True)
 class CommandSpec:
-    """A command of the command line `envcore`, which the distribution envcore-cli brings.
+    """A command that a plugin adds to `envcore`, the command line of the distribution envcore-cli.
 
     Attributes:
       name: what a user types after `envcore`, for example `"render"`.
       summary: one line on what it does, shown by `envcore --help`.
       entry_point: `"package.module:object"`, imported only when the command is called: a `typer.Typer` with commands of
-        its own, or a function whose parameters typer makes options of.
+        its own, or a function whose parameters become options.
 
     Raises:
       InvalidArgumentError: a field is not a string, or `name` or `entry_point` is malformed.
