@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 from envcore.errors import EnvcoreError
-from envcore.registry import list_envs
+from envcore.registration import registry
 from envcore.specs import EnvSpec
 
 _HOOK = "envcore_env_specs"
@@ -55,7 +55,7 @@ def scaffold(suite: Path, class_name: str, env_id: str, summary: str) -> dict[Pa
     """Returns the files to write, the changed `plugin.py` among them, and writes nothing.
 
     Raises:
-      ScaffoldError, InvalidSpecError: an argument makes no sense, or something of this name is there already.
+      ScaffoldError, InvalidArgumentError: an argument makes no sense, or something of this name is there already.
     """
     plugin = find_plugin(suite)
     module = module_name(class_name)
@@ -122,7 +122,7 @@ def check_unannounced(plugin: Path, env_id: str) -> None:
     except Exception as error:
         raise ScaffoldError(f"{plugin} does not work as it is: {type(error).__name__}: {error}") from error
     owners = [str(plugin)] if env_id in own else []
-    owners += [found.distribution for found in list_envs() if found.spec.id == env_id]
+    owners += [found.distribution for found in registry.values() if found.spec.id == env_id]
     if owners:
         raise ScaffoldError(f"{env_id} is announced already, by {owners[0]}: choose another id")
 

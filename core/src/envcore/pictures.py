@@ -14,7 +14,7 @@ import numpy as np
 from envcore.draw import checked_height
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import EnvcoreError, EnvironmentDefinitionError, PictureError
+from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidArgumentError
 
 
 def render_instant(env: Environment[Any, Any], state: Any, params: Any, height: int) -> jax.Array:
@@ -39,7 +39,7 @@ def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: 
       uint8 (height, width, 3), after the axes of `state.time`.
 
     Raises:
-      PictureError: the height is no positive integer.
+      InvalidArgumentError: the height is no positive integer.
       EnvironmentDefinitionError: `render` returns something else, or does not take a height.
       NoPictureError: the environment does not implement `paint`.
     """
@@ -77,7 +77,7 @@ def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
     for height in range(start, 0, -1):
         if (found := drawn(height))[0] <= size[0] and found[1] <= size[1]:
             return height
-    raise PictureError(
+    raise InvalidArgumentError(
         f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: at a height of {size[0]} it is {width} "
         "wide; ask for a larger size."
     )

@@ -16,10 +16,11 @@ import jax.numpy as jnp
 from flax import struct
 from jax import lax
 
-from envcore import options, random, registry, spaces
+from envcore import options, random, spaces
 from envcore.engine import arguments
 from envcore.environment import NO_TIME_LIMIT, Environment
-from envcore.errors import InvalidParamsError, RolloutError
+from envcore.errors import InvalidArgumentError, InvalidParamsError
+from envcore.registration import make
 
 Policy = Callable[[Any, Any, jax.Array], Any]
 """`policy(policy_params, obs, key) -> action`."""
@@ -96,9 +97,9 @@ def unroll(
       Where the rollout stands, and what was collected, each leaf with a first axis of `num_steps`.
 
     Raises:
-      RolloutError: num_steps is not a positive integer.
+      InvalidArgumentError: num_steps is not a positive integer.
     """
-    num_steps = options.positive_integer("num_steps", num_steps, RolloutError)
+    num_steps = options.positive_integer("num_steps", num_steps, InvalidArgumentError)
 
     def body(carry: RolloutState, _: None) -> tuple[RolloutState, Any]:
         # The observation is computed from the state here, not carried: a carried one is copied on every iteration.
@@ -150,7 +151,7 @@ class RolloutWrapper:
     of an episode.
 
     Raises:
-      RolloutError: an argument is not what it should be; num_env_steps must be a positive integer.
+      InvalidArgumentError: an argument is not what it should be; num_env_steps must be a positive integer.
       InvalidParamsError: env_params names a param that the environment does not have.
     """
 
@@ -165,11 +166,13 @@ class RolloutWrapper:
         if model_forward is not None:
             _check_policy(model_forward)
         if isinstance(env_name, str):
-            self.env, _ = registry.make(env_name, **(env_kwargs or {}))
+            self.env, _ = make(env_name, **(env_kwargs or {}))
         elif env_kwargs:
-            raise RolloutError("env_kwargs are for an environment's id: an Environment has its options already.")
+            raise InvalidArgumentError(
+                "env_kwargs are for an environment's id: an Environment has its options already."
+            )
         elif not isinstance(env_name, Environment):
-            raise RolloutError(f"env_name must be an id or an Environment, got {env_name!r}.")
+            raise InvalidArgumentError(f"env_name must be an id or an Environment, got {env_name!r}.")
         else:
             self.env = env_name
         self.env_params = _with_overrides(self.env, env_params)
@@ -217,7 +220,7 @@ class EnvRollout(RolloutWrapper):
     ):
         _check_policy(model_forward)
         super().__init__(_FlaxPolicy(model_forward), env_name, num_env_steps, env_kwargs, env_params)
-        self.num_episodes = options.positive_integer("num_episodes", num_episodes, RolloutError)
+        self.num_episodes = options.positive_integer("num_episodes", num_episodes, InvalidArgumentError)
 
     def collect(self, key: jax.Array, policy_params: Any) -> jax.Array:
         """Returns of `num_episodes` episodes, float32 (num_episodes,); an episode longer than the rollout is cut."""
@@ -236,7 +239,9 @@ class _FlaxPolicy:
 
 def _check_policy(model_forward: Any) -> None:
     if not callable(model_forward):
-        raise RolloutError(f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?")
+        raise InvalidArgumentError(
+            f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?"
+        )
 
 
 def _with_overrides(env: Environment[Any, Any], env_params: Any) -> Any:
@@ -256,7 +261,7 @@ def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int 
     if num_env_steps is None:
         limit = int(params.max_steps_in_episode)
         return STEPS_WITHOUT_TIME_LIMIT if limit == NO_TIME_LIMIT else limit
-    return options.positive_integer("num_env_steps", num_env_steps, RolloutError)
+    return options.positive_integer("num_env_steps", num_env_steps, InvalidArgumentError)
 
 
 def _first_return(steps: Transition) -> jax.Array:

@@ -13,7 +13,7 @@ from jax import lax
 
 from envcore import trees
 from envcore.draw.shapes import Point, Shape, in_cell, scalar
-from envcore.errors import PictureError
+from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
 from envcore.options import positive_integer
 from envcore.palette import INK, PAPER, Colour
@@ -51,7 +51,7 @@ def picture(draw: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     sees every number as an array of at most 32 bits, whatever the caller passed.
 
     Raises (the function that it returns):
-      PictureError: the state is a batch of states.
+      InvalidArgumentError: the state is a batch of states.
     """
 
     @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
@@ -61,7 +61,9 @@ def picture(draw: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     @functools.wraps(draw)
     def checked(state: Any, params: Any, height: int, *options: Any) -> jax.Array:
         if batch := jnp.shape(state.time):
-            raise PictureError(f"a picture shows one state, got numbers of shape {batch}: for a batch, use jax.vmap.")
+            raise InvalidArgumentError(
+                f"a picture shows one state, got numbers of shape {batch}: for a batch, use jax.vmap."
+            )
         return compiled(state, params, height, options)
 
     return checked
@@ -80,7 +82,7 @@ def paint(height: int, window: Window, *layers: tuple[Shape, Colour | Paint], ba
       uint8 (height, width, 3).
 
     Raises:
-      PictureError: the height is no positive integer, or a number that must be a scalar is a whole batch of them.
+      InvalidArgumentError: the height is not a positive integer, or a number that must be a scalar is a batch.
     """
     size = checked_height(height), max(1, round(height * window.aspect))
     x, y, pixel = _pixel_centres(size, window)
@@ -110,10 +112,10 @@ def checked_height(height: Any) -> int:
     """The height of a picture as a Python integer.
 
     Raises:
-      PictureError: it is not an integer from 1 to 65,536.
+      InvalidArgumentError: it is not an integer from 1 to 65,536.
     """
     # No format has more, and to trace it could take all memory.
-    return positive_integer("the height of a picture", height, PictureError, at_most=_HIGHEST)
+    return positive_integer("the height of a picture", height, InvalidArgumentError, at_most=_HIGHEST)
 
 
 def _pixel_centres(size: tuple[int, int], window: Window) -> tuple[jax.Array, jax.Array, jax.Array]:

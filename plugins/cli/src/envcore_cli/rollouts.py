@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 from envcore.engine.arguments import state_struct
-from envcore.errors import RolloutError
+from envcore.errors import InvalidArgumentError
 from envcore.pictures import picture_struct
 from envcore.rollout import RolloutState, unroll
 from envcore.wrappers import Batched
@@ -44,7 +44,7 @@ def roll_out(choice: Choice, policy: str, num_envs: int, steps: int | None, gif:
     """
     if num_envs < 1 or (steps is not None and steps < 1):
         given = "" if steps is None else f" and {steps}"
-        raise RolloutError(f"--num-envs and --steps must be at least 1, got {num_envs}{given}.")
+        raise InvalidArgumentError(f"--num-envs and --steps must be at least 1, got {num_envs}{given}.")
     key = key_of(seed)
     if gif is not None:
         picture.check_writable(gif)

@@ -52,10 +52,10 @@ class Visualizer:
         not one entry for each state, or `fps` is no positive number.
       EnvironmentDefinitionError: what the environment's `render` returns is no picture.
       AnimationError: an overlay is wanted under pictures that are too narrow for it.
-      InvalidStateError: the states belong to another environment, or are not all of the same shapes.
+      InvalidArgumentError: the states belong to another environment, or are not all of the same shapes; the height
+        is not a positive integer.
       InvalidParamsError: the params belong to another environment.
       NoPictureError: the environment does not implement `render`.
-      PictureError: the height is no positive integer.
     """
 
     def __init__(
