@@ -160,10 +160,10 @@ def test_pmap_over_two_devices() -> None:
     [
         (lambda: EnvRollout("Counter-v0"), InvalidArgumentError, "model_forward must be a function, got 'Counter-v0'"),  # pyright: ignore
         (
-            lambda: RolloutWrapper("Counter-v0"),
+            lambda: RolloutWrapper("Counter-v0"),  # pyright: ignore
             InvalidArgumentError,
             "model_forward must be a function, got 'Counter-v0'",
-        ),  # pyright: ignore
+        ),
         (lambda: RolloutWrapper(env_name=Counter), InvalidArgumentError, "env_name must be an id or an Environment"),  # pyright: ignore
         (
             lambda: RolloutWrapper(env_name=Counter(), num_env_steps=0),
