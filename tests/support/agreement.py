@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from lockstep import ROUNDINGS, SPACING
+
+ROUNDINGS = 4
+SPACING = float(np.finfo(np.float32).eps)
 
 Fields = Mapping[str, np.ndarray]
 """Arrays by name, (N, ...) each: a row for each step."""

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-from lockstep import SPACING
+from agreement import SPACING
 
 Calls = list[tuple[str, Any]]
 """Methods of `numpy.random.RandomState` in the order in which the original calls them, and what each returns."""

@@ -3,8 +3,8 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
+from classic_lockstep import CARTPOLE, Inputs, gymnasium_steps, our_steps
 from envcore_classic_control.cartpole import CartPole, CartPoleParams, CartPoleState
-from lockstep import CARTPOLE, Inputs, gymnasium_steps, our_steps
 
 KEY = jax.random.key(0)
 

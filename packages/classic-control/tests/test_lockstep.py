@@ -6,13 +6,13 @@ import dataclasses
 import itertools
 from typing import Any
 
+import classic_lockstep as lockstep
 import gymnasium
 import jax
-import lockstep
 import numpy as np
 import pytest
+from classic_lockstep import ACROBOT, CARTPOLE, MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS, PENDULUM, Inputs, Task
 from envcore_classic_control.cartpole import CartPoleState
-from lockstep import ACROBOT, CARTPOLE, MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS, PENDULUM, Inputs, Task
 
 STEPS = 10_000
 PI = np.pi

@@ -18,10 +18,9 @@ import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
+from agreement import ROUNDINGS, SPACING
 
 ROWS = 10_000
-ROUNDINGS = 4
-SPACING = float(np.finfo(np.float32).eps)
 
 
 class Inputs(NamedTuple):

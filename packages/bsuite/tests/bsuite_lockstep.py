@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import warnings
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import bsuite
@@ -20,13 +19,11 @@ import golden
 import jax
 import jax.numpy as jnp
 import numpy as np
-from agreement import Fields, check_agreement
+from agreement import ROUNDINGS, SPACING, Fields, check_agreement
 from envcore import trees
 from envcore.engine import arguments
 from forced_draws import Calls, ForcedDraws
-from lockstep import ROUNDINGS, SPACING
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 FIRST, LAST = 0, 2
 KEY = jax.random.key(0)
 
@@ -105,7 +102,7 @@ def make(experiment: str, **settings: Any) -> Made:
 
 def seeded_tables() -> dict[str, np.ndarray]:
     """The arrays that bsuite's mapping seeds stand for, such as "deep_sea.mapping_seed42.size10"."""
-    with np.load(GOLDEN / "bsuite.seeded_tables.npz") as file:
+    with np.load(golden.FOLDER / "bsuite.seeded_tables.npz") as file:
         return {name: file[name] for name in file.files}
 
 
