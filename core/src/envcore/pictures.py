@@ -90,7 +90,7 @@ def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]
 
 
 def _check_arguments(env: Environment[Any, Any], call: str) -> None:
-    """A wrapper passes on what it is given: what counts is what the environment inside takes."""
+    """A wrapper passes on what it is given: what counts is what the wrapped environment takes."""
     signatures = {
         "render(self, state, params=None, *, height=256)": ((None, None), {"height": 1}),
         "paint(self, state, params, height)": ((None, None, 1), {}),
