@@ -121,6 +121,17 @@ class Wrapper(Environment[Any, Any]):
     def complete_params(self, params: Any) -> Any:
         return self.env.complete_params(params)
 
+    def init_state(self, draws: Any, params: Any, /) -> Any:
+        raise NotImplementedError(
+            f"{type(self).__name__} is a wrapper: call start(key, params), or init_state of env.unwrapped."
+        )
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any, /) -> tuple[Any, ...]:
+        raise NotImplementedError(
+            f"{type(self).__name__} is a wrapper: call advance(state, action, draws, params), "
+            "or transition of env.unwrapped."
+        )
+
     def start(self, key: jax.Array, params: Any) -> Any:
         return self.env.start(key, params)
 
