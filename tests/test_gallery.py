@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from envcore import draw
+from envcore import painting
 from PIL import Image
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -28,5 +28,10 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
     command = [BROWSER, *options, f"--screenshot={shot}", (tmp_path / "g" / "index.html").as_uri()]
     subprocess.run(command, check=True, timeout=120, capture_output=True)
     pixels = np.asarray(Image.open(shot).convert("RGB")).reshape(-1, 3)
-    for what, colour in {"cart": draw.BLUE, "rail": draw.STONE, "holes": draw.INK, "ball": draw.ORANGE}.items():
-        assert (pixels == np.array(colour)).all(-1).sum() > 20, what
+    for what, color in {
+        "cart": painting.BLUE,
+        "rail": painting.STONE,
+        "holes": painting.INK,
+        "ball": painting.ORANGE,
+    }.items():
+        assert (pixels == np.array(color)).all(-1).sum() > 20, what

@@ -83,7 +83,7 @@ class Terminal:
         return bool(termios.tcgetattr(self._end)[3] & termios.ECHO)
 
     def pixels(self, lines: int) -> np.ndarray:
-        """The colours of the upper and lower half blocks of the first lines: uint8 (2 * lines, columns, 3)."""
+        """The colors of the upper and lower half blocks of the first lines: uint8 (2 * lines, columns, 3)."""
         cells = [[self.screen.buffer[y][x] for x in range(self.screen.columns)] for y in range(lines)]
         assert {cell.data for line in cells for cell in line} <= {"\N{UPPER HALF BLOCK}", " "}
         rows = [[_rgb(getattr(cell, half)) for cell in line] for line in cells for half in ("fg", "bg")]
@@ -109,5 +109,5 @@ class Terminal:
         return bool(data)
 
 
-def _rgb(colour: str) -> tuple[int, ...]:
-    return (0, 0, 0) if colour == "default" else tuple(bytes.fromhex(colour))
+def _rgb(color: str) -> tuple[int, ...]:
+    return (0, 0, 0) if color == "default" else tuple(bytes.fromhex(color))

@@ -11,31 +11,31 @@ import tempfile
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import draw
+from envcore import painting
 from envcore.errors import EnvcoreError
 from envcore_viewer.animation import caption, check_writable, mosaic, save_animation
 from envcore_viewer.animation.compose import _columns, mosaic_size, strip_height
 from envcore_viewer.errors import AnimationError, MissingExtraError
 from PIL import Image, ImageSequence
 
-COLOURS = np.array([[246, 244, 239], [208, 66, 61], [0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
+COLORS = np.array([[246, 244, 239], [208, 66, 61], [0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
 
 EXACT = ["webp", "apng", "png"]
 NOISE = np.random.default_rng(0).integers(0, 256, (3, 200, 200, 3)).astype(np.uint8)
 
 
 def confetti(count, height=12, width=20):
-    """Frames of few colours in which all changes."""
-    return COLOURS[np.random.default_rng(0).integers(0, len(COLOURS), (count, height, width))]
+    """Frames of few colors in which all changes."""
+    return COLORS[np.random.default_rng(0).integers(0, len(COLORS), (count, height, width))]
 
 
 def ball(count, size=64):
-    """A soft-edged red ball that crosses a background of two colours: far more than 256 colours in all."""
+    """A soft-edged red ball that crosses a background of two colors: far more than 256 colors in all."""
     y, x = np.mgrid[:size, :size] / size
-    ground = np.where(y[..., None] < 0.6, COLOURS[0], COLOURS[2]).astype(float)
+    ground = np.where(y[..., None] < 0.6, COLORS[0], COLORS[2]).astype(float)
     places = np.linspace(0.2, 0.8, count)
     coverage = [np.clip(4 - 20 * np.hypot(x - place, y - 0.5), 0, 1)[..., None] for place in places]
-    return np.stack([ground + share * (COLOURS[1] - ground) for share in coverage]).astype(np.uint8)
+    return np.stack([ground + share * (COLORS[1] - ground) for share in coverage]).astype(np.uint8)
 
 
 def read(path):
@@ -46,27 +46,27 @@ def read(path):
 
 
 @pytest.mark.parametrize("convert", [np.asarray, jnp.asarray, list])
-def test_frames_of_few_colours_come_back_exactly(tmp_path, convert):
+def test_frames_of_few_colors_come_back_exactly(tmp_path, convert):
     save_animation(tmp_path / "a.gif", convert(confetti(5)), fps=25)
     frames, durations = read(tmp_path / "a.gif")
     np.testing.assert_array_equal(frames, confetti(5))
     assert durations == [40] * 5
 
 
-def test_255_colours_are_few(tmp_path):
+def test_255_colors_are_few(tmp_path):
     frames = np.stack([np.arange(255), np.arange(255)[::-1], np.full(255, 9)], -1).astype(np.uint8)[None, :, None]
     frames = np.concatenate([frames, frames[:, ::-1]])
     save_animation(tmp_path / "a.gif", frames)
     np.testing.assert_array_equal(read(tmp_path / "a.gif")[0], frames)
 
 
-def test_many_colours_stay_near_and_flat_ones_exact(tmp_path):
+def test_many_colors_stay_near_and_flat_ones_exact(tmp_path):
     frames = ball(12)
     assert len(np.unique(frames.reshape(-1, 3), axis=0)) > 300
     save_animation(tmp_path / "a.gif", frames)
     back = read(tmp_path / "a.gif")[0].astype(int)
     assert np.abs(back - frames).max() <= 12
-    flat = (frames[..., None, :] == COLOURS[:3]).all(-1).any(-1)
+    flat = (frames[..., None, :] == COLORS[:3]).all(-1).any(-1)
     assert flat.mean() > 0.5
     np.testing.assert_array_equal(back[flat], frames[flat])
 
@@ -75,7 +75,7 @@ def test_pixels_that_stand_still_do_not_flicker(tmp_path):
     noise = np.random.default_rng(0).integers(0, 256, (1, 24, 24, 3)).astype(np.uint8)
     frames = np.repeat(noise, 6, axis=0)
     for time, frame in enumerate(frames):
-        frame[time, :4] = COLOURS[1]
+        frame[time, :4] = COLORS[1]
     save_animation(tmp_path / "a.gif", frames)
     still = read(tmp_path / "a.gif")[0][:, 6:]
     assert (still == still[0]).all()
@@ -464,12 +464,12 @@ def test_mp4_is_near_the_frames_and_repeats_the_edge_of_odd_sizes(tmp_path, heig
     expected = np.pad(frames, padding, "edge").astype(int)
     assert back.shape == expected.shape
     assert np.abs(back - expected).mean() < 3
-    for colour in COLOURS[:3]:
-        inside = (expected == colour).all(-1)
+    for color in COLORS[:3]:
+        inside = (expected == color).all(-1)
         inside &= np.roll(inside, 3, 1) & np.roll(inside, -3, 1) & np.roll(inside, 3, 2) & np.roll(inside, -3, 2)
-        errors = np.abs(back - colour)[inside]
+        errors = np.abs(back - color)[inside]
         assert errors.max(initial=0) <= 16
-        assert errors.sum() <= 2 * max(1, errors.size)  # as of two standards for colours they are not
+        assert errors.sum() <= 2 * max(1, errors.size)  # as of two standards for colors they are not
 
 
 def test_mp4_replaces_an_older_file_and_nothing_else_appears(tmp_path):
@@ -524,7 +524,7 @@ TEXT = "step 12  left  reward 1.00  return 12.00"
 
 def ink(frames, height):
     """Where there is text in the strips under pictures of a height: bool (time, strip, width)."""
-    return (np.abs(frames[:, height + 1 :].astype(int) - draw.PAPER) > 60).any(-1)
+    return (np.abs(frames[:, height + 1 :].astype(int) - painting.PAPER) > 60).any(-1)
 
 
 def test_a_caption_is_under_the_picture():
@@ -535,9 +535,9 @@ def test_a_caption_is_under_the_picture():
     assert 60 + 10 < out.shape[1] < 60 + 45
     assert out.shape[2:] == (200, 3)
     np.testing.assert_array_equal(out[:, :60], frames)
-    np.testing.assert_array_equal(out[:, 60], np.broadcast_to(draw.SHADE, (3, 200, 3)))
-    assert (out[:, 61:] == draw.PAPER).all(-1).mean() > 0.5
-    assert np.abs(out[:, 61:].astype(int) - draw.INK).sum(-1).min() < 60
+    np.testing.assert_array_equal(out[:, 60], np.broadcast_to(painting.SHADE, (3, 200, 3)))
+    assert (out[:, 61:] == painting.PAPER).all(-1).mean() > 0.5
+    assert np.abs(out[:, 61:].astype(int) - painting.INK).sum(-1).min() < 60
     assert ink(out, 60).any((1, 2)).all()
 
 
@@ -600,13 +600,15 @@ def test_each_frame_needs_a_caption(count):
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (400, 31)])
 def test_a_picture_needs_some_width_for_a_caption(height, width):
-    with pytest.raises(AnimationError, match=f"a width of 32 pixels for a caption, this one has {width}: draw it larg"):
+    with pytest.raises(
+        AnimationError, match=f"a width of 32 pixels for a caption, this one has {width}: render it larg"
+    ):
         caption(np.zeros((1, height, width, 3), np.uint8), [TEXT])
     out = caption(np.zeros((1, height, 32, 3), np.uint8), [TEXT])
     assert out.shape[1] - height < 200
 
 
-def test_a_strip_s_height_is_known_before_it_is_drawn():
+def test_a_strip_s_height_is_known_before_it_is_painted():
     for size in (40, 90, 300):
         out = caption(np.zeros((1, size, size, 3), np.uint8), [TEXT])
         assert strip_height([TEXT], size, size) == out.shape[1] - size
@@ -620,7 +622,7 @@ def test_a_mosaic_has_each_animation_in_its_cell():
     out = mosaic(videos, gap=2)
     assert out.dtype == np.uint8
     expected = np.empty((3, 10, 22, 3), np.uint8)
-    expected[:] = draw.PAPER
+    expected[:] = painting.PAPER
     for level in range(5):
         row, column = divmod(level, 3)
         expected[:, 6 * row : 6 * row + 4, 8 * column : 8 * column + 6] = level
@@ -635,7 +637,7 @@ def test_sizes_and_lengths_may_differ():
     np.testing.assert_array_equal(out[:, 6:], large)
     rest = np.ones(out.shape[1:3], bool)
     rest[2:4, 1:4] = rest[6:] = False
-    assert (out[:, rest] == draw.PAPER).all()
+    assert (out[:, rest] == painting.PAPER).all()
 
 
 @pytest.mark.parametrize(

@@ -282,8 +282,8 @@ class TestGallery:
         assert message in err
         assert err.count("\n") == 1
 
-    def test_environments_are_drawn_side_by_side(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-        together = threading.Barrier(2, timeout=60)  # breaks where one is drawn after the other
+    def test_environments_are_rendered_side_by_side(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        together = threading.Barrier(2, timeout=60)  # breaks where one is rendered after the other
 
         def drawn_together(*args: Any, **options: Any) -> Any:
             together.wait()

@@ -206,7 +206,7 @@ def test_a_dumb_terminal_is_an_error(monkeypatch):
     monkeypatch.setattr("terminal.TERM", "dumb")
     with play("Counter-v0", columns=100) as terminal:
         assert terminal.wait_for_end() == 1
-        assert "error: envcore play cannot draw where TERM is dumb or unknown" in terminal.text
+        assert "error: envcore play cannot show pictures where TERM is dumb or unknown" in terminal.text
 
 
 def test_a_terminal_that_is_too_small_waits_for_a_larger_one_and_is_left_as_it_was():

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import pictures, random, rollout
+from envcore import random, rendering, rollout
 from envcore.engine import arguments
 from envcore.errors import (
     EnvcoreError,
@@ -47,13 +47,13 @@ BARS = np.stack([bar(count) for count in COUNTS])
 
 
 @dataclasses.dataclass(frozen=True)
-class Drawn(Counter):
+class Painted(Counter):
     """A counter with another picture."""
 
-    draw: Any = None
+    paint_at: Any = None
 
     def render(self, state: Any, params: Any = None, *, height: int = 256) -> Any:
-        return self.draw(height)
+        return self.paint_at(height)
 
 
 def collected(env: Any, num_steps: int = 6) -> Any:
@@ -99,7 +99,7 @@ def test_params_and_height_reach_the_picture() -> None:
     assert Visualizer(env, None, STATES).frames.shape == (5, 256, 512, 3)
 
 
-def test_long_sequences_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_sequences_are_rendered_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "_CHUNK", 4)
     counts = np.random.default_rng(0).integers(0, 4, 11).astype(np.int32)
     states = CounterState(count=counts, time=np.arange(11, dtype=np.int32))
@@ -109,7 +109,7 @@ def test_long_sequences_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
     np.testing.assert_array_equal(render_frames(ENV, states, PARAMS, height=12), expected)
 
 
-def test_one_program_draws_sequences_of_all_lengths() -> None:
+def test_one_program_renders_sequences_of_all_lengths() -> None:
     traces = []
 
     @dataclasses.dataclass(frozen=True)
@@ -290,7 +290,7 @@ def test_the_pace(tmp_path: Any, fps: Any, at: Any, milliseconds: int) -> None:
     ("name", "fps", "message"),
     [("a.txt", None, r"must end in \.gif"), ("no/a.gif", None, "does not exist"), ("a.gif", 60, "0.01 to 50")],
 )
-def test_no_picture_is_drawn_for_a_file_that_cannot_be_written(
+def test_no_picture_is_rendered_for_a_file_that_cannot_be_written(
     tmp_path: Any, name: str, fps: Any, message: str
 ) -> None:
     vis = Visualizer(ENV, None, STATES, height=12)
@@ -300,8 +300,8 @@ def test_no_picture_is_drawn_for_a_file_that_cannot_be_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_no_picture_is_drawn_that_is_too_large_for_the_format(tmp_path: Any) -> None:
-    wide = Drawn(draw=lambda h: jnp.zeros((h, 10_000, 3), jnp.uint8))
+def test_no_picture_is_rendered_that_is_too_large_for_the_format(tmp_path: Any) -> None:
+    wide = Painted(paint_at=lambda h: jnp.zeros((h, 10_000, 3), jnp.uint8))
     vis = Visualizer(wide, None, jax.tree.map(lambda x: jnp.stack([x, x], 1), TOGETHER), height=2)
     with pytest.raises(AnimationError, match=r"a WebP is at most 16383 .*, the frames are 20008 by 2: make them"):
         vis.animate(tmp_path / "a.webp")
@@ -310,7 +310,7 @@ def test_no_picture_is_drawn_that_is_too_large_for_the_format(tmp_path: Any) -> 
 
 @pytest.mark.parametrize("overlay", [False, True])
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_the_size_is_known_before_frames_are_drawn(overlay: bool, count: int) -> None:
+def test_the_size_is_known_before_frames_are_rendered(overlay: bool, count: int) -> None:
     states = jax.tree.map(lambda x: jnp.stack([x] * count, 1), TOGETHER) if count else TOGETHER
     rewards = np.full((5, count) if count else 5, -123.456).cumsum(0)
     vis = Visualizer(ENV, None, states, rewards, height=40, overlay=overlay)
@@ -320,14 +320,14 @@ def test_the_size_is_known_before_frames_are_drawn(overlay: bool, count: int) ->
 
 
 def test_an_overlay_needs_a_picture_that_is_wide_enough() -> None:
-    with pytest.raises(AnimationError, match="a width of 32 pixels for a caption, this one has 31: draw it larger"):
+    with pytest.raises(AnimationError, match="a width of 32 pixels for a caption, this one has 31: render it larger"):
         Visualizer(ENV, None, STATES, height=31, overlay=True)
     assert Visualizer(ENV, None, STATES, height=32, overlay=True).frames.shape[2] == 32
     assert Visualizer(ENV, None, STATES, height=31).frames.shape == (5, 31, 31, 3)
 
 
 def test_more_frames_than_there_is_memory() -> None:
-    endless = Drawn(draw=lambda h: jnp.zeros((h, 2**40, 3), jnp.uint8))
+    endless = Painted(paint_at=lambda h: jnp.zeros((h, 2**40, 3), jnp.uint8))
     message = r"^5 frames of 1099511627776 x 1024 pixels need 15728640.0 GiB, more than there is: take fewer or smaller"
     with pytest.raises(AnimationError, match=message):
         _ = Visualizer(endless, None, STATES, height=1024).frames
@@ -366,22 +366,22 @@ def test_a_notebook_shows_it() -> None:
     assert not note
 
 
-@pytest.mark.parametrize("drawn", [False, True])
+@pytest.mark.parametrize("rendered", [False, True])
 @pytest.mark.parametrize("limit", ["_INLINE_FRAMES", "_INLINE_BYTES"])
 def test_a_notebook_shows_the_beginning_of_a_long_sequence(
-    monkeypatch: pytest.MonkeyPatch, drawn: bool, limit: str
+    monkeypatch: pytest.MonkeyPatch, rendered: bool, limit: str
 ) -> None:
     monkeypatch.setattr(visualize, limit, 2 if limit == "_INLINE_FRAMES" else 3 * 12 * 12 * 3 - 1)
     vis = Visualizer(ENV, None, CHANGING, height=12, fps=1000)
     expected = Visualizer(ENV, None, CHANGING, height=12).frames
-    if drawn:
+    if rendered:
         assert len(vis.frames) == 4
-        monkeypatch.setattr(vis, "_drawn", None)  # not drawn again
+        monkeypatch.setattr(vis, "_rendered", None)  # not rendered again
     pictures, durations, note = shown(vis)
     np.testing.assert_array_equal(pictures, expected[:2])
     assert note == "<p>The first 2 of 4 frames; <code>animate(path)</code> writes them all.</p>"
     assert sum(durations) == 22  # no browser plays faster
-    assert ("frames" in vars(vis)) == drawn
+    assert ("frames" in vars(vis)) == rendered
 
 
 def test_a_notebook_shows_it_as_slowly_as_it_can() -> None:
@@ -540,15 +540,15 @@ PICTURES: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize(("draw", "message"), PICTURES.values(), ids=PICTURES)
-def test_a_picture_that_is_none(draw: Any, message: str) -> None:
+@pytest.mark.parametrize(("paint_at", "message"), PICTURES.values(), ids=PICTURES)
+def test_a_picture_that_is_none(paint_at: Any, message: str) -> None:
     must = r": it must return uint8 \[8, 'width', 3\]\.$"
     with pytest.raises(EnvironmentDefinitionError, match=message + must) as caught:
-        Visualizer(Drawn(draw=draw), None, STATES, height=8)
+        Visualizer(Painted(paint_at=paint_at), None, STATES, height=8)
     assert "\n" not in str(caught.value)
-    batched = Batched(LogWrapper(Drawn(draw=draw)), 2)
+    batched = Batched(LogWrapper(Painted(paint_at=paint_at)), 2)
     with pytest.raises(EnvironmentDefinitionError, match=r"it must return uint8 \[2, 8, 'width', 3\]\.$"):
-        pictures.picture_struct(batched, arguments.state_struct(batched), None, 8)
+        rendering.picture_struct(batched, arguments.state_struct(batched), None, 8)
 
 
 def test_an_authors_own_type_error_is_not_hidden() -> None:
@@ -556,7 +556,7 @@ def test_an_authors_own_type_error_is_not_hidden() -> None:
         return height + "1"  # pyright: ignore[reportOperatorIssue]
 
     with pytest.raises(TypeError, match="unsupported operand") as caught:
-        Visualizer(Drawn(draw=broken), None, STATES)
+        Visualizer(Painted(paint_at=broken), None, STATES)
     assert not isinstance(caught.value, EnvcoreError)
 
 

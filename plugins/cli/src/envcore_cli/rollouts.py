@@ -8,7 +8,7 @@ from typing import Any
 import jax
 from envcore.engine.arguments import state_struct
 from envcore.errors import RolloutError
-from envcore.pictures import picture_struct
+from envcore.rendering import picture_struct
 from envcore.rollout import RolloutState, unroll
 from envcore.wrappers import Batched
 from rich.console import Console

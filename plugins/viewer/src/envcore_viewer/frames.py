@@ -1,4 +1,4 @@
-"""Sequences of states: checking them, and drawing them as frames."""
+"""Sequences of states: checking them, and rendering them as frames."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from envcore import trees
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidStateError
-from envcore.pictures import picture_struct, render_instant
+from envcore.rendering import picture_struct, render_instant
 from jax import lax
 
 from envcore_viewer.animation.files import empty_frames
 from envcore_viewer.errors import VisualizerError
 
-_CHUNK = 64  # frames drawn by one call, so that one program serves sequences of every length
+_CHUNK = 64  # frames rendered by one call, so that one program serves sequences of every length
 _CHUNK_BYTES = 2**25  # and at most so many of them
 _EMPTY = "state_seq is empty: there is nothing to show without a state."
 
@@ -48,13 +48,13 @@ def render_frames(env: Environment[Any, Any], states: Any, params: Any = None, *
     for start in range(0, lead[0], chunk):
         part = out[start : start + chunk]
         at = np.minimum(np.arange(start, start + chunk), lead[0] - 1)  # all calls are of one size
-        drawn = _draw(env, jax.tree.map(lambda x, at=at: x[at], states), params, height)
-        part[...] = np.asarray(drawn)[: len(part)]
+        rendered = _render(env, jax.tree.map(lambda x, at=at: x[at], states), params, height)
+        part[...] = np.asarray(rendered)[: len(part)]
     return out
 
 
 @functools.partial(jax.jit, static_argnums=(0, 3))
-def _draw(env: Environment[Any, Any], states: Any, params: Any, height: int) -> jax.Array:
+def _render(env: Environment[Any, Any], states: Any, params: Any, height: int) -> jax.Array:
     return lax.map(lambda state: render_instant(env, state, params, height), states)
 
 

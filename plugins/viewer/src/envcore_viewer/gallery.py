@@ -31,7 +31,7 @@ from envcore_viewer.recording import at_pace, recorded_bytes, steps_in, visualiz
 
 _SECONDS = 6
 _FASTEST = 25  # frames per second in the files
-_STAGES = 3  # of an environment: made, drawn, written
+_STAGES = 3  # of an environment: made, rendered, written
 _PAGE, _PICTURES = "index.html", "pictures"
 
 
@@ -85,7 +85,7 @@ def _installed() -> list[Choice]:
 
 
 def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array) -> list[_Card]:
-    """The cards of all environments, made by a thread a core: compiling, drawing and packing leave Python's lock."""
+    """The cards of all environments, made by a thread a core: compiling, rendering and packing leave Python's lock."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     pool = ThreadPoolExecutor(_cores())
     with Progress(*columns) as progress:
@@ -114,7 +114,7 @@ def _card(choice: Choice, out: Path, height: int, key: jax.Array, advance: Calla
     """Makes the environment and its picture; whatever goes wrong stands on its card, beside those of the others.
 
     Args:
-      advance: is called after each of the `_STAGES`: made, drawn, written.
+      advance: is called after each of the `_STAGES`: made, rendered, written.
     """
     found = choice.found
     picture = f"{_PICTURES}/{re.sub(r'[^A-Za-z0-9.-]+', '_', found.qualified_id)}.webp"
@@ -152,9 +152,9 @@ def _environments(cards: list[_Card]) -> str:
 
 # The page.
 
-_COLOURS = f"--ink: rgb{INK}; --paper: rgb{PAPER}; --shade: rgb{SHADE}; --blue: rgb{BLUE};"
+_COLORS = f"--ink: rgb{INK}; --paper: rgb{PAPER}; --shade: rgb{SHADE}; --blue: rgb{BLUE};"
 _STYLE = """
-:root { color-scheme: light; COLOURS }
+:root { color-scheme: light; COLORS }
 * { box-sizing: border-box; }
 body { margin: 0; background: white; color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 header, main { max-width: 1280px; margin: auto; padding: 24px; }
@@ -170,7 +170,7 @@ h3 { margin: 0; font-size: 16px; overflow-wrap: anywhere; } .text > p { margin: 
 dl { margin: 0; display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; font-size: 13px; }
 details { margin-top: 8px; } summary { color: #6b7280; font-size: 13px; cursor: pointer; }
 dt { color: #6b7280; } dd { margin: 0; font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
-""".replace("COLOURS", _COLOURS)
+""".replace("COLORS", _COLORS)
 
 
 def _page(cards: list[_Card]) -> str:

@@ -1,4 +1,4 @@
-"""A picture as text: two pixels a character, by the colours of an upper half block. Imports no JAX."""
+"""A picture as text: two pixels a character, by the colors of an upper half block. Imports no JAX."""
 
 from __future__ import annotations
 

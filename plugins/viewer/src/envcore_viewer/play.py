@@ -12,7 +12,7 @@ import numpy as np
 from envcore import random
 from envcore.engine.arguments import state_struct
 from envcore.errors import PictureError
-from envcore.pictures import fitting_height, picture_struct
+from envcore.rendering import fitting_height, picture_struct
 from envcore.text import printable
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import alternate_screen, interruptible
@@ -49,9 +49,9 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
     _check_fps("--fps", fps)
     keyboard, console = Keyboard(), Console()
     if not console.is_terminal:
-        raise PlayError("envcore play needs a terminal to draw in: do not redirect its output.")
+        raise PlayError("envcore play needs a terminal to show pictures in: do not redirect its output.")
     if console.is_dumb_terminal:
-        raise PlayError("envcore play cannot draw where TERM is dumb or unknown: run it in another terminal.")
+        raise PlayError("envcore play cannot show pictures where TERM is dumb or unknown: run it in another terminal.")
     env, params = choice.make()
     picture_struct(env, state_struct(env), params, _SMALLEST)  # it may have no picture: say so before anything else
     controls = Controls(env, params)
@@ -110,7 +110,7 @@ class Game:
     def picture(self, rows: int, columns: int) -> np.ndarray:
         """The state in at most so many pixels."""
         height = fitting_height(self.env, (rows, columns))
-        return np.asarray(_draw(self.env, height, self.state, self.params))
+        return np.asarray(_render(self.env, height, self.state, self.params))
 
     def _name(self, action: Any) -> str:
         if self.env.action_names:
@@ -119,7 +119,7 @@ class Game:
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def _draw(env: Any, height: int, state: Any, params: Any) -> jax.Array:
+def _render(env: Any, height: int, state: Any, params: Any) -> jax.Array:
     return env.render(state, params, height=height)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from envcore import random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.pictures import picture_struct
+from envcore.rendering import picture_struct
 from envcore.rollout import Policy
 from envcore_cli import memory
 from envcore_cli.policies import find_policy, outside_action_space
@@ -95,7 +95,7 @@ def _check_actions(policy: str, env: Environment[Any, Any], params: Any, actions
 
 
 def recorded_bytes(env: Environment[Any, Any], params: Any, height: int) -> int:
-    """Bytes that a frame of one environment takes at most: its picture where it is drawn, copied and written."""
+    """Bytes that a frame of one environment takes at most: its picture where it is rendered, copied and written."""
     state = arguments.state_struct(env)
     return 3 * memory.tree_bytes(picture_struct(env, state, params, height)) + 2 * memory.tree_bytes(state)
 

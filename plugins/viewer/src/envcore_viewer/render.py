@@ -11,7 +11,7 @@ import numpy as np
 from envcore import random
 from envcore.engine.arguments import state_struct
 from envcore.errors import RolloutError
-from envcore.pictures import fitting_height, margins, picture_struct
+from envcore.rendering import fitting_height, margins, picture_struct
 from envcore_cli import memory
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
@@ -37,7 +37,7 @@ def render(
     height: int,
     overlay: bool,
 ) -> None:
-    """Plays environments, draws them and writes one animation.
+    """Plays environments, renders them and writes one animation.
 
     Args:
       choices: one environment, or several for a mosaic.
@@ -95,7 +95,7 @@ def _frames(
     height: int,
     overlay: bool,
 ) -> np.ndarray:
-    """Plays and draws all of them, each at its own pace."""
+    """Plays and renders all of them, each at its own pace."""
     videos = []
     for (env, params), num_steps in zip(made, lengths, strict=True):
         key, key_play = random.split(key)
@@ -115,9 +115,9 @@ def _play(
     height: int,
     overlay: bool,
 ) -> np.ndarray:
-    """Plays and draws one environment; a tile is a square of the height, which the picture's edges fill."""
-    drawn = fitting_height(env, (height, height)) if is_tile else height
-    options = {"height": drawn, "overlay": overlay}
+    """Plays and renders one environment; a tile is a square of the height, which the picture's edges fill."""
+    rendered_height = fitting_height(env, (height, height)) if is_tile else height
+    options = {"height": rendered_height, "overlay": overlay}
     frames = visualizer(env, params, policy, key, num_steps=num_steps, num_envs=num_envs, **options).frames
     if not is_tile or num_envs > 1 or overlay:
         return frames

@@ -86,8 +86,8 @@ class Visualizer:
 
     @functools.cached_property
     def frames(self) -> np.ndarray:
-        """The pictures, uint8 (time, height, width, 3), drawn when they are first asked for."""
-        return self._drawn(self._lead[0])
+        """The pictures, uint8 (time, height, width, 3), rendered when they are first asked for."""
+        return self._rendered(self._lead[0])
 
     def animate(self, path: str | os.PathLike[str], fps: float | None = None) -> Path:
         """Writes the frames to a GIF, WebP, animated PNG or MP4: the path's suffix decides.
@@ -122,7 +122,7 @@ class Visualizer:
         per_frame = 3 * math.prod(self._picture_shape) * math.prod(self._lead[1:])
         total = self._lead[0]
         stop = min(total, max(1, min(_INLINE_FRAMES, _INLINE_BYTES // per_frame)))
-        frames = self.frames[:stop] if stop == total or "frames" in self.__dict__ else self._drawn(stop)
+        frames = self.frames[:stop] if stop == total or "frames" in self.__dict__ else self._rendered(stop)
         file = io.BytesIO()
         files.write(file, ".webp", frames, files.nearest_fps(".webp", self.fps))
         data = base64.b64encode(file.getbuffer()).decode()
@@ -131,14 +131,14 @@ class Visualizer:
         return image + note if stop < total else image
 
     def _frame_shape(self) -> tuple[int, int]:
-        """Height and width of a frame, found without drawing one."""
+        """Height and width of a frame, found without rendering one."""
         height, width = self._picture_shape
         total, *batch = self._lead
         if self.overlay:
             height += compose.strip_height(self._texts(total), height, width)
         return compose.mosaic_size(math.prod(batch), height, width) if batch else (height, width)
 
-    def _drawn(self, stop: int) -> np.ndarray:
+    def _rendered(self, stop: int) -> np.ndarray:
         """The frames before `stop`."""
         states = jax.tree.map(lambda x: x[:stop], self._states)
         pictures = render_frames(self.env, states, self.env_params, height=self.height)

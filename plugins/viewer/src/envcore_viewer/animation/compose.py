@@ -63,7 +63,7 @@ def check_width(width: int) -> None:
     """Raises `AnimationError` for pictures that are too narrow for a caption."""
     if width < NARROWEST:
         raise AnimationError(
-            f"a picture needs a width of {NARROWEST} pixels for a caption, this one has {width}: draw it larger, or "
+            f"a picture needs a width of {NARROWEST} pixels for a caption, this one has {width}: render it larger, or "
             "without a caption."
         )
 

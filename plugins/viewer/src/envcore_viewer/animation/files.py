@@ -40,7 +40,7 @@ _FORMATS = {
 def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -> None:
     """Writes frames to a file whose suffix decides the format.
 
-    | suffix           | colours                            | fps          |
+    | suffix           | colors                            | fps          |
     | ---------------- | ---------------------------------- | ------------ |
     | `.gif`           | 255 of them, chosen for all frames | 0.01 to 50   |
     | `.webp`          | exact                              | 0.01 to 90   |

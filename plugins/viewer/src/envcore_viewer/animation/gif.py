@@ -1,4 +1,4 @@
-"""GIF: at most 255 colours for all frames, and hundredths of a second."""
+"""GIF: at most 255 colors for all frames, and hundredths of a second."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LONGEST = 600  # seconds that an image may last: they are counted in 16 bits
 
 def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
     """One palette serves all frames, without dithering, and what stands still is not stored again: no flicker."""
-    colours, index = _palette(frames)
-    unchanged = len(colours)  # the index of a pixel that keeps its colour; the palette needs an entry for it
-    palette = _bytes(np.append(colours, 0)).tobytes()
+    colors, index = _palette(frames)
+    unchanged = len(colors)  # the index of a pixel that keeps its color; the palette needs an entry for it
+    palette = _bytes(np.append(colors, 0)).tobytes()
     first, *others = _images(index, frames, unchanged, palette, int(_LONGEST * fps))
     first.save(
         file,
@@ -34,7 +34,7 @@ def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
 
 
 def _palette(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """At most 255 colours for all frames, and the index of a near one of them for every colour that occurs."""
+    """At most 255 colors for all frames, and the index of a near one of them for every color that occurs."""
     from PIL import Image
 
     occurs = np.zeros(1 << 24, np.bool_)
@@ -43,8 +43,8 @@ def _palette(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     present = chosen = np.flatnonzero(occurs)
     index = np.zeros(1 << 24, np.uint8)
     if len(present) > 255:
-        colours, counts = np.unique(_words(frames[:: len(frames) // 8 + 1]), return_counts=True)
-        frequent = colours[np.argsort(counts)[-16:]]  # large areas keep their exact colours
+        colors, counts = np.unique(_words(frames[:: len(frames) // 8 + 1]), return_counts=True)
+        frequent = colors[np.argsort(counts)[-16:]]  # large areas keep their exact colors
         sample = Image.fromarray(_bytes(present[None, :: len(present) // 32768 + 1]))
         blends = sample.quantize(239, Image.Quantize.MAXCOVERAGE)
         chosen = np.union1d(frequent, _words(np.asarray(blends.convert("RGB"))))

@@ -23,7 +23,7 @@ def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
       OSError: ffmpeg could not write it.
     """
     height, width = frames.shape[1:3]
-    if height % 2 or width % 2:  # colours are stored for two by two pixels
+    if height % 2 or width % 2:  # colors are stored for two by two pixels
         frames = np.pad(frames, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)), "edge")
         height, width = frames.shape[1:3]
     options = {
@@ -33,7 +33,7 @@ def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
         "-framerate": str(Fraction(fps).limit_denominator(10000)),
         "-i": "-",
     }
-    # Players guess the meaning of colours from the size of the picture where a file does not say it.
+    # Players guess the meaning of colors from the size of the picture where a file does not say it.
     encoding = {
         "-vf": "scale=out_color_matrix=bt709:out_range=tv",
         "-c:v": "libx264",

@@ -13,7 +13,7 @@ SIDE = 16383
 
 
 def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
-    """Stores what changes, with the colours that it has."""
+    """Stores what changes, with the colors that it has."""
     from PIL import Image
 
     first, *others = map(Image.fromarray, frames)

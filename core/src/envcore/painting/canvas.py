@@ -1,4 +1,4 @@
-"""From shapes and colours to pixels."""
+"""From shapes and colors to pixels."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from jax import lax
 
 from envcore import trees
-from envcore.draw.shapes import Point, Shape, in_cell, scalar
 from envcore.errors import PictureError
 from envcore.fusion import compute_once
 from envcore.options import positive_integer
-from envcore.palette import INK, PAPER, Colour
+from envcore.painting.shapes import Point, Shape, in_cell, scalar
+from envcore.palette import INK, PAPER, Color
 
-Paint = Callable[[jax.Array, jax.Array], Colour]
-"""A colour that depends on the place: from x and y as a shape gets them to levels that broadcast with them."""
+Paint = Callable[[jax.Array, jax.Array], Color]
+"""A color that depends on the place: from x and y as a shape gets them to levels that broadcast with them."""
 
 _HIGHEST = 2**16  # pixels of a picture
 
@@ -28,12 +28,12 @@ class Window(NamedTuple):
     """The part of the scene that a picture shows.
 
     Attributes:
-      centre: its middle.
+      center: its middle.
       height: from the lower edge to the upper one, float scalar > 0.
       aspect: width divided by height, a Python float.
     """
 
-    centre: Point
+    center: Point
     height: Any
     aspect: float
 
@@ -44,8 +44,8 @@ class Window(NamedTuple):
         return cls(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2), height, aspect)
 
 
-def picture(draw: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
-    """Decorates a function `draw(state, params, height, *options)` that paints an environment's state.
+def picture(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    """Decorates a function `paint_something(state, params, height, *options)` that paints an environment's state.
 
     It is compiled once for each height and options, which must be hashable, inlines under the caller's own `jit`, and
     sees every number as an array of at most 32 bits, whatever the caller passed.
@@ -56,9 +56,9 @@ def picture(draw: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
 
     @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
     def compiled(state: Any, params: Any, height: int, options: tuple[Any, ...]) -> jax.Array:
-        return draw(trees.narrow(state), trees.narrow(params), height, *options)
+        return function(trees.narrow(state), trees.narrow(params), height, *options)
 
-    @functools.wraps(draw)
+    @functools.wraps(function)
     def checked(state: Any, params: Any, height: int, *options: Any) -> jax.Array:
         if batch := jnp.shape(state.time):
             raise PictureError(f"a picture shows one state, got numbers of shape {batch}: for a batch, use jax.vmap.")
@@ -67,14 +67,14 @@ def picture(draw: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     return checked
 
 
-def paint(height: int, window: Window, *layers: tuple[Shape, Colour | Paint], background: Colour = PAPER) -> jax.Array:
+def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], background: Color = PAPER) -> jax.Array:
     """Paints shapes over each other, the first at the back.
 
     Args:
       height: of the picture in pixels; its width is `round(height * window.aspect)`.
       window: what of the scene to show.
-      *layers: shapes and their colours. An edge blends over one pixel; where a distance is NaN, the shape is not.
-      background: the colour behind them.
+      *layers: shapes and their colors. An edge blends over one pixel; where a distance is NaN, the shape is not.
+      background: the color behind them.
 
     Returns:
       uint8 (height, width, 3).
@@ -86,19 +86,19 @@ def paint(height: int, window: Window, *layers: tuple[Shape, Colour | Paint], ba
     x, y, pixel = _pixel_centres(size, window)
     sharpness = 1 / pixel
     planes = tuple(jnp.full(size, scalar(level)) for level in background)
-    for shape, colour in layers:
+    for shape, color in layers:
         inside = np.float32(0.5) - shape(x, y) * sharpness
         coverage = jnp.where(inside > 0, jnp.minimum(inside, 1), 0)
-        levels = colour(x, y) if callable(colour) else map(scalar, colour)
+        levels = color(x, y) if callable(color) else map(scalar, color)
         planes = tuple(plane + coverage * (level - plane) for plane, level in zip(planes, levels, strict=True))
     # The words are stored before the bytes are taken out of them, or XLA would paint each pixel once for each byte.
     return compute_once(_bytes, _words(planes))
 
 
-def shades(values: Any, low: Colour = PAPER, high: Colour = INK) -> Paint:
+def shades(values: Any, low: Color = PAPER, high: Color = INK) -> Paint:
     """The paint of a grid's cells, `low` where `values`, float (rows, columns), is 0 and `high` where it is 1."""
 
-    def levels(x: jax.Array, y: jax.Array) -> Colour:
+    def levels(x: jax.Array, y: jax.Array) -> Color:
         share = in_cell(jnp.asarray(values, jnp.float32), x, y, outside=0)
         red, green, blue = (scalar(a) + share * (scalar(b) - scalar(a)) for a, b in zip(low, high, strict=True))
         return red, green, blue
@@ -122,7 +122,7 @@ def _pixel_centres(size: tuple[int, int], window: Window) -> tuple[jax.Array, ja
     pixel = scalar(window.height) / height
     column = np.arange(width, dtype=np.float32)[None, :] - np.float32(width / 2 - 0.5)
     row = np.arange(height, dtype=np.float32)[:, None] - np.float32(height / 2 - 0.5)
-    return scalar(window.centre[0]) + column * pixel, scalar(window.centre[1]) - row * pixel, pixel
+    return scalar(window.center[0]) + column * pixel, scalar(window.center[1]) - row * pixel, pixel
 
 
 def _words(planes: tuple[jax.Array, ...]) -> jax.Array:

@@ -24,9 +24,9 @@ Point = tuple[Any, Any]
 # Shapes.
 
 
-def circle(centre: Point, radius: Any) -> Shape:
+def circle(center: Point, radius: Any) -> Shape:
     """A disc."""
-    return lambda x, y: _norm(x - scalar(centre[0]), y - scalar(centre[1])) - scalar(radius)
+    return lambda x, y: _norm(x - scalar(center[0]), y - scalar(center[1])) - scalar(radius)
 
 
 def segment(start: Point, end: Point, radius: Any) -> Shape:
@@ -43,13 +43,13 @@ def segment(start: Point, end: Point, radius: Any) -> Shape:
     return distance
 
 
-def box(centre: Point, size: Point, corner: Any = 0.0) -> Shape:
+def box(center: Point, size: Point, corner: Any = 0.0) -> Shape:
     """A rectangle with sides along the axes and corners rounded with radius `corner`; `size` is width and height."""
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
         radius = scalar(corner)
-        dx = jnp.abs(x - scalar(centre[0])) - (scalar(size[0]) / 2 - radius)
-        dy = jnp.abs(y - scalar(centre[1])) - (scalar(size[1]) / 2 - radius)
+        dx = jnp.abs(x - scalar(center[0])) - (scalar(size[0]) / 2 - radius)
+        dy = jnp.abs(y - scalar(center[1])) - (scalar(size[1]) / 2 - radius)
         outside = _norm(jnp.maximum(dx, 0), jnp.maximum(dy, 0))
         return outside + jnp.minimum(jnp.maximum(dx, dy), 0) - radius
 
@@ -89,7 +89,7 @@ def under(curve: Callable[[jax.Array], jax.Array]) -> Shape:
     return distance
 
 
-def arc(centre: Point, radius: Any, start: Any, sweep: Any, width: Any) -> Shape:
+def arc(center: Point, radius: Any, start: Any, sweep: Any, width: Any) -> Shape:
     """A part of a circle's line with round ends, `width` thick.
 
     It begins at the angle `start`, counter-clockwise from the x axis, and goes on for `sweep`, which may be
@@ -100,18 +100,18 @@ def arc(centre: Point, radius: Any, start: Any, sweep: Any, width: Any) -> Shape
 
     def from_middle(x: jax.Array, y: jax.Array) -> jax.Array:
         y = jnp.abs(y)
-        is_beside = y * trig.cos(half) <= x * trig.sin(half)  # of the line from the centre through the end
+        is_beside = y * trig.cos(half) <= x * trig.sin(half)  # of the line from the center through the end
         to_circle = jnp.abs(_norm(x, y) - scalar(radius))
         return jnp.where(is_beside, to_circle, _norm(x - end[0], y - end[1])) - scalar(width) / 2
 
-    return placed(from_middle, centre, scalar(start) + scalar(sweep) / 2)
+    return placed(from_middle, center, scalar(start) + scalar(sweep) / 2)
 
 
 # What can be made of shapes.
 
 
 def union(*shapes: Shape) -> Shape:
-    """All of the shapes in one, for one colour."""
+    """All of the shapes in one, for one color."""
     return lambda x, y: functools.reduce(jnp.minimum, [shape(x, y) for shape in shapes])
 
 
@@ -143,7 +143,7 @@ def shown(shape: Shape, condition: Any) -> Shape:
 
 
 def repeated(shape: Shape, where: Any) -> Shape:
-    """A copy of the shape, drawn about (0, 0), in every cell of a grid where `where`, bool (rows, columns), holds.
+    """Copies of the shape, painted about (0, 0): one in each cell of a grid where `where`, bool (rows, columns), holds.
 
     Cells are unit squares and row 0 is the uppermost: the middle of `where[row, column]` is at
     `(column + 0.5, rows - row - 0.5)`. A copy ends where its cell ends.

@@ -11,14 +11,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore.draw import checked_height
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, EnvironmentDefinitionError, PictureError
+from envcore.painting import checked_height
 
 
 def render_instant(env: Environment[Any, Any], state: Any, params: Any, height: int) -> jax.Array:
-    """Draws the states of one instant: one, a batch if `env` is one, or several in an axis of their own."""
+    """Renders the states of one instant: one, a batch if `env` is one, or several in an axis of their own."""
 
     def render(state: Any) -> jax.Array:
         return env.render(state, params, height=height)
@@ -27,7 +27,7 @@ def render_instant(env: Environment[Any, Any], state: Any, params: Any, height: 
 
 
 def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: Any) -> jax.ShapeDtypeStruct:
-    """The type of the picture that `env.render` returns, found without drawing one.
+    """The type of the picture that `env.render` returns, found without rendering one.
 
     Args:
       env: the environment.
@@ -68,14 +68,14 @@ def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
     """The largest height at which the environment's picture is within `size`."""
     state = arguments.state_struct(env)
 
-    def drawn(height: int) -> tuple[int, int]:
+    def rendered(height: int) -> tuple[int, int]:
         picture = picture_struct(env, state, env.default_params, height)
         return picture.shape[-3], picture.shape[-2]
 
-    height, width = drawn(size[0])
+    height, width = rendered(size[0])
     start = min(size[0], size[0] * size[1] // width + 1)  # a width is rounded, so the next height may fit as well
     for height in range(start, 0, -1):
-        if (found := drawn(height))[0] <= size[0] and found[1] <= size[1]:
+        if (found := rendered(height))[0] <= size[0] and found[1] <= size[1]:
             return height
     raise PictureError(
         f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: at a height of {size[0]} it is {width} "
@@ -85,7 +85,7 @@ def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
 
 def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]]:
     """What to pad a picture of a shape (height, width, ...) with, so that it is in the middle of `size`."""
-    spare = [side - drawn for side, drawn in zip(size, shape[:2], strict=True)]
+    spare = [side - rendered for side, rendered in zip(size, shape[:2], strict=True)]
     return [(each // 2, each - each // 2) for each in spare] + [(0, 0)] * (len(shape) - 2)
 
 
