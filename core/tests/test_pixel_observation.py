@@ -36,7 +36,7 @@ def test_a_picture_of_the_right_shape_is_the_observation() -> None:
 )
 def test_the_picture_is_rendered_as_large_as_fits_and_its_edges_go_on(size, rendered) -> None:
     if rendered is None:
-        with pytest.raises(PictureError, match=r"Spring's picture does not fit into 5 x 1 pixels: .* it is 10 wide"):
+        with pytest.raises(PictureError, match=r"Spring's picture does not fit into 5 x 1 pixels: .* its width is 10"):
             PixelObservation(Spring(), size)
         return
     picture = np.asarray(Spring().render(STATE, height=rendered[0]))
@@ -117,7 +117,7 @@ def test_a_bad_size_is_an_error(size) -> None:
     ],
     ids=["RGBA", "float", "channels first", "another height", "2-D", "no width", "None"],
 )
-def test_what_is_no_picture_is_an_error_at_once(picture) -> None:
+def test_what_is_not_a_picture_is_an_error_at_once(picture) -> None:
     class Wrong(Counter):
         def paint(self, state: Any, params: Any, height: int) -> Any:
             return picture

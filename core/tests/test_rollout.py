@@ -58,7 +58,7 @@ def test_next_obs_is_the_final_one_at_the_end_of_an_episode() -> None:
     assert (steps.obs[1:][ends][:, 1] == 0).all()  # a fresh spring is at rest
 
 
-def test_collect_keeps_what_it_is_told() -> None:
+def test_collect_selects_what_is_kept() -> None:
     env = Counter()
     _, rewards = unroll(env, random_policy(env), begin(env, KEY), 6, collect=lambda step: step.reward)
     assert rewards.shape == (6,)
@@ -113,7 +113,7 @@ def test_length_and_params() -> None:
     assert set(np.unique(reward)) == {0.0, 2.0}
 
 
-def test_without_a_time_limit_a_rollout_has_a_length_of_its_own() -> None:
+def test_without_a_time_limit_a_rollout_has_a_default_length() -> None:
     assert RolloutWrapper(env_name=Deck()).num_env_steps == STEPS_WITHOUT_TIME_LIMIT
     limited = RolloutWrapper(env_name=Deck(), env_params={"max_steps_in_episode": 5})
     assert limited.num_env_steps == 5
@@ -133,7 +133,7 @@ def forward(variables: Any, obs: Any, key: jax.Array) -> jax.Array:
         (lambda: EnvRollout(forward, Spring(), num_env_steps=9), {"push": np.float32(0.5)}),
     ],
 )
-def test_a_pickled_wrapper_rolls_out_the_same(build: Any, policy_params: Any) -> None:
+def test_a_pickled_wrapper_gives_the_same_rollout(build: Any, policy_params: Any) -> None:
     manager = build()
     copy = pickle.loads(pickle.dumps(manager))
     assert copy.policy == manager.policy
@@ -161,7 +161,7 @@ def test_pmap_over_two_devices() -> None:
         (lambda: RolloutWrapper("Counter-v0"), RolloutError, "model_forward must be a function, got 'Counter-v0'"),  # pyright: ignore
         (lambda: RolloutWrapper(env_name=Counter), RolloutError, "env_name must be an id or an Environment"),  # pyright: ignore
         (lambda: RolloutWrapper(env_name=Counter(), num_env_steps=0), RolloutError, "num_env_steps must be a positive"),
-        (lambda: RolloutWrapper(env_name=Counter(), env_kwargs={"goal": 2}), RolloutError, "has its options already"),
+        (lambda: RolloutWrapper(env_name=Counter(), env_kwargs={"goal": 2}), RolloutError, "already has its options"),
         (
             lambda: RolloutWrapper(env_name=Counter(), env_params={"boni": 1}),
             InvalidParamsError,

@@ -536,7 +536,7 @@ PICTURES: dict[str, tuple[Any, str]] = {
     "None": (lambda _: None, "returns None"),
     "a dict": (lambda h: {"image": jnp.zeros((h, h, 3), jnp.uint8)}, "returns a dict"),
     "a list": (lambda h: [jnp.zeros((h, h, 3), jnp.uint8)], "returns a list"),
-    "a word": (lambda _: "picture", "returns what is no array"),
+    "a word": (lambda _: "picture", "returns something that is not an array"),
 }
 
 

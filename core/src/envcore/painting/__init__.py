@@ -1,15 +1,15 @@
 """Anti-aliased pictures as pure JAX functions, for `jit`, `vmap` and `scan` on any device.
 
 A shape is a signed distance: a function of points `(x, y)` that is negative inside, zero on the edge and positive
-outside, in the units of the scene. A picture is a window onto the scene and a list of shapes and colors, painted
-from back to front:
+outside, in the units of the scene. A picture is a window on the scene and a list of shapes with colors, painted from
+back to front:
 
     window = painting.Window.around(x=(-1.0, 1.0), y=(-1.0, 1.0))
     pixels = painting.paint(height, window, (painting.circle((0.0, 0.0), 0.5), painting.RED))
 
-Each pixel is computed by itself, without loops, so XLA paints a picture, or a batch of them, in one vectorised pass.
-Only the height and the aspect ratio are static; every other number may be traced. `envcore.painting.figures` has what
-several suites share: grids, carts, gauges.
+Each pixel is computed independently, without loops, so XLA paints a picture, or a batch, in one vectorised pass.
+Only the height and the aspect ratio are static; every other number may be traced. `envcore.painting.figures` has the
+figures that several suites share, such as grids, carts and gauges.
 """
 
 from __future__ import annotations

@@ -19,17 +19,17 @@ from envcore.painting.shapes import Point, Shape, in_cell, scalar
 from envcore.palette import INK, PAPER, Color
 
 Paint = Callable[[jax.Array, jax.Array], Color]
-"""A color that depends on the place: from x and y as a shape gets them to levels that broadcast with them."""
+"""A color that depends on the position: a function of x and y, as for a shape, to levels that broadcast with them."""
 
-_HIGHEST = 2**16  # pixels of a picture
+_MAX_HEIGHT = 2**16  # in pixels
 
 
 class Window(NamedTuple):
     """The part of the scene that a picture shows.
 
     Attributes:
-      center: its middle.
-      height: from the lower edge to the upper one, float scalar > 0.
+      center: the point at its center.
+      height: distance from its lower to its upper edge, float scalar > 0.
       aspect: width divided by height, a Python float.
     """
 
@@ -39,7 +39,7 @@ class Window(NamedTuple):
 
     @classmethod
     def around(cls, x: tuple[Any, Any], y: tuple[Any, Any], aspect: float = 1.0) -> Window:
-        """The smallest window of an aspect ratio that shows `x[0] <= x <= x[1]` and `y[0] <= y <= y[1]`."""
+        """The smallest window with this aspect ratio that shows `x[0] <= x <= x[1]` and `y[0] <= y <= y[1]`."""
         height = jnp.maximum(scalar(y[1] - y[0]), scalar((x[1] - x[0]) / aspect))
         return cls(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2), height, aspect)
 
@@ -47,10 +47,10 @@ class Window(NamedTuple):
 def picture(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     """Decorates a function `paint_something(state, params, height, *options)` that paints an environment's state.
 
-    It is compiled once for each height and options, which must be hashable, inlines under the caller's own `jit`, and
-    sees every number as an array of at most 32 bits, whatever the caller passed.
+    The decorated function is compiled once for each height and set of options, which must be hashable, and is inlined
+    under the caller's own `jit`. It receives every number as an array of at most 32 bits.
 
-    Raises (the function that it returns):
+    Raises (when called):
       PictureError: the state is a batch of states.
     """
 
@@ -71,16 +71,16 @@ def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], bac
     """Paints shapes over each other, the first at the back.
 
     Args:
-      height: of the picture in pixels; its width is `round(height * window.aspect)`.
-      window: what of the scene to show.
-      *layers: shapes and their colors. An edge blends over one pixel; where a distance is NaN, the shape is not.
-      background: the color behind them.
+      height: the height of the picture in pixels; its width is `round(height * window.aspect)`.
+      window: the part of the scene to show.
+      *layers: shapes and their colors. Edges are blended over one pixel; where a distance is NaN, nothing is painted.
+      background: the color behind all shapes.
 
     Returns:
       uint8 (height, width, 3).
 
     Raises:
-      PictureError: the height is no positive integer, or a number that must be a scalar is a whole batch of them.
+      PictureError: the height is not a positive integer, or a number that must be a scalar is a batch.
     """
     size = checked_height(height), max(1, round(height * window.aspect))
     x, y, pixel = _pixel_centres(size, window)
@@ -91,12 +91,12 @@ def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], bac
         coverage = jnp.where(inside > 0, jnp.minimum(inside, 1), 0)
         levels = color(x, y) if callable(color) else map(scalar, color)
         planes = tuple(plane + coverage * (level - plane) for plane, level in zip(planes, levels, strict=True))
-    # The words are stored before the bytes are taken out of them, or XLA would paint each pixel once for each byte.
+    # The words are stored before they are split into bytes, or XLA would paint each pixel once per byte.
     return compute_once(_bytes, _words(planes))
 
 
 def shades(values: Any, low: Color = PAPER, high: Color = INK) -> Paint:
-    """The paint of a grid's cells, `low` where `values`, float (rows, columns), is 0 and `high` where it is 1."""
+    """Paints grid cells `low` where `values`, float (rows, columns), is 0, `high` where it is 1, blended between."""
 
     def levels(x: jax.Array, y: jax.Array) -> Color:
         share = in_cell(jnp.asarray(values, jnp.float32), x, y, outside=0)
@@ -107,17 +107,17 @@ def shades(values: Any, low: Color = PAPER, high: Color = INK) -> Paint:
 
 
 def checked_height(height: Any) -> int:
-    """The height of a picture as a Python integer.
+    """Returns the height of a picture as a Python integer.
 
     Raises:
-      PictureError: it is not an integer from 1 to 65,536.
+      PictureError: the height is not an integer from 1 to 65,536.
     """
-    # No format has more, and to trace it could take all memory.
-    return positive_integer("the height of a picture", height, PictureError, at_most=_HIGHEST)
+    # No image format allows more, and tracing a larger picture could exhaust the memory.
+    return positive_integer("the height of a picture", height, PictureError, at_most=_MAX_HEIGHT)
 
 
 def _pixel_centres(size: tuple[int, int], window: Window) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Returns x as (1, width), y as (height, 1), and the side of a pixel, in units of the scene."""
+    """Returns x as (1, width), y as (height, 1), and the size of a pixel, in units of the scene."""
     height, width = size
     pixel = scalar(window.height) / height
     column = np.arange(width, dtype=np.float32)[None, :] - np.float32(width / 2 - 0.5)
@@ -132,5 +132,5 @@ def _words(planes: tuple[jax.Array, ...]) -> jax.Array:
 
 
 def _bytes(words: jax.Array) -> jax.Array:
-    """Unpacks them to uint8 (height, width, 3)."""
+    """Unpacks such words to uint8 (height, width, 3)."""
     return lax.bitcast_convert_type(words, jnp.uint8)[..., :3]

@@ -1,7 +1,7 @@
 """Figures that several suites share, each as layers for `painting.paint(height, window, *figure)`.
 
-The style that all pictures share: what the agent moves is blue where it is a machine and orange where it walks on a
-grid; goals and whatever is good are green, dangers red, walls and other fixed parts grey, boards and guides pale.
+All pictures share a style: the agent is blue if it is a machine and orange if it walks on a grid; goals and other good
+things are green, dangers red, walls and other fixed parts grey, boards and guides pale.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def cart_and_pole(x: Any, theta: Any, length: Any, rail_end: Any) -> list[Layer]
 def car_on_hill(position: Any, goal: Any, low: Any, high: Any) -> tuple[painting.Window, list[Layer]]:
     """Mountain car's hill, a wall at its left end `low`, the car at `position`, and a flag at `goal`.
 
-    The window reaches a little beyond `low` and `high`; its width is 3/2 of its height.
+    The window extends a little beyond `low` and `high`; its width is 3/2 of its height.
     """
     window = painting.Window.around(x=(low - 0.2, high + 0.15), y=(-0.05, 1.35), aspect=1.5)
     wall = painting.box((low - 0.14, hill(low) + 0.1), (0.05, 0.5), corner=0.02)
@@ -65,18 +65,18 @@ def hill(position: Any) -> jax.Array:
 
 
 def board(rows: int, columns: int) -> tuple[painting.Window, Layer]:
-    """A pale board of unit cells and the window round it; a cell's middle is `cell(row, column, rows)`."""
+    """A pale board of unit cells, and a window around it; the center of a cell is `cell(row, column, rows)`."""
     window = painting.Window.around(x=(-0.5, columns + 0.5), y=(-0.5, rows + 0.5), aspect=(columns + 1) / (rows + 1))
     return window, (painting.box((columns / 2, rows / 2), (columns + 0.2, rows + 0.2), corner=0.15), painting.SHADE)
 
 
 def cell(row: Any, column: Any, rows: int) -> painting.Point:
-    """The middle of a cell of a grid whose row 0 is the uppermost."""
+    """The center of a cell of a grid whose row 0 is at the top."""
     return jnp.asarray(column, jnp.float32) + 0.5, rows - 0.5 - jnp.asarray(row, jnp.float32)
 
 
 def tiles(where: Any) -> painting.Shape:
-    """A tile in every cell of a grid where `where`, bool (rows, columns), holds."""
+    """A tile in every cell of a grid where `where`, bool (rows, columns), is true."""
     return painting.repeated(tile((0.0, 0.0)), where)
 
 
@@ -101,9 +101,9 @@ def flag(at: painting.Point) -> Layer:
 def gauge(
     left: painting.Point, length: Any, share: Any, color: painting.Color = painting.INK, width: Any = 0.12
 ) -> list[Layer]:
-    """A bar to the right of `left` that is filled to a share of its length, for time, regret and the like.
+    """A bar to the right of `left` that is filled to `share` of its length, for time, regret and the like.
 
-    It shows nothing of what lies outside [0, 1].
+    Shares are clipped to [0, 1].
     """
     radius = width / 2
     share = jnp.clip(share, 0.0, 1.0)
@@ -113,7 +113,7 @@ def gauge(
 
 
 def bars(values: Any, width: float = 0.7) -> painting.Shape:
-    """Columns from y = 0 up or down to `values`, float32 (n,); that of `values[i]` is about x = i + 0.5."""
+    """Columns from y = 0 up or down to `values`, float32 (n,); the column of `values[i]` is centered on x = i + 0.5."""
     values = jnp.asarray(values, jnp.float32)
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -127,7 +127,7 @@ def bars(values: Any, width: float = 0.7) -> painting.Shape:
 
 
 def either(condition: Any, on_true: painting.Color, on_false: painting.Color) -> painting.Color:
-    """One color where `condition` holds, else the other: a bool scalar, or in a paint bools that broadcast."""
+    """One color where `condition` is true, else the other: a bool scalar, or inside a paint, bools that broadcast."""
     red, green, blue = (
         jnp.where(condition, jnp.asarray(a, jnp.float32), jnp.asarray(b, jnp.float32))
         for a, b in zip(on_true, on_false, strict=True)
@@ -136,7 +136,7 @@ def either(condition: Any, on_true: painting.Color, on_false: painting.Color) ->
 
 
 def by_column(condition: Any, on_true: painting.Color, on_false: painting.Color) -> painting.Paint:
-    """The paint of columns one unit apart, as `bars` paints them: a color by `condition`, bool (n,)."""
+    """A paint for columns one unit apart, such as those of `bars`: one of two colors by `condition`, bool (n,)."""
     condition = jnp.asarray(condition, jnp.bool_)
 
     def levels(x: jax.Array, y: jax.Array) -> painting.Color:
@@ -147,5 +147,5 @@ def by_column(condition: Any, on_true: painting.Color, on_false: painting.Color)
 
 
 def _column(x: jax.Array, count: int) -> jax.Array:
-    """The number of the nearest of `count` columns, int32."""
+    """The index of the nearest of `count` columns, int32."""
     return jnp.clip(jnp.floor(x).astype(jnp.int32), 0, count - 1)
