@@ -10,7 +10,7 @@ import envcore
 import jax
 import jax.numpy as jnp
 from envcore.fusion import compute_once
-from envcore.rollout import begin, random_policy, unroll
+from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.spaces import batch_space
 from envcore.wrappers import Batched
 from peers import has_gymnax, has_pgx, make_gymnax, make_pgx
@@ -233,7 +233,7 @@ def _vmap_loop(
 
 
 def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: Any, reading: str) -> Run:
-    """`unroll` carries no observation: its policy gets it, and so it is read there, stored as a network would."""
+    """`run_rollout` carries no observation: its policy gets it, and so it is read there, stored as a network would."""
     batch = Batched(env, num_envs)
 
     def collect(transition: Any) -> jax.Array:
@@ -241,7 +241,8 @@ def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: 
         return compute_once(lambda obs, step: seen(obs, step, reading), obs, step) + transition.reward.sum()
 
     def run(key: jax.Array) -> jax.Array:
-        return unroll(batch, policy, begin(batch, key, params), num_steps, params, collect=collect)[1].sum()
+        start = start_rollout(batch, key, params)
+        return run_rollout(batch, policy, start, num_steps, params, collect=collect)[1].sum()
 
     return run
 

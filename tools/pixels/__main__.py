@@ -23,7 +23,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 import envcore
 import gymnasium
-from envcore.rollout import begin, random_policy, unroll
+from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, FrameStack, PixelObservation
 
 IDS = ("CartPole-v1", "Pendulum-v1", "Acrobot-v1", "MountainCar-v0", "MountainCarContinuous-v0")
@@ -96,8 +96,8 @@ def _envcore(env: envcore.Environment[Any, Any], num_envs: int, frames: int, hei
         return pixels.astype(jnp.int32).sum()
 
     def rollout(key: jax.Array) -> Any:
-        start = begin(batch, key)
-        return unroll(batch, random_policy(batch), start, max(1, frames // num_envs), collect=seen)[1]
+        start = start_rollout(batch, key)
+        return run_rollout(batch, random_policy(batch), start, max(1, frames // num_envs), collect=seen)[1]
 
     compiled = jax.jit(rollout).lower(jax.random.key(0)).compile()
     jax.block_until_ready(compiled(jax.random.key(0)))

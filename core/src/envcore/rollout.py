@@ -1,7 +1,8 @@
 """Rollouts: a policy and an environment inside one `lax.scan`.
 
-Everything here is built from `begin` and `unroll`. They run one environment, or thousands with one key when the
-environment is `Batched`. `RolloutWrapper` is a convenience class with the same interface as gymnax's.
+Everything here is built from `start_rollout` and `run_rollout`. They run one environment,
+or thousands with one key when the environment is `Batched`. `RolloutWrapper` is a convenience class with the same
+interface as gymnax's.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Transition:
 
 @struct.dataclass
 class RolloutState:
-    """The state of a rollout between steps, which `unroll` takes and returns.
+    """The state of a rollout between steps, which `run_rollout` takes and returns.
 
     Attributes:
       key: the random key for the remaining steps.
@@ -66,13 +67,13 @@ class RolloutState:
     state: Any
 
 
-def begin(env: Environment[Any, Any], key: jax.Array, params: Any = None) -> RolloutState:
+def start_rollout(env: Environment[Any, Any], key: jax.Array, params: Any = None) -> RolloutState:
     """Resets the environment for a rollout."""
     key, key_reset = random.split(key)
     return RolloutState(key, env.reset(key_reset, params)[1])
 
 
-def unroll(
+def run_rollout(
     env: Environment[Any, Any],
     policy: Policy,
     start: RolloutState,
@@ -86,7 +87,7 @@ def unroll(
     Args:
       env: the environment; wrap it in `Batched` to run many.
       policy: `policy(policy_params, obs, key) -> action`, for example `random_policy(env)`.
-      start: from `begin`, or from an earlier `unroll`.
+      start: from `start_rollout`, or from an earlier `run_rollout`.
       num_steps: number of steps, static.
       params: the environment's params; its defaults if None.
       policy_params: passed to the policy.
@@ -179,8 +180,8 @@ class RolloutWrapper:
     @functools.partial(jax.jit, static_argnums=0)
     def single_rollout(self, key: jax.Array, policy_params: Any = None) -> tuple[Any, ...]:
         """Runs one rollout."""
-        start = begin(self.env, key, self.env_params)
-        _, steps = unroll(self.env, self.policy, start, self.num_env_steps, self.env_params, policy_params)
+        start = start_rollout(self.env, key, self.env_params)
+        _, steps = run_rollout(self.env, self.policy, start, self.num_env_steps, self.env_params, policy_params)
         return steps.obs, steps.action, steps.reward, steps.next_obs, steps.done, _first_return(steps)
 
     @functools.partial(jax.jit, static_argnums=0)

@@ -16,7 +16,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def plugins() -> tuple[PluginRecord, ...]:
-    """The plugins that are installed for `run`; a module of tests may say which."""
+    """The plugins that are installed for `run`; a test module may override this fixture."""
     return ()
 
 
@@ -24,7 +24,7 @@ def plugins() -> tuple[PluginRecord, ...]:
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], plugins: tuple[PluginRecord, ...]) -> Run:
     """Runs `envcore ARGS` and returns exit status, output and errors. Only the toy environments are installed."""
     shared = registry.Registry()
-    monkeypatch.setattr(interrupt, "install", lambda: None)  # Ctrl-C is pytest's
+    monkeypatch.setattr(interrupt, "install", lambda: None)  # Ctrl-C belongs to pytest
     monkeypatch.setattr(registry, "discover", lambda: plugins)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(registry, "_SHARED", shared)

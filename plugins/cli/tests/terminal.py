@@ -1,4 +1,4 @@
-"""A program in a terminal of its own: a pseudo-terminal whose screen can be read."""
+"""A program in a pseudo-terminal whose screen can be read."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import numpy as np
 import pyte
 import toy
 
-# For Ctrl-C; not in a forked JAX. Where a shell runs pytest in the background, SIGINT is ignored and would stay so.
+# For Ctrl-C; not in a forked JAX. If a shell runs pytest in the background, SIGINT is ignored and would stay ignored.
 _OWN_TERMINAL = """
 import fcntl, signal, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """
 TERM = "xterm-256color"
-_DEADLINE = 60  # seconds, for a machine under load
+_DEADLINE = 60  # seconds, generous for a machine under load
 
 
 class Terminal:
@@ -98,12 +98,12 @@ class Terminal:
         return self.text
 
     def read(self, timeout: float = 0) -> bool:
-        """Reads what the program has written; returns whether there was something."""
+        """Reads what the program has written; returns whether there was anything."""
         if not select.select([self._end], [], [], timeout)[0]:
             return False
         try:
             data = os.read(self._end, 65536)
-        except OSError:  # the program has closed its end
+        except OSError:  # the program has closed its side
             return False
         self._stream.feed(data)
         return bool(data)

@@ -57,8 +57,8 @@ class Painted(Counter):
 
 
 def collected(env: Any, num_steps: int = 6) -> Any:
-    start = rollout.begin(env, KEY)
-    return rollout.unroll(env, rollout.random_policy(env), start, num_steps)[1]
+    start = rollout.start_rollout(env, KEY)
+    return rollout.run_rollout(env, rollout.random_policy(env), start, num_steps)[1]
 
 
 @pytest.mark.parametrize("states", [STATES, tuple(STATES), TOGETHER, jax.tree.map(np.asarray, TOGETHER)])

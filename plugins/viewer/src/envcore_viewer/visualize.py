@@ -37,8 +37,8 @@ class Visualizer:
     Args:
       env: the environment, in its wrappers if the states are theirs. A `Batched` one is shown as a mosaic.
       env_params: its params, or None for its defaults.
-      state_seq: a list of states, or states with a first axis for time as `unroll` collects them. With an axis more,
-        (time, num_envs), they are shown as a mosaic.
+      state_seq: a list of states, or states with a leading time axis, as `run_rollout` collects them. States with
+        two leading axes, (time, num_envs), are shown as a mosaic.
       cum_rewards: the running sum of rewards, float (time,) or (time, num_envs): number i counts the reward of the
         step that was taken from state i. It goes on through the ends of episodes.
       action_seq: a list of actions, or actions with the states' leading axes: number i was taken in state i.
