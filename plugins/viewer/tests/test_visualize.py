@@ -62,7 +62,7 @@ def collected(env: Any, num_steps: int = 6) -> Any:
 
 
 @pytest.mark.parametrize("states", [STATES, tuple(STATES), TOGETHER, jax.tree.map(np.asarray, TOGETHER)])
-def test_a_list_of_states_and_states_with_an_axis_for_time(states: Any) -> None:
+def test_a_list_of_states_and_states_with_a_time_axis(states: Any) -> None:
     vis = Visualizer(ENV, PARAMS, states, height=12)
     assert isinstance(vis.frames, np.ndarray)
     assert vis.frames.dtype == np.uint8
@@ -181,7 +181,7 @@ def test_x64_mode_changes_nothing() -> None:
             np.testing.assert_array_equal(Visualizer(ENV, PARAMS, sequence, height=12).frames, BARS)
 
 
-# What is written under the pictures.
+# Captions.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,7 +193,7 @@ def texts(*args: Any, env: Any = ENV, states: Any = STATES) -> list[str]:
     return Visualizer(env, None, states, *args, height=12)._texts(5)
 
 
-def test_captions_say_what_is_known() -> None:
+def test_captions_show_what_is_known() -> None:
     assert texts() == [f"step {time}" for time in range(5)]
     assert texts([0.5, 1.0, 1.0, 0.75, 1.75])[2:4] == [
         "step 2  reward 0.00  return 1.00",
@@ -207,7 +207,7 @@ def test_captions_say_what_is_known() -> None:
     assert texts(None, [0, 1, 1, -1, 7])[3:] == ["step 3  action -1", "step 4  action 7"]
 
 
-def test_actions_in_several_numbers() -> None:
+def test_actions_of_several_numbers() -> None:
     vectors = np.array([[0.5, -1.0]] * 4 + [[0.123, -0.001]], np.float32)
     assert texts(None, vectors)[3:] == ["step 3  action 0.50 -1.00", "step 4  action 0.12 0.00"]
     assert texts(None, list(vectors))[3] == "step 3  action 0.50 -1.00"
@@ -278,7 +278,7 @@ CHANGING = [STATES[i] for i in (0, 1, 3, 4)]
 
 
 @pytest.mark.parametrize(("fps", "at", "milliseconds"), [(None, None, 100), (5, None, 200), (5, 20, 50)])
-def test_the_pace(tmp_path: Any, fps: Any, at: Any, milliseconds: int) -> None:
+def test_the_frame_rate(tmp_path: Any, fps: Any, at: Any, milliseconds: int) -> None:
     vis = Visualizer(ENV, None, CHANGING, height=12, fps=fps)
     vis.animate(tmp_path / "a.webp", at)
     frames, durations = read(tmp_path / "a.webp")
@@ -303,7 +303,7 @@ def test_no_picture_is_rendered_for_a_file_that_cannot_be_written(
 def test_no_picture_is_rendered_that_is_too_large_for_the_format(tmp_path: Any) -> None:
     wide = Painted(paint_at=lambda h: jnp.zeros((h, 10_000, 3), jnp.uint8))
     vis = Visualizer(wide, None, jax.tree.map(lambda x: jnp.stack([x, x], 1), TOGETHER), height=2)
-    with pytest.raises(AnimationError, match=r"a WebP is at most 16383 .*, the frames are 20008 by 2: make them"):
+    with pytest.raises(AnimationError, match=r"a WebP can be at most 16383 .*, the frames are 20008 by 2: make them"):
         vis.animate(tmp_path / "a.webp")
     assert "frames" not in vars(vis)
 
@@ -326,9 +326,11 @@ def test_an_overlay_needs_a_picture_that_is_wide_enough() -> None:
     assert Visualizer(ENV, None, STATES, height=31).frames.shape == (5, 31, 31, 3)
 
 
-def test_more_frames_than_there_is_memory() -> None:
+def test_more_frames_than_fit_into_memory() -> None:
     endless = Painted(paint_at=lambda h: jnp.zeros((h, 2**40, 3), jnp.uint8))
-    message = r"^5 frames of 1099511627776 x 1024 pixels need 15728640.0 GiB, more than there is: take fewer or smaller"
+    message = (
+        r"^5 frames of 1099511627776 x 1024 pixels need 15728640.0 GiB, more than is available: use fewer or smaller"
+    )
     with pytest.raises(AnimationError, match=message):
         _ = Visualizer(endless, None, STATES, height=1024).frames
 
@@ -338,7 +340,7 @@ class Hasty(Counter):
     render_fps: ClassVar[float] = 120
 
 
-def test_an_environments_own_pace_follows_the_format(tmp_path: Any) -> None:
+def test_an_environments_own_frame_rate_is_limited_by_the_format(tmp_path: Any) -> None:
     vis = Visualizer(Hasty(), None, CHANGING, height=12)
     vis.animate(tmp_path / "a.gif")
     assert read(tmp_path / "a.gif")[1] == [20] * 4
@@ -380,7 +382,7 @@ def test_a_notebook_shows_the_beginning_of_a_long_sequence(
     pictures, durations, note = shown(vis)
     np.testing.assert_array_equal(pictures, expected[:2])
     assert note == "<p>The first 2 of 4 frames; <code>animate(path)</code> writes them all.</p>"
-    assert sum(durations) == 22  # no browser plays faster
+    assert sum(durations) == 22  # browsers play no faster
     assert ("frames" in vars(vis)) == rendered
 
 
@@ -394,7 +396,7 @@ def test_its_repr() -> None:
     assert "5 frames, 3 environments, each 12 by 12 pixels" in repr(Visualizer(ENV, None, states, height=12))
 
 
-# What it refuses.
+# Errors.
 
 
 def at_length(count: int) -> Any:
@@ -410,7 +412,7 @@ _FOREIGN = Spring().reset(KEY)[1]
 _LONG = STATES[0].replace(count=jnp.zeros(2, jnp.int32))
 BAD = {
     "a pair": (((ENV, PARAMS), None, STATES), {}, VisualizerError, r"got \(Counter.*make returns a pair"),
-    "an id": (("CartPole-v1", None, STATES), {}, VisualizerError, "shows an Environment, got 'CartPole-v1'"),
+    "an id": (("CartPole-v1", None, STATES), {}, VisualizerError, "needs an Environment, got 'CartPole-v1'"),
     "no states": ((ENV, None, []), {}, VisualizerError, "state_seq is empty"),
     "a trace of none": ((ENV, None, at_length(0)), {}, VisualizerError, "state_seq is empty"),
     "one state": ((ENV, None, STATES[0]), {}, InvalidStateError, r"time of shape \(\). Put a single state in a list"),
@@ -418,7 +420,7 @@ BAD = {
         (ENV, None, jax.tree.map(lambda x: x[:, None, None], TOGETHER)),
         {},
         InvalidStateError,
-        r"at most one more for several environments: got time of shape \(5, 1, 1\)\.$",
+        r"at most one more axis for several environments: got time of shape \(5, 1, 1\)\.$",
     ),
     "foreign": ((ENV, None, [_FOREIGN]), {}, InvalidStateError, "must be CounterState, got SpringState"),
     "not a batch's": (
@@ -436,8 +438,8 @@ BAD = {
     "of a wrapper": ((LogWrapper(ENV), None, STATES), {}, InvalidStateError, "must be LogState, got CounterState"),
     "not states": ((ENV, None, np.zeros(5)), {}, InvalidStateError, "must be CounterState"),
     "None": ((ENV, None, None), {}, InvalidStateError, "must be CounterState"),
-    "mixed": ((ENV, None, [STATES[0], _FOREIGN]), {}, InvalidStateError, "number 1 is not like number 0"),
-    "shapes": ((ENV, None, [*STATES, _LONG]), {}, InvalidStateError, r"number 5 has one of \(2,\) where number 0 has"),
+    "mixed": ((ENV, None, [STATES[0], _FOREIGN]), {}, InvalidStateError, "number 1 differs from number 0"),
+    "shapes": ((ENV, None, [*STATES, _LONG]), {}, InvalidStateError, r"number 5 has shape \(2,\) where number 0 has"),
     "all of a shape": ((ENV, None, [_LONG]), {}, InvalidStateError, r"count must have shape \(1,\), got \(1, 2\)"),
     "floats": ((ENV, None, [STATES[0].replace(count=0.5)]), {}, InvalidStateError, "count must be int32, got float"),
     "params": ((ENV, Spring().default_params, STATES), {}, InvalidParamsError, "must be CounterParams"),
@@ -457,7 +459,7 @@ BAD = {
         (ENV, None, STATES, None, [0, [1]]),
         {},
         VisualizerError,
-        "action_seq must hold values of one kind: number 1",
+        "action_seq must hold values of one structure: number 1",
     ),
     "actions of one": (
         (ENV, None, jax.tree.map(lambda x: jnp.stack([x, x], 1), TOGETHER), None, np.zeros(5)),
@@ -481,7 +483,12 @@ BAD = {
     "a tree of no actions": ((ENV, None, STATES, None, {}), {}, VisualizerError, "got a value of type dict"),
     "empty actions": ((ENV, None, STATES, None, np.zeros((5, 0))), {}, VisualizerError, r"at least one number .*5, 0"),
     "objects for actions": ((ENV, None, STATES, None, [object()] * 5), {}, VisualizerError, r"numbers, .*object\[5\]"),
-    "actions that are not alike": ((ENV, None, STATES, None, [0, KEY]), {}, VisualizerError, "make no array together"),
+    "actions that are not alike": (
+        (ENV, None, STATES, None, [0, KEY]),
+        {},
+        VisualizerError,
+        "cannot be stacked into an array",
+    ),
     "keys for actions": (
         (ENV, None, STATES, None, jax.random.split(KEY, 5)),
         {},
@@ -541,7 +548,7 @@ PICTURES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("paint_at", "message"), PICTURES.values(), ids=PICTURES)
-def test_a_picture_that_is_none(paint_at: Any, message: str) -> None:
+def test_a_picture_of_a_wrong_type(paint_at: Any, message: str) -> None:
     must = r": it must return uint8 \[8, 'width', 3\]\.$"
     with pytest.raises(EnvironmentDefinitionError, match=message + must) as caught:
         Visualizer(Painted(paint_at=paint_at), None, STATES, height=8)
