@@ -7,7 +7,7 @@ import sys
 
 try:
     from envcore.errors import InvalidActionError as _  # noqa: F401
-except ImportError:  # the installed `envcore` is another project's, from the package index
+except ImportError:  # another project's `envcore` is installed
     import importlib.metadata
 
     found = [each.version for each in importlib.metadata.distributions(name="envcore")][:1]

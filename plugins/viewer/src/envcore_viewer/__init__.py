@@ -13,7 +13,7 @@ import importlib
 
 try:
     from envcore.errors import InvalidActionError as _  # noqa: F401
-except ImportError:  # the installed `envcore` is another project's, from the package index
+except ImportError:  # another project's `envcore` is installed
     import importlib.metadata
     import sys
 
