@@ -1,4 +1,4 @@
-"""`envcore gallery` as a person sees it: in a real browser."""
+"""`envcore gallery` in a real browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 @pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None and "CI" not in os.environ, reason="no Chromium or Chrome is installed")
 def test_the_page_in_a_browser(tmp_path: Path) -> None:
-    assert BROWSER is not None, "CI has to have Chromium: see .ci/run"
+    assert BROWSER is not None, "CI needs Chromium: see .ci/run"
     ids = ["CartPole-v1", "FrozenLake-misc", "bsuite/catch/0"]
     envcore = Path(sys.executable).with_name("envcore")
     subprocess.run([envcore, "gallery", *ids, "--out", tmp_path / "g", "--height", "100"], check=True)
