@@ -30,7 +30,7 @@ def paint_cartpole(state: CartPoleState, params: CartPoleParams, height: int) ->
 
 @painting.picture
 def paint_pendulum(state: PendulumState, params: PendulumParams, height: int) -> jax.Array:
-    """The rod, the circle that its end moves on, and the last torque as an arrow round the hinge; a square."""
+    """The rod, the circle that its end moves on, and the last torque as an arrow around the hinge; a square."""
     reach = jnp.maximum(params.l, 1.0) + 0.2
     window = painting.Window.around(x=(-reach, reach), y=(-reach, reach))
     tip = (-params.l * trig.sin(state.theta), params.l * trig.cos(state.theta))
@@ -48,7 +48,7 @@ def paint_pendulum(state: PendulumState, params: PendulumParams, height: int) ->
 def _torque(share: jax.Array) -> painting.Shape:
     """An arrow from the bottom, counter-clockwise for a positive share of the largest torque; none for 0."""
     radius, start, sweep = 0.4, -np.pi / 2, 2.5 * share
-    size = jnp.minimum(jnp.abs(share) * 4, 1.0)  # a weak torque's arrow is slender as well as short
+    size = jnp.minimum(jnp.abs(share) * 4, 1.0)  # the arrow of a weak torque is thin as well as short
     line = painting.arc((0.0, 0.0), radius, start, sweep, 0.06 * size)
     head = painting.polygon((0.0, 0.14 * size), (-0.11 * size, 0.0), (0.11 * size, 0.0))
     end = start + sweep
@@ -65,7 +65,7 @@ def paint_acrobot(state: AcrobotState, params: AcrobotParams, height: int) -> ja
     angle = state.joint_angle1 + state.joint_angle2
     elbow = (params.link_length_1 * trig.sin(state.joint_angle1), -params.link_length_1 * trig.cos(state.joint_angle1))
     tip = (elbow[0] + params.link_length_2 * trig.sin(angle), elbow[1] - params.link_length_2 * trig.cos(angle))
-    goal = (params.link_length_1 + params.link_length_2) / 2  # the rule counts in lengths of a link
+    goal = (params.link_length_1 + params.link_length_2) / 2  # the rule counts in link lengths
     return painting.paint(
         height,
         window,

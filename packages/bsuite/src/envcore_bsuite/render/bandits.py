@@ -21,7 +21,7 @@ _CARD: painting.Color = (255, 255, 255)
 
 @painting.picture
 def paint_bandit(state: SimpleBanditState, params: SimpleBanditParams, height: int) -> jax.Array:
-    """A bar for each arm's reward, from 0 to 1 or to what lies beyond, the best green, and the regret below.
+    """A bar for each arm's reward, on a scale of at least 0 to 1, the best in green, and the regret below.
 
     The width is 3/2 of the height.
     """
@@ -44,12 +44,14 @@ def paint_bandit(state: SimpleBanditState, params: SimpleBanditParams, height: i
 
 @painting.picture
 def paint_mnist(state: MNISTBanditState, params: MNISTBanditParams, height: int) -> jax.Array:
-    """The image as MNIST has it, a row of ten dots for the digits with the right one green, and the regret below.
+    """The image, a row of ten dots for the digits with the correct one in green, and the regret below.
 
     One unit is a pixel of the image; the width is 7/8 of the height.
     """
     side = params.images.shape[-1]
-    image = params.images[state.index].astype(jnp.uint8).astype(jnp.float32)  # int8 pixels become what they were
+    image = (
+        params.images[state.index].astype(jnp.uint8).astype(jnp.float32)
+    )  # restores the original values of int8 pixels
     place = 1.4 + 2.8 * state.correct_label.astype(jnp.float32)
     window = painting.Window.around(x=(-2.0, side + 2.0), y=(-8.0, side + 2.0), aspect=0.875)
     return painting.paint(

@@ -1,4 +1,4 @@
-"""Pictures of the chains, walked from left to right: uint8 (height, width, 3), 3/2 as wide as high."""
+"""Pictures of the chains, from left to right: uint8 (height, width, 3), 3/2 as wide as high."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from envcore_bsuite.umbrella_chain import UmbrellaChainParams, UmbrellaChainState
 
 _WINDOW = painting.Window((3.0, 2.0), 4.0, 1.5)
-_LEFT, _RIGHT = 0.85, 5.15  # the ends of the way
+_LEFT, _RIGHT = 0.85, 5.15  # the ends of the path
 _GROUND = 1.0
 _WEATHER = (_RIGHT - 0.05, 3.35)
 _RAIN: painting.Color = (109, 146, 199)
@@ -28,7 +28,7 @@ _RAIN: painting.Color = (109, 146, 199)
 
 @painting.picture
 def paint_discounting_chain(state: DiscountingChainState, params: DiscountingChainParams, height: int) -> jax.Array:
-    """Chains that part on the left, each as long as its steps till it pays, on a logarithmic scale.
+    """Chains that fork on the left; the length of each is the number of steps until it pays, on a logarithmic scale.
 
     The coin at a chain's end is green where it is the largest, and grey once it has been paid. The chosen chain is
     dark, and the walker on it goes on to the end of the episode.
@@ -46,7 +46,7 @@ def paint_discounting_chain(state: DiscountingChainState, params: DiscountingCha
     is_paid = (np.arange(chains, dtype=np.int32) == state.context) & (params.reward_timestep <= state.time)
 
     def nearest(y: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The number of the nearest chain, and how far above it a point is."""
+        """The index of the nearest chain, and the height of a point above it."""
         level = jnp.clip(jnp.round(y), 0, top)
         return top - level.astype(jnp.int32), y - level
 
@@ -67,7 +67,7 @@ def paint_discounting_chain(state: DiscountingChainState, params: DiscountingCha
             is_paid[chain], painting.STONE, figures.either(is_best[chain], painting.GREEN, painting.YELLOW)
         )
 
-    # The forks of the upper half, for points that the lower half is mirrored to.
+    # The forks of the upper half; points of the lower half are mirrored to it.
     forks = painting.union(*[painting.segment(fork, (first, top / 2 + k), 0.065) for k in range(top // 2 + 1)])
     level, is_chosen = (top - state.context).astype(jnp.float32), state.context >= 0
     chosen = painting.union(
@@ -92,7 +92,7 @@ def paint_memory_chain(state: MemoryChainState, params: MemoryChainParams, heigh
     Lamps are large while the agent sees them. The bit that is asked for gets a ring when the agent is asked.
     """
     steps = jnp.maximum(params.memory_length, 1) + 1
-    seen = jnp.clip(state.time - 1, 0, params.memory_length)  # a step shows the time before it
+    seen = jnp.clip(state.time - 1, 0, params.memory_length)  # an observation has the time of the step before
     radius = jnp.where(seen == 0, np.float32(0.4), np.float32(0.17))
     grid = _Grid.of(len(state.context), (3.0, 2.45), (5.2, 2.5), most=1.6)
     panel = painting.box(grid.center, (grid.columns * grid.side + 0.3, grid.rows * grid.side + 0.3), corner=0.2)
@@ -114,7 +114,7 @@ def paint_memory_chain(state: MemoryChainState, params: MemoryChainParams, heigh
 def paint_umbrella_chain(
     state: UmbrellaChainState, params: UmbrellaChainParams, height: int, n_distractor: int
 ) -> jax.Array:
-    """A person on the way to where it rains or the sun shines, with or without an umbrella, and below the distractors.
+    """A person on the way to rain or sunshine, with or without an umbrella, and the distractors below.
 
     Before the choice the umbrella, which is there at random, is grey.
     """
@@ -149,7 +149,7 @@ def _cloud() -> painting.Shape:
 
 
 def _sun() -> painting.Shape:
-    """A star with eight points: a square and the same square on its corner."""
+    """A star with eight points: a square, and the same square rotated by 45 degrees."""
     x0, y0 = _WEATHER
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -184,7 +184,7 @@ def _way(y: float, time: jax.Array, steps: jax.Array) -> list[figures.Layer]:
 
 
 def _place(time: jax.Array, steps: jax.Array) -> jax.Array:
-    """Where the way has got to at a time."""
+    """The position on the path at a time."""
     return _LEFT + (_RIGHT - _LEFT) * jnp.minimum(time.astype(jnp.float32) / steps.astype(jnp.float32), 1)
 
 
@@ -204,7 +204,7 @@ class _Grid(NamedTuple):
 
     @classmethod
     def of(cls, count: int, center: painting.Point, room: tuple[float, float], most: float) -> _Grid:
-        """For `count` squares in a room of a width and a height: large ones, up to `most`, with few left over."""
+        """The grid for `count` squares in an area (width, height): large squares, at most `most`, few unused."""
 
         def grid(columns: int) -> _Grid:
             rows = math.ceil(count / columns)
@@ -214,7 +214,7 @@ class _Grid(NamedTuple):
 
     @property
     def corner(self) -> painting.Point:
-        """The lower left one."""
+        """The lower left corner."""
         return self.center[0] - self.columns * self.side / 2, self.center[1] - self.rows * self.side / 2
 
     def copies(

@@ -36,7 +36,7 @@ def paint_cartpole(state: CartPoleState, params: CartPoleParams, height: int) ->
 
 @painting.picture
 def paint_cartpole_swingup(state: CartPoleSwingupState, params: CartPoleSwingupParams, height: int) -> jax.Array:
-    """The cart on its rail, the line to swing the pole above, and a pale zone where the cart has to be for a reward.
+    """The cart on its rail, the line to swing the pole above, and a pale zone in which the cart gets a reward.
 
     The pole's tip lights up where it is up, in the zone and slow enough to earn one. The width is twice the height.
     """
@@ -65,5 +65,5 @@ def paint_mountain_car(state: MountainCarState, params: MountainCarParams, heigh
 
 
 def _line(params: Any) -> painting.Shape:
-    """As high as the pole's tip must be, and as long as the rail."""
+    """A line at the height that the pole's tip must reach, as long as the rail."""
     return painting.box((0.0, _HINGE + 2 * params.length * params.height_threshold), (2 * params.x_threshold, 0.08))

@@ -22,7 +22,7 @@ _SAND: painting.Color = (231, 214, 172)
 
 @painting.picture
 def paint_catch(state: CatchState, params: CatchParams, height: int, rows: int, columns: int) -> jax.Array:
-    """The board, the ball and the paddle, one unit a cell."""
+    """The board, the ball and the paddle, one unit per cell."""
     window, board = figures.board(rows, columns)
     paddle = painting.box(figures.cell(state.paddle_y, state.paddle_x, rows), (0.94, 0.4), corner=0.15)
     ball = painting.circle(figures.cell(state.ball_y, state.ball_x, rows), 0.36)
@@ -31,7 +31,7 @@ def paint_catch(state: CatchState, params: CatchParams, height: int, rows: int, 
 
 @painting.picture
 def paint_deep_sea(state: DeepSeaState, params: DeepSeaParams, height: int) -> jax.Array:
-    """The sea, darker with depth, the diver, and a chest in the bottom right cell; one unit a cell.
+    """The sea, darker with depth, the diver, and a chest in the bottom right cell; one unit per cell.
 
     A line leads to the chest until the diver turns left on it. At the end of an episode the diver is on the sand.
     In a large sea, diver and chest are larger than their cells, and cells of a few pixels are not told apart.

@@ -1,4 +1,4 @@
-"""What several of bsuite's pictures are made of."""
+"""Parts that several of bsuite's pictures share."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from envcore import painting
 from envcore.painting import figures
 
-_WORST_REGRET = 10_000  # 1 in each of the episodes that bsuite plays
+_WORST_REGRET = 10_000  # 1 in each of bsuite's episodes
 
 
 def beads(left: painting.Point, spacing: Any, count: Any, radius: Any) -> painting.Shape:
-    """`count` + 1 discs in a row to the right of `left`, the first about it, their centers `spacing` apart."""
+    """`count` + 1 discs in a row to the right of `left`, the first centered on it, with centers `spacing` apart."""
     x0, y0, spacing, count, radius = (jnp.asarray(value, jnp.float32) for value in (*left, spacing, count, radius))
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -26,6 +26,6 @@ def beads(left: painting.Point, spacing: Any, count: Any, radius: Any) -> painti
 
 
 def regret(left: painting.Point, length: Any, total: jax.Array, width: Any) -> list[figures.Layer]:
-    """A gauge of the regret over all episodes on a logarithmic scale, which 10,000 fills."""
+    """A gauge of the regret over all episodes on a logarithmic scale, full at 10,000."""
     share = jnp.log1p(total) / np.float32(np.log1p(_WORST_REGRET))
     return figures.gauge(left, length, share, painting.RED, width)

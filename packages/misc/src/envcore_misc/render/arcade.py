@@ -18,7 +18,7 @@ _LINE: painting.Color = (84, 92, 107)
 
 @painting.picture
 def paint_pong(state: PongState, params: PongParams, height: int, game: Pong) -> jax.Array:
-    """The court, the paddles, orange where the agent moves them, and the ball with a trail from its last place."""
+    """The court, the paddles, those of the agent in orange, and the ball with a trail from its last position."""
     rows, columns = game.height, game.width
     window = painting.Window.around((-1.0, columns + 1.0), (-1.5, rows + 1.5), (columns + 2) / (rows + 3))
     ball, trail = (_square(place, rows) for place in (state.ball_position, state.last_ball_position))
@@ -44,7 +44,7 @@ def paint_pong(state: PongState, params: PongParams, height: int, game: Pong) ->
 
 
 def _paddle(column: int, center: jax.Array, game: Pong) -> painting.Shape:
-    """A paddle of whole cells; what is off the board shows at its edge."""
+    """A paddle of whole cells; off the board it is clipped to the edge."""
     half, last = game.paddle_half_height, game.height - 1
     top, bottom = jnp.clip(center - half, 0, last), jnp.clip(center + half, 0, last) + 1
     return painting.box((column + 0.5, game.height - (top + bottom) / 2), (1.0, bottom - top))
@@ -55,7 +55,7 @@ def _square(place: jax.Array, rows: int) -> painting.Shape:
 
 
 def _dashes(x: Any, rows: int) -> painting.Shape:
-    """The center line, on and off every row and a half."""
+    """The dashed center line; dashes and gaps are one and a half rows long."""
 
     def distance(across: jax.Array, y: jax.Array) -> jax.Array:
         along = jnp.abs(y / 3 - jnp.floor(y / 3) - np.float32(0.5)) * 3 - np.float32(0.75)

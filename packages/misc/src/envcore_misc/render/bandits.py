@@ -1,4 +1,4 @@
-"""Pictures of bandits: arms as columns, the arm pulled last over an orange disc, what it paid as a yellow coin."""
+"""Pictures of bandits: arms as columns, the last pulled arm above an orange disc, its payment as a yellow coin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BELOW, _ABOVE = 0.9, 0.55  # from the lower edge to the columns, and from the c
 
 @painting.picture
 def paint_bernoulli_bandit(state: BernoulliBanditState, params: BernoulliBanditParams, height: int) -> jax.Array:
-    """How often each arm pays, the best in green, and a coin above the arm that just paid.
+    """The probability that each arm pays, the best in green, and a coin above the arm that just paid.
 
     The width is the height or more, up to twice as much for many arms.
     """
@@ -63,14 +63,14 @@ def paint_gaussian_bandit(state: GaussianBanditState, params: GaussianBanditPara
 
 
 def _room(num_arms: int) -> tuple[painting.Window, float]:
-    """The window round columns one unit apart that stand on y = 0, and their greatest height."""
+    """The window around columns one unit apart with y = 0 at the bottom, and their greatest height."""
     height = max(3.0, (num_arms + 0.6) / 2)
     width = max(num_arms + 0.6, height)
     return painting.Window((num_arms / 2, height / 2 - _BELOW), height, width / height), height - _BELOW - _ABOVE
 
 
 def _pull(level: Any, state: Any, paid: Any) -> list[figures.Layer]:
-    """The disc below the arm pulled last and the coin at a level; none before the first pull."""
+    """The disc below the last pulled arm and the coin at a level; neither before the first pull."""
     begun = state.time > 0
     arm = state.last_action.astype(jnp.float32) + 0.5
     coin = (arm, level)

@@ -1,4 +1,4 @@
-"""Pictures of grids and mazes: a tile a cell, goals green, walls grey, the walker orange."""
+"""Pictures of grids and mazes: a tile per cell, goals green, walls grey, the walker orange."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def paint_frozen_lake(
 
 @painting.picture
 def paint_four_rooms(state: FourRoomsState, params: FourRoomsParams, height: int, house: tuple[str, ...]) -> jax.Array:
-    """The house by its rows, in which walls are x, the goal and the walker; a square."""
+    """The house, given by rows in which x is a wall, the goal and the walker; a square."""
     walls = np.array([[mark == "x" for mark in row] for row in house])
     window, board = figures.board(*walls.shape)
     rows = len(walls)
@@ -57,7 +57,7 @@ def paint_four_rooms(state: FourRoomsState, params: FourRoomsParams, height: int
 
 @painting.picture
 def paint_meta_maze(state: MetaMazeState, params: MetaMazeParams, height: int, maze: MetaMaze) -> jax.Array:
-    """The maze, the hidden goal, a frame round what the walker sees, and below a lamp and the time.
+    """The maze, the hidden goal, a frame around the walker's view, and below a lamp and the time.
 
     The lamp is green after a reward and red after a punishment.
     """
@@ -88,7 +88,7 @@ def paint_meta_maze(state: MetaMazeState, params: MetaMazeParams, height: int, m
 
 
 def _cell(place: jax.Array, rows: int) -> painting.Point:
-    """The middle of the cell in row `place[0]` and column `place[1]`."""
+    """The center of the cell in row `place[0]` and column `place[1]`."""
     return figures.cell(place[0], place[1], rows)
 
 

@@ -1,4 +1,4 @@
-"""Pictures of machines and swimmers in the plane, whose windows widen to keep them in sight."""
+"""Pictures of machines and swimmers in the plane, whose windows grow to keep them in view."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PALE_BLUE: painting.Color = (160, 184, 217)
 
 @painting.picture
 def paint_point_robot(state: PointRobotState, params: PointRobotParams, height: int) -> jax.Array:
-    """The half circle of goals, the goal with its radius, full green if just reached, the robot and its last move.
+    """The half circle of goals, the goal with its radius, bright if just reached, the robot and its last move.
 
     The move is a tail behind the robot, in the direction that it came from; width is 3/2 of the height.
     """
@@ -55,7 +55,7 @@ def paint_point_robot(state: PointRobotState, params: PointRobotParams, height: 
 
 @painting.picture
 def paint_reacher(state: ReacherState, params: ReacherParams, height: int) -> jax.Array:
-    """The arm with its links in turn blue and orange, the circle that it can reach, and the goal; a square."""
+    """The arm with alternating blue and orange links, the circle that it can reach, and the goal; a square."""
     reach = jnp.abs(params.link_lengths).sum()
     side = 1.08 * _greatest(reach, *jnp.abs(params.goal_low), *jnp.abs(params.goal_high))
     x = jnp.cumsum(params.link_lengths * trig.cos(state.angles))
@@ -77,7 +77,7 @@ def paint_reacher(state: ReacherState, params: ReacherParams, height: int) -> ja
 
 @painting.picture
 def paint_swimmer(state: SwimmerState, params: SwimmerParams, height: int) -> jax.Array:
-    """The swimmer, its head where it swims to, the goal, and the urchins where rewards are lost; a square."""
+    """The swimmer, heading in its direction of motion, the goal, and the urchins where rewards are lost; a square."""
     x, y = state.xy[0], state.xy[1]
     bounds = [params.goal_low, params.goal_high, params.urchin_low.reshape(-1), params.urchin_high.reshape(-1)]
     side = _greatest(1.15 * jnp.abs(jnp.concatenate(bounds)).max(), 1.2 * jnp.abs(x), 1.2 * jnp.abs(y))
@@ -98,7 +98,7 @@ def _greatest(*numbers: Any) -> jax.Array:
 
 def _fish(length: Any) -> painting.Shape:
     """A fish that swims to the right, from `-length` to `length`."""
-    radius, off = 0.85 * length, 0.47 * length  # of the two discs whose common part is the body
+    radius, off = 0.85 * length, 0.47 * length  # of the two discs whose intersection is the body
     tail = painting.polygon((-0.1 * length, 0.0), (-length, 0.5 * length), (-length, -0.5 * length))
 
     def body(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -108,7 +108,7 @@ def _fish(length: Any) -> painting.Shape:
 
 
 def _urchins(places: jax.Array, size: jax.Array) -> painting.Shape:
-    """Stars at places, float32 (n, 2), with eight spikes that end `size` from the middle."""
+    """Stars at points, float32 (n, 2), with eight spikes that end `size` from the center."""
     core, spike = 0.45 * size, 0.55 * size
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -119,10 +119,10 @@ def _urchins(places: jax.Array, size: jax.Array) -> painting.Shape:
             dx, dy = jnp.where(nearer, other_x, dx), jnp.where(nearer, other_y, dy)
         radius = jnp.maximum(jnp.sqrt(dx * dx + dy * dy), np.float32(1e-6))
         cosine, sine = dx / radius, dy / radius
-        for _ in range(2):  # of four times the angle
+        for _ in range(2):  # doubles the angle
             cosine, sine = cosine * cosine - sine * sine, 2 * cosine * sine
-        slope = 4 * spike * cosine / radius  # along the edge, which makes the distance shorter
+        slope = 4 * spike * cosine / radius  # of the edge, which makes the distance shorter
         star = (radius - core - spike * (1 - jnp.abs(sine))) * lax.rsqrt(1 + slope * slope)
-        return jnp.minimum(star, radius - core)  # at the middle the slope has no bounds
+        return jnp.minimum(star, radius - core)  # the slope is unbounded at the center
 
     return distance
