@@ -18,7 +18,7 @@ from envcore.engine import arguments
 from envcore.environment import Environment
 
 from envcore_viewer.animation import caption, check_writable, compose, files, mosaic, save_animation
-from envcore_viewer.animation.timing import rate, shown
+from envcore_viewer.animation.timing import format_fps, fps_as_float
 from envcore_viewer.errors import VisualizerError
 from envcore_viewer.frames import checked_states, picture_shape, render_frames, stacked
 
@@ -199,9 +199,9 @@ class Visualizer:
 
 
 def _checked_fps(fps: Any) -> float:
-    if not 0 < rate(fps) < math.inf:
-        raise VisualizerError(f"fps must be a positive number of frames per second, got {shown(fps)}.")
-    return rate(fps)
+    if not 0 < fps_as_float(fps) < math.inf:
+        raise VisualizerError(f"fps must be a positive number of frames per second, got {format_fps(fps)}.")
+    return fps_as_float(fps)
 
 
 def _action_texts(leaves: list[np.ndarray], names: tuple[str, ...]) -> list[str]:

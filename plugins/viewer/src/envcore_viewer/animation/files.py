@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from envcore_viewer.animation import apng, gif, mp4, webp
-from envcore_viewer.animation.timing import rate, shown
+from envcore_viewer.animation.timing import format_fps, fps_as_float
 from envcore_viewer.errors import AnimationError
 
 
@@ -207,12 +207,12 @@ def _check_size(kind: _Format, height: int, width: int) -> None:
 
 def _checked_fps(kind: _Format, fps: Any) -> float:
     slowest, quickest = kind.fps
-    if not slowest <= rate(fps) <= quickest:
+    if not slowest <= fps_as_float(fps) <= quickest:
         raise AnimationError(
-            f"{kind.name} supports {slowest} to {quickest} frames per second, got {shown(fps)}: "
+            f"{kind.name} supports {slowest} to {quickest} frames per second, got {format_fps(fps)}: "
             "choose another number, or another format."
         )
-    return rate(fps)
+    return fps_as_float(fps)
 
 
 @contextlib.contextmanager

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 
-def rate(fps: Any) -> float:
+def fps_as_float(fps: Any) -> float:
     """Returns frames per second as a float; NaN, which is outside every range, for anything but a number."""
     with contextlib.suppress(OverflowError):
         return float(fps) if _is_number(fps) else math.nan
     return math.inf
 
 
-def shown(fps: Any) -> str:
+def format_fps(fps: Any) -> str:
     """Formats frames per second for an error message on one line, whatever was given."""
     return str(fps) if _is_number(fps) else " ".join(reprlib.repr(fps).split())
 
