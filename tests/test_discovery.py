@@ -15,8 +15,8 @@ from wheels import ROOT, SUITES, Probe, Venv, Workshop
 CATALOGUE = """
     import sys, envcore
     result = {
-        "ids": [each.qualified_id for each in envcore.list_envs()],
-        "plugins": {each.distribution: [each.status, each.error] for each in envcore.list_plugins()},
+        "ids": [each.qualified_id for each in envcore.registry.values()],
+        "plugins": {each.distribution: [each.status, each.error] for each in envcore.registry.plugins},
         "modules": sorted(sys.modules),
         "file": envcore.__file__,
     }
@@ -175,7 +175,7 @@ def test_an_unknown_id_repeats_the_broken_plugins(zoo: Venv) -> None:
 
 
 def test_strict_mode_raises_with_the_cause(zoo: Venv) -> None:
-    process = zoo.run("import envcore; envcore.list_envs()", ENVCORE_STRICT_PLUGINS="1")
+    process = zoo.run("import envcore; list(envcore.registry)", ENVCORE_STRICT_PLUGINS="1")
     assert process.returncode == 1
     assert "raise OSError('no disk today')" not in process.stderr  # the first one by name is raised
     assert "are declared in the hookimpl but can not be found in the hookspec" in process.stderr
@@ -252,7 +252,7 @@ def test_a_clash_of_ids(workshop: Workshop) -> None:
         "b-twin:Twin-v0",
     ]
     assert error_of_make(venv, "Twin-v0") == (
-        "AmbiguousEnvironmentError: 'Twin-v0' is announced by several distributions: "
+        "UnknownEnvironmentError: 'Twin-v0' is announced by several distributions: "
         "use make('a-twin:Twin-v0') or make('b-twin:Twin-v0')."
     )
     code = """

@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 import pytest
 from envcore.environment import EnvParams, EnvState
-from envcore.registry import list_envs
+from envcore.registration import registry
 
-MODULES = sorted({found.spec.entry_point for found in list_envs()})
+MODULES = sorted({found.spec.entry_point for found in registry.values() if not found.spec.family})
 
 
 def load(entry_point: str) -> Any:

@@ -15,6 +15,7 @@ import envcore
 import mnist_files
 import pytest
 from envcore import registry
+from envcore.registration import Registry
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +29,7 @@ def blocks(language: str, text: str = README) -> list[str]:
 def run_python_blocks(readme: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs the Python blocks in `folder`, where they may write files, with a separate registry."""
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(registry, "_SHARED", registry.Registry())
+    monkeypatch.setattr(registry, "__dict__", vars(Registry()))
     module = types.ModuleType("readme")
     monkeypatch.setitem(sys.modules, "readme", module)  # dataclasses and pickle look up their module
     for number, code in enumerate(blocks("python", readme.read_text())):
@@ -56,7 +57,7 @@ def test_the_picture_at_the_top_is_made_by_the_command_below_it() -> None:
     args = shlex.split(command)
     options = dict(itertools.pairwise(args))
     ids = [arg for arg in args[4:] if "-" in arg[1:] and not arg.startswith("--")]
-    assert set(ids) <= {found.spec.id for found in envcore.list_envs()}
+    assert set(ids) <= {found.spec.id for found in envcore.registry.values()}
     height, columns = int(options["--height"]), int(options["--columns"])
     path = ROOT / options["--out"]
     assert f"]({options['--out']})" in README
@@ -86,7 +87,9 @@ def test_ci_runs_the_readmes_test_command() -> None:
 
 
 def test_the_table_lists_all_environments(tmp_path: Path) -> None:
-    ours = [each for each in envcore.list_envs() if each.distribution != "envcore-example"]
+    ours = [
+        each for each in envcore.registry.values() if each.distribution != "envcore-example" and not each.spec.family
+    ]
     table = [line.strip("|").split("|") for line in README.splitlines() if line.startswith("| `")]
     rows = {row[0].strip("` "): row for row in table}
     for each in ours:

@@ -1,28 +1,37 @@
-"""Finding registrations: by id, by family, and by what an id resembles."""
+"""Finding registrations by their ids, and their order."""
 
 from __future__ import annotations
 
 import random
-import string
 import time
 
 import pytest
 from envcore.catalogue import Catalogue, Registration
 from envcore.specs import EnvSpec
+from envcore.suggestions import nearest
 
 
-def catalogue(*ids: str, family: str = "") -> Catalogue:
-    return Catalogue(Registration("good-suite", EnvSpec(each, "toy:Counter", family=family)) for each in ids)
-
-
-def in_order(*ids: str) -> list[str]:
-    return [each.spec.id for each in catalogue(*ids).families[""]]
+def announced(*qualified_ids: str) -> list[Registration]:
+    pairs = [each.split(":") for each in qualified_ids]
+    return [Registration(distribution, EnvSpec(env_id, "toy:Counter")) for distribution, env_id in pairs]
 
 
 def test_ids_are_found_whoever_announces_them() -> None:
-    rows = [Registration(name, EnvSpec(each, "toy:Counter")) for name, each in (("b", "X"), ("a", "X"), ("a", "Y"))]
-    assert Catalogue(rows).named("X") == [rows[1], rows[0]]
-    assert Catalogue(rows).named("x") == []
+    b_x, a_x, a_y = rows = announced("b:X", "a:X", "a:Y")
+    found = Catalogue(rows)
+    assert found.find("X") == [a_x, b_x]
+    assert found.find("b:X") == found.find("B:X") == [b_x]
+    assert found.find("a:Y") == found.find("Y") == [a_y]
+    assert [found.find(each) for each in ("x", "b:Y", ":Y", "Y:", "", "a:a:Y")] == [[]] * 6
+
+
+def test_entries_are_called_by_what_finds_each_alone() -> None:
+    rows = announced("b:X", "a:X", "b:Y", "a:W")
+    found = Catalogue(rows)
+    assert list(found.entries) == ["W", "a:X", "b:X", "Y"]
+    assert all(found.find(key) == [each] for key, each in found.entries.items())
+    assert set(found.ids) == {"W", "X", "Y"}
+    assert Catalogue(()).entries == {}
 
 
 @pytest.mark.parametrize(
@@ -38,61 +47,7 @@ def test_ids_are_found_whoever_announces_them() -> None:
 )
 def test_order_is_alphabetical_and_that_of_numbers(ids: list[str]) -> None:
     shuffled = random.Random(0).sample(ids, len(ids))
-    assert in_order(*shuffled) == ids
-
-
-def test_families_in_one_pass() -> None:
-    rows = [EnvSpec(f"{name}/{n}", "toy:Counter", family=name) for n in (10, 9) for name in ("b", "a/b")]
-    families = Catalogue(Registration("good-suite", spec) for spec in [*rows, EnvSpec("c", "toy:Counter")]).families
-    assert list(families) == ["", "a/b", "b"]
-    assert [each.spec.id for each in families["a/b"]] == ["a/b/9", "a/b/10"]
-    assert [each.spec.id for each in families[""]] == ["c"]
-    assert Catalogue(()).families == {"": ()}
-
-
-WORDS = ["Breakout-MinAtar", "SpaceInvaders-MinAtar", "CartPole-v1", "MountainCarContinuous-v0", "MNISTBandit-bsuite"]
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("Brekout-MinAtar", 0),
-        ("breakout-minatar", 0),
-        ("Breakout-v5", 0),
-        ("SpaceInvader-MinAtar", 1),
-        ("Space-Invaders-MinAtar", 1),
-        ("CratPole-v1", 2),
-        ("CartPole", 2),
-        ("MountainCarContinous-v0", 3),
-        ("MnistBandit", 4),
-    ],
-)
-@pytest.mark.parametrize("others", [0, 10_000])
-def test_the_nearest_is_among_the_suggestions(typed: str, meant: int, others: int) -> None:
-    letters = random.Random(0)
-    noise = {"".join(letters.choices(string.ascii_letters, k=12)) + f"-v{n % 3}" for n in range(others)}
-    assert catalogue(*WORDS, *sorted(noise)).nearest(typed)[0] == WORDS[meant]
-
-
-@pytest.mark.parametrize("typed", ["", "a", "Nothing like it", "x" * 100_000, ":::", "\x00"])
-def test_nothing_is_near(typed: str) -> None:
-    assert catalogue(*WORDS).nearest(typed) == []
-    assert Catalogue(()).nearest(typed) == []
-
-
-def test_what_is_compared_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[int] = []
-
-    def get_close_matches(word: str, possibilities: list[str], n: int, cutoff: float) -> list[str]:
-        compared.append(len(possibilities))
-        assert len(word) <= 100
-        return possibilities[:n]
-
-    monkeypatch.setattr("difflib.get_close_matches", get_close_matches)
-    ids = [f"Zoo-Task{n}-v0" for n in range(5_000)]
-    assert len(catalogue(*ids).nearest("Zoo-Taks4999-v0")) == 3
-    assert catalogue(*ids).nearest("Zoo-Taks4999-v0" * 100) == []
-    assert compared == [200, 0]
+    assert list(Catalogue(announced(*(f"a:{each}" for each in shuffled))).entries) == ids
 
 
 def test_a_hundred_thousand_ids_are_searched_and_sorted_faster_than_they_are_announced() -> None:
@@ -103,16 +58,16 @@ def test_a_hundred_thousand_ids_are_searched_and_sorted_faster_than_they_are_ann
 
     start = time.process_time()
     found = Catalogue(rows)
-    assert found.nearest("Zoo12-Taks12-v2")[0] == "Zoo12-Task12-v2"
+    assert nearest("Zoo12-Taks12-v2", found.ids)[0] == "Zoo12-Task12-v2"
     searched = time.process_time() - start
     assert searched < announced  # it was six times that, and is a third
 
     start = time.process_time()
-    assert len(found.families[""]) == 100_000
+    assert len(found.entries) == 100_000
     ordered = time.process_time() - start
     assert ordered < announced
 
     start = time.process_time()
     for _ in range(100):
-        assert len(found.families[""]) == len(found.named("Zoo12-Task12-v2")) * 100_000
+        assert len(found.entries) == len(found.find("Zoo12-Task12-v2")) * 100_000
     assert time.process_time() - start < announced / 100

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import options
-from envcore.errors import RolloutError
+from envcore.errors import InvalidArgumentError
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
@@ -22,8 +22,8 @@ def test_anything_else_is_not_one(value: Any) -> None:
 
 
 def test_the_caller_chooses_the_error_and_the_bound() -> None:
-    with pytest.raises(RolloutError, match="num must be a positive integer, got 0"):
-        options.positive_integer("num", 0, RolloutError)
+    with pytest.raises(InvalidArgumentError, match="num must be a positive integer, got 0"):
+        options.positive_integer("num", 0, InvalidArgumentError)
     assert options.positive_integer("num", 5_000, at_most=5_000) == 5_000
     with pytest.raises(ValueError, match="num must be at most 5,000, got 5001"):
         options.positive_integer("num", 5_001, at_most=5_000)

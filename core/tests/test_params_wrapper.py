@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore.environment import Environment, Outcome
-from envcore.errors import EnvironmentOptionError, InvalidParamsError
-from envcore.registry import Registry
+from envcore.errors import InvalidArgumentError, InvalidParamsError
+from envcore.registration import Registry
 from envcore.rollout import RolloutWrapper
-from envcore.specs import EnvSpec
 from envcore.testing import check_env
 from envcore.wrappers import Batched, LogWrapper, ParamsWrapper, WrapperParams
 from toy import Counter, CounterParams, Fuse, Spring
@@ -199,8 +198,8 @@ def test_a_rollout_replaces_params_of_the_wrapper_and_of_what_is_inside() -> Non
 
 def test_make_hints_at_params_inside() -> None:
     registry = Registry()
-    registry.register(EnvSpec("Gain-v0", f"{__name__}:make_gain"))
-    with pytest.raises(EnvironmentOptionError, match="'bonus' is a parameter"):
+    registry.register("Gain-v0", f"{__name__}:make_gain")
+    with pytest.raises(InvalidArgumentError, match="'bonus' is a parameter"):
         registry.make("Gain-v0", bonus=1.0)
 
 

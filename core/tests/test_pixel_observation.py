@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import painting, spaces
-from envcore.errors import EnvironmentDefinitionError, NoPictureError, PictureError
+from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
 from envcore.wrappers import Batched, FrameStack, LogWrapper, PixelObservation
 from toy import Counter, Deck, Spring
 
@@ -36,7 +36,7 @@ def test_a_picture_of_the_right_shape_is_the_observation() -> None:
 )
 def test_the_picture_is_rendered_as_large_as_fits_and_its_edges_go_on(size, rendered) -> None:
     if rendered is None:
-        with pytest.raises(PictureError, match=r"Spring's picture does not fit into 5 x 1 pixels: .* its width is 10"):
+        with pytest.raises(InvalidArgumentError, match=r"picture does not fit into 5 x 1 pixels: .* its width is 10"):
             PixelObservation(Spring(), size)
         return
     picture = np.asarray(Spring().render(STATE, height=rendered[0]))
@@ -100,7 +100,7 @@ def test_two_equal_ones_are_one_program_whatever_the_size_was_given_as() -> None
 
 @pytest.mark.parametrize("size", [84, (84,), (84, 84, 3), (0, 84), (84, -1), (84.0, 84.0), "ab", None])
 def test_a_bad_size_is_an_error(size) -> None:
-    with pytest.raises(PictureError, match=r"size must be a height and a width in pixels, .*, got "):
+    with pytest.raises(InvalidArgumentError, match=r"size must be a height and a width in pixels, .*, got "):
         PixelObservation(Spring(), size)
 
 

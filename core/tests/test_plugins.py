@@ -82,18 +82,18 @@ IMPORTS = {
     "no Exception": ("class Stop(BaseException): ...\nraise Stop('stop\\n  here')", "Stop: stop here"),
     "a mute exception": (
         "class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute",
-        "Mute: an error that cannot say what it is",
+        "Mute: an error whose message cannot be shown",
     ),
     "an exception that exits when it is asked": (
         "class Rude(Exception):\n    def __str__(self): raise SystemExit(2)\nraise Rude",
-        "Rude: an error that cannot say what it is",
+        "Rude: an error whose message cannot be shown",
     ),
 }
 HOOKS = {
     "a raising hook": (hook("raise ValueError('no rows today')"), "ValueError: no rows today"),
     "a hook that exits": (hook("raise SystemExit(1)"), "SystemExit: 1"),
-    "None": (hook("pass"), "envcore_env_specs() returned None in place of a list of EnvSpec"),
-    "a number": (hook("return 3"), "envcore_env_specs() returned 3 in place of a list of EnvSpec"),
+    "None": (hook("pass"), "envcore_env_specs() returned None instead of a list of EnvSpec"),
+    "a number": (hook("return 3"), "envcore_env_specs() returned 3 instead of a list of EnvSpec"),
     "a string": (hook("return 'A-v0'"), "row 0 of envcore_env_specs() is of type str, not EnvSpec"),
     "a generator that raises midway": (
         hook("yield EnvSpec('A-v0', 'a:A'); raise KeyError('b')"),
@@ -130,7 +130,7 @@ HOOKS = {
 }
 COMMANDS = {
     "a raising hook of commands": (commands("raise ValueError('no commands today')"), "ValueError: no commands today"),
-    "no commands": (commands("pass"), "envcore_commands() returned None in place of a list of CommandSpec"),
+    "no commands": (commands("pass"), "envcore_commands() returned None instead of a list of CommandSpec"),
     "an environment among the commands": (
         commands("return [CommandSpec('walk', 'Walk.', 'a:A'), EnvSpec('A-v0', 'a:A')]"),
         "row 1 of envcore_commands() is of type EnvSpec, not CommandSpec",
@@ -149,7 +149,7 @@ COMMANDS = {
     ),
     "good environments beside bad commands": (
         announcing("A-v0") + commands("return 3"),
-        "envcore_commands() returned 3 in place of a list of CommandSpec",
+        "envcore_commands() returned 3 instead of a list of CommandSpec",
     ),
 }
 WRONG_HOOKS = {
@@ -236,7 +236,7 @@ def test_distribution_without_a_name(site: FakeSite, metadata: str | bytes) -> N
 STRANGE = b"[console_scripts]\nt\xf6\xf6l = tool:main\n"
 
 
-def test_a_strangers_damaged_entry_points_are_shown_and_not_warned_of(
+def test_damaged_entry_points_that_name_no_group_are_shown_without_a_warning(
     site: FakeSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.add_metadata("stranger-3.0.dist-info", metadata_of("stranger", "3.0"), STRANGE)
@@ -381,7 +381,7 @@ def test_disabling_a_stranger_is_reported(site: FakeSite, monkeypatch: pytest.Mo
     monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", "god-suite")
     assert found("good-suite").status == "loaded"
     assert list(problems(discover())) == [
-        "ENVCORE_DISABLE_PLUGINS names 'god-suite', but no installed plugin has that name."
+        "ENVCORE_DISABLE_PLUGINS names 'god-suite', which matches no installed plugin."
     ]
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random
-from envcore.errors import InvalidKeyError
+from envcore.errors import InvalidArgumentError
 from scipy import stats
 from switches import switched
 
@@ -155,21 +155,21 @@ class TestCheckKey:
         ],
     )
     def test_describes_what_is_not_a_key(self, value, message):
-        with pytest.raises(InvalidKeyError, match=message):
+        with pytest.raises(InvalidArgumentError, match=message):
             random.check_key(value)
 
     def test_a_batch_of_typed_keys(self):
-        with pytest.raises(InvalidKeyError, match=r"batch of shape \(2, 3\)"):
+        with pytest.raises(InvalidArgumentError, match=r"batch of shape \(2, 3\)"):
             random.check_key(jax.random.split(jax.random.key(0), (2, 3)))
 
     def test_a_legacy_key_of_a_type_that_is_not_the_default(self):
         key = jax.random.PRNGKey(0)
-        with switched(jax_default_prng_impl="rbg"), pytest.raises(InvalidKeyError, match=r"uint32\[2\]"):
+        with switched(jax_default_prng_impl="rbg"), pytest.raises(InvalidArgumentError, match=r"uint32\[2\]"):
             random.check_key(key)
 
     @pytest.mark.parametrize("use", [random.bits, random.split, random.uniform, random.reset_key])
     def test_every_function_checks(self, use):
-        with pytest.raises(InvalidKeyError, match="expected a random key, got 3"):
+        with pytest.raises(InvalidArgumentError, match="expected a random key, got 3"):
             use(3)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from envcore import rendering
 from envcore.engine import arguments
-from envcore.errors import EnvironmentDefinitionError, NoPictureError, PictureError
+from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
 from envcore.wrappers import Batched, LogWrapper
 from toy import Counter, CounterState, Deck, Spring
 
@@ -25,7 +25,7 @@ def test_the_type_of_a_picture() -> None:
     assert rendering.picture_struct(ENV, TOGETHER, None, np.int64(8)).shape == (5, 8, 8, 3)
     batched = LogWrapper(Batched(ENV, 3))
     assert rendering.picture_struct(batched, arguments.state_struct(batched), None, 8).shape == (3, 8, 8, 3)
-    with pytest.raises(PictureError, match="got 0"):
+    with pytest.raises(InvalidArgumentError, match="got 0"):
         rendering.picture_struct(ENV, STATES[0], PARAMS, 0)
     with pytest.raises(NoPictureError, match="Deck has to implement paint"):
         rendering.picture_struct(Deck(), arguments.state_struct(Deck()), None, 8)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random
-from envcore.errors import InvalidParamsError, RolloutError
+from envcore.errors import InvalidArgumentError, InvalidParamsError
 from envcore.rollout import (
     STEPS_WITHOUT_TIME_LIMIT,
     EnvRollout,
@@ -81,7 +81,7 @@ def test_policies_see_params_and_observations() -> None:
 
 @pytest.mark.parametrize("num_steps", [0, -1, 2.0, True])
 def test_run_rollout_needs_a_number_of_steps(num_steps: Any) -> None:
-    with pytest.raises(RolloutError, match="num_steps must be a positive integer"):
+    with pytest.raises(InvalidArgumentError, match="num_steps must be a positive integer"):
         run_rollout(Counter(), random_policy(Counter()), start_rollout(Counter(), KEY), num_steps)
 
 
@@ -164,17 +164,33 @@ def test_pmap_over_two_devices() -> None:
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda: EnvRollout("Counter-v0"), RolloutError, "model_forward must be a function, got 'Counter-v0'"),  # pyright: ignore
-        (lambda: RolloutWrapper("Counter-v0"), RolloutError, "model_forward must be a function, got 'Counter-v0'"),  # pyright: ignore
-        (lambda: RolloutWrapper(env_name=Counter), RolloutError, "env_name must be an id or an Environment"),  # pyright: ignore
-        (lambda: RolloutWrapper(env_name=Counter(), num_env_steps=0), RolloutError, "num_env_steps must be a positive"),
-        (lambda: RolloutWrapper(env_name=Counter(), env_kwargs={"goal": 2}), RolloutError, "already has its options"),
+        (lambda: EnvRollout("Counter-v0"), InvalidArgumentError, "model_forward must be a function, got 'Count"),  # pyright: ignore
+        (
+            lambda: RolloutWrapper("Counter-v0"),
+            InvalidArgumentError,
+            "model_forward must be a function, got 'Count",
+        ),  # pyright: ignore
+        (lambda: RolloutWrapper(env_name=Counter), InvalidArgumentError, "env_name must be an id or an Environment"),  # pyright: ignore
+        (
+            lambda: RolloutWrapper(env_name=Counter(), num_env_steps=0),
+            InvalidArgumentError,
+            "num_env_steps must be a pos",
+        ),
+        (
+            lambda: RolloutWrapper(env_name=Counter(), env_kwargs={"goal": 2}),
+            InvalidArgumentError,
+            "already has its",
+        ),
         (
             lambda: RolloutWrapper(env_name=Counter(), env_params={"boni": 1}),
             InvalidParamsError,
             "Counter has no param 'boni'; its params: .*bonus",
         ),
-        (lambda: EnvRollout(lambda *_: 0, Counter(), num_episodes=0), RolloutError, "num_episodes must be a positive"),
+        (
+            lambda: EnvRollout(lambda *_: 0, Counter(), num_episodes=0),
+            InvalidArgumentError,
+            "num_episodes must be a positive",
+        ),
     ],
 )
 def test_bad_arguments(build: Any, error: type[Exception], message: str) -> None:

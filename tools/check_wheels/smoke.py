@@ -57,7 +57,11 @@ def try_plugin(distribution: str) -> str:
     import envcore
     from envcore.errors import DatasetError
 
-    ids = [each.spec.id for each in envcore.list_envs() if each.distribution == distribution]
+    ids = [
+        found.spec.id
+        for found in envcore.registry.values()
+        if found.distribution == distribution and not found.spec.family
+    ]
     commands = announced_commands(distribution)
     expect(bool(ids or commands), "announces no environments and no commands")
     without_data: list[str] = []
@@ -77,8 +81,8 @@ def try_commands(distribution: str) -> str:
     import envcore
 
     listing = run_envcore("list").split()
-    for each in envcore.list_envs():
-        expect(each.spec.id in listing, f"`envcore list` does not show {each.spec.id}")
+    for env_id, found in envcore.registry.items():
+        expect(bool(found.spec.family) or env_id in listing, f"`envcore list` does not show {env_id}")
     commands = announced_commands(distribution)
     for name in commands:
         expect("Usage" in run_envcore(name, "--help"), f"`envcore {name} --help` shows no usage")
@@ -89,7 +93,7 @@ def announced_commands(distribution: str) -> list[str]:
     """The names of the commands that a distribution announces."""
     import envcore
 
-    plugins = [each for each in envcore.list_plugins() if each.distribution == distribution]
+    plugins = [each for each in envcore.registry.plugins if each.distribution == distribution]
     return [command.name for plugin in plugins for command in plugin.commands]
 
 

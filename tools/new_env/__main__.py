@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 
 from envcore.errors import EnvcoreError
-from envcore.registry import list_envs
+from envcore.registration import registry
 from envcore.specs import EnvSpec
 
 _HOOK = "envcore_env_specs"
@@ -58,7 +58,7 @@ def scaffold(suite: Path, class_name: str, env_id: str, summary: str) -> dict[Pa
     """Returns the files to write, including the changed `plugin.py`, without writing them.
 
     Raises:
-      ScaffoldError, InvalidSpecError: an argument is invalid, or something with this name exists already.
+      ScaffoldError, InvalidArgumentError: an argument is invalid, or something with this name exists already.
     """
     plugin = find_plugin(suite)
     module = module_name(class_name)
@@ -125,7 +125,7 @@ def check_unannounced(plugin: Path, env_id: str) -> None:
     except Exception as error:
         raise ScaffoldError(f"{plugin} does not work: {type(error).__name__}: {error}") from error
     owners = [str(plugin)] if env_id in own else []
-    owners += [found.distribution for found in list_envs() if found.spec.id == env_id]
+    owners += [found.distribution for found in registry.values() if found.spec.id == env_id]
     if owners:
         raise ScaffoldError(f"{env_id} is announced already, by {owners[0]}: choose another id")
 

@@ -13,7 +13,7 @@ import importlib
 
 from envcore.version import __version__ as __version__
 
-TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
+TYPE_CHECKING = False  # type checkers treat it as True; importing `typing` would take most of this module's time
 if TYPE_CHECKING:
     from typing import Any
 
@@ -31,12 +31,9 @@ if TYPE_CHECKING:
     from envcore.environment import EnvParams as EnvParams
     from envcore.environment import EnvState as EnvState
     from envcore.errors import EnvcoreError as EnvcoreError
-    from envcore.registry import find as find
-    from envcore.registry import list_envs as list_envs
-    from envcore.registry import list_families as list_families
-    from envcore.registry import list_plugins as list_plugins
-    from envcore.registry import make as make
-    from envcore.registry import register as register
+    from envcore.registration import make as make
+    from envcore.registration import register as register
+    from envcore.registration import registry as registry
     from envcore.rollout import RolloutWrapper as RolloutWrapper
     from envcore.specs import CommandSpec as CommandSpec
     from envcore.specs import EnvSpec as EnvSpec
@@ -60,12 +57,9 @@ _HOME = {
     "EnvParams": "environment",
     "EnvState": "environment",
     "EnvcoreError": "errors",
-    "find": "registry",
-    "list_envs": "registry",
-    "list_families": "registry",
-    "list_plugins": "registry",
-    "make": "registry",
-    "register": "registry",
+    "make": "registration",
+    "register": "registration",
+    "registry": "registration",
     "RolloutWrapper": "rollout",
     "CommandSpec": "specs",
     "EnvSpec": "specs",

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
-import heapq
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
+
+from packaging.utils import canonicalize_name
 
 from envcore.specs import EnvSpec
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
 
-_CANDIDATES = 200  # that difflib compares with a misspelt id, at some 50 us each
-_LONGEST = 100  # as far as a misspelt id is compared
-_CUTOFF = 0.6  # difflib's similarity from which an id is suggested
 _NUMBER = re.compile("[0-9]{2,}")
 
 
 @dataclasses.dataclass(frozen=True)
 class Registration:
-    """An environment of the catalogue: who announces it, and as what.
+    """A spec and its distribution.
 
     Attributes:
       distribution: canonical name of the distribution; `"local"` for what `envcore.register` added.
-      spec: the announced row.
+      spec: the announced spec.
       factory: the class or function that was registered itself; None where `spec.entry_point` has to be imported.
     """
 
@@ -37,58 +34,48 @@ class Registration:
 
     @property
     def qualified_id(self) -> str:
-        """`"distribution:id"`, which `make` takes where two distributions share an id."""
+        """`"distribution:id"`, which `make` takes where several distributions share an id."""
         return f"{self.distribution}:{self.spec.id}"
 
     @property
     def definition(self) -> str:
         """`"module:name"` of the class or function, also of one inside a function, which nothing could import."""
-        return self.spec.entry_point if self.factory is None else qualified_name(self.factory)
-
-
-def qualified_name(factory: Any) -> str:
-    """`"module:name"` of a class or function; what `exec` made has no module."""
-    return f"{factory.__module__ or '__main__'}:{factory.__qualname__}"
+        if self.factory is None:
+            return self.spec.entry_point
+        return f"{self.factory.__module__ or '__main__'}:{self.factory.__qualname__}"  # `exec` gives no module
 
 
 class Catalogue:
-    """Looks registrations up by id, by family and by what an id resembles."""
+    """Looks registrations up by their ids, and lists them."""
 
     def __init__(self, registrations: Iterable[Registration]):
         self._by_id: dict[str, list[Registration]] = {}
         for each in registrations:
             self._by_id.setdefault(each.spec.id, []).append(each)
-        for twins in self._by_id.values():
-            if len(twins) > 1:
-                twins.sort(key=lambda each: each.distribution)
+        for same in self._by_id.values():
+            if len(same) > 1:
+                same.sort(key=lambda each: each.distribution)
 
-    def named(self, env_id: str) -> list[Registration]:
-        """Those with this id, in the order of distributions."""
-        return self._by_id.get(env_id, [])
+    @property
+    def ids(self) -> Collection[str]:
+        """All ids, in no particular order."""
+        return self._by_id.keys()
+
+    def find(self, env_id: str) -> list[Registration]:
+        """Those that `"id"` or `"distribution:id"` stands for, in the order of distributions."""
+        qualifier, colon, name = env_id.rpartition(":")
+        found = self._by_id.get(name, [])
+        return [each for each in found if each.distribution == canonicalize_name(qualifier)] if colon else found
 
     @functools.cached_property
-    def families(self) -> dict[str, tuple[Registration, ...]]:
-        """The members of each family, in the order of ids; those without a family under the empty name."""
-        families: dict[str, list[Registration]] = {"": []}
-        for env_id in sorted(self._by_id, key=lambda env_id: (_natural(env_id), env_id)):
-            for each in self._by_id[env_id]:
-                families.setdefault(each.spec.family, []).append(each)
-        return {name: tuple(families[name]) for name in sorted(families)}
-
-    def nearest(self, env_id: str) -> list[str]:
-        """Up to three ids that are spelt like this one, the most similar first."""
-        name = env_id.lower()[:_LONGEST]
-        ids = {each.lower(): each for each in self._by_id}
-        most = (2 - _CUTOFF) / _CUTOFF  # difflib never suggests what is so many times as long
-        close = [each for each in ids if len(name) <= most * len(each) and len(each) <= most * len(name)]
-        if len(close) > _CANDIDATES:
-            pairs = {name[i : i + 2] for i in range(len(name) - 1)}
-
-            def shared(each: str) -> float:
-                return sum(map(each.__contains__, pairs)) / (len(each) + len(name))
-
-            close = heapq.nlargest(_CANDIDATES, close, key=shared)
-        return [ids[each] for each in difflib.get_close_matches(name, close, n=3, cutoff=_CUTOFF)]
+    def entries(self) -> dict[str, Registration]:
+        """All by what alone finds each, its id or `"distribution:id"`, in the natural order of ids."""
+        in_order = sorted(self._by_id, key=lambda env_id: (_natural(env_id), env_id))
+        return {
+            each.qualified_id if len(self._by_id[env_id]) > 1 else env_id: each
+            for env_id in in_order
+            for each in self._by_id[env_id]
+        }
 
 
 def _natural(env_id: str) -> str:

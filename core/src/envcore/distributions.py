@@ -1,9 +1,9 @@
 """Which installed distributions have entry points in a group.
 
-Distributions are read one by one, so that a damaged one, which may have nothing to do with envcore, harms no other.
-Where one is installed several times, the first folder on `sys.path` counts, as it does for imports, and in one folder
-the newest version. What an interrupted pip leaves behind does not count: folders such as
-`~nvcore_minatar-0.1.0.dist-info`, and metadata without a name beside a complete copy.
+Distributions are read one by one, so that a damaged one, which may have nothing to do with envcore, affects no other.
+If one is installed several times, the first folder on `sys.path` counts, as it does for imports, and in one folder the
+newest version. What an interrupted pip leaves behind is ignored: folders such as `~nvcore_minatar-0.1.0.dist-info`, and
+metadata without a name beside a complete copy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def announcing(group: str) -> list[Copy]:
-    """The distributions whose entry points are in `group`, or cannot be read: one copy of each, in order of names."""
+    """The distributions that have entry points in `group`, or unreadable ones: one copy of each, sorted by name."""
     copies: dict[str, list[Copy]] = {}
     for distribution in _distributions():
         copy = Copy(distribution, group)
@@ -37,12 +37,12 @@ def announcing(group: str) -> list[Copy]:
 
 
 class Copy:
-    """A distribution as one folder describes it, which is read as late as possible: there may be hundreds of them.
+    """A distribution as one folder describes it, read lazily because there may be hundreds of them.
 
     Attributes:
       entry_points: those in the group, as `importlib_metadata.EntryPoint` objects.
-      damage: what went wrong when `entry_points.txt` was read; None where it is sound, or where there is none.
-      names_group: whether `entry_points.txt` names the group, also where it is damaged.
+      damage: what went wrong when `entry_points.txt` was read; None if it is valid or missing.
+      names_group: whether `entry_points.txt` names the group, even if it is damaged.
     """
 
     def __init__(self, distribution: Any, group: str):
@@ -67,7 +67,7 @@ class Copy:
 
     @property
     def is_leftover(self) -> bool:
-        """Whether pip has renamed it for a removal that was never finished, and ignores it since."""
+        """Whether pip renamed it for a removal that it never finished, and ignores it."""
         return self._path.name.startswith("~")
 
     @property
@@ -77,7 +77,7 @@ class Copy:
 
     @functools.cached_property
     def metadata(self) -> Any:
-        """The fields of its metadata; None if that cannot be read, or has no valid name."""
+        """The fields of its metadata; None if they cannot be read or lack a valid name."""
         try:
             metadata = self._distribution.metadata
             return metadata if _canonical(metadata.get("Name") or "") else None
@@ -86,7 +86,7 @@ class Copy:
 
     @functools.cached_property
     def name(self) -> str:
-        """Its canonical name, by its folder where nothing else has to be read; "?" if it has none."""
+        """Its canonical name, taken from its folder where nothing else is read anyway; "?" if it has none."""
         in_path = _canonical(self._name_in_path[1]) if self._name_in_path else ""
         if (self.matters or not in_path) and self.metadata is not None:
             return _canonical(self.metadata["Name"])
@@ -106,7 +106,7 @@ class Copy:
         return list(self._distribution.requires or ())
 
     def _check_permission(self) -> None:
-        """The library takes a file that may not be read for a missing one."""
+        """Raises if the file may not be read: the library treats it as missing."""
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             (self._path / _ENTRY_POINTS).open().close()
 

@@ -176,7 +176,7 @@ class Environment(Generic[StateT, ParamsT]):
 
         Raises:
           NoPictureError: the environment has no picture.
-          PictureError: the height is not a positive integer, or the state is a batch of states.
+          InvalidArgumentError: the height is not a positive integer, or the state is a batch of states.
         """
         return self.paint(state, self._given(params), height)
 
@@ -191,7 +191,7 @@ class Environment(Generic[StateT, ParamsT]):
           The observation and the state.
 
         Raises:
-          InvalidKeyError, InvalidParamsError: an argument is not what it should be; also raised while tracing.
+          InvalidArgumentError: an argument is not what it should be; also raised while tracing.
         """
         random.check_key(key)
         return stepping.reset(self, key, arguments.checked_params(self, params))
@@ -223,8 +223,8 @@ class Environment(Generic[StateT, ParamsT]):
         is done they stop at the reset, because the fresh state does not depend on the old one.
 
         Raises:
-          InvalidKeyError, InvalidStateError, InvalidActionError, InvalidParamsError: an argument is not what it
-            should be; also raised while tracing.
+          InvalidArgumentError: an argument is not what it should be; also raised while tracing. For an action it is an
+            `InvalidActionError`, for params an `InvalidParamsError`.
         """
         return stepping.step(self, *self._checked(key, state, action, params))
 

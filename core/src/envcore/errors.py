@@ -1,4 +1,7 @@
-"""Every error that envcore raises on purpose. This module imports nothing heavy."""
+"""Every error that envcore raises on purpose, one class for each thing that a program would handle apart.
+
+This module imports nothing heavy.
+"""
 
 from __future__ import annotations
 
@@ -7,68 +10,46 @@ class EnvcoreError(Exception):
     """Base class of envcore's own errors."""
 
 
-class UnknownEnvironmentError(EnvcoreError, LookupError):
-    """No installed plugin announces the id."""
+class UnknownEnvironmentError(EnvcoreError, KeyError):
+    """Nothing installed announces the id, or several distributions do and `"distribution:id"` decides."""
 
-
-class AmbiguousEnvironmentError(EnvcoreError, LookupError):
-    """Several distributions announce the id; `"distribution:id"` decides."""
+    __str__ = Exception.__str__  # a KeyError shows its message as Python would write the string
 
 
 class EnvironmentLoadError(EnvcoreError, ImportError):
-    """The environment is announced, but its class cannot be imported or is no `Environment`."""
-
-
-class EnvironmentOptionError(EnvcoreError, TypeError):
-    """`make` was given an option that the environment's constructor does not have or refuses."""
-
-
-class InvalidSpecError(EnvcoreError, ValueError):
-    """A field of an `EnvSpec` or a `CommandSpec` is malformed."""
-
-
-class PluginError(EnvcoreError):
-    """A plugin is broken. Raised in strict mode, and into a plugin that looks at the catalogue while it is loaded."""
-
-
-class PluginWarning(UserWarning):
-    """A plugin could not be loaded and was left out."""
-
-
-class DatasetError(EnvcoreError):
-    """An environment's data is not there and cannot be had, or the files that are there are not what they should be."""
-
-
-class InvalidKeyError(EnvcoreError, TypeError):
-    """What was given as a random key is none, or is a whole batch of keys."""
-
-
-class InvalidActionError(EnvcoreError, ValueError):
-    """The action has the wrong structure, shape, dtype or (outside `jit`) value."""
-
-
-class InvalidParamsError(EnvcoreError, TypeError):
-    """The params belong to another environment, or a field has the wrong shape or dtype, or a value without meaning."""
-
-
-class InvalidStateError(EnvcoreError, TypeError):
-    """The state belongs to another environment."""
+    """The environment is announced, but its class cannot be imported or is not an `Environment`."""
 
 
 class EnvironmentDefinitionError(EnvcoreError, TypeError):
     """An environment's author broke the contract: the message says which method and how."""
 
 
-class RolloutError(EnvcoreError, ValueError):
-    """A rollout was asked for with arguments that make no sense."""
+class InvalidArgumentError(EnvcoreError, TypeError, ValueError):
+    """A call got an argument that it cannot use; the message names the argument and says what it must be."""
+
+
+class InvalidActionError(InvalidArgumentError):
+    """The action has the wrong structure, shape, dtype or (outside `jit`) value."""
+
+
+class InvalidParamsError(InvalidArgumentError):
+    """The params belong to another environment, or a field has the wrong shape or dtype, or a value without meaning."""
 
 
 class NoPictureError(EnvcoreError, NotImplementedError):
     """The environment's class does not implement `paint`."""
 
 
-class PictureError(EnvcoreError, ValueError):
-    """A picture was asked for with a height that is none, or of a whole batch of states at once."""
+class DatasetError(EnvcoreError):
+    """An environment's data is missing and cannot be downloaded, or its files are damaged."""
+
+
+class PluginError(EnvcoreError):
+    """A plugin is broken. Raised in strict mode, and into a plugin that uses the registry while it is loaded."""
+
+
+class PluginWarning(UserWarning):
+    """A plugin could not be loaded and was left out."""
 
 
 class ConformanceError(EnvcoreError, AssertionError):

@@ -1,7 +1,4 @@
-"""The hooks that a plugin can implement, and what they return, checked.
-
-pluggy checks the hooks' names and signatures; the rows are checked here.
-"""
+"""The hooks that a plugin can implement. pluggy checks their names and signatures, and this module what they return."""
 
 from __future__ import annotations
 
@@ -11,12 +8,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import pluggy
 
-from envcore.errors import InvalidSpecError, PluginError
+from envcore.errors import PluginError
 from envcore.specs import CommandSpec, EnvSpec
 
 Spec = TypeVar("Spec", EnvSpec, CommandSpec)
 
-_MOST_ROWS = 1_000_000  # of one hook; an endless generator would fill the memory
+_MOST_ROWS = 1_000_000  # of one hook: an endless generator would fill the memory
 _PLURALS = {EnvSpec: "environments; use options instead", CommandSpec: "commands"}
 
 hookspec = pluggy.HookspecMarker("envcore")
@@ -24,7 +21,7 @@ hookimpl = pluggy.HookimplMarker("envcore")
 
 
 class EnvcoreHooks:
-    """The hooks that a plugin can implement; one of them at least."""
+    """The hooks that a plugin can implement. It implements at least one."""
 
     @hookspec
     def envcore_env_specs(self) -> Iterable[EnvSpec]:  # pyright: ignore[reportReturnType]
@@ -46,8 +43,8 @@ def announced_by(module: object) -> Announced:
     """Calls the hooks of a plugin module.
 
     Raises:
-      PluginError: it implements no hook, or a hook returns something other than rows.
-      InvalidSpecError: a row is not of its type, a name is announced twice, or there are too many rows.
+      PluginError: it implements no hook, or a hook returns something other than rows, two rows of one
+        name, or too many rows.
       pluggy.PluginValidationError: it implements a hook that this core does not know, or with another signature.
     """
     manager = pluggy.PluginManager("envcore")
@@ -66,19 +63,19 @@ def announced_by(module: object) -> Announced:
 
 
 def _rows(hook: Any, kind: type[Spec]) -> Iterator[Spec]:
-    """The rows that the implementations of one hook return, in order; none where there is no implementation."""
+    """The rows that the implementations of one hook return, in order; none without an implementation."""
     results: list[Any] = hook() or [None] * bool(hook.get_hookimpls())  # pluggy leaves a None out
     for rows in results:
         if not isinstance(rows, Iterable):
-            raise PluginError(f"{hook.name}() returned {rows!r} in place of a list of {kind.__name__}")
+            raise PluginError(f"{hook.name}() returned {rows!r} instead of a list of {kind.__name__}")
     known: set[str] = set()
     for row, spec in enumerate(itertools.chain.from_iterable(results)):
         if row == _MOST_ROWS:
-            raise InvalidSpecError(f"{hook.name}() announces more than {_MOST_ROWS:,} {_PLURALS[kind]}")
-        if type(spec) is not kind:  # a subclass could do without the checks
-            raise InvalidSpecError(f"row {row} of {hook.name}() is of type {type(spec).__name__}, not {kind.__name__}")
+            raise PluginError(f"{hook.name}() announces more than {_MOST_ROWS:,} {_PLURALS[kind]}")
+        if type(spec) is not kind:  # a subclass could skip the checks
+            raise PluginError(f"row {row} of {hook.name}() is of type {type(spec).__name__}, not {kind.__name__}")
         name = spec.id if isinstance(spec, EnvSpec) else spec.name
         if name in known:
-            raise InvalidSpecError(f"{hook.name}() announces {name!r} twice")
+            raise PluginError(f"{hook.name}() announces {name!r} twice")
         known.add(name)
         yield spec

@@ -1,4 +1,4 @@
-"""From a registration to an environment: finds its class or function, and calls it with options that it has."""
+"""Makes the environment of a registration: imports its class or function, and checks the options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from envcore.catalogue import Registration
-from envcore.errors import EnvironmentLoadError, EnvironmentOptionError
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError
 from envcore.plugins import import_entry_point
 from envcore.specs import is_hashable
 from envcore.text import printable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def is_factory(value: object) -> TypeGuard[Callable[..., Environment[Any, Any]]]:
-    """Whether an environment can be made of it: a subclass of `Environment`, or a function."""
+    """Whether the value can make environments: a subclass of `Environment`, or a function."""
     if not isinstance(value, type):
         return inspect.isfunction(value)
     from envcore.environment import Environment
@@ -30,23 +30,11 @@ def construct(registration: Registration, kwargs: dict[str, Any]) -> Environment
     """Makes the environment of a registration. See `envcore.make`.
 
     Raises:
-      EnvironmentLoadError: its class or function cannot be imported, or is neither.
-      EnvironmentOptionError: an option is unknown or refused.
+      EnvironmentLoadError: its entry point cannot be imported, or is neither a subclass of `Environment` nor a function
+        that returns one.
+      InvalidArgumentError: an option is unknown or refused.
     """
-    return _construct(registration, registration.factory or _import_factory(registration), kwargs)
-
-
-def _import_factory(registration: Registration) -> Callable[..., Environment[Any, Any]]:
-    what = _pointer(registration)
-    factory = import_entry_point(registration.spec.entry_point, what, EnvironmentLoadError)
-    if not is_factory(factory):
-        raise EnvironmentLoadError(f"{what}, which is neither a subclass of envcore.Environment nor a function")
-    return factory
-
-
-def _construct(
-    registration: Registration, factory: Callable[..., Environment[Any, Any]], kwargs: dict[str, Any]
-) -> Environment[Any, Any]:
+    factory = registration.factory or _import_factory(registration)
     from envcore.environment import Environment
 
     env_id = registration.spec.id
@@ -59,23 +47,31 @@ def _construct(
                 f" {unknown[0]!r} is a parameter: params = params.replace({unknown[0]}=...), "
                 f"or --set {unknown[0]}=... on the command line of envcore-cli."
             )
-        raise EnvironmentOptionError(message)
+        raise InvalidArgumentError(message)
     options = {**registration.spec.kwargs, **kwargs}
     try:
         env = factory(**options)
     except (TypeError, ValueError, LookupError) as error:
-        raise EnvironmentOptionError(f"{env_id} refuses its options: {printable(error)}") from error
+        raise InvalidArgumentError(f"{env_id} refuses its options: {printable(error)}") from error
     if not isinstance(env, Environment):
         raise EnvironmentLoadError(
-            f"{_pointer(registration)}, which returns {printable(repr(env))} in place of an Environment"
+            f"{_pointer(registration)}, which returns {printable(repr(env))} instead of an Environment"
         )
     for name, option in options.items():
         if not is_hashable(getattr(env, name, option)):
-            raise EnvironmentOptionError(
+            raise InvalidArgumentError(
                 f"{env_id}'s option {name!r} must be hashable, because it is static under jit: use a tuple, "
                 f"got {option!r}"
             )
     return env
+
+
+def _import_factory(registration: Registration) -> Callable[..., Environment[Any, Any]]:
+    what = _pointer(registration)
+    factory = import_entry_point(registration.spec.entry_point, what, EnvironmentLoadError)
+    if not is_factory(factory):
+        raise EnvironmentLoadError(f"{what}, which is neither a subclass of envcore.Environment nor a function")
+    return factory
 
 
 def _pointer(registration: Registration) -> str:
@@ -83,7 +79,7 @@ def _pointer(registration: Registration) -> str:
 
 
 def _option_names(factory: Callable[..., Environment[Any, Any]]) -> tuple[list[str], bool]:
-    """The options that it names, and whether it takes any others (`**options`)."""
+    """The names of its options, and whether it takes any others (`**options`)."""
     if isinstance(factory, type):
         return [field.name for field in dataclasses.fields(factory) if field.init], False
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -97,5 +93,5 @@ def _param_names(registration: Registration, factory: Callable[..., Environment[
 
     try:
         return set(param_names(factory(**registration.spec.kwargs).default_params))
-    except Exception:  # it has options without a default: the error message does without the hint
+    except Exception:  # it has options without a default: the error message goes without the hint
         return set()

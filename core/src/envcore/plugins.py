@@ -16,12 +16,12 @@ entry point's value is a light module (no JAX, no environments imported) with on
 
 pluggy checks the hooks' names and signatures. The loading is our own: one broken plugin must not take another
 down, and the order must not depend on `sys.path`. A distribution with a damaged `entry_points.txt` that does not name
-the group, so that nobody knows whether it has a plugin, is listed as unreadable, and nothing warns of it.
+the group may or may not have a plugin: it is listed as unreadable, without a warning.
 
-Three environment variables steer it, read at the first discovery:
+Three environment variables control it. They are read at the first discovery:
 
-    ENVCORE_DISABLE_PLUGINS=a,b   leave these distributions (or entry-point names) out, before they are imported
-    ENVCORE_PLUGIN_AUTOLOAD=0     leave all out; environments come from `envcore.register` alone
+    ENVCORE_DISABLE_PLUGINS=a,b   skip these distributions (or entry-point names), without importing them
+    ENVCORE_PLUGIN_AUTOLOAD=0     skip all plugins; environments come from `envcore.register` alone
     ENVCORE_STRICT_PLUGINS=1      raise `PluginError` at the first broken plugin instead of warning
 """
 
@@ -46,6 +46,8 @@ from envcore.text import printable
 from envcore.version import __version__
 
 GROUP = "envcore.plugins"
+AUTOLOAD_OFF = "ENVCORE_PLUGIN_AUTOLOAD is off"
+"""The `error` of plugins that are disabled all together."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,10 +59,10 @@ class PluginRecord:
       version: its version; `"?"` where it has none.
       name: name of the entry point; empty where it cannot be read.
       module: dotted path of the plugin module; empty where it cannot be read.
-      status: `"loaded"`, `"disabled"` (by the user), `"broken"`, or `"unreadable"`: nobody knows whether the
-        distribution has a plugin, because its `entry_points.txt` is damaged and does not name the group.
+      status: `"loaded"`, `"disabled"` (by the user), `"broken"`, or `"unreadable"`: its `entry_points.txt` is
+        damaged and does not name the group, so it is unknown whether the distribution has a plugin.
       specs: the announced environments; empty unless loaded.
-      error: one line on why it is left out; empty where it is loaded.
+      error: one line that says why it is left out; empty if it is loaded.
       commands: the announced commands of `envcore`; empty unless loaded.
     """
 
@@ -75,11 +77,11 @@ class PluginRecord:
 
 
 def discover() -> tuple[PluginRecord, ...]:
-    """Loads every installed plugin that is not disabled; returns what came of each, in the order of distribution names.
+    """Loads every installed plugin that is not disabled; returns a record of each, sorted by distribution.
 
     Raises:
       PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`.
-      EnvcoreError: an environment variable that is a switch is neither on nor off.
+      EnvcoreError: `ENVCORE_PLUGIN_AUTOLOAD` or `ENVCORE_STRICT_PLUGINS` is neither on nor off.
     """
     autoload = is_autoload_on()
     strict = _switch("ENVCORE_STRICT_PLUGINS", default=False)
@@ -88,7 +90,7 @@ def discover() -> tuple[PluginRecord, ...]:
     for copy, entry_point in _installed():
         record = _describe(copy, entry_point)
         if not autoload:
-            record = dataclasses.replace(record, status="disabled", error="ENVCORE_PLUGIN_AUTOLOAD is off")
+            record = dataclasses.replace(record, status="disabled", error=AUTOLOAD_OFF)
         elif disabled & _names(record):
             record = dataclasses.replace(record, status="disabled", error="ENVCORE_DISABLE_PLUGINS names it")
         else:
@@ -97,7 +99,7 @@ def discover() -> tuple[PluginRecord, ...]:
                 record = dataclasses.replace(record, **announced_by(entry_point.load())._asdict())
             except KeyboardInterrupt:
                 raise
-            except BaseException as error:  # a plugin may call sys.exit, or raise what derives from no Exception
+            except BaseException as error:  # a plugin may call sys.exit, or raise another BaseException
                 status = "broken" if copy.names_group else "unreadable"
                 record = dataclasses.replace(record, status=status, error=one_line(error))
                 if strict and status == "broken":
@@ -113,10 +115,10 @@ def is_autoload_on() -> bool:
 
 
 def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
-    """Says in one line each which of the discovered plugins are broken, and which disabled names no plugin has."""
-    strangers = _disabled_names()
+    """Describes in one line each the broken plugins, and the disabled names that match no plugin."""
+    unmatched = _disabled_names()
     for record in records:
-        strangers -= _names(record)
+        unmatched -= _names(record)
         if record.status == "broken":
             module = f" ({record.module})" if record.module else ""
             yield printable(
@@ -124,8 +126,8 @@ def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
                 f"Fix or uninstall it, or set ENVCORE_DISABLE_PLUGINS={record.distribution}; "
                 "ENVCORE_STRICT_PLUGINS=1 shows the whole traceback."
             )
-    for name in sorted(strangers):
-        yield f"ENVCORE_DISABLE_PLUGINS names {name!r}, but no installed plugin has that name."
+    for name in sorted(unmatched):
+        yield f"ENVCORE_DISABLE_PLUGINS names {name!r}, which matches no installed plugin."
 
 
 def _switch(variable: str, default: bool) -> bool:
@@ -145,7 +147,7 @@ def _disabled_names() -> set[str]:
 
 
 def _installed() -> Iterator[tuple[Copy, Any]]:
-    """Every entry point of the group, and None for a distribution whose entry points cannot be read."""
+    """Every entry point in the group, and None for a distribution whose entry points cannot be read."""
     for copy in announcing(GROUP):
         for entry_point in sorted(copy.entry_points, key=lambda each: (each.name, each.value)) or [None]:
             yield copy, entry_point
@@ -171,7 +173,7 @@ def _check_distribution(copy: Copy) -> None:
         raise PluginError(
             f"it has {len(copy.entry_points)} entry points in the group {GROUP}, where a distribution has one"
         )
-    # pip can be told to install a plugin beside a core that it does not fit; say so before an obscure failure.
+    # pip can be forced to install a plugin beside an incompatible core: report that instead of an obscure failure.
     for line in copy.requires:
         wanted = _core_versions(line)
         if wanted is not None and not wanted.contains(__version__, prereleases=True):
@@ -179,7 +181,7 @@ def _check_distribution(copy: Copy) -> None:
 
 
 def _core_versions(line: str) -> SpecifierSet | None:
-    """The versions of envcore that a line of requirements allows; None where it is about something else."""
+    """The versions of envcore that a line of requirements allows; None if it is about another distribution."""
     try:
         requirement = Requirement(line)
     except InvalidRequirement:
@@ -190,17 +192,17 @@ def _core_versions(line: str) -> SpecifierSet | None:
 
 
 def one_line(error: BaseException) -> str:
-    """Tells an error in one line, with its class unless it is one of envcore's own."""
+    """Describes an error in one line, with its class unless it is one of envcore's own."""
     try:
         message = printable(" ".join(str(error).split()))
-    except BaseException:  # its author may raise anything here too
-        message = "an error that cannot say what it is"
+    except BaseException:  # `__str__` may raise anything, too
+        message = "an error whose message cannot be shown"
     kind = "" if isinstance(error, EnvcoreError) else type(error).__name__
     return ": ".join(part for part in (kind, message) if part)
 
 
 def import_entry_point(entry_point: str, what: str, error_class: type[EnvcoreError]) -> Any:
-    """What a spec's "module:name" points at; `what` says whose it is, where it raises `error_class`."""
+    """Imports what a spec's "module:name" points at; raises `error_class`, whose message begins with `what`."""
     module, _, name = entry_point.partition(":")
     try:
         return getattr(importlib.import_module(module), name)

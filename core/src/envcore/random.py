@@ -23,7 +23,7 @@ import numpy as np
 from jax import lax
 
 from envcore import trees
-from envcore.errors import InvalidKeyError
+from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
 
 _RESET_TAG = 0x7265736B
@@ -34,18 +34,20 @@ _CONFIG: Any = jax.config
 
 
 def check_key(key: object) -> None:
-    """Raises `InvalidKeyError` unless `key` is one typed key, or one legacy key of the default key type."""
+    """Raises `InvalidArgumentError` unless `key` is one typed key, or one legacy key of the default key type."""
     advice = "make one with jax.random.key(seed)"
     if not isinstance(key, jax.Array | np.ndarray):
-        raise InvalidKeyError(f"expected a random key, got {key!r}: {advice}.")
+        raise InvalidArgumentError(f"expected a random key, got {key!r}: {advice}.")
     if trees.is_key(key):
         batch = key.shape
     elif key.dtype == np.uint32 and key.ndim > 0 and key.shape[-1] == _legacy_size():
         batch = key.shape[:-1]
     else:
-        raise InvalidKeyError(f"expected a random key, got an array of {key.dtype}{list(key.shape)}: {advice}.")
+        raise InvalidArgumentError(f"expected a random key, got an array of {key.dtype}{list(key.shape)}: {advice}.")
     if batch:
-        raise InvalidKeyError(f"expected one random key, got a batch of shape {batch}: use jax.vmap, or one of them.")
+        raise InvalidArgumentError(
+            f"expected one random key, got a batch of shape {batch}: use jax.vmap, or one of them."
+        )
 
 
 def split(key: jax.Array, num: int = 2) -> jax.Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import EnvcoreError, EnvironmentDefinitionError, PictureError
+from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidArgumentError
 from envcore.painting import checked_height
 
 
@@ -39,7 +39,7 @@ def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: 
       uint8 (height, width, 3), preceded by the axes of `state.time`.
 
     Raises:
-      PictureError: the height is not a positive integer.
+      InvalidArgumentError: the height is not a positive integer.
       EnvironmentDefinitionError: `render` returns something else, or does not take a height.
       NoPictureError: the environment does not implement `paint`.
     """
@@ -77,7 +77,7 @@ def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
     for height in range(start, 0, -1):
         if (found := rendered(height))[0] <= size[0] and found[1] <= size[1]:
             return height
-    raise PictureError(
+    raise InvalidArgumentError(
         f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: at a height of {size[0]} its width is "
         f"{width}; choose a larger size."
     )

@@ -17,10 +17,11 @@ import jax.numpy as jnp
 from flax import struct
 from jax import lax
 
-from envcore import options, random, registry, spaces
+from envcore import options, random, spaces
 from envcore.engine import arguments
 from envcore.environment import NO_TIME_LIMIT, Environment
-from envcore.errors import InvalidParamsError, RolloutError
+from envcore.errors import InvalidArgumentError, InvalidParamsError
+from envcore.registration import make
 
 Policy = Callable[[Any, Any, jax.Array], Any]
 """`policy(policy_params, obs, key) -> action`."""
@@ -97,9 +98,9 @@ def run_rollout(
       The state after the last step, and what was collected; each leaf of it has a leading axis of length `num_steps`.
 
     Raises:
-      RolloutError: num_steps is not a positive integer.
+      InvalidArgumentError: num_steps is not a positive integer.
     """
-    num_steps = options.positive_integer("num_steps", num_steps, RolloutError)
+    num_steps = options.positive_integer("num_steps", num_steps, InvalidArgumentError)
 
     def body(carry: RolloutState, _: None) -> tuple[RolloutState, Any]:
         # The observation is computed from the state here and not carried: XLA would copy it on every iteration.
@@ -151,7 +152,7 @@ class RolloutWrapper:
     end of an episode.
 
     Raises:
-      RolloutError: an argument has the wrong type, or num_env_steps is not a positive integer.
+      InvalidArgumentError: an argument has the wrong type, or num_env_steps is not a positive integer.
       InvalidParamsError: env_params names a param that the environment does not have.
     """
 
@@ -166,11 +167,13 @@ class RolloutWrapper:
         if model_forward is not None:
             _check_policy(model_forward)
         if isinstance(env_name, str):
-            self.env, _ = registry.make(env_name, **(env_kwargs or {}))
+            self.env, _ = make(env_name, **(env_kwargs or {}))
         elif env_kwargs:
-            raise RolloutError("env_kwargs are only for an environment's id: an Environment already has its options.")
+            raise InvalidArgumentError(
+                "env_kwargs are only for an environment's id: an Environment already has its options."
+            )
         elif not isinstance(env_name, Environment):
-            raise RolloutError(f"env_name must be an id or an Environment, got {env_name!r}.")
+            raise InvalidArgumentError(f"env_name must be an id or an Environment, got {env_name!r}.")
         else:
             self.env = env_name
         self.env_params = _with_overrides(self.env, env_params)
@@ -218,7 +221,7 @@ class EnvRollout(RolloutWrapper):
     ):
         _check_policy(model_forward)
         super().__init__(_FlaxPolicy(model_forward), env_name, num_env_steps, env_kwargs, env_params)
-        self.num_episodes = options.positive_integer("num_episodes", num_episodes, RolloutError)
+        self.num_episodes = options.positive_integer("num_episodes", num_episodes, InvalidArgumentError)
 
     def collect(self, key: jax.Array, policy_params: Any) -> jax.Array:
         """Returns of `num_episodes` episodes, float32 (num_episodes,); those longer than a rollout are cut short."""
@@ -237,7 +240,9 @@ class _FlaxPolicy:
 
 def _check_policy(model_forward: Any) -> None:
     if not callable(model_forward):
-        raise RolloutError(f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?")
+        raise InvalidArgumentError(
+            f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?"
+        )
 
 
 def _with_overrides(env: Environment[Any, Any], env_params: Any) -> Any:
@@ -257,7 +262,7 @@ def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int 
     if num_env_steps is None:
         limit = int(params.max_steps_in_episode)
         return STEPS_WITHOUT_TIME_LIMIT if limit == NO_TIME_LIMIT else limit
-    return options.positive_integer("num_env_steps", num_env_steps, RolloutError)
+    return options.positive_integer("num_env_steps", num_env_steps, InvalidArgumentError)
 
 
 def _first_return(steps: Transition) -> jax.Array:

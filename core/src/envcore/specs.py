@@ -1,4 +1,4 @@
-"""How a plugin announces environments and commands without importing them. Strings only, no JAX."""
+"""What a plugin announces: environments and commands, as strings, so that nothing has to be imported. No JAX."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping
 from types import MappingProxyType
 from typing import Any, final
 
-from envcore.errors import InvalidSpecError
+from envcore.errors import InvalidArgumentError
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]*")
 _COMMAND = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
@@ -18,7 +18,7 @@ _ENTRY_POINT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 @final
 @dataclasses.dataclass(frozen=True)
 class EnvSpec:
-    """One row of the catalogue.
+    """An environment that a plugin announces.
 
     Attributes:
       id: what a user passes to `envcore.make`, for example `"CartPole-v1"`.
@@ -27,11 +27,11 @@ class EnvSpec:
       kwargs: constructor options that belong to this id, with hashable values; options given to `make` win over them.
       summary: one line on the task, shown by `envcore list`.
       source: where the rules come from (paper or original implementation).
-      family: for the settings of one experiment, which would flood a listing: what their ids have in common. The ids
-        are `"family/..."`, and a listing shows the family in one line. Empty for an environment of its own.
+      family: groups many settings of one experiment. Their ids are `"family/..."`, and `envcore list` shows the family
+        in one line. Empty for an environment that belongs to no family.
 
     Raises:
-      InvalidSpecError: a field is not of its type, or `id`, `entry_point` or `family` is malformed.
+      InvalidArgumentError: a field is not of its type, or `id`, `entry_point` or `family` is malformed.
     """
 
     id: str
@@ -44,24 +44,24 @@ class EnvSpec:
     def __post_init__(self) -> None:
         _check_strings(self, "id", "entry_point", "summary", "source", "family")
         if not _ID.fullmatch(self.id):
-            raise InvalidSpecError(
+            raise InvalidArgumentError(
                 f"EnvSpec.id {self.id!r} must start with a letter or digit and hold only a-z, A-Z, 0-9 and . _ + / -"
             )
         if not _ENTRY_POINT.fullmatch(self.entry_point):
-            raise InvalidSpecError(
+            raise InvalidArgumentError(
                 f"EnvSpec.entry_point of {self.id!r} must read 'package.module:Class', got {self.entry_point!r}"
             )
         if self.family and not self.id.startswith(f"{self.family}/"):
-            raise InvalidSpecError(
-                f"EnvSpec.family of {self.id!r} must be what its id has before a '/', got {self.family!r}"
+            raise InvalidArgumentError(
+                f"EnvSpec.family of {self.id!r} must be the part of its id before a '/', got {self.family!r}"
             )
         if not isinstance(self.kwargs, Mapping) or not all(isinstance(key, str) for key in self.kwargs):
-            raise InvalidSpecError(
+            raise InvalidArgumentError(
                 f"EnvSpec.kwargs of {self.id!r} must map option names to values, got {self.kwargs!r}"
             )
         for name, value in self.kwargs.items():
             if not is_hashable(value):
-                raise InvalidSpecError(
+                raise InvalidArgumentError(
                     f"EnvSpec.kwargs[{name!r}] of {self.id!r} must be hashable, such as a tuple, got {value!r}"
                 )
         object.__setattr__(self, "kwargs", MappingProxyType(dict(self.kwargs)))
@@ -73,16 +73,16 @@ class EnvSpec:
 @final
 @dataclasses.dataclass(frozen=True)
 class CommandSpec:
-    """A command of the command line `envcore`, which the distribution envcore-cli brings.
+    """A command that a plugin adds to `envcore`, the command line of the distribution envcore-cli.
 
     Attributes:
       name: what a user types after `envcore`, for example `"render"`.
       summary: one line on what it does, shown by `envcore --help`.
       entry_point: `"package.module:object"`, imported only when the command is called: a `typer.Typer` with commands of
-        its own, or a function whose parameters typer makes options of.
+        its own, or a function whose parameters become options.
 
     Raises:
-      InvalidSpecError: a field is not a string, or `name` or `entry_point` is malformed.
+      InvalidArgumentError: a field is not a string, or `name` or `entry_point` is malformed.
     """
 
     name: str
@@ -92,12 +92,12 @@ class CommandSpec:
     def __post_init__(self) -> None:
         _check_strings(self, "name", "summary", "entry_point")
         if not _COMMAND.fullmatch(self.name):
-            raise InvalidSpecError(
+            raise InvalidArgumentError(
                 f"CommandSpec.name {self.name!r} must start with a letter and hold only words of a-z and 0-9, "
                 "joined by - or _"
             )
         if not _ENTRY_POINT.fullmatch(self.entry_point):
-            raise InvalidSpecError(
+            raise InvalidArgumentError(
                 f"CommandSpec.entry_point of {self.name!r} must read 'package.module:object', got {self.entry_point!r}"
             )
 
@@ -106,7 +106,7 @@ def _check_strings(spec: object, *names: str) -> None:
     for name in names:
         value = getattr(spec, name)
         if not isinstance(value, str):
-            raise InvalidSpecError(f"{type(spec).__name__}.{name} must be a string, got {value!r}")
+            raise InvalidArgumentError(f"{type(spec).__name__}.{name} must be a string, got {value!r}")
 
 
 def is_hashable(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Words that envcore did not write itself, made fit for a terminal. Imports nothing heavy."""
+"""Makes text that others wrote safe to print on a terminal. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _HIDDEN = re.compile(
 
 
 def printable(text: object, *, multiline: bool = False) -> str:
-    r"""The text with every character that a terminal would obey, or would not show, written as an escape.
+    r"""The text with control characters and invisible characters written as escapes.
 
-    Summaries, docstrings and messages come from whoever wrote a plugin: an escape sequence in them could clear the
-    screen or rename the window, and a change of direction could show other words than those that are there.
+    Summaries, docstrings and messages come from the authors of plugins: an escape sequence in them could clear the
+    screen or rename the window, and a change of direction could show words in another order.
 
     Args:
       text: what to show; `str` is applied to it.
-      multiline: keeps line feeds and tabs, for docstrings; by default they too become `\n` and `\t`.
+      multiline: keeps line feeds and tabs, for docstrings; by default they become `\n` and `\t`.
     """
     text = str(text)
     if text.isprintable():

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import painting
-from envcore.errors import PictureError
+from envcore.errors import InvalidArgumentError
 from flax import struct
 from switches import switched
 
@@ -165,18 +165,18 @@ def test_a_picture_compiles_once_for_each_of_its_options():
 
 def test_a_picture_of_a_batch_of_states_is_refused_before_it_is_painted():
     ball = painting.picture(lambda *_: pytest.fail("painted"))
-    with pytest.raises(PictureError, match=r"one state, got numbers of shape \(8,\): for a batch, use jax.vmap"):
+    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape \(8,\): for a batch, use jax.vmap"):
         ball(Ball(jnp.zeros(8), jnp.zeros(8)), None, 8)
 
 
 @pytest.mark.parametrize("height", [0, -3, 2.5, None, "64"])
 def test_a_height_must_be_a_positive_integer(height):
-    with pytest.raises(PictureError, match="height of a picture must be a positive integer, got"):
+    with pytest.raises(InvalidArgumentError, match="height of a picture must be a positive integer, got"):
         painting.paint(height, UNIT)
 
 
 def test_a_height_that_no_machine_can_paint_is_refused_before_it_is_tried():
-    with pytest.raises(PictureError, match=r"at most 65,536, got 9{20}$"):
+    with pytest.raises(InvalidArgumentError, match=r"at most 65,536, got 9{20}$"):
         painting.paint(int("9" * 20), UNIT)
 
 
@@ -187,5 +187,5 @@ def test_numpy_integers_are_heights():
 
 def test_a_batch_without_vmap_is_refused():
     xs = jnp.linspace(0, 1, 8)
-    with pytest.raises(PictureError, match=r"one state, got numbers of shape \(8,\): for a batch, use jax.vmap"):
+    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape \(8,\): for a batch, use jax.vmap"):
         painting.paint(8, UNIT, (painting.circle((xs, 0.5), 0.1), painting.RED))

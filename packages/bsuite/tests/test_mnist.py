@@ -16,7 +16,7 @@ import mnist_files
 import numpy as np
 import pytest
 from envcore import spaces
-from envcore.errors import DatasetError, EnvironmentOptionError
+from envcore.errors import DatasetError, InvalidArgumentError
 from envcore.testing import check_env
 from envcore_bsuite import mnist_data
 from envcore_bsuite.mnist import MNISTBandit, MNISTBanditState
@@ -171,7 +171,7 @@ def test_observation_space(folder: str, signed_pixels: bool, low: int, high: int
     ],
 )
 def test_bad_options(folder: str, options: dict[str, Any], problem: str) -> None:
-    with pytest.raises(EnvironmentOptionError, match=problem):
+    with pytest.raises(InvalidArgumentError, match=problem):
         envcore.make("MNISTBandit-bsuite", folder=folder, **options)
 
 

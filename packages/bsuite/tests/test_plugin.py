@@ -41,16 +41,16 @@ def test_ids() -> None:
 
 
 def test_listing() -> None:
-    listed = [each.spec.id for each in envcore.list_envs() if each.distribution == "envcore-bsuite"]
-    assert sorted(listed) == sorted(f"{name}-bsuite" for name in IDS)
-    families = [name for name in envcore.list_families() if name.startswith("bsuite/")]
-    assert families == sorted(f"bsuite/{name}" for name in EXPERIMENTS)
+    specs = [each.spec for each in envcore.registry.values() if each.distribution == "envcore-bsuite"]
+    assert sorted(each.id for each in specs if not each.family) == sorted(f"{name}-bsuite" for name in IDS)
+    families = {each.family for each in specs if each.family}
+    assert families == {f"bsuite/{name}" for name in EXPERIMENTS}
     assert len(families) == 23
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_members_in_order_of_numbers(name: str) -> None:
-    members = [each.spec.id for each in envcore.list_envs(f"bsuite/{name}")]
+    members = [env_id for env_id in envcore.registry if env_id.startswith(f"bsuite/{name}/")]
     assert members == [f"bsuite/{name}/{number}" for number in range(len(EXPERIMENTS[name].settings))]
 
 

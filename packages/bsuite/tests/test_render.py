@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from envcore import painting
 from envcore.environment import Environment
-from envcore.errors import PictureError
+from envcore.errors import InvalidArgumentError
 from envcore_bsuite.bandit import SimpleBandit
 from envcore_bsuite.cartpole import CartPole
 from envcore_bsuite.cartpole_swingup import CartPoleSwingup
@@ -269,9 +269,9 @@ def test_wrappers_show_what_is_inside(case: Case) -> None:
 def test_bad_input(case: Case) -> None:
     state = state_of(case.env, **case.start)
     for height in (0, None):
-        with pytest.raises(PictureError, match="a positive integer, got"):
+        with pytest.raises(InvalidArgumentError, match="a positive integer, got"):
             case.env.render(state, height=height)
-    with pytest.raises(PictureError, match=r"shows one state, got .* of shape"):
+    with pytest.raises(InvalidArgumentError, match=r"shows one state, got .* of shape"):
         case.env.render(jax.tree.map(lambda x: np.stack([x] * 8), state), height=8)
 
 

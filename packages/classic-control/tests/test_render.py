@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import painting
-from envcore.errors import PictureError
+from envcore.errors import InvalidArgumentError
 from envcore_classic_control.acrobot import Acrobot
 from envcore_classic_control.cartpole import CartPole
 from envcore_classic_control.mountain_car import MountainCar
@@ -123,10 +123,10 @@ def test_x64_mode_changes_nothing(env: Any) -> None:
 
 
 def test_bad_input(env: Any) -> None:
-    with pytest.raises(PictureError, match="a positive integer, got 0"):
+    with pytest.raises(InvalidArgumentError, match="a positive integer, got 0"):
         env.render(state_of(env), height=0)
     states = jax.tree.map(lambda x: jnp.stack([x] * 8), state_of(env))
-    with pytest.raises(PictureError, match="shows one state, got numbers of shape"):
+    with pytest.raises(InvalidArgumentError, match="shows one state, got numbers of shape"):
         env.render(states, height=8)
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import painting, trees
-from envcore.errors import PictureError
+from envcore.errors import InvalidArgumentError
 from envcore_misc.bernoulli_bandit import BernoulliBandit
 from envcore_misc.four_rooms import MAP, FourRooms
 from envcore_misc.frozen_lake import FrozenLake
@@ -178,10 +178,10 @@ def test_x64_mode_changes_nothing(env: Any) -> None:
 
 
 def test_bad_input(env: Any) -> None:
-    with pytest.raises(PictureError, match="a positive integer, got 0"):
+    with pytest.raises(InvalidArgumentError, match="a positive integer, got 0"):
         render(env, 0)
     states = jax.tree.map(lambda x: jnp.stack([x] * 8), state_of(env))
-    with pytest.raises(PictureError, match="shows one state, got numbers of shape"):
+    with pytest.raises(InvalidArgumentError, match="shows one state, got numbers of shape"):
         env.render(states, height=8)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from envcore import registry
 from envcore.plugins import PluginRecord
-from envcore.specs import EnvSpec
+from envcore.registration import Registry
 from envcore_cli import interrupt, main
 
 Run = Callable[..., tuple[int, str, str]]
@@ -23,16 +23,13 @@ def plugins() -> tuple[PluginRecord, ...]:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], plugins: tuple[PluginRecord, ...]) -> Run:
     """Runs `envcore ARGS` and returns exit status, output and errors. Only the toy environments are installed."""
-    shared = registry.Registry()
     monkeypatch.setattr(interrupt, "install", lambda: None)  # Ctrl-C belongs to pytest
-    monkeypatch.setattr(registry, "discover", lambda: plugins)
+    monkeypatch.setattr("envcore.registration.discover", lambda: plugins)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(registry, "_SHARED", shared)
-    shared.register(
-        EnvSpec("Counter-v0", "toy:Counter", summary="Count to three.", source="made up"),
-        EnvSpec("Deck-v0", "toy:Deck", summary="Guess [/red] the cards."),
-        EnvSpec("Broken-v0", "test_cli_broken:Broken"),
-    )
+    monkeypatch.setattr(registry, "__dict__", vars(Registry()))
+    registry.register("Counter-v0", "toy:Counter", summary="Count to three.", source="made up")
+    registry.register("Deck-v0", "toy:Deck", summary="Guess [/red] the cards.")
+    registry.register("Broken-v0", "test_cli_broken:Broken")
 
     def run(*args: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["envcore", *args])

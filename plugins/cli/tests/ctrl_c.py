@@ -16,7 +16,7 @@ import toy
 from envcore import registry
 from envcore_cli import interrupt, main
 from envcore.specs import EnvSpec
-registry.register(EnvSpec("Counter-v0", "toy:Counter"))
+registry.register("Counter-v0", "toy:Counter")
 sys.argv = ["envcore", *{!r}]
 install = interrupt.install
 interrupt.install = lambda: (install(), print("ready", flush=True))

@@ -16,7 +16,7 @@ import pytest
 import toy
 from envcore import registry
 from envcore.plugins import PluginRecord
-from envcore.specs import EnvSpec
+from envcore.registration import Registry
 from envcore_cli.catalogue import _in_parts, _lines
 from envcore_cli.choice import choose, parse_value
 from envcore_cli.measured_rollout import MeasuredRollout
@@ -51,17 +51,25 @@ def test_a_registered_class_is_shown(run: Run) -> None:
 
 
 def test_list_shows_a_family_in_one_row(run: Run) -> None:
-    members = [
-        EnvSpec(f"counters/{n}", "toy:Counter", {"goal": n}, f"Count to {n}.", family="counters") for n in (8, 9, 10)
-    ]
-    registry.register(*members, EnvSpec("decks/0", "toy:Deck", family="decks"))
+    for n in (8, 9, 10):
+        registry.register(
+            f"counters/{n}", "toy:Counter", kwargs={"goal": n}, summary=f"Count to {n}.", family="counters"
+        )
+    registry.register("decks/0", "toy:Deck", family="decks")
     _, out, _ = run("list")
     assert [line.split()[0] for line in out.splitlines()][3:] == ["Deck-v0", "counters/8..10", "decks/0"]
     _, out, _ = run("list", "counters")
     assert [line.split()[0] for line in out.splitlines()] == ["id", "counters/8", "counters/9", "counters/10"]
     code, _, err = run("list", "count")
     assert code == 1
-    assert "no family of environments is called 'count'; there are: counters, decks." in err
+    assert "no family of environments is called 'count'; there are: counters, decks.\n" in err
+
+
+def test_an_unknown_family_among_many_or_none(run: Run) -> None:
+    assert run("list", "counters")[2] == "error: no family of environments is called 'counters'; there are: none.\n"
+    for number in range(100):
+        registry.register(f"family{number:03}/0", "toy:Counter", family=f"family{number:03}")
+    assert run("list", "families")[2].endswith("family028, family029 and 70 more.\n")
 
 
 def test_list_fits_the_terminal(run: Run) -> None:
@@ -78,12 +86,13 @@ def test_list_fits_the_terminal(run: Run) -> None:
 def test_list_in_a_terminal_of_80_columns_does_not_wrap() -> None:
     code = """
 import sys
-from envcore import registry
-from envcore.specs import EnvSpec
+from envcore import registration
+from envcore.registration import registry
 from envcore_cli import main
-registry.discover = lambda *args: ()
-registry.register(*(EnvSpec(f"family/{i}", "toy:Counter", summary="long " * 30, family="family") for i in range(3)))
-registry.register(EnvSpec("Counter-v0", "toy:Counter", summary="Count to three. " * 9))
+registration.discover = lambda *args: ()
+for i in range(3):
+    registry.register(f"family/{i}", "toy:Counter", summary="long " * 30, family="family")
+registry.register("Counter-v0", "toy:Counter", summary="Count to three. " * 9)
 sys.argv = ["envcore", "list"]
 main()
 """
@@ -172,7 +181,7 @@ def test_info(run: Run) -> None:
 
 
 def test_info_of_a_wrapped_environment_has_the_rules_inside(run: Run) -> None:
-    registry.register(EnvSpec("Gain-v0", "test_params_wrapper:make_gain"))
+    registry.register("Gain-v0", "test_params_wrapper:make_gain")
     code, out, _ = run("info", "Gain-v0")
     assert code == 0
     assert "gain=3.0, max_steps_in_episode=10, bonus=0.5" in out
@@ -191,7 +200,7 @@ def test_info_shows_what_set_and_option_change(run: Run) -> None:
 
 
 def test_info_sets_the_params_of_a_wrapper_and_those_inside(run: Run) -> None:
-    registry.register(EnvSpec("Gain-v0", "test_params_wrapper:make_gain"))
+    registry.register("Gain-v0", "test_params_wrapper:make_gain")
     _, out, _ = run("info", "Gain-v0", "--set", "gain=2", "--set", "bonus=7")
     assert "gain=2.0, " in out
     assert "bonus=7.0" in out
@@ -221,7 +230,7 @@ def test_rollout_is_the_same_for_the_same_seed(run: Run) -> None:
         out = run("rollout", "Spring-v0", "--num-envs", "9", "--steps", "150")[1].splitlines()
         return [line for line in out if line.startswith(("episodes", "return", "length"))]
 
-    registry.register(EnvSpec("Spring-v0", "toy:Spring"))
+    registry.register("Spring-v0", "toy:Spring")
     assert facts() == facts() != []
 
 
@@ -286,8 +295,8 @@ def test_text_of_plugins_cannot_control_the_terminal(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = PluginRecord(f"evil{HOSTILE}", HOSTILE, "main", HOSTILE, "broken", (), HOSTILE)
-    monkeypatch.setattr(registry, "discover", lambda *_: (record,))
-    monkeypatch.setattr(registry, "_SHARED", registry.Registry())
+    monkeypatch.setattr("envcore.registration.discover", lambda *_: (record,))
+    monkeypatch.setattr(registry, "__dict__", vars(Registry()))
     monkeypatch.setattr(toy.Counter, "action_names", ("wait", HOSTILE))
     monkeypatch.setattr(toy, "__doc__", f"First line.\n\n{HOSTILE}")
 
@@ -295,9 +304,8 @@ def test_text_of_plugins_cannot_control_the_terminal(
         raise ValueError(HOSTILE)
 
     monkeypatch.setattr(toy, "refuse", refuse, raising=False)
-    registry.register(
-        EnvSpec("Evil-v0", "toy:Counter", summary=HOSTILE, source=HOSTILE), EnvSpec("Fails-v0", "toy:refuse")
-    )
+    registry.register("Evil-v0", "toy:Counter", summary=HOSTILE, source=HOSTILE)
+    registry.register("Fails-v0", "toy:refuse")
     for args in (("list",), ("plugins",), ("info", "Evil-v0"), ("info", "Fails-v0"), ("info", "Eviler-v0")):
         code, out, err = run(*args)
         assert code == (1 if args[-1] in ("Fails-v0", "Eviler-v0") else 0)
@@ -350,7 +358,7 @@ def test_check(run: Run) -> None:
 
 
 def test_check_shows_every_breach_with_its_line(run: Run) -> None:
-    registry._SHARED.register(EnvSpec("Careless-v0", "broken:Careless"))
+    registry.register("Careless-v0", "broken:Careless")
     code, out, err = run("check", "Careless-v0")
     assert code == 1
     assert err == "error: Careless-v0 breaks 2 of the rules: strict_dtype_promotion, strict_rank_promotion.\n"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
-from envcore.errors import RolloutError
+from envcore.errors import InvalidArgumentError
 from envcore_cli.seeds import key_of
 from switches import switched
 
@@ -32,12 +32,12 @@ def test_seeds_below_2_to_32_are_jax_s_own(kind):
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_other_seeds_are_an_error(seed):
-    with pytest.raises(RolloutError, match=r"--seed must be from 0 to 2\*\*63 - 1, got"):
+    with pytest.raises(InvalidArgumentError, match=r"--seed must be from 0 to 2\*\*63 - 1, got"):
         key_of(seed)
 
 
 def test_an_unknown_key_type_takes_32_bits(monkeypatch):
     monkeypatch.setattr(jax.random, "key_impl", lambda key: "mine")
     key_of(2**32 - 1)
-    with pytest.raises(RolloutError, match=r"less than 2\*\*32 for random keys of type mine, got 4294967296"):
+    with pytest.raises(InvalidArgumentError, match=r"less than 2\*\*32 for random keys of type mine, got 4294967296"):
         key_of(2**32)

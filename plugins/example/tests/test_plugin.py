@@ -11,7 +11,7 @@ IDS = [spec.id for spec in envcore_env_specs()]
 
 
 def test_the_installed_suite_is_announced() -> None:
-    announced = {each.spec.id for each in envcore.list_envs() if each.distribution == "envcore-example"}
+    announced = {each.spec.id for each in envcore.registry.values() if each.distribution == "envcore-example"}
     assert announced == set(IDS)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import toy
 from envcore import registry
-from envcore.specs import EnvSpec
+from envcore.registration import Registry
 from envcore_cli.policies import find_policy
 from envcore_viewer import gallery
 from envcore_viewer.recording import record, resampled, visualizer
@@ -149,7 +149,7 @@ class TestRender:
         assert frames(path)[1] == (28, 28)
 
     def test_set_and_option_apply_to_all_environments(self, run: Run, tmp_path: Path):
-        registry.register(EnvSpec("Fuse-v0", "toy:Fuse"))
+        registry.register("Fuse-v0", "toy:Fuse")
         args = ("render", "Counter-v0", "--out", str(tmp_path / "a.png"), "--steps", "3", "--height", "8")
         assert run(*args, "--set", "bonus=2", "Fuse-v0", "--option", "goal=2")[0] == 0
         code, _, err = run(*args, "--set", "bonus=2", "Deck-v0")
@@ -230,8 +230,8 @@ class _Page(HTMLParser):
 
 class TestGallery:
     def test_shows_every_environment_and_says_what_is_wrong_with_the_others(self, run: Run, tmp_path: Path):
-        members = [EnvSpec(f"counters/{n}", "toy:Counter", {"goal": n}, family="counters") for n in (8, 9)]
-        registry.register(*members)
+        for n in (8, 9):
+            registry.register(f"counters/{n}", "toy:Counter", kwargs={"goal": n}, family="counters")
         code, out, _ = run("gallery", "--out", str(tmp_path / "new" / "g"), "--height", "24")
         assert code == 0
         folder = tmp_path / "new" / "g"
@@ -256,7 +256,7 @@ class TestGallery:
         assert "shows 4 environments" in out
 
     def test_only_given_ids_and_markup_is_text(self, run: Run, tmp_path: Path):
-        registry.register(EnvSpec("Evil-v0", "toy:Counter", summary="<script>alert(1)</script>"))
+        registry.register("Evil-v0", "toy:Counter", summary="<script>alert(1)</script>")
         run("gallery", "Evil-v0", "--out", str(tmp_path), "--height", "8")
         text = (tmp_path / "index.html").read_text()
         assert "<script" not in text
@@ -289,7 +289,7 @@ class TestGallery:
             together.wait()
             return visualizer(*args, **options)
 
-        registry.register(EnvSpec("Spring-v0", "toy:Spring"))
+        registry.register("Spring-v0", "toy:Spring")
         monkeypatch.setattr(gallery, "_cores", lambda: 2)
         monkeypatch.setattr(gallery, "visualizer", drawn_together)
         code, out, _ = run("gallery", "Counter-v0", "Spring-v0", "--out", str(tmp_path), "--height", "8")
@@ -300,7 +300,7 @@ class TestGallery:
         assert "2/2" in out
 
     def test_a_problem_of_several_is_printed_once(self, run: Run, tmp_path: Path):
-        registry.register(EnvSpec("Dock-v0", "toy:Deck"))
+        registry.register("Dock-v0", "toy:Deck")
         _, out, _ = run("gallery", "Deck-v0", "Counter-v0", "Dock-v0", "--out", str(tmp_path), "--height", "8")
         assert "Deck-v0, Dock-v0: Deck cannot be drawn" in out
         assert out.count("cannot be drawn") == 1
@@ -317,7 +317,7 @@ class TestGallery:
         assert "Deck-v0 has no constructor option 'goal'" in err
 
     def test_a_picture_that_cannot_be_written_is_reported_on_its_card(self, run: Run, tmp_path: Path):
-        registry.register(EnvSpec("Slow-v0", "toy:Slow"))
+        registry.register("Slow-v0", "toy:Slow")
         code, out, _ = run("gallery", "Slow-v0", "Counter-v0", "Counter-v0", "--out", str(tmp_path), "--height", "8")
         page = _Page((tmp_path / "index.html").read_text())
         assert code == 0
@@ -326,7 +326,7 @@ class TestGallery:
         assert len(page.images) == 1
 
     def test_nothing_installed(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr(registry, "_SHARED", registry.Registry())
+        monkeypatch.setattr(registry, "__dict__", vars(Registry()))
         code, _, err = run("gallery", "--out", str(tmp_path))
         assert code == 1
         assert "no environments are installed: pip install" in err
@@ -349,7 +349,8 @@ def test_text_of_plugins_cannot_control_a_browser(run: Run, tmp_path: Path, monk
 
     monkeypatch.setattr(toy.Counter, "action_names", ("wait", hostile))
     monkeypatch.setattr(toy, "refuse", refuse, raising=False)
-    registry.register(EnvSpec("Evil-v0", "toy:Counter", summary=hostile), EnvSpec("Fails-v0", "toy:refuse"))
+    registry.register("Evil-v0", "toy:Counter", summary=hostile)
+    registry.register("Fails-v0", "toy:refuse")
     _, out, _ = run("gallery", "Evil-v0", "Fails-v0", "--out", str(tmp_path), "--height", "8")
     assert not {*"\x1b\x07\x9b\u202e"} & set(out + (tmp_path / "index.html").read_text())
 

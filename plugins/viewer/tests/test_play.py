@@ -26,7 +26,7 @@ toy.Fuse.action_names = ()  # without names, no action is idle
 toy.Still = type("Still", (toy.Counter,), {{"render_fps": 0}})
 toy.Misnamed = type("Misnamed", (toy.Counter,), {{"action_names": ("a",)}})
 for name in ("Counter", "Fuse", "Deck", "Spring", "Still", "Misnamed"):
-    registry.register(EnvSpec(f"{{name}}-v0", f"toy:{{name}}"))
+    registry.register(f"{{name}}-v0", f"toy:{{name}}")
 sys.argv = ["envcore", "play", *{!r}]
 main()
 """

@@ -12,7 +12,7 @@ from envcore_viewer.plugin import envcore_commands
 
 
 def test_the_installed_viewer_is_announced() -> None:
-    (viewer,) = [each for each in envcore.list_plugins() if each.distribution == "envcore-viewer"]
+    (viewer,) = [each for each in envcore.registry.plugins if each.distribution == "envcore-viewer"]
     assert (viewer.status, viewer.specs) == ("loaded", ())
     assert [command.name for command in viewer.commands] == ["render", "gallery", "play"]
     assert viewer.commands == tuple(envcore_commands())

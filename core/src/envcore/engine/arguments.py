@@ -15,7 +15,7 @@ import numpy as np
 
 from envcore import random, spaces, trees
 from envcore.engine.types import Rules
-from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidParamsError, InvalidStateError
+from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
 
 _VMAP = " To map over a batch, use jax.vmap."
 
@@ -46,7 +46,7 @@ def checked_params(env: Rules, params: Any) -> Any:
 
 def checked_state(env: Rules, state: Any) -> Any:
     """The state with exactly the types that `reset` returns."""
-    return trees.conform(state, state_struct(env), f"{env.name}'s state", InvalidStateError, _VMAP)
+    return trees.conform(state, state_struct(env), f"{env.name}'s state", InvalidArgumentError, _VMAP)
 
 
 def checked_action(env: Rules, action: Any, params: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from envcore import trees
-from envcore.errors import PictureError
+from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
 from envcore.options import positive_integer
 from envcore.painting.shapes import Point, Shape, in_cell, scalar
@@ -51,7 +51,7 @@ def picture(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     under the caller's own `jit`. It receives every number as an array of at most 32 bits.
 
     Raises (when called):
-      PictureError: the state is a batch of states.
+      InvalidArgumentError: the state is a batch of states.
     """
 
     @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
@@ -61,7 +61,9 @@ def picture(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     @functools.wraps(function)
     def checked(state: Any, params: Any, height: int, *options: Any) -> jax.Array:
         if batch := jnp.shape(state.time):
-            raise PictureError(f"a picture shows one state, got numbers of shape {batch}: for a batch, use jax.vmap.")
+            raise InvalidArgumentError(
+                f"a picture shows one state, got numbers of shape {batch}: for a batch, use jax.vmap."
+            )
         return compiled(state, params, height, options)
 
     return checked
@@ -80,7 +82,7 @@ def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], bac
       uint8 (height, width, 3).
 
     Raises:
-      PictureError: the height is not a positive integer, or a number that must be a scalar is a batch.
+      InvalidArgumentError: the height is not a positive integer, or a number that must be a scalar is a batch.
     """
     size = checked_height(height), max(1, round(height * window.aspect))
     x, y, pixel = _pixel_centres(size, window)
@@ -110,10 +112,10 @@ def checked_height(height: Any) -> int:
     """Returns the height of a picture as a Python integer.
 
     Raises:
-      PictureError: the height is not an integer from 1 to 65,536.
+      InvalidArgumentError: the height is not an integer from 1 to 65,536.
     """
     # No image format allows more, and tracing a larger picture could exhaust the memory.
-    return positive_integer("the height of a picture", height, PictureError, at_most=_MAX_HEIGHT)
+    return positive_integer("the height of a picture", height, InvalidArgumentError, at_most=_MAX_HEIGHT)
 
 
 def _pixel_centres(size: tuple[int, int], window: Window) -> tuple[jax.Array, jax.Array, jax.Array]:

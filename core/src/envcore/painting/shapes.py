@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from envcore import trig
-from envcore.errors import PictureError
+from envcore.errors import InvalidArgumentError
 
 Shape = Callable[[jax.Array, jax.Array], jax.Array]
 """A function from points to their signed distances: x and y, float32 and broadcastable to each other, to float32."""
@@ -170,7 +170,9 @@ def in_cell(values: jax.Array, x: jax.Array, y: jax.Array, outside: Any) -> jax.
 def scalar(value: Any) -> jax.Array:
     value = jnp.asarray(value, jnp.float32)
     if value.shape:
-        raise PictureError(f"a picture shows one state, got numbers of shape {value.shape}: for a batch, use jax.vmap.")
+        raise InvalidArgumentError(
+            f"a picture shows one state, got numbers of shape {value.shape}: for a batch, use jax.vmap."
+        )
     return value
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from envcore import options, spaces
 from envcore.environment import Environment
-from envcore.errors import PictureError
+from envcore.errors import InvalidArgumentError
 from envcore.rendering import fitting_height, margins
 from envcore.wrappers.base import Wrapper
 
@@ -35,7 +35,7 @@ class PixelObservation(Wrapper):
     Raises:
       NoPictureError: the environment has no picture.
       EnvironmentDefinitionError: what its `render` returns is not a picture.
-      PictureError: size is not a pair of positive integers, or the picture cannot be made to fit into it.
+      InvalidArgumentError: size is not a pair of positive integers, or the picture cannot be made to fit into it.
       ValueError: grayscale is not a bool.
     """
 
@@ -68,5 +68,5 @@ def _checked_size(size: Any) -> tuple[int, int]:
         height, width = (options.positive_integer("a side", side) for side in size)
     except (TypeError, ValueError):
         message = f"size must be a height and a width in pixels, for example (84, 84), got {size!r}."
-        raise PictureError(message) from None
+        raise InvalidArgumentError(message) from None
     return height, width

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import collections
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from envcore import registry
+from envcore.catalogue import Registration
+from envcore.errors import UnknownEnvironmentError
 from envcore.text import printable
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+_SHOWN_FAMILIES = 30  # in the error of an unknown one
 _GAP = "  "
 _CUT = "\N{HORIZONTAL ELLIPSIS}"
 
@@ -29,16 +31,18 @@ def show_environments(family: str = "") -> None:
     Raises:
       UnknownEnvironmentError: there is no such family.
     """
-    console = Console()
-    alone = [(shown, found.distribution, found.spec.summary) for shown, found in shown_ids(registry.list_envs(family))]
-    families = [_family_row(registry.list_envs(name)) for name in (() if family else registry.list_families())]
-    rows = [[printable(cell) for cell in row] for row in (*alone, *families)]
+    console, families = Console(), by_family()
+    if family and family not in families:
+        raise UnknownEnvironmentError(_unknown_family(family, list(families)))
+    alone = [(env_id, found.distribution, found.spec.summary) for env_id, found in families[family].items()]
+    others = [] if family else [_family_row([*members.values()]) for name, members in families.items() if name]
+    rows = [[printable(cell) for cell in row] for row in (*alone, *others)]
     if rows:
         for lines in _in_parts(_lines([("id", "distribution", "task"), *rows], _room(console))):
             console.file.write(f"{lines}\n")
     else:
         console.print("No environments are installed: pip install 'envcore\\[all]'.")
-    for plugin in registry.list_plugins():
+    for plugin in registry.plugins:
         if plugin.status != "loaded":
             problem = f"{plugin.distribution} is {plugin.status}. {plugin.error}".rstrip()
             console.print(printable(problem), markup=False, style="red")
@@ -74,13 +78,24 @@ def _in_parts(lines: Iterable[str], size: int = 1000) -> Iterator[str]:
         yield "\n".join(part)
 
 
-def shown_ids(registrations: Sequence[registry.Registration]) -> list[tuple[str, registry.Registration]]:
-    """Pairs of displayed id and registration: the id, qualified by the distribution if two environments share it."""
-    counts = collections.Counter(found.spec.id for found in registrations)
-    return [(found.qualified_id if counts[found.spec.id] > 1 else found.spec.id, found) for found in registrations]
+def by_family() -> dict[str, dict[str, Registration]]:
+    """The members of each family by their ids; environments without a family are under the empty name."""
+    families: dict[str, dict[str, Registration]] = {"": {}}
+    for env_id, found in registry.items():
+        families.setdefault(found.spec.family, {})[env_id] = found
+    return families
 
 
-def _family_row(members: tuple[registry.Registration, ...]) -> tuple[str, str, str]:
+def _unknown_family(family: str, known: Sequence[str]) -> str:
+    names = [name for name in known if name]
+    more = f" and {len(names) - _SHOWN_FAMILIES:,} more" if len(names) > _SHOWN_FAMILIES else ""
+    there = f"there are: {', '.join(names[:_SHOWN_FAMILIES]) or 'none'}{more}."
+    from envcore.suggestions import left_out  # not needed for a listing
+
+    return " ".join([f"no family of environments is called {family!r}; {there}", *left_out(registry.plugins)])
+
+
+def _family_row(members: Sequence[Registration]) -> tuple[str, str, str]:
     """The row for a family, such as "bsuite/deep_sea/0..20"."""
     first, last = members[0].spec, members[-1].spec
     shown = f"{first.id}..{last.id.removeprefix(f'{last.family}/')}" if len(members) > 1 else first.id
@@ -90,7 +105,7 @@ def _family_row(members: tuple[registry.Registration, ...]) -> tuple[str, str, s
 def show_plugins() -> None:
     """Prints one row per plugin."""
     console = Console()
-    found = registry.list_plugins()
+    found = registry.plugins
     if not found:
         console.print("No plugins are installed: pip install 'envcore\\[all]'.")
         return

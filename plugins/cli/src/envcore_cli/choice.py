@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from envcore import registry
-from envcore.errors import EnvcoreError, EnvironmentOptionError, InvalidParamsError
+from envcore.catalogue import Registration
+from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsError
 from envcore.plugins import one_line
 
 _WORDS: dict[str, Any] = {
@@ -34,7 +35,7 @@ class Choice:
     """
 
     title: str
-    found: registry.Registration
+    found: Registration
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
     params: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
 
@@ -47,7 +48,7 @@ class Choice:
         """Returns the environment and its params.
 
         Raises:
-          EnvironmentOptionError: the environment does not have an option, or refuses its value.
+          InvalidArgumentError: the environment does not have an option, or refuses its value.
           InvalidParamsError: the environment does not have a param, or a value has the wrong shape or dtype.
           EnvcoreError: as for `envcore.make`.
         """
@@ -61,7 +62,7 @@ class Choice:
 
         for name, value in self.options.items():
             if isinstance(getattr(type(env), name, None), bool) and not isinstance(value, bool):
-                raise EnvironmentOptionError(f"{self.title}'s option {name!r} must be True or False, got {value!r}.")
+                raise InvalidArgumentError(f"{self.title}'s option {name!r} must be True or False, got {value!r}.")
         try:
             params = default_params(env)
             state_struct(env)
@@ -71,7 +72,7 @@ class Choice:
             raise
         except Exception as error:  # an environment may fail in any way on an unexpected value
             given = " ".join(f"--option {name}={value!r}" for name, value in self.options.items())
-            raise EnvironmentOptionError(f"{self.title} does not work with {given}: {one_line(error)}") from error
+            raise InvalidArgumentError(f"{self.title} does not work with {given}: {one_line(error)}") from error
 
     def _with_params(self, env: Any, params: Any) -> Any:
         import numpy as np
@@ -99,14 +100,14 @@ def choose(env_id: str, options: Sequence[str] = (), params: Sequence[str] = ())
     """Looks up an id and parses `--option` and `--set`, before anything heavy is imported.
 
     Raises:
-      UnknownEnvironmentError, AmbiguousEnvironmentError: as for `registry.find`.
-      EnvironmentOptionError, InvalidParamsError: an argument is not NAME=VALUE, or a name is given twice.
+      UnknownEnvironmentError: as for `envcore.make`.
+      InvalidArgumentError: an argument is not NAME=VALUE, or a name is given twice.
     """
-    found = registry.find(env_id)
+    found = registry[env_id]
     return Choice(
         env_id,
         found,
-        _assignments("--option", options, EnvironmentOptionError),
+        _assignments("--option", options, InvalidArgumentError),
         _assignments("--set", params, InvalidParamsError),
     )
 

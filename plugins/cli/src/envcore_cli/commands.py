@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import difflib
 import inspect
 from collections.abc import Collection
 from typing import Any
@@ -17,14 +16,6 @@ from envcore.text import printable
 from packaging.utils import canonicalize_name
 
 from envcore_cli.errors import CommandError
-
-_OURS = {
-    "bsuite": "envcore-bsuite",
-    "gallery": "envcore-viewer",
-    "play": "envcore-viewer",
-    "render": "envcore-viewer",
-}
-"""The distributions of this project that provide commands, to tell a user what to install."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,20 +63,18 @@ def find(typed: str) -> PluginCommand | None:
 
 def unknown(typed: str, known: Collection[str]) -> str:
     """The error message for an unknown command: a suggestion, what to install, and which plugins are not loaded."""
+    from envcore import suggestions
+
+    offered = suggestions.offered("commands")
+    plugins = registry.plugins
     parts = [f"there is no command {typed!r}."]
-    meant = next(iter(difflib.get_close_matches(typed, [*known, *_OURS], n=1)), typed)
+    meant = next(iter(suggestions.nearest(typed, [*known, *offered])), typed)
     if meant != typed:
         parts.append(f"Did you mean {meant!r}?")
-    plugins = registry.list_plugins()
-    ours = _OURS.get(meant)
-    if ours and ours not in {plugin.distribution for plugin in plugins}:
-        parts.append(f"{ours} provides it: pip install {ours}.")
-    parts += [
-        f"Plugin {plugin.distribution} is {plugin.status}: {plugin.error}."
-        for plugin in plugins
-        if plugin.status in ("broken", "disabled")
-    ]
-    return printable(" ".join(parts))
+    owner = offered.get(meant)
+    if owner and owner not in {plugin.distribution for plugin in plugins}:
+        parts.append(f"{owner} provides it: pip install {owner}.")
+    return printable(" ".join([*parts, *suggestions.left_out(plugins)]))
 
 
 def load(command: PluginCommand) -> Any:
@@ -114,5 +103,5 @@ def load(command: PluginCommand) -> Any:
 
 def _announced() -> list[PluginCommand]:
     """All announced commands, sorted by name and distribution."""
-    found = [PluginCommand(each.distribution, spec) for each in registry.list_plugins() for spec in each.commands]
+    found = [PluginCommand(each.distribution, spec) for each in registry.plugins for spec in each.commands]
     return sorted(found, key=lambda each: (each.spec.name, each.distribution))

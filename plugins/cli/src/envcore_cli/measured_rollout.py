@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from envcore.environment import Environment
-from envcore.errors import RolloutError
+from envcore.errors import InvalidArgumentError
 from envcore.rollout import RolloutState, Transition, run_rollout, start_rollout
 from envcore.wrappers import Batched
 
@@ -113,7 +113,7 @@ class MeasuredRollout:
         """Takes steps for about a tenth of a second, at most `limit`; returns how many.
 
         Raises:
-          RolloutError: the policy returned an action outside the action space.
+          InvalidArgumentError: the policy returned an action outside the action space.
         """
         steps = max(1, min(limit, int(_SECONDS / self._pace), 2**30))
         carry, summary, seconds = self._timed(steps)
@@ -146,7 +146,7 @@ def check_memory(env: Environment[Any, Any], params: Any, num_envs: int) -> None
 
     Raises:
       NotEnoughMemoryError: they do not; the message says how many fit.
-      RolloutError: they fit, but int32 cannot count them.
+      InvalidArgumentError: they fit, but int32 cannot count them.
     """
     key = jax.eval_shape(lambda: jax.random.key(0))
     one = Batched(env, 1)
@@ -157,7 +157,7 @@ def check_memory(env: Environment[Any, Any], params: Any, num_envs: int) -> None
     bytes_each = 3 * memory.tree_bytes(carry) + 5 * memory.tree_bytes(summary) + 4 * memory.tree_bytes(action)
     memory.check_fits("--num-envs", num_envs, bytes_each, memory.device_bytes())
     if num_envs >= 2**31:
-        raise RolloutError(f"--num-envs must be less than 2**31, got {num_envs:,}.")
+        raise InvalidArgumentError(f"--num-envs must be less than 2**31, got {num_envs:,}.")
 
 
 def _begin(batch: Batched, params: Any, key: jax.Array) -> Carry:

@@ -13,7 +13,7 @@ import jax
 from envcore import random
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import RolloutError
+from envcore.errors import InvalidArgumentError
 from envcore.plugins import one_line
 from envcore.rollout import Policy, random_policy
 from envcore.wrappers import Batched
@@ -25,7 +25,7 @@ def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
     `policy_params` is None. The module may be in the working directory.
 
     Raises:
-      RolloutError: the name is malformed, or there is no such function.
+      InvalidArgumentError: the name is malformed, or there is no such function.
     """
     if name == "random":
         return random_policy(env, params)
@@ -48,19 +48,19 @@ def imported(what: str, name: str) -> Callable[..., Any]:
       name: its value.
 
     Raises:
-      RolloutError: the name is malformed, there is no such function, or its module cannot be imported.
+      InvalidArgumentError: the name is malformed, there is no such function, or its module cannot be imported.
     """
     module, _, function = name.partition(":")
     if not function or not all(map(str.isidentifier, module.split("."))) or module.endswith(".py"):
-        raise RolloutError(f"{what} must be random or MODULE:FUNCTION, as in `import MODULE`, got {name!r}.")
+        raise InvalidArgumentError(f"{what} must be random or MODULE:FUNCTION, as in `import MODULE`, got {name!r}.")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     try:
         found = getattr(importlib.import_module(module), function)
     except (Exception, SystemExit) as error:
-        raise RolloutError(f"{what} {name} cannot be imported: {one_line(error)}") from error
+        raise InvalidArgumentError(f"{what} {name} cannot be imported: {one_line(error)}") from error
     if not callable(found):
-        raise RolloutError(f"{what} {name} is not a function, but {found!r}.")
+        raise InvalidArgumentError(f"{what} {name} is not a function, but {found!r}.")
     return found
 
 
@@ -76,11 +76,11 @@ def batch_policy(name: str, batch: Batched, params: Any) -> Policy:
     return mapped
 
 
-def _policy_error(name: str, error: BaseException) -> RolloutError:
+def _policy_error(name: str, error: BaseException) -> InvalidArgumentError:
     what, *_ = str(error).splitlines() or [""]
-    return RolloutError(f"--policy {name} fails when jit traces it: {type(error).__name__}: {what}")
+    return InvalidArgumentError(f"--policy {name} fails when jit traces it: {type(error).__name__}: {what}")
 
 
-def outside_action_space(policy: str, env: Environment[Any, Any], params: Any) -> RolloutError:
+def outside_action_space(policy: str, env: Environment[Any, Any], params: Any) -> InvalidArgumentError:
     """The error for a policy whose actions are not in the action space."""
-    return RolloutError(f"--policy {policy} returned actions that are not in {env.action_space(params)!r}.")
+    return InvalidArgumentError(f"--policy {policy} returned actions that are not in {env.action_space(params)!r}.")

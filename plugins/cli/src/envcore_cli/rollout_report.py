@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 from envcore.engine.arguments import state_struct
-from envcore.errors import RolloutError
+from envcore.errors import InvalidArgumentError
 from envcore.rendering import picture_struct
 from envcore.rollout import RolloutState, run_rollout
 from envcore.wrappers import Batched
@@ -44,7 +44,7 @@ def report_rollout(choice: Choice, policy: str, num_envs: int, steps: int | None
     """
     if num_envs < 1 or (steps is not None and steps < 1):
         given = "" if steps is None else f" and {steps}"
-        raise RolloutError(f"--num-envs and --steps must be at least 1, got {num_envs}{given}.")
+        raise InvalidArgumentError(f"--num-envs and --steps must be at least 1, got {num_envs}{given}.")
     key = key_of(seed)
     if gif is not None:
         picture.check_writable(gif)

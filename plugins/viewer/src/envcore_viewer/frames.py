@@ -12,7 +12,7 @@ import numpy as np
 from envcore import trees
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import InvalidStateError
+from envcore.errors import InvalidArgumentError
 from envcore.rendering import picture_struct, render_instant
 from jax import lax
 
@@ -70,24 +70,24 @@ def picture_shape(env: Environment[Any, Any], states: Any, params: Any, height: 
 def checked_states(env: Environment[Any, Any], state_seq: Any) -> tuple[Any, tuple[int, ...]]:
     """Returns the states as one tree with the dtypes of `reset`, and their leading axes: (time,) or (time, n)."""
     struct, what = arguments.state_struct(env), f"{env.name}'s states"
-    states = stacked(state_seq, "state_seq", InvalidStateError)
+    states = stacked(state_seq, "state_seq", InvalidArgumentError)
     if isinstance(state_seq, list | tuple) and not state_seq:
         raise VisualizerError(_EMPTY)
     if jax.tree.structure(states) != jax.tree.structure(struct):
-        trees.conform(states, struct, what, InvalidStateError)  # says how they differ
+        trees.conform(states, struct, what, InvalidArgumentError)  # says how they differ
     time = np.shape(states.time)
     lead = time[: len(time) - len(env.batch_shape)]
     if len(lead) not in (1, 2):
         batch = f", before the batch's {env.batch_shape}" if env.batch_shape else ""
         advice = " Put a single state in a list." if time == env.batch_shape else ""
-        raise InvalidStateError(
+        raise InvalidArgumentError(
             f"{what} must have a leading time axis, and at most one more axis for several environments{batch}: "
             f"got time of shape {time}.{advice}"
         )
     if not all(time):
         raise VisualizerError(_EMPTY)
     expected = jax.tree.map(lambda x: jax.ShapeDtypeStruct((*lead, *x.shape), x.dtype), struct)
-    return trees.conform(states, expected, what, InvalidStateError), time
+    return trees.conform(states, expected, what, InvalidArgumentError), time
 
 
 def stacked(sequence: Any, what: str, error: type[Exception]) -> Any:

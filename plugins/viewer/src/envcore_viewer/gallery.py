@@ -11,13 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import jax
-from envcore import random, registry
+from envcore import random
+from envcore.catalogue import Registration
 from envcore.errors import EnvcoreError
 from envcore.palette import BLUE, INK, PAPER, SHADE
-from envcore.registry import Registration
 from envcore.text import printable
 from envcore_cli import memory
-from envcore_cli.catalogue import shown_ids
+from envcore_cli.catalogue import by_family
 from envcore_cli.choice import Choice
 from envcore_cli.describe import describe
 from envcore_cli.errors import NotEnoughMemoryError
@@ -79,9 +79,10 @@ def gallery(choices: Sequence[Choice], out: Path, height: int, seed: int) -> Non
 
 
 def _installed() -> list[Choice]:
-    alone = [Choice(title, found) for title, found in shown_ids(registry.list_envs())]
-    families = [registry.list_envs(family) for family in registry.list_families()]
-    return alone + [Choice(f"{members[0].spec.family}/... ({len(members)})", members[0]) for members in families]
+    families = by_family()
+    alone = [Choice(env_id, found) for env_id, found in families.pop("").items()]
+    firsts = [(f"{name}/... ({len(members)})", next(iter(members.values()))) for name, members in families.items()]
+    return alone + [Choice(title, found) for title, found in firsts]
 
 
 def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array) -> list[_Card]:

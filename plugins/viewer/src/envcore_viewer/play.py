@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from envcore import random
 from envcore.engine.arguments import state_struct
-from envcore.errors import PictureError
+from envcore.errors import InvalidArgumentError
 from envcore.rendering import fitting_height, picture_struct
 from envcore.text import printable
 from envcore_cli.choice import Choice
@@ -184,6 +184,6 @@ def _screen(game: Game, keys: list[tuple[str, str]], console: Console, notice: s
         line.no_wrap, line.overflow = True, "ellipsis"
     try:
         picture = HalfBlocks(game.picture(2 * max(1, height - _LINES_BELOW), width))
-    except PictureError:  # the terminal may be enlarged again
+    except InvalidArgumentError:  # the terminal may be enlarged again
         picture = Text("too small")
     return Group(picture, *lines)

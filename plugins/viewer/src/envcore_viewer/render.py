@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from envcore import random
 from envcore.engine.arguments import state_struct
-from envcore.errors import RolloutError
+from envcore.errors import InvalidArgumentError
 from envcore.rendering import fitting_height, margins, picture_struct
 from envcore_cli import memory
 from envcore_cli.choice import Choice
@@ -60,7 +60,7 @@ def render(
         ("--columns", columns, 10**4),
     ):
         if value is not None and not 1 <= value <= most:
-            raise RolloutError(f"{name} must be from 1 to {most:,}, got {value}.")
+            raise InvalidArgumentError(f"{name} must be from 1 to {most:,}, got {value}.")
     key = key_of(seed)
     made = [choice.make() for choice in choices]
     out = files.checked_path(out)

@@ -52,10 +52,10 @@ class Visualizer:
         not have one entry for each state; or `fps` is not a positive number.
       EnvironmentDefinitionError: the environment's `render` does not return a picture.
       AnimationError: the pictures are too narrow for an overlay.
-      InvalidStateError: the states belong to another environment, or have different shapes.
+      InvalidArgumentError: the states belong to another environment, or have different shapes; the height is not a
+        positive integer.
       InvalidParamsError: the params belong to another environment.
       NoPictureError: the environment does not implement `paint`.
-      PictureError: the height is not a positive integer.
     """
 
     def __init__(

@@ -1,0 +1,43 @@
+"""What a program can catch, and as what."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from envcore import errors
+from envcore.errors import EnvcoreError, InvalidArgumentError
+
+CLASSES = {name: each for name, each in vars(errors).items() if inspect.isclass(each)}
+
+PYTHONS = {
+    "ConformanceError": (AssertionError,),
+    "EnvironmentDefinitionError": (TypeError,),
+    "EnvironmentLoadError": (ImportError,),
+    "InvalidActionError": (TypeError, ValueError),
+    "InvalidArgumentError": (TypeError, ValueError),
+    "InvalidParamsError": (TypeError, ValueError),
+    "NoPictureError": (NotImplementedError,),
+    "UnknownEnvironmentError": (KeyError, LookupError),
+}
+"""The errors of Python that one of envcore's can be caught as, too."""
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_what_an_error_can_be_caught_as(name: str) -> None:
+    each = CLASSES[name]
+    assert issubclass(each, UserWarning if name.endswith("Warning") else EnvcoreError)
+    bases = (AssertionError, ImportError, KeyError, LookupError, NotImplementedError, TypeError, ValueError)
+    assert tuple(base for base in bases if issubclass(each, base)) == PYTHONS.get(name, ())
+
+
+def test_a_message_is_shown_as_it_is() -> None:
+    assert str(errors.UnknownEnvironmentError("no 'X'")) == "no 'X'"
+
+
+def test_bad_actions_and_params_are_bad_arguments() -> None:
+    assert {name for name, each in CLASSES.items() if issubclass(each, InvalidArgumentError)} == {
+        "InvalidArgumentError",
+        "InvalidActionError",
+        "InvalidParamsError",
+    }

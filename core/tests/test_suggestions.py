@@ -1,0 +1,181 @@
+"""What is said of a name that is not found."""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+import subprocess
+import sys
+from collections.abc import Iterable
+from importlib import resources
+
+import pytest
+from envcore.catalogue import Catalogue, Registration
+from envcore.plugins import AUTOLOAD_OFF, PluginRecord
+from envcore.specs import EnvSpec
+from envcore.suggestions import left_out, nearest, offered, unknown_environment
+
+BROKEN = PluginRecord("bad-suite", "1.2", "main", "bad_suite", "broken", error="ImportError: no disk")
+UNREADABLE = PluginRecord("stranger", "?", "", "", "unreadable", error="it is damaged")
+
+
+def message(env_id: str, *installed: str, plugins: Iterable[PluginRecord] = ()) -> str:
+    """The message, where `installed` are ids such as "envcore-minatar:Breakout-MinAtar"."""
+    pairs = [each.split(":") for each in installed]
+    catalogue = Catalogue(Registration(name, EnvSpec(each, "toy:Counter")) for name, each in pairs)
+    records = [PluginRecord(name, "1.2", "main", "suite", "loaded") for name, _ in pairs if name != "local"]
+    return unknown_environment(env_id, catalogue, [*records, *plugins])
+
+
+# What to install.
+
+
+@pytest.mark.parametrize(
+    ("env_id", "advice"),
+    [
+        ("CartPole-v1", "envcore-classic-control has 'CartPole-v1'"),
+        ("MountainCar-v0", "envcore-classic-control has 'MountainCar-v0'"),
+        ("Pendulum-v0", "envcore-classic-control has 'Pendulum-v1'"),
+        ("SpaceInvaders-MinAtar", "envcore-minatar has 'SpaceInvaders-MinAtar'"),
+        ("space_invader-minatar", "envcore-minatar has 'SpaceInvaders-MinAtar'"),
+        ("envcore-minatar:SpaceInvaders-MinAtar", "envcore-minatar has 'SpaceInvaders-MinAtar'"),
+        ("Envcore_Minatar:SpaceInvaders-MinAtar", "envcore-minatar has 'SpaceInvaders-MinAtar'"),
+        ("Catch-bsuite", "envcore-bsuite has 'Catch-bsuite'"),
+        ("bsuite/catch/0", "envcore-bsuite has 'bsuite/catch/...'"),
+        ("bsuite/deap_sea/11", "envcore-bsuite has 'bsuite/deep_sea/...'"),
+        ("FourRooms-misc", "envcore-misc has 'FourRooms-misc'"),
+    ],
+)
+@pytest.mark.parametrize("installed", [(), ("good-suite:A-v0", "envcore-example:WindyGridworld-v0")])
+def test_names_the_distribution_to_install(env_id: str, advice: str, installed: tuple[str, ...]) -> None:
+    distribution = advice.partition(" ")[0]
+    assert f"{advice}: pip install {distribution}. " in message(env_id, *installed)
+
+
+def test_an_installed_id_that_is_nearer_needs_no_installation() -> None:
+    assert "envcore-bsuite has" not in message("CartPole-v0", "envcore-classic-control:CartPole-v1")
+    other = message("CartPole-v1", "envcore-bsuite:CartPole-bsuite")
+    assert "Did you mean 'CartPole-bsuite'? envcore-classic-control has 'CartPole-v1': pip install" in other
+
+
+@pytest.mark.parametrize("env_id", ["Pendulum-v1", "other-suite:CartPole-v1", "other-suite:FourRooms-misc", "Nothing"])
+def test_does_not_name_what_is_installed_or_not_meant(env_id: str) -> None:
+    assert "pip install" not in message(env_id, "envcore-classic-control:CartPole-v1")
+
+
+def test_nothing_is_installed() -> None:
+    advice = "No environments are installed at all: pip install 'envcore[all]'."
+    assert advice in message("Nothing")
+    assert advice in message("Nothing", plugins=[UNREADABLE])
+    assert advice not in message("Nothing", "local:A-v0")
+    assert advice not in message("Nothing", plugins=[BROKEN])
+
+
+@pytest.mark.parametrize("kind", ["environments", "families", "commands"])
+def test_the_index_lists_names_by_distribution_and_kind(kind: str) -> None:
+    text = resources.files("envcore").joinpath("index.json").read_text()
+    index: dict[str, dict[str, list[str]]] = json.loads(text)
+    names = [name for lists in index.values() for name in lists.get(kind, ())]
+    assert list(offered(kind)) == names  # pyright: ignore[reportArgumentType]
+    assert len(set(names)) == len(names) > 0
+
+
+def test_the_index_is_read_only_when_a_name_is_not_found() -> None:
+    code = """if True:
+        import sys, envcore
+        list(envcore.registry), envcore.registry["CartPole-v1"], "Nothing" in envcore.registry
+        print("envcore.suggestions" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+# What is meant.
+
+
+@pytest.mark.parametrize(
+    ("env_id", "nearest"),
+    [
+        ("CartPole-v0", "Did you mean 'CartPole-v1'?"),
+        ("cartpole-V1", "Did you mean 'CartPole-v1'?"),
+        ("Cartpole", "Did you mean 'CartPole-v1'?"),
+        ("other:CartPole-v1", "Did you mean 'good-suite:CartPole-v1'?"),
+        (":CartPole-v1", "Did you mean 'good-suite:CartPole-v1'?"),
+        ("", "is called ''. `list(envcore.registry)`"),
+        ("Nothing like it", "is called 'Nothing like it'. `list(envcore.registry)`"),
+    ],
+)
+def test_names_the_nearest(env_id: str, nearest: str) -> None:
+    said = message(env_id, "good-suite:CartPole-v1", "good-suite:Pendulum-v1")
+    assert nearest in said
+    assert "\n" not in said
+
+
+WORDS = ["Breakout-MinAtar", "SpaceInvaders-MinAtar", "CartPole-v1", "MountainCarContinuous-v0", "MNISTBandit-bsuite"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("Brekout-MinAtar", 0),
+        ("breakout-minatar", 0),
+        ("Breakout-v5", 0),
+        ("SpaceInvader-MinAtar", 1),
+        ("Space-Invaders-MinAtar", 1),
+        ("CratPole-v1", 2),
+        ("CartPole", 2),
+        ("MountainCarContinous-v0", 3),
+        ("MnistBandit", 4),
+    ],
+)
+@pytest.mark.parametrize("others", [0, 10_000])
+def test_the_nearest_is_among_the_suggestions(typed: str, meant: int, others: int) -> None:
+    letters = random.Random(0)
+    noise = {"".join(letters.choices(string.ascii_letters, k=12)) + f"-v{n % 3}" for n in range(others)}
+    assert nearest(typed, [*WORDS, *sorted(noise)])[0] == WORDS[meant]
+
+
+@pytest.mark.parametrize("typed", ["", "a", "Nothing like it", "x" * 100_000, ":::", "\x00"])
+def test_nothing_is_near(typed: str) -> None:
+    assert nearest(typed, WORDS) == []
+    assert nearest(typed, ()) == []
+
+
+def test_what_is_compared_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+
+    def get_close_matches(word: str, possibilities: list[str], n: int, cutoff: float) -> list[str]:
+        compared.append(len(possibilities))
+        assert len(word) <= 100
+        return possibilities[:n]
+
+    monkeypatch.setattr("difflib.get_close_matches", get_close_matches)
+    ids = [f"Zoo-Task{n}-v0" for n in range(5_000)]
+    assert len(nearest("Zoo-Taks4999-v0", ids)) == 3
+    assert nearest("Zoo-Taks4999-v0" * 100, ids) == []
+    assert compared == [200, 0]
+
+
+# What is left out.
+
+
+def test_says_which_plugins_are_left_out_and_why() -> None:
+    loaded = PluginRecord("good-suite", "1.2", "main", "good_suite", "loaded")
+    assert list(left_out([loaded, BROKEN, UNREADABLE])) == [
+        "Plugin bad-suite is broken: ImportError: no disk.",
+        "Distribution stranger is unreadable: it is damaged.",
+    ]
+    assert " ".join(left_out([BROKEN, UNREADABLE])) in message("A-v0", plugins=[BROKEN, UNREADABLE])
+
+
+def test_with_autoload_off_that_comes_first_and_nothing_is_to_be_installed() -> None:
+    off = PluginRecord("envcore-misc", "1.2", "main", "suite", "disabled", error=AUTOLOAD_OFF)
+    assert message("CartPole-v1", "local:CartPole-v2", plugins=[off]) == (
+        "ENVCORE_PLUGIN_AUTOLOAD is off, so no plugin is loaded; unset it to load them: "
+        "no registered environment is called 'CartPole-v1'. Did you mean 'CartPole-v2'?"
+    )
+
+
+def test_what_is_typed_cannot_steer_the_terminal() -> None:
+    assert message("\x1b]0;renamed\x07").isprintable()

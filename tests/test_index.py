@@ -1,0 +1,28 @@
+"""core's `index.json` is true of the distributions of this repository."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import envcore
+
+UNLISTED = "envcore-example"  # which is there to be copied, not to be installed
+
+
+def test_the_index_is_what_the_distributions_announce() -> None:
+    announced = {
+        plugin.distribution: {
+            "environments": sorted(spec.id for spec in plugin.specs if not spec.family),
+            "families": sorted({spec.family for spec in plugin.specs if spec.family}),
+            "commands": sorted(command.name for command in plugin.commands),
+        }
+        for plugin in envcore.registry.plugins
+        if plugin.distribution.startswith("envcore-") and plugin.distribution != UNLISTED
+    }
+    index = json.loads(resources.files("envcore").joinpath("index.json").read_text())
+    listed = {
+        distribution: {kind: sorted(lists.get(kind, ())) for kind in ("environments", "families", "commands")}
+        for distribution, lists in index.items()
+    }
+    assert listed == announced, "write what is new into core/src/envcore/index.json"
