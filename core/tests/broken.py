@@ -61,9 +61,21 @@ class NamesForForces(Spring):
 
 
 class VectorReward(Counter):
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, reward, *rest = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, reward, *rest = super().transition(state, action, draws, params)
         return state, reward[None], *rest
+
+
+@dataclasses.dataclass
+class Coin:
+    """Not a pytree."""
+
+    heads: Any
+
+
+class DrawsNoPytree(Counter):
+    def draw(self, key: Any, params: Any) -> Coin:
+        return Coin(jax.random.bits(key) % 2 == 1)
 
 
 class WeakReset(Counter):
@@ -73,8 +85,8 @@ class WeakReset(Counter):
 
 
 class HalfReward(Counter):
-    def advance(self, key: Any, state: Any, action: Any, params: Any) -> Outcome:
-        outcome = super().advance(key, state, action, params)
+    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = super().advance(state, action, draws, params)
         return outcome._replace(reward=outcome.reward.astype(jnp.float16))
 
 
@@ -91,8 +103,8 @@ class WideReset(Counter):
 
 
 class MixedDtypes(Counter):
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, _, *rest = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, _, *rest = super().transition(state, action, draws, params)
         return state, params.bonus * action, *rest
 
 
@@ -104,8 +116,8 @@ class MixedRanks(Counter):
 class Careless(Counter):
     """Mixes dtypes in three lines, one of them only in 64-bit mode, and ranks in one."""
 
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, reward, terminated, info = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, reward, terminated, info = super().transition(state, action, draws, params)
         reward = reward + 0.5 * (action == 1)
         return state, reward - 0.25 * info["waited"], terminated, info
 
@@ -155,8 +167,8 @@ _COUNT = itertools.count()
 
 
 class HostRandomness(Counter):
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, _, *rest = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, _, *rest = super().transition(state, action, draws, params)
         reward = jax.pure_callback(
             lambda action: np.full(np.shape(action), next(_COUNT), np.float32),
             jax.ShapeDtypeStruct((), jnp.float32),
@@ -192,8 +204,8 @@ class StateSpaceWithoutGoal(Counter):
 
 
 class InfiniteReward(Counter):
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, _, terminated, info = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, _, terminated, info = super().transition(state, action, draws, params)
         return state, jnp.where(terminated, jnp.inf, 0.0), terminated, info
 
 
@@ -210,8 +222,8 @@ class DiscountZeroOnTruncation(Counter):
 
 
 class OneStepTooLong(Counter):
-    def advance(self, key: Any, state: Any, action: Any, params: Any) -> Outcome:
-        outcome = super().advance(key, state, action, params)
+    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = super().advance(state, action, draws, params)
         return outcome._replace(truncated=outcome.state.time > params.max_steps_in_episode)
 
 
@@ -259,20 +271,20 @@ def _(axis_size: int, in_batched: Any, x: jax.Array) -> Any:
 
 
 class VmapChangesReward(Counter):
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, _, *rest = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, _, *rest = super().transition(state, action, draws, params)
         return state, _another_number_under_vmap(action).astype(jnp.float32), *rest
 
 
 class VmapOverParamsChangesReward(Counter):
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, _, *rest = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, _, *rest = super().transition(state, action, draws, params)
         return state, _another_number_under_vmap(params.bonus), *rest
 
 
 class LooksForTracers(Counter):
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, reward, *rest = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, reward, *rest = super().transition(state, action, draws, params)
         return state, reward if isinstance(reward, Tracer) else reward + 1, *rest
 
 
@@ -282,23 +294,23 @@ class LooksAtKeyRank(Spring):
 
 
 class UnmappableParam(Counter):
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, _, *rest = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, _, *rest = super().transition(state, action, draws, params)
         reward = jax.pure_callback(np.float32, jax.ShapeDtypeStruct((), jnp.float32), params.bonus)
         return state, reward, *rest
 
 
 class InfiniteGradient(Spring):
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, _, terminated = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, _, terminated = super().transition(state, action, draws, params)
         return state, -jnp.sqrt(0 * state.position**2), terminated
 
 
 class NothingToDifferentiate(Counter):
     differentiable: ClassVar[bool] = True
 
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        state, _, *rest = super().transition(key, state, action, params)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, _, *rest = super().transition(state, action, draws, params)
         return state, 0.0, *rest
 
 
@@ -336,11 +348,12 @@ BROKEN = {
     "copy_and_pickle": ForgetfulPickle(),
     "plain_default_params": JaxDefaultParams(),
     "check_of_params": RefusesItsDefaults(),
-    "names_and_pace": OneNameTooFew(),
+    "display_metadata": OneNameTooFew(),
     "reset_and_step_run": VectorReward(),
     "constant_types": WeakReset(),
     "reward_and_flag_types": HalfReward(),
     "info_entries": LessInfoFromStepEnv(),
+    "draws_are_arrays": DrawsNoPytree(),
     "x64": WideReset(),
     "strict_dtype_promotion": MixedDtypes(),
     "strict_rank_promotion": MixedRanks(),
@@ -374,8 +387,8 @@ BROKEN = {
 ALSO_BROKEN = [
     ("check_of_params", LooksAtTracedParams()),
     ("spaces_without_params", SpaceMixesDtypes()),
-    ("names_and_pace", NoPace()),
-    ("names_and_pace", NamesForForces()),
+    ("display_metadata", NoPace()),
+    ("display_metadata", NamesForForces()),
     ("batched_params", VmapOverParamsChangesReward()),
     ("new_episode", NeverResets()),
     ("new_episode", CarriesTimeOver()),

@@ -25,8 +25,8 @@ class Pair(Counter):
     def make_action_space(self, params: Any) -> Any:
         return spaces.Dict({"choice": spaces.Discrete(2), "force": spaces.Box(0.0, params.bonus, (2,))})
 
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        return super().transition(key, state, action["choice"], params.replace(bonus=action["force"].sum()))
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        return super().transition(state, action["choice"], draws, params.replace(bonus=action["force"].sum()))
 
 
 def stepped(env: Any, action: Any, params: Any = None) -> Any:

@@ -45,14 +45,14 @@ class TestTime:
 
     def test_transition_sees_the_steps_before(self) -> None:
         class PaidByTime(Counter):
-            def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+            def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
                 return state, state.time, False
 
         assert [float(step[2]) for step in play(PaidByTime(), [0, 0, 0])] == [0, 1, 2]
 
     def test_what_transition_does_to_it_is_overruled(self) -> None:
         class Meddler(Counter):
-            def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+            def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
                 return state.replace(time=state.time + 7), 0.0, False
 
         assert int(play(Meddler(), [0])[0][1].time) == 1
@@ -116,7 +116,7 @@ class TestInfo:
     @pytest.mark.parametrize("name", ["terminated", "truncated", "discount", "final_obs"])
     def test_the_base_class_s_names_are_taken(self, name: str) -> None:
         class Clash(Counter):
-            def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+            def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
                 return state, 0.0, False, {name: 1}
 
         with pytest.raises(EnvironmentDefinitionError, match=f"info\\['{name}'\\] is the base class's own entry"):
@@ -126,7 +126,7 @@ class TestInfo:
 class TestTypes:
     def test_python_numbers_become_the_contract_s_types(self) -> None:
         class Plain(Counter):
-            def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+            def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
                 return state.replace(count=1), 2, False, {"share": 0.5}
 
         _, state, reward, done, info = play(Plain(), [0])[0]
@@ -165,7 +165,7 @@ class TestTypes:
     )
     def test_anything_else_is_the_author_s_error(self, returned: Any, message: str) -> None:
         class Wrong(Counter):
-            def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
+            def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
                 return returned(state)
 
         with pytest.raises(EnvironmentDefinitionError, match=f"^.*Wrong breaks the contract: {message}"):

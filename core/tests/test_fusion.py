@@ -3,12 +3,14 @@ from __future__ import annotations
 import runpy
 import sys
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import fusion
 from envcore.fusion import compute_once
+from envcore.testing.compare import type_differences
 from jax import lax
 
 
@@ -42,10 +44,8 @@ def metadata(request, monkeypatch):
 
 
 def assert_same(actual, expected):
-    assert jax.tree.structure(actual) == jax.tree.structure(expected)
-    for x, y in zip(jax.tree.leaves(actual), jax.tree.leaves(expected), strict=True):
-        assert (x.dtype, x.shape, x.weak_type) == (y.dtype, y.shape, y.weak_type)
-        np.testing.assert_allclose(x, y, rtol=1e-6)
+    assert type_differences(actual, expected) == []
+    chex.assert_trees_all_close(actual, expected)
 
 
 @pytest.mark.usefixtures("metadata")

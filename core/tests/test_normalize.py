@@ -7,6 +7,7 @@ import functools
 import pickle
 from typing import Any
 
+import chex
 import gymnasium
 import jax
 import jax.numpy as jnp
@@ -143,7 +144,7 @@ def test_reset_goes_on_from_given_statistics() -> None:
     _, state = env.reset(KEY, env.default_params.replace(observation_statistics=trained))
     first = Batched(Spring(), 16).get_obs(state.env_state)
     expected = trained.update(first, jnp.ones(16, bool))
-    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-6), state.observation_statistics, expected)
+    chex.assert_trees_all_close(state.observation_statistics, expected)
     assert state.observation_statistics.count > trained.count > 16 * 300
 
 
@@ -175,7 +176,7 @@ def test_frozen_rewards_are_divided_by_what_was_given() -> None:
     env = NormalizeReward(Batched(Spring(), 4), frozen=True)
     state, steps = play(env, env.default_params.replace(reward_statistics=statistics), 50)
     np.testing.assert_allclose(steps.reward, play(Batched(Spring(), 4), num_steps=50)[1].reward / 2, rtol=1e-5)
-    jax.tree.map(np.testing.assert_array_equal, state.reward_statistics, statistics)
+    chex.assert_trees_all_equal(state.reward_statistics, statistics, strict=True)
 
 
 def test_a_frozen_program_has_no_update() -> None:
@@ -198,7 +199,7 @@ def test_a_state_of_training_can_be_stepped_frozen() -> None:
     state = play(env)[0]
     params = frozen.default_params
     _, after, *_ = frozen.step(KEY, state, jnp.zeros((8, 1)), params)
-    jax.tree.map(np.testing.assert_array_equal, after.observation_statistics, state.observation_statistics)
+    chex.assert_trees_all_equal(after.observation_statistics, state.observation_statistics, strict=True)
     np.testing.assert_array_equal(frozen.get_obs(state), env.get_obs(state))
 
 
@@ -223,7 +224,7 @@ def test_params_of_the_environment_inside_are_enough() -> None:
     inner = Spring().default_params.replace(start=0.0, max_steps_in_episode=2)
     own = env.default_params.replace(start=0.0, max_steps_in_episode=2)
     for given in (inner, env.env.env.default_params.replace(start=0.0, max_steps_in_episode=2)):
-        jax.tree.map(np.testing.assert_array_equal, env.reset(KEY, given), env.reset(KEY, own))
+        chex.assert_trees_all_equal(env.reset(KEY, given), env.reset(KEY, own), strict=True)
         assert env.observation_space(given) == env.observation_space(own)
         assert env.state_space(given) == env.state_space(own)
     with pytest.raises(InvalidParamsError, match=r"Spring's params must be NormalizeRewardParams.*got CounterParams"):
@@ -248,13 +249,11 @@ def test_pooled_statistics_are_those_of_all_copies() -> None:
     env = Batched(Batched(NormalizeObservation(Spring()), 4), 4)
     pooled = play(env)[0].observation_statistics.pooled()
     together = play(NormalizeObservation(Batched(Batched(Spring(), 4), 4)))[0].observation_statistics
-    for ours, theirs in zip(jax.tree.leaves(pooled), jax.tree.leaves(together), strict=True):
-        assert ours.shape == theirs.shape
-        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+    chex.assert_trees_all_equal_shapes_and_dtypes(pooled, together)
+    chex.assert_trees_all_close(pooled, together, rtol=1e-4, atol=1e-6)
     _, again = env.reset(KEY, env.default_params.replace(observation_statistics=pooled))
     assert again.observation_statistics.count.shape == (4, 4)
-    for ours, theirs in zip(jax.tree.leaves(pooled.pooled()), jax.tree.leaves(pooled), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    chex.assert_trees_all_close(pooled.pooled(), pooled)
 
 
 def test_statistics_of_many_agents_go_through_vmap() -> None:

@@ -38,8 +38,8 @@ class Gain(ParamsWrapper):
     def default_params(self) -> GainParams:
         return GainParams(self.env.default_params, self.gain)
 
-    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
-        outcome = super().advance(key, state, action, params)
+    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = super().advance(state, action, draws, params)
         return outcome._replace(reward=outcome.reward * params.gain)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -40,7 +41,7 @@ def test_run_rollout_equals_a_python_loop() -> None:
         np.testing.assert_allclose(steps.next_obs[t], info["final_obs"], rtol=1e-6)
         assert bool(steps.done[t]) == bool(done)
         assert bool(steps.info["truncated"][t]) == bool(info["truncated"])
-    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-6), end.state, state)
+    chex.assert_trees_all_close(end.state, state)
 
 
 def test_run_rollout_in_two_parts_equals_one() -> None:
@@ -50,7 +51,7 @@ def test_run_rollout_in_two_parts_equals_one() -> None:
     whole, steps = run_rollout(env, policy, start, 12)
     half, first = run_rollout(env, policy, start, 5)
     end, second = run_rollout(env, policy, half, 7)
-    jax.tree.map(np.testing.assert_array_equal, end.state, whole.state)
+    chex.assert_trees_all_equal(end.state, whole.state, strict=True)
     np.testing.assert_array_equal(jnp.concatenate([first.reward, second.reward]), steps.reward)
 
 
@@ -145,7 +146,7 @@ def test_a_pickled_wrapper_gives_the_same_rollout(build: Any, policy_params: Any
     copy = pickle.loads(pickle.dumps(manager))
     assert copy.policy == manager.policy
     expected, got = (each.single_rollout(KEY, policy_params) for each in (manager, copy))
-    jax.tree.map(np.testing.assert_array_equal, expected, got)
+    chex.assert_trees_all_equal(expected, got, strict=True)
 
 
 def test_random_policies_of_equal_spaces_share_a_compilation() -> None:

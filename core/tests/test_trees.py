@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -80,9 +81,7 @@ class TestConform:
     )
     def test_values_that_lose_nothing_get_the_expected_types(self, tree: Point) -> None:
         for result in (conform(tree), jax.jit(conform)(tree)):
-            assert jax.tree.map(lambda x: (x.shape, x.dtype), result) == jax.tree.map(
-                lambda x: (x.shape, x.dtype), STRUCT
-            )
+            chex.assert_trees_all_equal_shapes_and_dtypes(result, STRUCT)
             np.testing.assert_array_equal(result.x, [0, 1])
             assert (int(result.tags["n"]), bool(result.tags["on"])) == (3, True)
         assert not any(leaf.weak_type for leaf in jax.tree.leaves(jax.jit(conform)(tree)))
@@ -106,6 +105,7 @@ class TestConform:
             (point(n=jax.random.key(0)), r"^the point\.tags\['n'\] must be a random key|must be int32"),
             ({"x": 1}, r"^the point must be Point, got \{'x'\}\.$"),
             (4, r"^the point must be Point, got one int\.$"),
+            (Point(x=[0.0, 1.0], tags={"n": 3}), r"^the point must be Point, got one without "),
         ],
     )
     def test_everything_else_is_refused(self, tree: Any, message: str) -> None:
@@ -122,6 +122,35 @@ class TestConform:
         for wrong in (jax.random.split(key), jax.random.PRNGKey(0), 3):
             with pytest.raises(WrongTypeError, match=r"^the point must be a random key key<fry>\[\], got "):
                 conform(wrong, expected)
+
+
+@pytest.mark.parametrize(
+    ("got", "difference"),
+    [
+        (Point(x=0, tags={"n": 1}), "Point, got one without .tags['on']"),
+        (Point(x=0, tags={"n": 1, "on": 1, "off": 1}), "Point, got one with an extra .tags['off']"),
+        (
+            Point(x=(0, 0), tags={"n": 1, "on": 1}),
+            "Point, got one without .x and with an extra .x[0] and with an extra .x[1]",
+        ),
+        ({"x": 0, "tags": {"n": 1, "on": 1}}, "Point, got {'tags', 'x'}"),
+        (None, "Point, got None"),
+        (0, "Point, got one int"),
+    ],
+)
+def test_differences_of_structure_are_told(got: Any, difference: str) -> None:
+    assert trees.structure_difference(point(), got) == difference
+
+
+def test_the_order_of_a_dict_is_not_a_difference() -> None:
+    assert trees.structure_difference({"a": 0, "b": ()}, {"b": (), "a": (0,)}) == (
+        "{'a', 'b'}, got one without ['a'] and with an extra ['a'][0]"
+    )
+
+
+def test_types_and_static_fields_of_nested_nodes_differ() -> None:
+    difference = trees.structure_difference({"a": (0, 1)}, {"a": [0, 1]})
+    assert difference == "{'a'}, got one with other nested types or static fields"
 
 
 class TestWhere:

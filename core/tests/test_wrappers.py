@@ -9,11 +9,13 @@ import pickle
 import random as python_random
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random, spaces, wrappers
+from envcore.testing.compare import take
 from envcore.testing.numerics import numerics
 from toy import Counter, Deck, Spring
 
@@ -86,9 +88,7 @@ def test_vmap_equals_a_loop(name: str) -> None:
     single = jax.jit(lambda key: trace(env, key=key))
     batched = jax.jit(jax.vmap(single))(keys)
     for i in range(3):
-        jax.tree.map(
-            lambda x, y, i=i: np.testing.assert_allclose(x[i], y, rtol=1e-5, atol=1e-5), batched, single(keys[i])
-        )
+        chex.assert_trees_all_close(take(batched, i), single(keys[i]), rtol=1e-5, atol=1e-5)
 
 
 def test_no_auto_reset_stays() -> None:
@@ -119,7 +119,7 @@ def test_clip_action_clips() -> None:
     far = jnp.full(env.action_space().shape, 100.0)
     high = jnp.asarray(inner.make_action_space(inner.default_params).high)
     assert bool(env.action_space().contains(far))
-    jax.tree.map(np.testing.assert_array_equal, env.step(KEY, state, far), inner.step(KEY, state, high))
+    chex.assert_trees_all_equal(env.step(KEY, state, far), inner.step(KEY, state, high), strict=True)
 
 
 def test_rescale_action_maps_the_ends() -> None:
@@ -129,7 +129,7 @@ def test_rescale_action_maps_the_ends() -> None:
     space = inner.make_action_space(inner.default_params)
     for given, meant in ((0.0, space.low), (2.0, space.high)):
         ours = env.step(KEY, state, jnp.full(space.shape, given))
-        jax.tree.map(np.testing.assert_array_equal, ours, inner.step(KEY, state, jnp.asarray(meant)))
+        chex.assert_trees_all_equal(ours, inner.step(KEY, state, jnp.asarray(meant)), strict=True)
 
 
 def test_sticky_action_repeats_as_often_as_it_says() -> None:
@@ -231,12 +231,12 @@ def test_batched_equals_vmap() -> None:
     env, inner = wrappers.Batched(Spring(), 5), Spring()
     obs, state = env.reset(KEY)
     expected = jax.vmap(inner.reset)(random.spawn(KEY, 5))
-    jax.tree.map(np.testing.assert_array_equal, (obs, state), expected)
+    chex.assert_trees_all_equal((obs, state), expected, strict=True)
     action = env.action_space().sample(KEY)
     ours = env.step(KEY, state, action)
     theirs = jax.vmap(inner.step)(random.spawn(KEY, 5), state, action)
     assert ours[3].shape == (5,)
-    np.testing.assert_allclose(ours[4]["final_obs"], theirs[4]["final_obs"], rtol=1e-6)
+    chex.assert_trees_all_close(ours[4]["final_obs"], theirs[4]["final_obs"])
 
 
 def test_batches_of_batches_draw_different_numbers() -> None:
@@ -365,6 +365,4 @@ def test_every_pair_of_wrappers_composes() -> None:
         obs, state = jax.eval_shape(env.reset, KEY)
         action = jax.eval_shape(env.action_space().sample, KEY)
         after = jax.eval_shape(env.step, KEY, state, action)
-        assert jax.tree.map(lambda x: (x.shape, x.dtype), after[:2]) == jax.tree.map(
-            lambda x: (x.shape, x.dtype), (obs, state)
-        )
+        chex.assert_trees_all_equal_shapes_and_dtypes(after[:2], (obs, state))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -49,7 +49,7 @@ class Counter(Environment[CounterState, CounterParams]):
         return CounterState(count=0)
 
     def transition(
-        self, key: jax.Array, state: CounterState, action: jax.Array, params: CounterParams
+        self, state: CounterState, action: jax.Array, draws: jax.Array, params: CounterParams
     ) -> tuple[Any, ...]:
         count = jnp.minimum(state.count + action, self.goal)
         reward = jnp.where(action == 1, params.bonus, 0.0)
@@ -111,6 +111,12 @@ class SpringParams(EnvParams):
     max_steps_in_episode: Any = 20
 
 
+class SpringDraws(NamedTuple):
+    """What a step draws: the push of the wind."""
+
+    push: Any
+
+
 @dataclasses.dataclass(frozen=True)
 class Spring(Environment[SpringState, SpringParams]):
     """Hold a mass on a spring at 0 against random forces. Draws on every step and reset."""
@@ -130,10 +136,13 @@ class Spring(Environment[SpringState, SpringParams]):
     def init_state(self, key: jax.Array, params: SpringParams) -> SpringState:
         return SpringState(position=random.uniform(key, (), -params.start, params.start), velocity=0.0)
 
+    def draw(self, key: jax.Array, params: SpringParams) -> SpringDraws:
+        return SpringDraws(push=random.uniform(key, (), -params.noise, params.noise))
+
     def transition(
-        self, key: jax.Array, state: SpringState, action: jax.Array, params: SpringParams
+        self, state: SpringState, action: jax.Array, draws: SpringDraws, params: SpringParams
     ) -> tuple[Any, ...]:
-        push = action[0] + random.uniform(key, (), -params.noise, params.noise)
+        push = action[0] + draws.push
         velocity = state.velocity + 0.1 * (push - params.stiffness * state.position - params.damping * state.velocity)
         position = state.position + 0.1 * velocity
         return state.replace(position=position, velocity=velocity), -(position**2), jnp.abs(position) > params.bound
@@ -175,7 +184,7 @@ class Deck(Environment[DeckState, EnvParams]):
     def init_state(self, key: jax.Array, params: EnvParams) -> DeckState:
         return DeckState(cards=jax.random.permutation(key, self.size), left=self.size)
 
-    def transition(self, key: jax.Array, state: DeckState, action: jax.Array, params: EnvParams) -> tuple[Any, ...]:
+    def transition(self, state: DeckState, action: jax.Array, draws: jax.Array, params: EnvParams) -> tuple[Any, ...]:
         right = action == state.cards[0]
         left = state.left - 1
         return (

@@ -7,16 +7,12 @@ numbers, bits and flags are compared exactly, other numbers to the rounding of f
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
-import sys
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
-from unittest import mock
 
 import bsuite
 import envcore
@@ -25,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from agreement import Fields, check_agreement
+from envcore import trees
 from envcore.engine import arguments
 from forced_draws import Calls, ForcedDraws
 from lockstep import ROUNDINGS, SPACING
@@ -45,7 +42,7 @@ class Steps(NamedTuple):
     Attributes:
       before, after: its fields around each step, (N, ...) each.
       action: int (N,).
-      draws: what is random in each step, as `Task.force` takes it.
+      draws: what is random in each step, as recorded or as our environment draws it.
     """
 
     before: Fields
@@ -63,11 +60,9 @@ class Task:
       to_original: makes the original's fields of our states.
       read: reads the fields from the live original.
       reset_calls: what the original draws for a reset that leads to our state.
-      step_calls: what it draws for a step: (original, action, what `our_draws` gave) -> calls.
-      our_draws: (env, key) -> what our environment draws in a step; None for nothing.
-      our_reset_draws: from a reset's recorded draws the functions of `envcore.random` that bring them about in
-        our `init_state`.
-      force: (env, draws) -> the environment that draws what was recorded.
+      step_calls: what it draws for a step: (original, action, our draws) -> calls.
+      draws: (env, the recorded draws of a step) -> ours, as `advance` takes them.
+      start: the recorded draws of a reset -> ours, as `init_state` takes them.
       put: writes our state into the live original, where the two drift apart by rounding.
       sizes: (steps, params) -> the size of the numbers that are added up to a result, by the result's name ("obs",
         "reward", "info.raw_return", "x"), where it is not the result's own; and as "undecided", bool (N,), the steps
@@ -79,9 +74,8 @@ class Task:
     read: Callable[[Any], Mapping[str, Any]]
     reset_calls: Callable[[Any], Calls] = lambda state: []
     step_calls: Callable[[Any, int, Any], Calls] = lambda original, action, draws: []
-    our_draws: Callable[[Any, jax.Array], Any] = lambda env, key: None
-    our_reset_draws: Callable[[Mapping[str, jax.Array]], dict[str, Any]] = lambda draws: {}
-    force: Callable[[Any, Any], Any] = lambda env, draws: env
+    draws: Callable[[Any, Mapping[str, jax.Array]], Any] = lambda env, draws: None
+    start: Callable[[Mapping[str, jax.Array]], Any] = lambda draws: None
     put: Callable[[Any, Any], None] = lambda original, state: None
     sizes: Callable[[Steps, Any], Mapping[str, np.ndarray]] = lambda steps, params: {}
 
@@ -132,19 +126,22 @@ def check_recorded(name: str, task: Task) -> int:
     steps = Steps(recording.group("before"), recording["action"], recording.group("draw"), recording.group("after"))
 
     @jax.jit
-    @jax.vmap
-    def ours(state: Any, action: jax.Array, draws: Any) -> tuple[Any, ...]:
-        obs, after, reward, terminated, info = task.force(env, draws).step_env(KEY, state, action, params)
-        return obs, after, reward, terminated, info, env.unwrapped.bsuite_info(after, params)
+    @functools.partial(jax.vmap, in_axes=(0, 0, 0, None))
+    def ours(state: Any, action: jax.Array, draws: Any, params: Any) -> tuple[Any, ...]:
+        after, *results = env.advance(state, action, task.draws(env, draws), params)
+        return env.observe(after, params), after, results, env.unwrapped.bsuite_info(after, params)
 
     action, draws = jnp.asarray(steps.action, jnp.int32), _on_device(steps.draws)
-    obs, after, reward, terminated, info, logged = ours(task.from_original(steps.before), action, draws)
-    assert not info["truncated"].any()
-    _check_logged(info, logged)
+    before, checked = task.from_original(steps.before), arguments.checked_params(env, params)
+    obs, after, (reward, terminated, truncated, info), logged = ours(before, action, draws, checked)
+    assert not truncated.any()
+    assert set(info) == set(logged)
+    jax.tree.map(np.testing.assert_array_equal, info, logged)
+    discount = 1 - np.asarray(terminated, np.float32)
     terminal = recording["step_type"] == LAST
     theirs = _results(_obs(recording), recording["reward"], terminal, recording["discount"], recording.group("info"))
     return check_agreement(
-        {**_results(obs, reward, terminated, info["discount"], logged), **task.to_original(after)},
+        {**_results(obs, reward, terminated, discount, logged), **task.to_original(after)},
         {**theirs, **_ours_of(steps.after)},
         task.sizes(steps, params),
     )
@@ -155,19 +152,16 @@ def check_resets(name: str, task: Task) -> None:
     recording, (env, params, _) = of_recording(name)
     recording = recording.rows(recording["step_type"] == FIRST)
     assert len(recording)
-    module = sys.modules[type(env.unwrapped).__module__]
+    env, params = env.unwrapped, getattr(params, "env_params", params)  # a wrapper changes nothing about a reset
     params = arguments.checked_params(env, params)
 
     @jax.jit
-    @jax.vmap
-    def ours(final: Any, draws: Mapping[str, jax.Array]) -> tuple[Any, Any]:
-        functions = task.our_reset_draws(draws)
-        draws_recorded = mock.patch.object(module, "random", SimpleNamespace(**functions))
-        with draws_recorded if functions else contextlib.nullcontext():
-            state = env.restart(KEY, jnp.bool_(True), final, params)
+    @functools.partial(jax.vmap, in_axes=(0, 0, None))
+    def ours(final: Any, draws: Mapping[str, jax.Array], params: Any) -> tuple[Any, Any]:
+        state = trees.narrow(env.carry_over(env.init_state(task.start(draws), params), final))
         return state, env.observe(state, params)
 
-    state, obs = ours(task.from_original(recording.group("before")), _on_device(recording.group("draw")))
+    state, obs = ours(task.from_original(recording.group("before")), _on_device(recording.group("draw")), params)
     assert not state.time.any()
     check_agreement(
         {"obs": np.asarray(obs), **task.to_original(state)},
@@ -181,7 +175,7 @@ class Game(NamedTuple):
 
     Attributes:
       state, obs: before the step.
-      draws: what `Task.our_draws` gave.
+      draws: what `draw` gave.
       info: all entries.
     """
 
@@ -203,13 +197,14 @@ def play(env: Any, params: Any, task: Task, policy: Policy, num_steps: int, seed
     """Plays our environment for so many steps, through as many episodes as they make."""
     key_reset, key = jax.random.split(jax.random.key(seed))
     obs, state = env.reset(key_reset, params)
+    checked = arguments.checked_params(env, params)
 
     def body(carry: tuple[Any, Any], key: jax.Array) -> tuple[Any, Game]:
         obs, state = carry
         key_act, key_step = jax.random.split(key)
         action = policy(key_act, state, params)
         next_obs, next_state, reward, done, info = env.step(key_step, state, action, params)
-        return (next_obs, next_state), Game(state, obs, action, task.our_draws(env, key_step), reward, done, info)
+        return (next_obs, next_state), Game(state, obs, action, env.draw(key_step, checked), reward, done, info)
 
     return jax.lax.scan(body, (obs, state), jax.random.split(key, num_steps))[1]
 
@@ -220,7 +215,7 @@ def check_game(made: Made, task: Task, policy: Policy, num_steps: int, seed: int
     Where the original wants a call of its own to reset, ours has done so with the step before.
     """
     env, params = made.env, made.params
-    game = jax.tree.map(np.asarray, play(env, params, task, policy, num_steps, seed))
+    game = jax.tree.map(_on_host, play(env, params, task, policy, num_steps, seed))
     original, forced = made.original(), ForcedDraws()
     raw = getattr(original, "raw_env", original)
     original._rng = raw._rng = forced
@@ -263,12 +258,6 @@ def _results(obs: Any, reward: Any, terminated: Any, discount: Any, logged: Mapp
     return {name: np.asarray(value) for name, value in results.items()}
 
 
-def _check_logged(info: Mapping[str, Any], logged: Mapping[str, Any]) -> None:
-    assert set(info) == set(logged) | _BASE_INFO
-    for name, value in logged.items():
-        np.testing.assert_array_equal(info[name], value)
-
-
 def _ours_of(fields: Fields) -> Fields:
     return {name: np.asarray(value) for name, value in fields.items() if name not in _NOT_OURS}
 
@@ -283,6 +272,12 @@ def _obs(recording: golden.Recording) -> np.ndarray:
 def _option_names(env: Any) -> list[str]:
     own = [field.name for field in dataclasses.fields(env)]
     return own + _option_names(env.env) if "env" in own else own
+
+
+def _on_host(value: jax.Array) -> np.ndarray:
+    """The value; of keys, which are the draws of rules that draw nothing, the words."""
+    is_key = jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+    return np.asarray(jax.random.key_data(value) if is_key else value)
 
 
 def _on_device(draws: Mapping[str, np.ndarray]) -> dict[str, jax.Array]:

@@ -5,7 +5,6 @@ They drift apart by rounding, so each step of a game starts from our state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -13,9 +12,9 @@ import numpy as np
 from agreement import Fields
 from bsuite_lockstep import Steps, Task
 from bsuite_tasks import floats, ints, reader
-from envcore_bsuite.cartpole import CartPoleState
+from envcore_bsuite.cartpole import CartPoleStart, CartPoleState
 from envcore_bsuite.cartpole_swingup import CartPoleSwingupState
-from envcore_bsuite.mountain_car import MountainCarState
+from envcore_bsuite.mountain_car import MountainCarStart, MountainCarState
 from forced_draws import Calls
 from lockstep import ROUNDINGS, SPACING
 
@@ -81,18 +80,6 @@ def _pole_offsets(state: Any, angle: float) -> Calls:
     return [("uniform", value) for value in offsets.values()]
 
 
-def _forced_uniform(name: str, low: float, high: float) -> Any:
-    def our_reset_draws(draws: Mapping[str, jax.Array]) -> dict[str, Any]:
-        def uniform(key: jax.Array, shape: tuple[int, ...], minval: Any, maxval: Any) -> jax.Array:
-            assert (np.float32(minval), np.float32(maxval)) == (np.float32(low), np.float32(high))
-            assert shape == draws[name].shape
-            return draws[name]
-
-        return {"uniform": uniform}
-
-    return our_reset_draws
-
-
 CARTPOLE = Task(
     _cartpole,
     lambda state: {
@@ -101,7 +88,7 @@ CARTPOLE = Task(
     },
     _read_pole("episode_return", "raw_return", "best_episode"),
     reset_calls=lambda state: _pole_offsets(state, 0.0),
-    our_reset_draws=_forced_uniform("init", -0.05, 0.05),
+    start=lambda draws: CartPoleStart(draws["init"]),
     put=_put_pole,
     sizes=_pole_sizes,
 )
@@ -146,7 +133,7 @@ CARTPOLE_SWINGUP = Task(
     _from_swingup,
     _read_pole("episode_return", "raw_return", "total_upright", "best_episode"),
     reset_calls=lambda state: _pole_offsets(state, np.pi),
-    our_reset_draws=_forced_uniform("init", -0.05, 0.05),
+    start=lambda draws: CartPoleStart(draws["init"]),
     put=_put_pole,
     sizes=_swingup_sizes,
 )
@@ -183,7 +170,7 @@ MOUNTAIN_CAR = Task(
     },
     reader("timestep", "position", "velocity", "raw_return"),
     reset_calls=lambda state: [("uniform", float(state.position))],
-    our_reset_draws=_forced_uniform("position", -0.6, -0.4),
+    start=lambda draws: MountainCarStart(draws["position"]),
     put=_put_car,
     sizes=_car_sizes,
 )

@@ -11,13 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 from agreement import Fields
 from bsuite_lockstep import Steps, Task
-from envcore import random
 from envcore_bsuite.bandit import SimpleBanditState
-from envcore_bsuite.catch import CatchState
+from envcore_bsuite.catch import CatchStart, CatchState
 from envcore_bsuite.deep_sea import DeepSeaDraws, DeepSeaState
 from envcore_bsuite.discounting_chain import DiscountingChainState
-from envcore_bsuite.memory_chain import MemoryChainState
-from envcore_bsuite.umbrella_chain import UmbrellaChainDraws, UmbrellaChainState
+from envcore_bsuite.memory_chain import MemoryChainStart, MemoryChainState
+from envcore_bsuite.umbrella_chain import UmbrellaChainDraws, UmbrellaChainStart, UmbrellaChainState
+from envcore_bsuite.wrappers import RewardNoiseDraws
 from forced_draws import Calls
 
 
@@ -29,15 +29,9 @@ def floats(*arrays: Any) -> tuple[jax.Array, ...]:
     return tuple(jnp.asarray(x, jnp.float32) for x in arrays)
 
 
-def with_draws(env: Any, draws: Any) -> Any:
-    """The environment whose `draw` gives these values."""
-    forced = type("Forced", (type(env),), {"draw": lambda self, key: draws})
-    return forced(**{field.name: getattr(env, field.name) for field in dataclasses.fields(env)})
-
-
 def pack(bits: jax.Array) -> jax.Array:
-    """Bits (n,) in uint32 words, lowest first; what is left of the last word is ones."""
-    padded = jnp.concatenate([bits.astype(jnp.uint32), jnp.ones(-len(bits) % 32, jnp.uint32)])
+    """Bits (n,) in uint32 words, lowest first."""
+    padded = jnp.concatenate([bits.astype(jnp.uint32), jnp.zeros(-len(bits) % 32, jnp.uint32)])
     places = np.arange(32, dtype=np.uint32)[None]
     return (padded.reshape(-1, 32) << places).sum(axis=1, dtype=jnp.uint32)
 
@@ -68,7 +62,7 @@ CATCH = Task(
     lambda state: {name: getattr(state, name) for name in (*_CATCH, "total_regret")},
     reader(*_CATCH, "total_regret"),
     reset_calls=lambda state: [("randint", int(state.ball_x))],
-    our_reset_draws=lambda draws: {"bits": lambda key: draws["ball_x"], "below": lambda word, bound: word},
+    start=lambda draws: CatchStart(draws["ball_x"]),
 )
 
 
@@ -88,10 +82,6 @@ def _deep_sea_calls(original: Any, action: int, draws: DeepSeaDraws | None) -> C
     return calls
 
 
-def _force_deep_sea(env: Any, draws: Mapping[str, jax.Array]) -> Any:
-    return with_draws(env, DeepSeaDraws(draws["reward_noise"], draws["wind_u"]))
-
-
 DEEP_SEA = Task(
     _deep_sea,
     lambda state: {
@@ -100,8 +90,7 @@ DEEP_SEA = Task(
     },
     reader("row", "column", "bad_episode", "total_bad_episodes", "denoised_return"),
     step_calls=_deep_sea_calls,
-    our_draws=lambda env, key: None if env.deterministic else env.draw(key),
-    force=_force_deep_sea,
+    draws=lambda env, draws: None if env.deterministic else DeepSeaDraws(draws["reward_noise"], draws["wind_u"]),
     # Noise and treasure may cancel.
     sizes=lambda steps, params: {"reward": np.abs(_noise(steps.draws)) + 1.0},
 )
@@ -131,11 +120,6 @@ def _memory(fields: Fields) -> MemoryChainState:
     return MemoryChainState(context, query, perfect, *floats(fields["total_regret"]), time=time)
 
 
-def _memory_draws(draws: Mapping[str, jax.Array]) -> dict[str, Any]:
-    words = jnp.append(pack(draws["context"]), draws["query"].astype(jnp.uint32))
-    return {"bits": lambda key, shape: words[: shape[0]], "below": lambda word, bound: word.astype(jnp.int32)}
-
-
 MEMORY_CHAIN = Task(
     _memory,
     lambda state: {
@@ -144,7 +128,7 @@ MEMORY_CHAIN = Task(
     },
     reader("timestep", "context", "query", "total_perfect", "total_regret"),
     reset_calls=lambda state: [("binomial", np.asarray(state.context)), ("randint", int(state.query))],
-    our_reset_draws=_memory_draws,
+    start=lambda draws: MemoryChainStart(draws["context"], draws["query"]),
 )
 
 _UMBRELLA = ("need_umbrella", "has_umbrella")
@@ -165,13 +149,6 @@ def umbrella_chain(n_distractor: int) -> Task:
         is_last = original._timestep + 1 == original._chain_length
         return [*([] if is_last else [("binomial", int(draws.reward_bit))]), ("binomial", bits(draws.distractors))]
 
-    def reset_draws(draws: Mapping[str, jax.Array]) -> dict[str, Any]:
-        words = pack(jnp.concatenate([draws["distractors"], draws["need"][None], draws["has"][None]]))
-        return {"bits": lambda key, shape: words[: shape[0]]}
-
-    def force(env: Any, draws: Mapping[str, jax.Array]) -> Any:
-        return with_draws(env, UmbrellaChainDraws(draws["reward_bit"], pack(draws["distractors"])))
-
     return Task(
         from_original,
         lambda state: {
@@ -184,9 +161,8 @@ def umbrella_chain(n_distractor: int) -> Task:
             ("binomial", bits(state.distractors)),
         ],
         step_calls=step_calls,
-        our_draws=lambda env, key: env.draw(key),
-        our_reset_draws=reset_draws,
-        force=force,
+        draws=lambda env, draws: UmbrellaChainDraws(draws["reward_bit"], pack(draws["distractors"])),
+        start=lambda draws: UmbrellaChainStart(draws["need"], draws["has"], pack(draws["distractors"])),
     )
 
 
@@ -194,13 +170,12 @@ def with_noise(task: Task, scale: float) -> Task:
     """The task of the environment in `RewardNoise`; itself it must draw nothing in a step."""
 
     def sizes(steps: Steps, params: Any) -> Mapping[str, np.ndarray]:
-        noise = steps.draws["noise"] if isinstance(steps.draws, Mapping) else steps.draws
+        noise = steps.draws["noise"] if isinstance(steps.draws, Mapping) else steps.draws.noise
         return {**task.sizes(steps, params), "reward": 1 + scale * np.abs(noise)}
 
     return dataclasses.replace(
         task,
-        step_calls=lambda original, action, draws: [("randn", float(draws))],
-        our_draws=lambda env, key: env.draw(random.split(key)[1]),
-        force=lambda env, draws: with_draws(env, draws["noise"]),
+        step_calls=lambda original, action, draws: [("randn", float(draws.noise))],
+        draws=lambda env, draws: RewardNoiseDraws(task.draws(env.env, draws), draws["noise"]),
         sizes=sizes,
     )

@@ -1,18 +1,23 @@
 """The contract between environments and everything that uses them.
 
 An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, its spaces by
-`make_action_space` and `make_observation_space`, and optionally `make_state_space`, `check_params`, `paint` and
-`carry_over`. `Environment` owns the rest, each thing in one place: default params, time, the time limit, auto-reset,
-dtypes and the keys of `info`. `envcore.engine` carries it out.
+`make_action_space` and `make_observation_space`, and optionally `draw`, `draw_start`, `make_state_space`,
+`check_params`, `paint` and `carry_over`. `Environment` owns the rest, each thing in one place: default params, time,
+the time limit, auto-reset, dtypes and the keys of `info`. `envcore.engine` carries it out.
 
-Wrappers and the base class speak through four pure functions, none of which resets by itself:
+Chance stands apart from the rules. `draw` takes all that it decides in a step, and `transition` is a function of state,
+action and draws; `draw_start` and `init_state` are the same for the start of an episode. All four are public, so that
+tests, planners and experiments can choose the draws.
+
+Wrappers and the base class speak through five pure functions, none of which resets by itself:
 
     start(key, params) -> state                          a new episode
-    advance(key, state, action, params) -> outcome       one step of it
+    draw(key, params) -> draws                           all that chance decides in a step
+    advance(state, action, draws, params) -> outcome     the step, a deterministic function
     restart(key, done, state, params) -> state           a new episode where the old one is done
     observe(state, params) -> obs                        what the agent sees
 
-`reset` is `start` and `observe`; `step` is `advance`, `restart` and `observe`.
+`reset` is `start` and `observe`; `step` is `draw`, `advance`, `restart` and `observe`.
 """
 
 from __future__ import annotations
@@ -93,14 +98,25 @@ class Environment(Generic[StateT, ParamsT]):
         """The original environment's numbers, as Python or numpy scalars and arrays."""
         raise NotImplementedError
 
-    def init_state(self, key: jax.Array, params: ParamsT) -> StateT:
-        """Draws the first state of an episode."""
+    def draw_start(self, key: jax.Array, params: ParamsT) -> Any:
+        """All that chance decides about the start of an episode, in one named container. By default the key itself."""
+        del params
+        return key
+
+    def init_state(self, draws: Any, params: ParamsT, /) -> StateT:
+        """The first state of an episode, a deterministic function of what `draw_start` returned."""
         raise NotImplementedError
 
-    def transition(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> tuple[Any, ...]:
-        """The rules: returns `(state, reward, terminated)`, or with a dict of the original's info as a fourth.
+    def draw(self, key: jax.Array, params: ParamsT) -> Any:
+        """All that chance decides in a step, in one named container. By default the step's key itself."""
+        del params
+        return key
 
-        `action` has the action space's shape and dtype. `state.time` counts the steps before this one.
+    def transition(self, state: StateT, action: Any, draws: Any, params: ParamsT, /) -> tuple[Any, ...]:
+        """The rules, a deterministic function: returns `(state, reward, terminated)`, or a dict of info as a fourth.
+
+        `action` has the action space's shape and dtype, `draws` is what `draw` returned, and `state.time` counts the
+        steps before this one.
         """
         raise NotImplementedError
 
@@ -256,9 +272,12 @@ class Environment(Generic[StateT, ParamsT]):
         """The first state of an episode, with the types that every state has."""
         return episode.start(self, key, params)
 
-    def advance(self, key: jax.Array, state: StateT, action: Any, params: ParamsT) -> Outcome:
-        """One step without auto-reset or observation. Arguments are checked and cast already."""
-        return episode.advance(self, key, state, action, params)
+    def advance(self, state: StateT, action: Any, draws: Any, params: ParamsT) -> Outcome:
+        """One step without auto-reset or observation, with chosen draws: `transition`, and what the base class owns.
+
+        Arguments are checked and cast already.
+        """
+        return episode.advance(self, state, action, draws, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: ParamsT) -> StateT:
         """Returns a fresh state where `done`, else `state`."""

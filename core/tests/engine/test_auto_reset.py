@@ -3,6 +3,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -50,8 +51,8 @@ def compiled(only_finished: bool, *axes: Any) -> Any:
 def assert_both_ways_agree(done: Any, state: State, key: jax.Array, scale: Any, *axes: Any) -> State:
     """Runs both ways and returns what they agree on, as numpy arrays."""
     plain, finished = (compiled(only, *axes)(done, state, key, scale) for only in (False, True))
-    jax.tree.map(np.testing.assert_array_equal, plain, finished)
-    assert jax.tree.map(lambda x: x.dtype, finished) == jax.tree.map(lambda x: x.dtype, state)
+    chex.assert_trees_all_equal(plain, finished, strict=True)
+    chex.assert_trees_all_equal_dtypes(finished, state)
     return jax.tree.map(np.asarray, finished)
 
 
@@ -144,7 +145,7 @@ def test_forward_mode_agrees() -> None:
         )
         for only in (False, True)
     )
-    np.testing.assert_array_equal(plain, finished)
+    chex.assert_trees_all_equal(plain, finished, strict=True)
     np.testing.assert_allclose(finished[1], np.where(done, plain[0] / SCALE, 1), rtol=1e-6)
 
 

@@ -46,10 +46,16 @@ class Stranger:
     def action_space(self, params: Any = None) -> spaces.Space:
         return spaces.Discrete(2)
 
-    def init_state(self, key: jax.Array, params: Any) -> State:
+    def draw_start(self, key: jax.Array, params: Any) -> Any:
+        return key
+
+    def init_state(self, draws: Any, params: Any) -> State:
         return State(count=10)
 
-    def transition(self, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+    def draw(self, key: jax.Array, params: Any) -> Any:
+        return key
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> tuple[Any, ...]:
         return (state,) if self.broken else (state.replace(count=state.count + action), 1, False)
 
     def observe(self, state: Any, params: Any) -> Any:
@@ -61,8 +67,8 @@ class Stranger:
     def start(self, key: jax.Array, params: Any) -> Any:
         return episode.start(self, key, params)
 
-    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
-        return episode.advance(self, key, state, action, params)
+    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+        return episode.advance(self, state, action, draws, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
         return episode.restart(self, key, done, state, params)

@@ -4,6 +4,7 @@ import dataclasses
 import re
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,14 +27,9 @@ def play(env: Environment[Any, Any], num_steps: int) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Traced(Counter):
-    """Counts how often its rules are traced."""
-
-    def transition(self, key: Any, state: Any, action: Any, params: Any) -> Any:
-        TRACES.append(self.goal)
-        return super().transition(key, state, action, params)
-
-
-TRACES: list[int] = []
+    @chex.assert_max_traces(n=1)
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return super().transition(state, action, draws, params)
 
 
 def test_equal_environments_compile_once() -> None:
@@ -50,10 +46,10 @@ def test_rules_are_traced_once_for_all_programs_around_them() -> None:
     env, again = Traced(13), Traced(13)
     _, state = env.reset(KEY)
     jax.jit(env.step)(KEY, state, jnp.int32(1))
-    before = len(TRACES)
     jax.jit(lambda *args: again.step(*args)[2] + 1)(KEY, state, jnp.int32(0))
     jax.jit(jax.vmap(again.step, (0, None, None)))(jax.random.split(KEY, 3), state, jnp.int32(1))
-    assert len(TRACES) == before
+    with pytest.raises(AssertionError, match=r"'transition' is traced > 1 times"):
+        Traced(14).step(KEY, state, jnp.int32(1))
 
 
 def test_a_step_inlines_into_the_caller_s_program() -> None:
@@ -94,7 +90,7 @@ def test_eager_jit_vmap_and_scan_agree(env: Any) -> None:
     before = jax.tree.map(lambda *x: jnp.stack(x), *states[:-1])
     mapped = jax.jit(jax.vmap(env.step, (0, 0, 0, None)))(keys, before, actions, params)
     for other in (scanned, mapped):
-        jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6), other, eager)
+        chex.assert_trees_all_close(other, eager, rtol=1e-5, atol=1e-6)
 
 
 def test_params_map_and_are_not_baked_in() -> None:

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from envcore.testing.compare import as_numpy, join, on_host, take, type_differences, value_differences
 
 
@@ -31,17 +35,83 @@ def test_weak_types_differ() -> None:
     assert type_differences(weak, strong) == ["it is weak float32[] instead of float32[]"]
 
 
-def test_structures_differ() -> None:
-    (problem,) = type_differences({"a": np.zeros(1)}, {"b": np.zeros(1)})
-    assert problem.startswith("its structure is ")
+@pytest.mark.parametrize("differences", [type_differences, value_differences])
+@pytest.mark.parametrize(
+    ("expected", "problem"),
+    [
+        ({"b": np.zeros(1)}, "it must be {'b'}, got {'a'}"),
+        ({"a": np.zeros(1), "b": np.zeros(1)}, "it must be {'a', 'b'}, got {'a'}"),
+        (np.zeros(1), "it must be one array, got {'a'}"),
+        (None, "it must be None, got {'a'}"),
+    ],
+)
+def test_structures_differ(differences: Any, expected: Any, problem: str) -> None:
+    assert differences({"a": np.zeros(1)}, expected) == [problem]
 
 
-def test_rounding_is_no_difference_but_for_integers_everything_is() -> None:
+def test_rounding_is_not_a_difference_but_for_integers_everything_is() -> None:
     assert value_differences(np.float32(1), np.float32(1.00001)) == []
+    assert value_differences(np.float32(0), np.float32(1e-6)) == []
     assert value_differences(np.float32(1), np.float32(1.001)) != []
     assert value_differences(np.int32(100_000), np.int32(100_001)) != []
-    assert value_differences(np.array([np.nan, np.inf], np.float32), np.array([np.nan, np.inf], np.float32)) == []
-    assert value_differences(jnp.bfloat16(1), jnp.bfloat16(1.5)) != []
+    assert value_differences(np.int32(2**30), np.int32(2**30 + 1)) != []  # the same float32
+    assert value_differences(np.bool_(True), np.bool_(False)) == ["it is True instead of False"]
+    assert value_differences(jnp.bfloat16(1), jnp.bfloat16(1.5)) == ["it is 1.0 instead of 1.5"]
+    assert value_differences(jnp.bfloat16(1), jnp.bfloat16(1)) == []
+
+
+def test_nan_inf_and_signed_zeros() -> None:
+    special = np.array([np.nan, np.inf, -np.inf, 0.0], np.float32)
+    assert value_differences(special, np.array([np.nan, np.inf, -np.inf, -0.0], np.float32)) == []
+    for i, problem in enumerate(["nan instead of 1.0", "inf instead of 1.0", "-inf instead of 1.0"]):
+        other = special.copy()
+        other[i] = 1
+        assert value_differences(special, other) == [f"it is {problem}"]
+    assert value_differences(np.float32(np.inf), np.float32(-np.inf)) == ["it is inf instead of -inf"]
+
+
+def test_floats_of_every_width_are_compared() -> None:
+    for dtype in (jnp.float16, jnp.bfloat16, jnp.float8_e4m3fn, np.float32):
+        largest = np.asarray(jnp.finfo(dtype).max, dtype)
+        for x, y in ((largest, -largest), (largest, np.zeros_like(largest))):
+            assert value_differences(x, y) == [f"it is {float(x)} instead of {float(y)}"]
+            assert value_differences(x, x.copy()) == []
+
+
+def test_python_numbers_are_compared_as_arrays() -> None:
+    assert value_differences((True, 2, 0.5), (True, 2, 0.5)) == []
+    assert value_differences((True, 2, 0.5), (False, 3, 1.5)) == [
+        "[0] is True instead of False",
+        "[1] is 2 instead of 3",
+        "[2] is 0.5 instead of 1.5",
+    ]
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (3, 5), (2, 3, 4)])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_the_first_differing_element_is_shown(shape: tuple[int, ...], dtype: Any) -> None:
+    values = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    for first in range(values.size):
+        other = values + (values >= first) * dtype(100)
+        assert value_differences(values, other) == [f"it is {dtype(first)} instead of {dtype(first + 100)}"]
+
+
+def test_without_elements_nothing_differs() -> None:
+    assert value_differences(np.zeros((0, 3), np.float32), np.ones((0, 3), np.float32)) == []
+
+
+def test_they_differ_where_the_process_has_switched_off_chex() -> None:
+    chex.disable_asserts()
+    try:
+        assert value_differences({"a": 0}, {"a": 1}) == ["['a'] is 0 instead of 1"]
+        assert len(value_differences({"a": 0}, {"b": 0})) == 1
+        assert len(type_differences({"a": np.zeros(1)}, {"b": np.zeros(1)})) == 1
+        chex.assert_equal(0, 1)  # holds again
+    finally:
+        chex.enable_asserts()
+    assert value_differences({"a": 0}, {"a": 1}) != []
+    with pytest.raises(AssertionError):
+        chex.assert_equal(0, 1)
 
 
 def test_keys_are_compared_by_their_words() -> None:

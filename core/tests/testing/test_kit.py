@@ -13,6 +13,7 @@ from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import ConformanceError, EnvironmentDefinitionError
 from envcore.testing import RULES, Case, check_env, check_rules, conformance_cases
 from envcore.wrappers import Batched, FrameStack, LogWrapper, NoAutoReset, StickyAction
+from jax.core import Tracer
 
 NAMES = [rule.name for rule in RULES]
 FEW = 50
@@ -110,6 +111,18 @@ def test_every_wrong_type_is_told() -> None:
 
     (case,) = cases(Wide(), "constant_types")
     with pytest.raises(ConformanceError, match=r"2 places:(.|\n)*position is float16(.|\n)*velocity is float16"):
+        case()
+
+
+class TellsMoreWithoutJit(toy.Counter):
+    def transition(self, *args: Any, **kwargs: Any) -> Any:
+        *values, info = super().transition(*args, **kwargs)
+        return *values, info if isinstance(info["waited"], Tracer) else {**info, "more": info["waited"]}
+
+
+def test_another_structure_is_told() -> None:
+    (case,) = cases(TellsMoreWithoutJit(), "jit_equals_eager")
+    with pytest.raises(ConformanceError, match=r"must be tuple, got one with an extra \[4\]\['more'\]\."):
         case()
 
 

@@ -56,7 +56,8 @@ def test_without_a_mapping_one_is_right() -> None:
 
 
 def test_draws_are_normal_and_uniform() -> None:
-    draws = jax.vmap(DeepSea(deterministic=False).draw)(jax.random.split(jax.random.key(0), 4000))
+    env, keys = DeepSea(deterministic=False), jax.random.split(jax.random.key(0), 4000)
+    draws: Any = jax.vmap(env.draw, (0, None))(keys, env.default_params)
     noise, wind = np.asarray(draws.noise), np.asarray(draws.wind)
     assert abs(noise.mean()) < 4 / 4000**0.5
     assert abs(noise.std() - 1) < 4 / 8000**0.5

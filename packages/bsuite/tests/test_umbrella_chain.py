@@ -63,7 +63,7 @@ def test_bits_are_fair_and_independent(n_distractor: int) -> None:
     env = UmbrellaChain(n_distractor)
     keys = jax.random.split(jax.random.key(0), 4000)
     obs, _ = jax.vmap(env.reset)(keys)
-    draws = jax.vmap(env.draw)(keys)
+    draws = jax.vmap(env.draw, (0, None))(keys, env.default_params)
     distractors = jax.vmap(lambda words: bits.unpack(words, n_distractor))(draws.distractors)
     for drawn in (np.delete(np.asarray(obs)[:, 0], 2, axis=1), np.column_stack([draws.reward_bit, distractors])):
         assert set(np.unique(drawn)) == {0, 1}

@@ -124,21 +124,23 @@ def played(
     num_steps: int,
     seed: int = 0,
     policy: Callable[[Any, np.random.Generator], int] | None = None,
+    draw: Callable[[jax.Array], Any] | None = None,
 ) -> Steps:
     """Plays the original with actions of `policy` (at random by default) and with our draws forced on it.
 
     Args:
       game: the original's name of the game.
-      env: our game; its `draw` says what is random in a step, its `difficulty_ramping` is the original's.
+      env: our game; its `difficulty_ramping` is the original's.
       fields: the original's fields as arrays, from its `Env`.
       script: the values that the original is to draw, in its order, from its `Env` and the draws of one step.
       num_steps: how many steps; episodes follow each other.
       seed: of actions and draws.
       policy: the action for the original's `Env`.
+      draw: what is random in a step, from its words; `env.draw_game` by default.
     """
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 2**32, (num_steps, env.num_words), dtype=np.uint32)
-    draws = jax.tree.map(np.asarray, quick_jit(jax.vmap(env.draw))(words))
+    draws = jax.tree.map(np.asarray, quick_jit(jax.vmap(draw or env.draw_game))(words))
     original = Environment(game, sticky_action_prob=0.0, difficulty_ramping=env.difficulty_ramping).env
     forced = ForcedDraws()
     rows: list[tuple[Any, ...]] = []

@@ -158,7 +158,7 @@ def test_episodes_are_distributed_as_the_originals() -> None:
 
 def test_draws_are_uniform() -> None:
     words = np.random.default_rng(0).integers(0, 2**32, (100_000, 1), dtype=np.uint32)
-    draws = jax.tree.map(np.asarray, quick_jit(jax.vmap(ENV.draw))(words))
+    draws = jax.tree.map(np.asarray, quick_jit(jax.vmap(ENV.draw_game))(words))
     numbers = draws.from_left * 2 + draws.gold
     for number, prob in enumerate([1 / 3, 1 / 6, 1 / 3, 1 / 6]):
         assert abs((numbers == number).mean() - prob) < 4 * (prob * (1 - prob) / 100_000) ** 0.5

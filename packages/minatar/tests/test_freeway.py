@@ -150,7 +150,7 @@ def test_episodes_are_distributed_as_the_originals(monkeypatch: pytest.MonkeyPat
 
 def test_cars_are_drawn_uniformly_and_independently() -> None:
     words = np.random.default_rng(0).integers(0, 2**32, (200_000, 2), dtype=np.uint32)
-    numbers = np.asarray(quick_jit(jax.vmap(lambda w: unpack_lanes(Freeway().draw(w).speeds)))(words))
+    numbers = np.asarray(quick_jit(jax.vmap(lambda w: unpack_lanes(Freeway().draw_game(w).speeds)))(words))
     kinds = [*range(1, 6), *range(9, 14)]
     for first in range(8):
         for second in range(first):

@@ -98,7 +98,7 @@ TO_ORIGINAL, FROM_ORIGINAL = jax.jit(seaquest_original.to_original), jax.jit(sea
 def test_draws_are_uniform() -> None:
     """Each of the 768 outcomes has its share of the random words."""
     words = (np.arange(768 * 8, dtype=np.uint64) * 2**32 // (768 * 8) + 1000).astype(np.uint32)
-    draws = quick_jit(jax.vmap(ENV.draw))(words[:, None])
+    draws = quick_jit(jax.vmap(ENV.draw_game))(words[:, None])
     assert np.asarray(draws.enemy_is_sub).mean() == 1 / 3
     outcomes, shares = np.unique(np.stack([np.asarray(x, np.int32) for x in draws]), axis=1, return_counts=True)
     assert outcomes.shape[1] == 2 * 2 * 8 * 2 * 8

@@ -202,18 +202,15 @@ def test_three_bullets_in_a_row() -> None:
     lockstep.check(ORIGINAL, ENV, steps)
 
 
-class AllEnter(Seaquest):
-    """Every enemy enters, as all come from one side; none into row 1, where they would meet the bouncing player."""
-
-    def draw(self, words: jax.Array) -> SeaquestDraws:
-        draws = super().draw(words)
-        return draws._replace(enemy_right=jnp.bool_(True), enemy_row=jnp.maximum(draws.enemy_row, 1))
+def draw_enemies_that_enter(words: jax.Array) -> SeaquestDraws:
+    """All come from one side, so every one enters; none in row 1, where they would meet the bouncing player."""
+    draws = ENV.draw_game(words)
+    return draws._replace(enemy_right=jnp.bool_(True), enemy_row=jnp.maximum(draws.enemy_row, 1))
 
 
 @pytest.mark.slow
 def test_places_for_enemies_suffice() -> None:
     """The hardest games, which become so at different times: played through without looking at the original."""
-    env = AllEnter(use_minimal_action_set=False)
 
     def hardest(wait: int) -> lockstep.Steps:
         time = iter(range(10**9))
@@ -225,7 +222,9 @@ def test_places_for_enemies_suffice() -> None:
                 assert original.diver_count < 0, "the game has ended"
             return NONE if next(time) < 2 * wait or original.e_spawn_speed == 1 else UP if original.sub_y else DOWN
 
-        return lockstep.played("seaquest", env, fields, script, 200, seed=wait, policy=policy)
+        return lockstep.played(
+            "seaquest", ENV, fields, script, 200, seed=wait, policy=policy, draw=draw_enemies_that_enter
+        )
 
     games: Any = jax.tree.map(lambda *x: np.stack(x), *map(hardest, range(0, 60, 3)))
     after = canonical(jax.tree.map(np.concatenate, games.after))
@@ -236,7 +235,7 @@ def test_places_for_enemies_suffice() -> None:
     @jax.vmap
     def ours(before: Any, actions: Any, draws: Any) -> Any:
         def body(state: Any, inputs: Any) -> Any:
-            state, _ = env.execute(state, *inputs)
+            state, _ = ENV.execute(state, *inputs)
             return state, seaquest_original.to_original(state)
 
         return jax.lax.scan(body, seaquest_original.from_original(before), (actions, draws))[1]

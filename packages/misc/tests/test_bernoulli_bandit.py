@@ -96,14 +96,15 @@ def test_forced_draws() -> None:
         (1, 0.25, 0),
         (2, just_below_one, 1),
     ):
-        after, reward, terminated, info = env.pull(state, jnp.int32(arm), BernoulliBanditDraws(jnp.float32(luck)))
+        draws = BernoulliBanditDraws(jnp.float32(luck))
+        after, reward, terminated, info = env.transition(state, jnp.int32(arm), draws, env.default_params)
         assert (reward, after.last_reward, after.last_action, terminated) == (expected, expected, arm, False)
         assert info["regret"] == [1.0, 0.75, 0.0][arm]
 
 
 def test_luck_is_uniform_and_not_that_of_the_arms() -> None:
     env = BernoulliBandit("dependent-uniform")
-    luck = np.asarray(jax.vmap(env.draw)(KEYS).luck)
+    luck = np.asarray(jax.vmap(env.draw, (0, None))(KEYS, env.default_params).luck)
     assert abs(np.histogram(luck, 10, (0, 1))[0] - 400).max() < 4.5 * (400 * 0.9) ** 0.5
     params = env.default_params.replace(max_steps_in_episode=1)
     _, (_, luck, _, after, _, done, _) = jax.device_get(play(env, params, NUM_STEPS, KEYS[0]))

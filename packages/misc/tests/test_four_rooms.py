@@ -52,7 +52,7 @@ def play(env: FourRooms, params: Any, num_envs: int, num_steps: int) -> dict[str
         action = env.action_space().sample(jax.random.fold_in(key, 1))
         obs, after, reward, _, info = env.step(key, state, action, params)
         before = {"pos": state.pos, "goal": state.goal, "time": state.time}
-        draws = env.draw(key)._asdict()
+        draws = env.draw(key, params)._asdict()
         return after, {**before, **draws, **info, "action": action, "reward": reward, "obs": obs}
 
     def game(key: jax.Array) -> Any:
@@ -110,7 +110,7 @@ def test_every_move() -> None:
 
     def step(pos: Any, goal: Any, action: Any, direction: Any, chance: Any) -> Any:
         draws = FourRoomsDraws(chance, direction)
-        after, reward, terminated = env.arrive(FourRoomsState(pos=pos, goal=goal), env.move(pos, action, draws, params))
+        after, reward, terminated = env.transition(FourRoomsState(pos=pos, goal=goal), action, draws, params)
         return after.pos, after.goal, reward, terminated
 
     chance = np.where(astray == 1, 0.4444, 0.4445)
@@ -142,10 +142,9 @@ def test_starts(draws_pos: bool, draws_goal: bool, pos_fixed: tuple[int, int]) -
     params = env.default_params.replace(resample_init_pos=draws_pos, resample_goal_pos=draws_goal)
     params = jax.tree.map(jnp.asarray, params)
     starts = FourRoomsStart(*jnp.asarray(ALL_STARTS.T, jnp.int32))
-    cells = jax.jit(jax.vmap(env.choose, (0, None)))(starts, params)
-    pos, goal = (np.stack(np.divmod(np.asarray(cell), 16), axis=-1) for cell in cells)
+    states = jax.jit(jax.vmap(env.init_state, (0, None)))(starts, params)
     counts: dict[Any, int] = {}
-    for pair in zip(map(tuple, pos.tolist()), map(tuple, goal.tolist()), strict=True):
+    for pair in zip(map(tuple, states.pos.tolist()), map(tuple, states.goal.tolist()), strict=True):
         counts[pair] = counts.get(pair, 0) + 1
     draws_pos |= not draws_goal and pos_fixed == (8, 9)  # or it would be the goal
     allowed_pos = FREE if draws_pos else [pos_fixed]
@@ -167,7 +166,8 @@ def test_resets_draw_uniformly() -> None:
 
 
 def test_steps_draw_uniformly_and_independently() -> None:
-    draws = jax.jit(jax.vmap(FourRooms().draw))(jax.random.split(jax.random.key(0), 40_000))
+    env, keys = FourRooms(), jax.random.split(jax.random.key(0), 40_000)
+    draws = jax.jit(jax.vmap(env.draw, (0, None)))(keys, env.default_params)
     table = np.histogram2d(draws.chance, draws.direction, bins=(10, 4), range=((0, 1), (-0.5, 3.5)))[0]
     assert table.sum() == 40_000
     assert ((table - 1000) ** 2).sum() / 1000 < 39 + 4.5 * np.sqrt(78)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.testing import check_env
-from envcore_misc.frozen_lake import MAPS, FrozenLake, FrozenLakeState
+from envcore_misc.frozen_lake import MAPS, FrozenLake, FrozenLakeDraws, FrozenLakeState
 
 GOLDEN = Path(__file__).parents[3] / "tests" / "golden" / "toy_text.frozen_lake.npz"
 LAKES = range(5)
@@ -39,15 +39,15 @@ def test_every_recorded_step(number: int) -> None:
         draw = jnp.asarray(columns["draw_u"], jnp.float32)
         cumulative = np.array([(1 - env.success_rate) / 2, (1 + env.success_rate) / 2])
         clear: Any = (np.abs(columns["draw_u"][:, None] - cumulative) > 1e-6).all(1)  # of float32 rounding
-        slipped = np.asarray(jax.vmap(env.slip)(action, draw))
-        expected = (columns["action"] + (columns["draw_u"][:, None] >= cumulative).sum(1) - 1) % 4
+        draws = jax.vmap(env.slip)(draw)
+        expected = (columns["draw_u"][:, None] >= cumulative).sum(1) - 1
         assert clear.sum() >= len(clear) - 2
-        np.testing.assert_array_equal(slipped[clear], expected[clear])
+        np.testing.assert_array_equal(np.asarray(draws.turn)[clear], expected[clear])
         # From a hole or the goal the original has one outcome, whatever the draw.
     else:
-        slipped, clear = np.asarray(action), np.full(len(action), True)
+        draws, clear = None, np.full(len(action), True)
     before = FrozenLakeState(position=jnp.asarray(columns["before"], jnp.int32), time=jnp.zeros_like(action))
-    after, reward, terminated = jax.vmap(env.play)(before, jnp.asarray(slipped))
+    after, reward, terminated = jax.vmap(env.transition, (0, 0, 0, None))(before, action, draws, env.default_params)
     np.testing.assert_array_equal(np.asarray(after.position)[clear], columns["after"][clear])
     np.testing.assert_allclose(np.asarray(reward)[clear], columns["reward"][clear], rtol=1e-6)
     np.testing.assert_array_equal(np.asarray(terminated)[clear], columns["terminated"][clear])
@@ -60,23 +60,22 @@ def test_transition_table_is_gymnasiums(name: str) -> None:
     assert gymnasium.make("FrozenLake-v1", map_name=name).spec.max_episode_steps == 100  # pyright: ignore
     tiles = original.observation_space.n
     assert env.observation_space().n == tiles  # pyright: ignore[reportAttributeAccessIssue]
-    draws = jnp.asarray([1 / 6, 0.5, 5 / 6], jnp.float32)  # one in each third
     for action in range(4):
         for tile in range(tiles):
             outcomes = original.P[tile][action]
-            for draw, (_, there, reward, terminated) in zip(draws, outcomes * (3 // len(outcomes)), strict=True):
+            for turn, (_, there, reward, terminated) in zip((-1, 0, 1), outcomes * (3 // len(outcomes)), strict=True):
                 state = FrozenLakeState(position=jnp.int32(tile), time=jnp.int32(0))
-                direction = np.asarray(action + round(float(draw) * 3 - 0.5) - 1) % 4
-                after, ours, over = _play(env, state, jnp.asarray(direction, jnp.int32))
+                draws = FrozenLakeDraws(jnp.int32(turn))
+                after, ours, over = _transition(env, state, jnp.int32(action), draws, env.default_params)
                 assert (int(after.position), float(ours), bool(over)) == (there, reward, terminated)
 
 
-_play = jax.jit(FrozenLake.play, static_argnums=0)
+_transition = jax.jit(FrozenLake.transition, static_argnums=0)
 
 
 def test_slips_with_the_success_rate() -> None:
     env = FrozenLake(success_rate=0.6)
-    directions = np.asarray(jax.vmap(lambda u: env.slip(jnp.int32(2), u))(jnp.linspace(0.0, 0.99999, 10_000)))
+    directions = np.asarray(2 + jax.vmap(env.slip)(jnp.linspace(0.0, 0.99999, 10_000)).turn)
     np.testing.assert_allclose([(directions == d).mean() for d in range(4)], [0, 0.2, 0.6, 0.2], atol=2e-4)
 
 

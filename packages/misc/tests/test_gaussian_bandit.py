@@ -55,7 +55,7 @@ def test_whole_episodes_in_lockstep(changes: dict[str, Any]) -> None:
 
 
 def test_draws_are_normal_and_independent() -> None:
-    noise = np.asarray(jax.vmap(ENV.draw)(KEYS).noise)
+    noise = np.asarray(jax.vmap(ENV.draw, (0, None))(KEYS, PARAMS).noise)
     assert stats.kstest(noise, "norm").pvalue > 0.001
     params = PARAMS.replace(mean_mu=0.3, sigma_p=2.5)
     mu = np.asarray(jax.vmap(ENV.reset, (0, None))(KEYS, params)[1].mu)
@@ -73,7 +73,7 @@ def test_forced_draws() -> None:
     state = state.replace(mu=jnp.float32(0.75))
     draws = GaussianBanditDraws(jnp.float32(-2.0))
     for arm, expected in ((0, 0.0), (1, -0.25)):
-        after, reward, terminated = ENV.pull(state, jnp.int32(arm), PARAMS.replace(sigma_l=0.5), draws)
+        after, reward, terminated = ENV.transition(state, jnp.int32(arm), draws, PARAMS.replace(sigma_l=0.5))
         assert (reward, after.last_reward, after.last_action, terminated) == (expected, expected, arm, False)
 
 

@@ -141,26 +141,29 @@ def test_draws_reach_every_other_cell_once(size: int) -> None:
     centre = (size // 2 + 1, size // 2 + 1)
     base = jax.tree.map(jnp.asarray, env.default_params)
 
-    choose = jax.jit(jax.vmap(env.choose, (0, None)))
-    pos, goal = choose(draws, base)
-    assert set(map(tuple, _places(pos))) == {centre}
-    assert sorted(map(tuple, _places(goal))) == sorted(set(cells) - {centre})
+    init_state = jax.jit(jax.vmap(env.init_state, (0, None)))
+    state = init_state(draws, base)
+    assert set(places(state.pos)) == {centre}
+    assert sorted(places(state.goal)) == sorted(set(cells) - {centre})
     fixed = base.replace(resample_goal_pos=jnp.bool_(False), goal_fixed=jnp.array(centre))
-    pos, goal = choose(draws, fixed)
-    assert set(map(tuple, _places(goal))) == {centre}
-    assert sorted(map(tuple, _places(pos))) == sorted(set(cells) - {centre})
+    state = init_state(draws, fixed)
+    assert set(places(state.goal)) == {centre}
+    assert sorted(places(state.pos)) == sorted(set(cells) - {centre})
 
-    taken = jax.jit(jax.vmap(env.move, (None, None, None, 0)))
+    transition = jax.jit(jax.vmap(env.transition, (None, None, 0, None)))
+    _, start = env.reset(jax.random.key(0), base)
     for goal in cells if size < 11 else [centre, (size, size)]:
         action = next(a for a, move in enumerate(MOVES["gymnax"]) if _before(goal, move) in cells)
         before = _before(goal, MOVES["gymnax"][action])
-        event = taken(jnp.array(before), jnp.array(goal), jnp.int32(action), draws)
-        assert (np.asarray(event) >> 16 == 2).all()
-        assert sorted(map(tuple, _places(event & 0xFFFF))) == sorted(set(cells) - {goal})
+        state = start.replace(pos=jnp.array(before), goal=jnp.array(goal))
+        after, reward, _ = transition(state, jnp.int32(action), draws, base)
+        assert (reward == base.reward).all()
+        assert sorted(places(after.pos)) == sorted(set(cells) - {goal})
 
 
-def _places(cells: Any) -> list[list[int]]:
-    return np.stack(np.divmod(np.asarray(cells), 256), axis=-1).tolist()
+def places(cells: jax.Array) -> list[tuple[int, ...]]:
+    """Rows and columns."""
+    return list(map(tuple, cells.tolist()))
 
 
 def _before(goal: tuple[int, int], move: tuple[int, int]) -> tuple[int, int]:
@@ -209,7 +212,7 @@ def test_resets_and_draws_are_uniform() -> None:
     assert expected.sum() == 12_800
     assert (counts[expected == 0] == 0).all()
     assert ((counts - expected) ** 2).sum() / 200 < 63 + 4.5 * np.sqrt(126)
-    numbers = np.bincount(jax.jit(jax.vmap(env.draw))(keys).number, minlength=64)
+    numbers = np.bincount(jax.jit(jax.vmap(env.draw, (0, None)))(keys, env.default_params).number, minlength=64)
     assert len(numbers) == 64
     assert ((numbers - 200) ** 2).sum() / 200 < 63 + 4.5 * np.sqrt(126)
 

@@ -45,7 +45,7 @@ def play(env: PointRobot, params: Any, num_steps: int, key: jax.Array) -> Any:
         key_action, key_step = jax.random.split(key)
         action = 0.3 * (state.goal - state.pos) + 0.1 * jax.random.normal(key_action, (2,))
         obs, after, reward, done, info = env.step(key_step, state, action, params)
-        return after, (action, env.draw(key_step), obs, after, reward, done, info)
+        return after, (action, env.draw(key_step, params), obs, after, reward, done, info)
 
     return (obs, state), jax.lax.scan(body, state, jax.random.split(key, num_steps))[1]
 
@@ -106,7 +106,7 @@ def step(env: PointRobot, pos: Any, action: Any, draws: Any = (0.0, 0.0), **chan
     _, state = env.reset(KEYS[0], params)
     state = state.replace(pos=jnp.asarray(pos, jnp.float32), goal=jnp.array([0.0, 1.0]))
     x, y = jnp.asarray(draws, jnp.float32)
-    after, reward, terminated = env.move(state, jnp.asarray(action, jnp.float32), params, PointRobotDraws(x, y))
+    after, reward, terminated = env.transition(state, jnp.asarray(action, jnp.float32), PointRobotDraws(x, y), params)
     assert not terminated
     return after, np.asarray(reward).item()
 
@@ -148,7 +148,7 @@ def starts(env: PointRobot, radius: float) -> list[tuple[np.ndarray, np.ndarray 
     """Positions and goals of resets, and positions after goals were reached."""
     params = env.default_params.replace(circle_radius=radius)
     _, state = jax.vmap(env.reset, (0, None))(KEYS, params)
-    draws = jax.vmap(env.draw)(KEYS)
+    draws = jax.vmap(env.draw, (0, None))(KEYS, params)
     return [
         (np.asarray(state.pos), np.asarray(state.goal)),
         (radius * np.stack([draws.x, draws.y], axis=1), None),
@@ -240,7 +240,7 @@ def original_flat_step(x: np.ndarray, start: tuple[float, float]) -> np.ndarray:
 def test_gradients_are_finite_differences(pos: tuple[float, float], action: tuple[float, float]) -> None:
     x = np.array([*pos, -0.6, 0.7, *action, 0.1, 1.3])
     x = x.astype(np.float32).astype(float)  # exactly what ours gets
-    draws = GYMNAX.draw(KEYS[0])
+    draws = GYMNAX.draw(KEYS[0], PARAMS)
     start = float(draws.x), float(draws.y)
     nudges = 1e-6 * np.eye(len(x))
     expected = np.stack(

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.testing import check_env
-from envcore_misc.pong import Pong, PongDraws, PongParams, PongState
+from envcore_misc.pong import Pong, PongParams, PongStart, PongState
 
 
 class Plain:
@@ -234,7 +234,7 @@ def test_starts_are_random() -> None:
 
 def test_forced_start() -> None:
     params = Pong().default_params.replace(ball_x_speed=2.0)
-    state = Pong(height=11, width=9).serve(PongDraws(jnp.array(False), jnp.int32(-2)), params)
+    state = Pong(height=11, width=9).init_state(PongStart(jnp.array(False), jnp.int32(-2)), params)
     np.testing.assert_array_equal(state.paddle_centers, [5, 5])
     np.testing.assert_array_equal(state.ball_position, [5.5, 4.5])
     np.testing.assert_array_equal(state.last_ball_position, [5.5, 4.5])

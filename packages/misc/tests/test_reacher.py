@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
 from envcore.testing import check_env
-from envcore_misc.reacher import Reacher, ReacherDraws, ReacherParams, ReacherState
+from envcore_misc.reacher import Reacher, ReacherParams, ReacherStart, ReacherState
 from gradients import check_finite_differences
 from uniform_draws import check_uniform_draws
 
@@ -84,13 +84,13 @@ def test_params_are_those_of_the_formulas() -> None:
 
 def test_forced_draws() -> None:
     env = Reacher(2)
-    draws = ReacherDraws(jnp.array([0.0, 0.75]), jnp.array([0.5, 0.0]), jnp.array([0.0, 0.25]))
+    draws = ReacherStart(jnp.array([0.0, 0.75]), jnp.array([0.5, 0.0]), jnp.array([0.0, 0.25]))
     params = jax.tree.map(jnp.asarray, env.default_params)
-    state = env.place(draws, params)
+    state = env.init_state(draws, params)
     np.testing.assert_allclose(state.angles, [-np.pi, np.pi / 2], rtol=1e-6)
     np.testing.assert_array_equal(state.angle_vels, [0, -1])
     np.testing.assert_array_equal(state.goal_xy, [-2, -1])
-    state = env.place(draws, params.replace(goal_low=jnp.array([3.0, 1.0]), goal_high=jnp.array([5.0, 2.0])))
+    state = env.init_state(draws, params.replace(goal_low=jnp.array([3.0, 1.0]), goal_high=jnp.array([5.0, 2.0])))
     np.testing.assert_array_equal(state.goal_xy, [3, 1.25])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
 from envcore.testing import check_env
-from envcore_misc.swimmer import Swimmer, SwimmerDraws, SwimmerParams, SwimmerState
+from envcore_misc.swimmer import Swimmer, SwimmerParams, SwimmerStart, SwimmerState
 from gradients import check_finite_differences
 from uniform_draws import check_uniform_draws
 
@@ -74,15 +74,15 @@ def test_episodes_are_the_originals(num_urchins: int, dt: float, limit: int) -> 
 
 def test_forced_draws() -> None:
     env = Swimmer(2)
-    draws = SwimmerDraws(jnp.array([[0.0, 0.25], [0.5, 0.75]]), jnp.array([0.0, 0.75]), jnp.array([0.5, 0.25]))
+    draws = SwimmerStart(jnp.array([[0.0, 0.25], [0.5, 0.75]]), jnp.array([0.0, 0.75]), jnp.array([0.5, 0.25]))
     params = jax.tree.map(jnp.asarray, env.default_params)
-    state = env.place(draws, params)
+    state = env.init_state(draws, params)
     np.testing.assert_array_equal(state.urchin_xys, [[-1, -0.5], [0, 0.5]])
     np.testing.assert_array_equal(state.xy, [-1, 0.5])
     np.testing.assert_array_equal(state.xy_vel, [0, 0])
     np.testing.assert_array_equal(state.goal_xy, [0, -0.5])
     bounds = {"goal_low": [3.0, 1.0], "goal_high": [5.0, 2.0], "urchin_low": [[0, 0], [1, 1]]}
-    state = env.place(draws, params.replace(**{name: jnp.asarray(x, jnp.float32) for name, x in bounds.items()}))
+    state = env.init_state(draws, params.replace(**{name: jnp.asarray(x, jnp.float32) for name, x in bounds.items()}))
     np.testing.assert_array_equal(state.goal_xy, [4, 1.25])
     np.testing.assert_array_equal(state.urchin_xys, [[0, 0.25], [1, 1]])
 

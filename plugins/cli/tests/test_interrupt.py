@@ -164,7 +164,9 @@ def test_a_dumb_terminal_gets_no_escape_codes(monkeypatch):
 
 
 def piped(body: str, **pipes: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", INSTALL + NATIVE + dedent(body)], **pipes)  # pyright: ignore
+    # Where a shell runs pytest in the background, SIGINT is ignored, and would stay so in the child.
+    heed = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    return subprocess.Popen([sys.executable, "-c", heed + INSTALL + NATIVE + dedent(body)], **pipes)  # pyright: ignore
 
 
 def test_buffered_output_is_written():

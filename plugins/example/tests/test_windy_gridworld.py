@@ -10,7 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_example.windy_gridworld import Draws, WindyGridworld, WindyGridworldParams, WindyGridworldState, draw
+from envcore_example.windy_gridworld import (
+    WindyGridworld,
+    WindyGridworldDraws,
+    WindyGridworldParams,
+    WindyGridworldState,
+)
 
 UP, RIGHT, DOWN, LEFT, UP_RIGHT, DOWN_RIGHT, DOWN_LEFT, UP_LEFT = range(8)
 KEY = jax.random.key(0)
@@ -20,8 +25,8 @@ def move(position: tuple[int, int], action: int, gust: int = 0, env: WindyGridwo
     """The result of a move: ((row, column), reward, terminated)."""
     env = env or WindyGridworld(king_moves=True)
     state = WindyGridworldState(position=jnp.array(position))
-    draws = Draws(gust=jnp.int32(gust))
-    after, reward, terminated = env.move(state, jnp.int32(action), draws, env.default_params)
+    draws = WindyGridworldDraws(gust=jnp.int32(gust))
+    after, reward, terminated = env.transition(state, jnp.int32(action), draws, env.default_params)
     row, column = after.position.tolist()
     return (row, column), reward, bool(terminated)
 
@@ -76,9 +81,9 @@ def test_a_gust_changes_the_wind_where_there_is_one(
 def test_the_shortest_path_has_the_length_of_the_book(env: WindyGridworld, steps: int) -> None:
     cells = np.argwhere(np.ones((env.rows, len(env.wind))))
     actions = np.arange(env.make_action_space(env.default_params).n)
-    every_move = jax.jit(jax.vmap(jax.vmap(env.move, (None, 0, None, None)), (0, None, None, None)))
+    every_move = jax.jit(jax.vmap(jax.vmap(env.transition, (None, 0, None, None)), (0, None, None, None)))
     states = WindyGridworldState(position=jnp.asarray(cells, jnp.int32), time=jnp.zeros(len(cells), jnp.int32))
-    after, _, _ = every_move(states, jnp.asarray(actions), Draws(gust=jnp.int32(0)), env.default_params)
+    after, _, _ = every_move(states, jnp.asarray(actions), WindyGridworldDraws(gust=jnp.int32(0)), env.default_params)
     neighbours = {tuple(cell): set(map(tuple, row)) for cell, row in zip(cells, after.position.tolist(), strict=True)}
 
     distance, queue = {(3, 0): 0}, collections.deque([(3, 0)])
@@ -106,7 +111,8 @@ def test_an_episode() -> None:
 )
 def test_gusts_have_the_probability_of_the_params(probability: float, share: tuple[float, ...]) -> None:
     num = 10_000
-    gusts = jax.vmap(draw, (0, None))(jax.random.split(KEY, num), WindyGridworldParams(gust_probability=probability))
+    params = WindyGridworldParams(gust_probability=probability)
+    gusts = jax.vmap(WindyGridworld().draw, (0, None))(jax.random.split(KEY, num), params)
     counts = np.bincount(np.asarray(gusts.gust) + 1, minlength=3) / num
     np.testing.assert_allclose(counts, share, atol=4 * np.sqrt(0.25 / num))
 

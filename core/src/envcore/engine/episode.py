@@ -20,14 +20,15 @@ from envcore.time_limit import is_reached, next_time
 
 def start(env: Rules, key: jax.Array, params: Any) -> Any:
     """`Environment.start`."""
-    state = env.init_state(key, params)
+    state = env.init_state(env.draw_start(key, params), params)
     arguments.check_pytree(env, state, "init_state")
     return trees.narrow(state)
 
 
-def advance(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
+def advance(env: Rules, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
     """`Environment.advance`."""
-    after, reward, terminated, info = _checked_transition(env, state, env.transition(key, state, action, params))
+    result = env.transition(state, action, draws, params)
+    after, reward, terminated, info = _checked_transition(env, state, result)
     at_limit = is_reached(after.time, params.max_steps_in_episode)
     if env.time_limit_terminates:
         terminated, at_limit = terminated | at_limit, jnp.zeros_like(at_limit)

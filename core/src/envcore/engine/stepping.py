@@ -32,7 +32,7 @@ def reset(env: Rules, key: jax.Array, params: Any) -> tuple[Any, Any]:
 @functools.partial(jax.jit, static_argnums=0, inline=True)
 def step(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     """`Environment.step`."""
-    outcome = env.advance(key, state, action, params)
+    outcome = env.advance(state, action, env.draw(key, params), params)
     done = outcome.terminated | outcome.truncated
     state = env.restart(random.reset_key(key), done, outcome.state, params)
     # Once for obs and once for final_obs: whichever of them the program does not use, XLA deletes.
@@ -43,7 +43,7 @@ def step(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -> tu
 @functools.partial(jax.jit, static_argnums=0, inline=True)
 def step_env(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     """`Environment.step_env`."""
-    outcome = env.advance(key, state, action, params)
+    outcome = env.advance(state, action, env.draw(key, params), params)
     obs = observe(env, outcome.state, params)
     return obs, outcome.state, outcome.reward, outcome.terminated, _info(outcome, obs)
 

@@ -1,4 +1,4 @@
-"""Params of which some leaves differ from step to step."""
+"""Params with some leaves that differ from step to step."""
 
 from __future__ import annotations
 

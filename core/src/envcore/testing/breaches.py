@@ -15,7 +15,7 @@ class Breach(NamedTuple):
 
     Attributes:
       problem: what is wrong and what to do, in sentences.
-      place: the line of the author's code to look at; None where there is none to point at.
+      place: the line of the author's code to look at; None where there is no line to show.
     """
 
     problem: str
@@ -30,7 +30,7 @@ def breach_of_error(error: Exception, fallback: Place | None = None) -> Breach:
 
     Args:
       error: as raised.
-      fallback: the place to look at where the error went through none of the author's lines.
+      fallback: the place to look at if the error passed through none of the author's lines.
     """
     text = str(error)
     problem = (

@@ -16,9 +16,9 @@ def quick_jit(fun: Callable[..., Any]) -> Any:
 
 
 def compile_quickly() -> None:
-    """Makes `quick_jit` of all that this process and its children compile, if no backend has started yet.
+    """Compiles all programs of this process and its children like `quick_jit`, if no backend has started yet.
 
-    It extends `XLA_FLAGS`; flags that are set already win.
+    It extends `XLA_FLAGS`; flags that are already set take precedence.
     """
     given = os.environ.get("XLA_FLAGS", "").split()
     names = {flag.partition("=")[0] for flag in given}
@@ -28,7 +28,7 @@ def compile_quickly() -> None:
 
 
 def _quick_options() -> dict[str, Any]:
-    """Options of XLA. It refuses one that it does not know."""
+    """Options of XLA, which rejects those that it does not know."""
     options: dict[str, Any] = {"xla_backend_optimization_level": 0}
     if jax.__version_info__ < (0, 11):
         options["xla_cpu_use_fusion_emitters"] = False
@@ -57,7 +57,7 @@ def programs_compiled() -> int:
 
 @functools.cache
 def _total() -> list[int]:
-    """Kept up by one listener for good: JAX has no public way to take a listener out again."""
+    """Updated by one permanent listener: JAX has no public way to remove one."""
     total = [0]
 
     def listen(event: str, *_: Any, **__: Any) -> None:

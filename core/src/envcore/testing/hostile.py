@@ -1,8 +1,8 @@
 """A pytest plugin that makes JAX unforgiving: `pytest -p envcore.testing.hostile`.
 
 Mixed dtypes and mixed ranks raise instead of being promoted, and the CPU appears as two devices, so that code that
-works by luck fails in the tests. It is for envcore's own tests. A suite of somebody else's does not need it: the
-conformance kit is strict by itself, and shows every line to change.
+works by luck fails in the tests. It is for envcore's own tests. Other suites do not need it: the conformance kit is
+strict by itself, and shows every line to change.
 """
 
 from __future__ import annotations

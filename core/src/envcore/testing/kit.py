@@ -25,7 +25,7 @@ class Rule:
     Attributes:
       check: finds everything that breaks the rule, or raises. Its name is the rule's name, its docstring the rule.
       unless: says why the rule does not apply to an environment; None where it does.
-      is_basic: the rules after this one mean nothing for an environment that breaks it.
+      is_basic: an environment that breaks it is not checked against the rules after it.
     """
 
     check: Callable[[Subject], Iterable[Breach]]
@@ -57,12 +57,13 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_definition.copy_and_pickle),
     Rule(rules_definition.plain_default_params),
     Rule(rules_definition.check_of_params),
-    Rule(rules_definition.names_and_pace),
+    Rule(rules_definition.display_metadata),
     # Types.
     Rule(rules_types.reset_and_step_run, is_basic=True),
     Rule(rules_types.constant_types),
     Rule(rules_types.reward_and_flag_types),
     Rule(rules_types.info_entries),
+    Rule(rules_types.draws_are_arrays),
     Rule(rules_types.x64),
     Rule(rules_types.strict_dtype_promotion),
     Rule(rules_types.strict_rank_promotion),
@@ -95,17 +96,17 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_pictures.changing_pictures, unless=rules_pictures.cannot_draw),
     Rule(rules_pictures.pictures_under_vmap, unless=rules_pictures.cannot_draw),
 )
-"""Every rule, in the order in which they are checked: what others rest on comes first."""
+"""Every rule, in the order of checking: a rule comes after those that it depends on."""
 
 
 class Result(NamedTuple):
-    """What came of checking one rule.
+    """The result of checking one rule.
 
     Attributes:
       rule: its name.
       summary: the rule in one sentence.
-      error: all that is wrong, in one message; None where nothing is.
-      skipped: why the rule was not checked; None where it was.
+      error: everything that is wrong, in one message; None if nothing is.
+      skipped: why the rule was not checked; None if it was.
       breaches: what is wrong, one by one, each with the line of the author's code to look at.
     """
 
@@ -125,8 +126,8 @@ def check_env(
       env: the environment.
       params: its params; `env.default_params` by default.
       key: typed or legacy; `jax.random.key(0)` by default.
-      num_steps: of the recorded random play, at least 16. Episodes longer than that are not seen to their end, but
-        for the time limit, which is also checked with small limits.
+      num_steps: the number of steps of random play to record, at least 16. The ends of longer episodes are not seen,
+        except for the time limit, which is also checked with small limits.
 
     Raises:
       ConformanceError: the environment breaks a rule; the message names every broken one, says where and what to do.
@@ -145,8 +146,8 @@ def check_rules(
     """Checks an environment rule by rule; arguments as for `check_env`.
 
     Yields:
-      the result of every rule in the order of `RULES`, each when it is known. It ends early where the environment
-      breaks a rule that the ones after it rest on.
+      the result of every rule in the order of `RULES`, each as soon as it is known. It ends early if the environment
+      breaks a rule that those after it depend on.
     """
     subject = _subject(env, params, key, num_steps)
     for rule in RULES:
@@ -164,7 +165,7 @@ class Case:
     subject: Subject
 
     def __call__(self) -> None:
-        """Raises `ConformanceError` where the environment breaks the rule, and skips where it does not apply."""
+        """Raises `ConformanceError` if the environment breaks the rule, and skips the test if it does not apply."""
         result = _result(self.rule, self.subject)
         if result.error is not None:
             raise result.error
@@ -207,7 +208,7 @@ def _result(rule: Rule, subject: Subject) -> Result:
             if skipped is None:
                 breaches.extend(rule.check(subject))
     except Exception as error:
-        # Rules share what they record and compile, and would all tell of the same error.
+        # Rules share what they record and compile, and would all report the same error.
         text = f"{type(error).__name__}: {error}"
         first = subject.errors.setdefault(text, rule.name)
         if first == rule.name:

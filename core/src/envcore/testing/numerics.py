@@ -16,7 +16,7 @@ def numerics(
     dtype_promotion: Literal["standard", "strict"] = "standard",
     rank_promotion: Literal["allow", "raise"] = "allow",
 ) -> Generator[None]:
-    """JAX's defaults but for what is named, whatever the process has chosen."""
+    """JAX's defaults except for what is named, whatever the process has set."""
     with (
         _enable_x64(x64),
         jax.numpy_dtype_promotion(dtype_promotion),

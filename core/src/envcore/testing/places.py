@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
 
-# What an author's code runs on. An error inside of these has its cause further out.
+# What an author's code runs on. An error inside these has its cause further out.
 _LIBRARIES = ("chex", "envcore", "flax", "jax", "jaxlib", "numpy")
 
 
@@ -22,7 +22,7 @@ class Place(NamedTuple):
     """A line of the author's code.
 
     Attributes:
-      file: its path, relative to the working directory where it is inside of that.
+      file: its path, relative to the working directory if it is inside it.
       line: counted from 1.
       function: the name of the function that it belongs to.
       source: the text of the line without its indentation; empty where it cannot be read.
@@ -49,8 +49,8 @@ def place_of_method(env: Any, *names: str) -> Place | None:
     """The definition of the first of these methods and properties that the author has written, else of the class.
 
     Args:
-      env: the environment; the one inside counts where a wrapper does not have the method.
-      *names: in the order in which they come into question.
+      env: the environment; for a wrapper without the method, the environment inside counts.
+      *names: in order of preference.
     """
     classes = (type(env), type(env.unwrapped))
     for cls in classes:
@@ -65,7 +65,7 @@ def place_of_method(env: Any, *names: str) -> Place | None:
 
 
 def place_of_class(cls: type) -> Place | None:
-    """The definition of a class of the author's; None for another's, and where its source cannot be found."""
+    """The definition of one of the author's classes; None for others, and if the source cannot be found."""
     try:
         file, (lines, line) = inspect.getsourcefile(cls), inspect.getsourcelines(cls)
     except (OSError, TypeError):
@@ -78,7 +78,7 @@ def place_of_class(cls: type) -> Place | None:
 
 @functools.cache
 def is_own(file: str) -> bool:
-    """Whether a file is neither Python's own nor of a library that environments are written with."""
+    """Whether a file belongs neither to Python nor to a library that environments are written with."""
     if file.startswith("<"):
         return False
     path = Path(file).resolve()

@@ -4,11 +4,11 @@ Most of the time of a test goes into compiling. JAX's persistent compilation cac
 pytest's own cache folder, so that the next run loads them; `pytest --cache-clear` deletes them. In memory, programs
 are dropped between modules of tests, because a process that keeps a thousand of them needs gigabytes.
 
-On JAX 0.6.0, a loaded program can compute something else than the compiled one, so the plugin does nothing on releases
+On JAX 0.6.0, a loaded program can give other results than the compiled one, so the plugin does nothing on releases
 older than `SOUND_SINCE`.
 
-JAX writes its files in place, and a process that reads one half written fails. So each process has a folder of its
-own. It starts with hard links to all that is stored, and what is new in it is stored when the process's tests have run.
+JAX writes its files in place, and a process that reads a half-written one fails. So each process has its own folder.
+It starts with hard links to everything that is stored, and new programs are stored when the process's tests are done.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def fingerprint() -> str:
 
 
 def borrow(store: Path) -> Path:
-    """Makes a folder for one process, beside the store and with all that is stored."""
+    """Makes a folder for one process, beside the store and with everything that is stored."""
     store.mkdir(exist_ok=True)
     for made, _, left in _oldest_first(store.parent.glob("run-*")):
         if time.time() - made > _SECONDS_A_DAY:  # left by a process that was killed
@@ -116,7 +116,7 @@ def borrow(store: Path) -> Path:
 
 
 def give_back(folder: Path, store: Path, *, max_bytes: int = MAX_STORED_BYTES) -> None:
-    """Stores what is new in a process's folder and deletes the folder. The oldest programs over the limit go."""
+    """Stores what is new in a process's folder, deletes the folder, and deletes the oldest programs over the limit."""
     for program in folder.glob("*-cache"):
         if not (store / program.name).exists():
             program.replace(store / program.name)

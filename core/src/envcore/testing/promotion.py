@@ -30,39 +30,39 @@ def strict_ranks(strict: bool) -> contextlib.AbstractContextManager[Any]:
 
 
 def find_promotions(trace: Callable[[], object], switch: Switch) -> list[Breach]:
-    """Traces again and again, each time sparing the lines that have raised before.
+    """Traces again and again, each time with the lines that have raised before exempt.
 
     Args:
-      trace: traces the author's code anew each time it is called.
+      trace: traces the author's code again on every call.
       switch: what makes JAX raise.
 
     Returns:
-      a breach for every line of the author's code that raises. The last one is without a line where an error came
-      from elsewhere, which ends the search.
+      a breach for every line of the author's code that raises. An error from elsewhere ends the search; its breach,
+      the last one, has no line.
     """
     found: list[Breach] = []
-    spared: set[tuple[str, int]] = set()
+    exempt: set[tuple[str, int]] = set()
     while len(found) < _MOST:
         try:
-            # What jit has traced with spared lines would be kept, and pass the next check.
-            with jax.disable_jit(), switch(True), _sparing(spared, switch):
+            # What jit has traced with exempt lines would be kept, and pass the next check.
+            with jax.disable_jit(), switch(True), _exempting(exempt, switch):
                 trace()
         except Exception as error:
             breach = breach_of_error(error)
             line = _innermost_line(error)
-            if line in spared:
+            if line in exempt:
                 break
             found.append(breach)
             if line is None:
                 break
-            spared.add(line)
+            exempt.add(line)
         else:
             break
     return found
 
 
 @contextlib.contextmanager
-def _sparing(spared: set[tuple[str, int]], switch: Switch) -> Generator[None]:
+def _exempting(exempt: set[tuple[str, int]], switch: Switch) -> Generator[None]:
     """JAX is lenient while one of these lines of the author's code runs, and strict elsewhere."""
     lenient = contextlib.ExitStack()
     is_lenient = False
@@ -71,7 +71,7 @@ def _sparing(spared: set[tuple[str, int]], switch: Switch) -> Generator[None]:
         nonlocal is_lenient
         while frame is not None and not is_own(frame.f_code.co_filename):
             frame = frame.f_back
-        wanted = frame is not None and (frame.f_code.co_filename, frame.f_lineno) in spared
+        wanted = frame is not None and (frame.f_code.co_filename, frame.f_lineno) in exempt
         if wanted and not is_lenient:
             lenient.enter_context(switch(False))
         elif is_lenient and not wanted:
@@ -86,7 +86,7 @@ def _sparing(spared: set[tuple[str, int]], switch: Switch) -> Generator[None]:
     def on_call(frame: FrameType, event: str, _: Any) -> Any:
         return in_frame if is_own(frame.f_code.co_filename) else None
 
-    if not spared:
+    if not exempt:
         yield
         return
     before = sys.gettrace()

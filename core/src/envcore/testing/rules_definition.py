@@ -23,12 +23,12 @@ from envcore.testing.subject import Subject
 
 
 def equality_and_hash(subject: Subject) -> Iterator[Breach]:
-    """An environment made anew with the same options is equal and has the same hash."""
+    """Two environments made with the same options are equal and have the same hash."""
     env = subject.env
     again = dataclasses.replace(env)
     if again != env or hash(again) != hash(env):
         yield Breach(
-            f"{again!r} made twice is not equal, or has another hash, so every copy compiles anew: "
+            f"{again!r} made twice is not equal, or has another hash, so every copy compiles again: "
             "make the class a @dataclasses.dataclass(frozen=True) whose fields are hashable.",
             subject.place("__hash__", "__eq__"),
         )
@@ -47,11 +47,11 @@ def copy_and_pickle(subject: Subject) -> Iterator[Breach]:
 
 
 def readable_repr(subject: Subject) -> Iterator[Breach]:
-    """`repr` tells what the environment is, the same in every process."""
+    """`repr` says what the environment is, and is the same in every process."""
     text = repr(subject.env)
     if " at 0x" in text:
         yield Breach(
-            f"repr shows an address, {text}: leave repr to the dataclass, and give its fields one.",
+            f"repr shows an address, {text}: use the dataclass's repr, and give its fields a readable one.",
             subject.place("__repr__"),
         )
 
@@ -65,7 +65,7 @@ def plain_default_params(subject: Subject) -> Iterator[Breach]:
         if isinstance(leaf, jax.Array):
             if leaf is not again:
                 yield Breach(
-                    f"{name} is put on the device anew each time, as {leaf.dtype}{list(leaf.shape)}: use Python "
+                    f"{name} is put on the device on every access, as {leaf.dtype}{list(leaf.shape)}: use Python "
                     "numbers or numpy arrays; for a dataset, cache the device array.",
                     place,
                 )
@@ -76,7 +76,7 @@ def plain_default_params(subject: Subject) -> Iterator[Breach]:
 
 
 def check_of_params(subject: Subject) -> Iterator[Breach]:
-    """`check_params` accepts the default params, and looks at no value that a JAX array holds."""
+    """`check_params` accepts the default params, and does not read the values of JAX arrays."""
     env, place = subject.env, subject.place("check_params")
     try:
         env.check_params(env.default_params)
@@ -85,13 +85,13 @@ def check_of_params(subject: Subject) -> Iterator[Breach]:
         yield Breach(f"check_params refuses the default params: {error}", place)
     except jax.errors.ConcretizationTypeError:
         yield Breach(
-            "check_params looks at a traced value: use the functions of envcore.require, which let JAX arrays pass.",
+            "check_params reads a traced value: use the functions of envcore.require, which let JAX arrays pass.",
             place,
         )
 
 
-def names_and_pace(subject: Subject) -> Iterator[Breach]:
-    """`action_names` are one for each action of a `Discrete` space, or none; `render_fps` is a positive number."""
+def display_metadata(subject: Subject) -> Iterator[Breach]:
+    """`action_names` has a name for each action of a `Discrete` space, or none; `render_fps` is a positive number."""
     env = subject.env
     names, space, fps = env.action_names, env.action_space(subject.params), env.render_fps
     for _ in env.batch_shape:
@@ -113,13 +113,14 @@ def pytrees(subject: Subject) -> Iterator[Breach]:
         marks = [object() for _ in leaves]
         if jax.tree.leaves(jax.tree.unflatten(structure, marks)) != marks:
             yield Breach(
-                f"{what}, a {type(tree).__name__}, mixes its leaves up: use flax.struct.dataclass.",
+                f"{what}, a {type(tree).__name__}, fails the pytree round trip, which must keep every leaf: "
+                "use flax.struct.dataclass.",
                 place_of_class(type(tree)),
             )
 
 
 def spaces_without_params(subject: Subject) -> Iterator[Breach]:
-    """The spaces do not need params, and are then those of the default params; they take arrays of `make` too."""
+    """Without params, the spaces are those of the default params; they also take the JAX arrays that `make` returns."""
     env = subject.env
     for name in ("action_space", "observation_space", "state_space"):
         space, place = getattr(env, name), subject.place(f"make_{name}", name)
@@ -132,7 +133,7 @@ def spaces_without_params(subject: Subject) -> Iterator[Breach]:
         else:
             if not is_same:
                 yield Breach(
-                    f"{name}() differs from {name}(env.default_params): write make_{name}(params) in its place.", place
+                    f"{name}() differs from {name}(env.default_params): write make_{name}(params) instead.", place
                 )
 
 
@@ -153,9 +154,7 @@ def types_of_the_spaces(subject: Subject) -> Iterator[Breach]:
         space = space_of(subject.params)
         mismatch = _mismatch(space, value)
         for problem in [mismatch] if mismatch else _undeclared(space, value):
-            yield Breach(
-                f"{what} is not what {space!r} declares: {problem}. Change one to agree.", subject.place(*methods)
-            )
+            yield Breach(f"{what} is not what {space!r} declares: {problem}. Make them agree.", subject.place(*methods))
 
 
 def _mismatch(space: spaces.Space, types: Any) -> str | None:

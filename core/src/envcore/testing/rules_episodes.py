@@ -22,7 +22,7 @@ def same_key_same_trace(subject: Subject) -> Iterator[Breach]:
     """The same key and params give the same episodes."""
     for problem in value_differences(subject.record(subject.params)._asdict(), subject.recording._asdict()):
         yield Breach(
-            f"the same key gave two traces, {problem}: draw from the key, and from nothing else.",
+            f"the same key gave two traces, {problem}: draw from nothing but the key.",
             subject.place("transition", "init_state"),
         )
 
@@ -37,21 +37,21 @@ def no_key_of_its_own(subject: Subject) -> Iterator[Breach]:
     for name, program in programs.items():
         if "random_seed" in str(program):
             yield Breach(
-                f"{name} makes a key from a seed of its own: use the key that it is given.",
+                f"{name} makes a key from its own seed: use the key that it is given.",
                 subject.place(*({"reset": ("init_state",), "step": ("transition", "init_state")}[name])),
             )
 
 
 def actions_in_space(subject: Subject) -> Iterator[Breach]:
     """Sampled actions are in the action space."""
-    problem = "the sampled action is not in the action space: fix its sample"
+    problem = "the sampled action is not in the action space: fix `sample`"
     yield from _everywhere(
         subject.recording.action_inside, subject.recording, problem, subject.place("make_action_space", "action_space")
     )
 
 
 def observations_in_space(subject: Subject) -> Iterator[Breach]:
-    """Every observation, also an episode's last, is in the observation space."""
+    """Every observation, including an episode's last, is in the observation space."""
     steps, env, params = subject.recording, subject.env, subject.params
     place = subject.place("observe", "make_observation_space", "observation_space")
     for breach in _everywhere(
@@ -72,7 +72,7 @@ def observations_in_space(subject: Subject) -> Iterator[Breach]:
 
 
 def states_in_space(subject: Subject) -> Iterator[Breach]:
-    """Every state, also an episode's last, is in the state space."""
+    """Every state, including an episode's last, is in the state space."""
     problem = "the state is not in its space: fix the rules, or widen the space"
     place = subject.place("make_state_space", "state_space", *_RULES)
     yield from _everywhere(subject.recording.state_inside, subject.recording, problem, place)
@@ -94,7 +94,7 @@ def done_flag(subject: Subject) -> Iterator[Breach]:
 
 
 def discount(subject: Subject) -> Iterator[Breach]:
-    """The discount is 0 on termination, and 1 on every other step, truncated ones too."""
+    """The discount is 0 on termination, and 1 on every other step, including truncated ones."""
     steps = subject.both_recordings
     problem = "the discount is not 1 - terminated: leave it to the base class"
     yield from _everywhere(steps.discount == 1 - steps.terminated, steps, problem, subject.place(*_END))
@@ -110,17 +110,17 @@ def observation_of_the_state(subject: Subject) -> Iterator[Breach]:
 
 
 def final_observation(subject: Subject) -> Iterator[Breach]:
-    """`info["final_obs"]` shows the end of the episode, before the reset; elsewhere it is the observation."""
+    """`info["final_obs"]` is the last observation of the episode, before the reset; elsewhere it is the observation."""
     parts, place = subject.both_dissections, subject.place("step", "observe")
     obs, *_, info = parts.step
     for problem in value_differences(info["final_obs"], parts.final_obs):
         yield Breach(f"info['final_obs'] is not the observation before the reset: {problem}.", place)
     for problem in value_differences(take(info["final_obs"], ~parts.ended), take(obs, ~parts.ended)):
-        yield Breach(f"in the middle of an episode info['final_obs'] is not the observation: {problem}.", place)
+        yield Breach(f"in the middle of an episode, info['final_obs'] is not the observation: {problem}.", place)
 
 
 def new_episode(subject: Subject) -> Iterator[Breach]:
-    """Where an episode ends, `step` returns the state of a `reset`, but for what `carry_over` keeps."""
+    """Where an episode ends, `step` returns the state of a `reset`, except for what `carry_over` keeps."""
     parts, place = subject.both_dissections, subject.place(*_END)
     state, ended = parts.step[1], parts.ended
     problems = value_differences(take(state, ended), take(parts.fresh, ended))
@@ -128,15 +128,17 @@ def new_episode(subject: Subject) -> Iterator[Breach]:
     for problem in problems:
         yield Breach(
             f"after done, the state is not that of reset(envcore.random.reset_key(key), params): {problem}. "
-            "What is to survive a reset belongs into carry_over, and the time does not.",
+            "Keep in carry_over what has to survive a reset; the time must not.",
             place,
         )
     for problem in value_differences(take(state, ~ended), take(parts.outcome.state, ~ended)):
-        yield Breach(f"in the middle of an episode step changes the state, as after an end: {problem}.", place)
+        yield Breach(
+            f"in the middle of an episode, step changes the state as if the episode had ended: {problem}.", place
+        )
 
 
 def time_limit(subject: Subject) -> Iterator[Breach]:
-    """An episode that does not end before is cut at exactly `max_steps_in_episode`, whatever that is."""
+    """An episode that has not ended is cut at exactly `max_steps_in_episode`, whatever its value."""
     terminates = subject.env.unwrapped.time_limit_terminates
     for limit in (1, SHORT_LIMIT, int(subject.params.max_steps_in_episode)):
         steps = subject.record(subject.limited(limit))

@@ -23,7 +23,7 @@ _SHARE_ROUNDED = 0.01  # of levels that may differ by more, where rounding decid
 
 
 def pictures(subject: Subject) -> Iterator[Breach]:
-    """`render` returns uint8 (height, width, 3) of the height asked for, with and without params."""
+    """`render` returns uint8 (height, width, 3) of the requested height, with and without params."""
     env, state = subject.env, subject.types.reset[1]
     for params, height in ((None, _HEIGHT), (subject.params, _HEIGHT // 2)):
         try:
@@ -33,7 +33,7 @@ def pictures(subject: Subject) -> Iterator[Breach]:
 
 
 def changing_pictures(subject: Subject) -> Iterator[Breach]:
-    """Where the observation changes over an episode, the picture does."""
+    """Where the observation changes over an episode, so does the picture."""
     drawn, _, seen = subject.shared(_draw)
     if any(map(_changes, jax.tree.leaves(seen))) and not _changes(drawn):
         yield Breach(
@@ -43,7 +43,7 @@ def changing_pictures(subject: Subject) -> Iterator[Breach]:
 
 
 def pictures_under_vmap(subject: Subject) -> Iterator[Breach]:
-    """`render` draws the same under `jit` and `vmap` as for one state alone, but for rounding."""
+    """`render` draws the same under `jit` and `vmap` as for one state alone, except for rounding."""
     together, alone = (as_numpy(pictures).astype(np.int32) for pictures in subject.shared(_draw)[:2])
     differ = (np.abs(together - alone) > _ROUNDING).mean()
     if differ > _SHARE_ROUNDED:
@@ -64,7 +64,7 @@ def _no_picture(subject: Subject) -> str | None:
     except NoPictureError:
         return "the environment has no picture"
     except Exception:
-        return None  # for the rule to say
+        return None  # the rule reports it
     return None
 
 

@@ -36,20 +36,20 @@ def compiles_once(subject: Subject) -> Iterator[Breach]:
             play(again, 2)
         if compilations.count:
             yield Breach(
-                f"{what} compiled {compilations.count} programs anew: the types of the state must not change, "
-                "equal environments must be equal and hash equally, and step must make no jitted function of its own.",
+                f"{what} compiled {compilations.count} new programs: the types of the state must not change, copies "
+                "must be equal and have the same hash, and step must not make a new jitted function.",
                 subject.place(*_STEP),
             )
 
 
 def vmap_equals_loop(subject: Subject) -> Iterator[Breach]:
-    """`step` under `vmap` gives what a loop over the environments gives."""
+    """`step` under `vmap` gives the same as a loop over the environments."""
     for problem in subject.shared(_differences_under_vmap)[0]:
-        yield Breach(f"a step under vmap is not that of a loop: {problem}.", subject.place(*_STEP))
+        yield Breach(f"a step under vmap differs from that of a loop: {problem}.", subject.place(*_STEP))
 
 
 def jit_equals_eager(subject: Subject) -> Iterator[Breach]:
-    """`step` under `jax.disable_jit()` gives what the compiled one gives."""
+    """`step` under `jax.disable_jit()` gives the same as the compiled one."""
     for (params, parts), single_steps in zip(subject.dissections, subject.single_steps, strict=True):
         done = [bool(np.any(step[3])) for step in single_steps]
         for index in {done.index(end) for end in (False, True) if end in done}:
@@ -58,7 +58,7 @@ def jit_equals_eager(subject: Subject) -> Iterator[Breach]:
             problems = value_differences(eager, single_steps[index])
             for problem in problems:
                 yield Breach(
-                    f"a step without jit is not that with jit: {problem}. "
+                    f"a step without jit differs from that with jit: {problem}. "
                     "The rules must depend on their arguments alone.",
                     subject.place(*_STEP),
                 )
@@ -67,10 +67,10 @@ def jit_equals_eager(subject: Subject) -> Iterator[Breach]:
 
 
 def legacy_keys(subject: Subject) -> Iterator[Breach]:
-    """A legacy key (`jax.random.PRNGKey(seed)`) gives what the typed key (`jax.random.key(seed)`) gives."""
+    """A legacy key (`jax.random.PRNGKey(seed)`) gives the same as the typed key (`jax.random.key(seed)`)."""
     if _program(subject, lambda words: words) == _program(subject, jax.random.wrap_key_data):
         return
-    # Different programs may still give the same.
+    # Different programs may still give the same results.
     for params, parts in subject.dissections:
         for index in range(len(parts.key)):
             legacy = subject.step_alone(parts, index, params, jax.random.PRNGKey(index))
@@ -78,49 +78,51 @@ def legacy_keys(subject: Subject) -> Iterator[Breach]:
             problems = value_differences(legacy, typed)
             for problem in problems:
                 yield Breach(
-                    f"a legacy key gives another step than the typed key: {problem}.",
-                    subject.place("init_state", "transition"),
+                    f"a step with a legacy key differs from that with the typed key: {problem}.",
+                    subject.place("draw", "draw_start", "init_state", "transition"),
                 )
             if problems:
                 return
 
 
 def batched_params(subject: Subject) -> Iterator[Breach]:
-    """`reset` and `step` can be mapped over every float param, and give what a loop over its values gives."""
+    """`reset` and `step` can be mapped over every float param, and give the same as a loop over its values."""
     problems = subject.shared(_differences_under_vmap)[1]
     if subject.batching_error is not None:
         found = list(_unmappable(subject))
         yield from found or [breach_of_error(subject.batching_error, subject.place(*_STEP))]
     for problem in problems:
         yield Breach(
-            f"a step under vmap over the float params is not that of a loop: {problem}.", subject.place(*_STEP)
+            f"a step under vmap over the float params differs from that of a loop: {problem}.", subject.place(*_STEP)
         )
 
 
 def finite_gradients(subject: Subject) -> Iterator[Breach]:
-    """Gradients by state, action and params are finite, and not all zero, where `differentiable` is declared."""
+    """A `differentiable` environment has finite gradients by state, action and params, not all of them zero."""
     gradients, place = _gradients(subject), subject.place("transition")
     infinite = sorted(
         {name for each in gradients for name, gradient in each.items() if not np.isfinite(gradient).all()}
     )
     for name in infinite:
-        yield Breach(f"the gradient by {name} is not finite: fix it, or do not declare differentiable.", place)
+        yield Breach(
+            f"the gradient with respect to {name} is not finite: fix it, or do not declare differentiable.", place
+        )
     if not infinite and not any(np.any(gradient) for each in gradients for gradient in each.values()):
         yield Breach("every gradient is zero: do not declare differentiable.", place)
 
 
 def no_float_params(subject: Subject) -> str | None:
-    """Why the rule about batched params does not apply, if it does not."""
+    """Why the rule about batched params does not apply; None if it does."""
     return None if float_params(subject.params) else "the params have no floats"
 
 
 def not_differentiable(subject: Subject) -> str | None:
-    """Why the rule about gradients does not apply, if it does not."""
+    """Why the rule about gradients does not apply; None if it does."""
     return None if subject.env.differentiable else "the environment is not declared differentiable"
 
 
 def _differences_under_vmap(subject: Subject) -> tuple[list[str], list[str]]:
-    """What `vmap` changes: whatever the params, and where they are mapped too."""
+    """What `vmap` changes with the same params for all steps, and what only where params are mapped too."""
     problems = _differences_of_a_step(subject.dissections, subject.single_steps)
     if not problems or subject.batching_error is not None or not float_params(subject.params):
         return problems, []
@@ -169,7 +171,7 @@ def _program(subject: Subject, key_of: Callable[[jax.Array], jax.Array]) -> str:
 
 
 def _gradients(subject: Subject) -> list[dict[str, Any]]:
-    """Gradients of the sum of everything real that `step` returns, by the path of each real input."""
+    """Gradients of the sum of all floats that `step` returns, under the path of each float input."""
     played = ((subject.params, subject.dissections[0][1]), (subject.limited(SHORT_LIMIT), subject.dissections[1][1]))
     inputs = [{"state": parts.state, "action": parts.action, "params": params} for params, parts in played]
     structure = jax.tree.structure(inputs[0])

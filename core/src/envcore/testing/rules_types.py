@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +28,7 @@ def constant_types(subject: Subject) -> Iterator[Breach]:
     for what, reset, step in zip(("observation", "state"), subject.types.reset, subject.types.step, strict=False):
         for problem in type_differences(reset, step):
             yield Breach(
-                f"the {what} of reset has another type than that of step: {problem}. "
+                f"the {what} of reset differs in type from that of step: {problem}. "
                 "Every change of type compiles again: give both the same dtype.",
                 subject.place(*_AUTHORS[what]),
             )
@@ -47,6 +48,22 @@ def reward_and_flag_types(subject: Subject) -> Iterator[Breach]:
             )
 
 
+def draws_are_arrays(subject: Subject) -> Iterator[Breach]:
+    """What `draw` and `draw_start` return is a pytree of arrays, or None, so both can be compiled and mapped."""
+    for name in ("draw", "draw_start"):
+        drawn: list[Any] = []
+        jax.eval_shape(
+            lambda name=name, drawn=drawn: drawn.append(getattr(subject.env, name)(subject.key, subject.params))
+        )
+        others = {type(leaf).__name__ for leaf in jax.tree.leaves(drawn) if not isinstance(leaf, jax.Array)}
+        if others:
+            yield Breach(
+                f"{name} returns {', '.join(sorted(others))}, which is not a pytree of arrays: return a "
+                "typing.NamedTuple of arrays, or None where nothing is drawn.",
+                subject.place(name),
+            )
+
+
 def info_entries(subject: Subject) -> Iterator[Breach]:
     """`info` has the same entries after `step` and `step_env`; `final_obs` has the type of an observation."""
     obs, *_, info = subject.types.step
@@ -54,7 +71,7 @@ def info_entries(subject: Subject) -> Iterator[Breach]:
     for problem in type_differences(subject.types.step_env[-1], info):
         yield Breach(f"the info of step_env differs from that of step: {problem}.", place)
     for problem in type_differences(info.get("final_obs"), obs):
-        yield Breach(f"info['final_obs'] has another type than the observation: {problem}.", place)
+        yield Breach(f"info['final_obs'] differs in type from the observation: {problem}.", place)
 
 
 def x64(subject: Subject) -> Iterator[Breach]:
@@ -81,7 +98,7 @@ def x64(subject: Subject) -> Iterator[Breach]:
 
 
 def strict_dtype_promotion(subject: Subject) -> Iterator[Breach]:
-    """Traces where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`), in 64-bit mode too."""
+    """Can be traced where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`), in 64-bit mode too."""
     known: set[object] = set()
     for x64 in (False, True):
         if subject.strict_types(x64=x64) is not None:
@@ -95,7 +112,7 @@ def strict_dtype_promotion(subject: Subject) -> Iterator[Breach]:
 
 
 def strict_rank_promotion(subject: Subject) -> Iterator[Breach]:
-    """Traces where JAX refuses to mix ranks (`jax.numpy_rank_promotion("raise")`)."""
+    """Can be traced where JAX refuses to mix ranks (`jax.numpy_rank_promotion("raise")`)."""
     if subject.strict_types(x64=False) is None:
         with numerics():
             yield from find_promotions(subject.trace_types, strict_ranks)

@@ -94,13 +94,13 @@ class Dissection(NamedTuple):
 
 
 class Subject:
-    """An environment under check. What costs a compilation is made on first use and kept."""
+    """The environment under check. What has to be compiled is made on first use and kept."""
 
     def __init__(self, env: Environment[Any, Any], params: Any, key: jax.Array | None, num_steps: int):
         self.env = env
         self.num_steps = num_steps
         self.batching_error: Exception | None = None
-        self.errors: dict[str, str] = {}  # the rule that met an error first, by the error's text
+        self.errors: dict[str, str] = {}  # by the error's text, the first rule that met it
         self._shared: dict[Any, Any] = {}
         self._strict_types: dict[bool, Types | None] = {}
         self._given_params = params
@@ -146,9 +146,9 @@ class Subject:
         return self.trace_types()
 
     def trace_types(self) -> Types:
-        """Finds the types by tracing anew, under the numerics that are in force."""
+        """Traces again to find the types, under the numerics that are in force."""
         env = self.env
-        # Without a name of its own, JAX would remember what it has traced under other switches.
+        # New functions, because JAX would reuse what it has traced under other switches.
         reset = jax.eval_shape(lambda *args: env.reset(*args), self.key, self.params)
         action = jax.eval_shape(lambda key: env.action_space(self.params).sample(key), self.key)
         args = (self.key, reset[1], action, self.params)
@@ -252,7 +252,7 @@ class Subject:
             (state, obs_inside), (key_action, key_step) = carry, keys
             action = action_space.sample(key_action)
             next_obs, next_state, reward, done, info = env.step(key_step, state, action, params)
-            final_state = env.advance(key_step, state, action, params).state
+            final_state = env.advance(state, action, env.draw(key_step, params), params).state
             recording = Recording(
                 key=jax.random.key_data(key_step),
                 state=state,
@@ -270,14 +270,14 @@ class Subject:
 
         key_reset, key_steps = jax.random.split(key)
         obs, state = env.reset(key_reset, params)
-        # A weak type would not pass as a carry, but it is another rule's business.
+        # `scan` refuses a weakly typed carry, which another rule reports.
         start = (trees.narrow(state), obs_space.contains(obs))
         return lax.scan(body, start, jax.random.split(key_steps, (self.num_steps, 2)))[1]
 
     def _dissect_step(self, words: jax.Array, state: Any, action: Any, params: Any) -> Dissection:
         env, key = self.env, self.wrap_key(words)
         step = env.step(key, state, action, params)
-        outcome = env.advance(key, state, action, params)
+        outcome = env.advance(state, action, env.draw(key, params), params)
         _, fresh = env.reset(random.reset_key(key), params)
         return Dissection(
             key=words,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -29,9 +29,9 @@ class ClipAction(Wrapper):
     def make_action_space(self, params: Any) -> spaces.Box:
         return spaces.Box(-np.inf, np.inf, self.env.action_space(params).shape)
 
-    def advance(self, key: jax.Array, state: Any, action: jax.Array, params: Any) -> Outcome:
+    def advance(self, state: Any, action: jax.Array, draws: Any, params: Any) -> Outcome:
         inner: Any = self.env.action_space(params)
-        return self.env.advance(key, state, jnp.clip(action, inner.low, inner.high), params)
+        return self.env.advance(state, jnp.clip(action, inner.low, inner.high), draws, params)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,10 +63,10 @@ class RescaleAction(Wrapper):
     def make_action_space(self, params: Any) -> spaces.Box:
         return spaces.Box(self.low, self.high, self.env.action_space(params).shape)
 
-    def advance(self, key: jax.Array, state: Any, action: jax.Array, params: Any) -> Outcome:
+    def advance(self, state: Any, action: jax.Array, draws: Any, params: Any) -> Outcome:
         inner: Any = self.env.action_space(params)
         share = (action - self.low) / (self.high - self.low)
-        return self.env.advance(key, state, inner.low * (1 - share) + inner.high * share, params)
+        return self.env.advance(state, inner.low * (1 - share) + inner.high * share, draws, params)
 
 
 @struct.dataclass
@@ -80,6 +80,18 @@ class StickyState(WrapperState):
 
     last_action: Any
     has_last_action: Any
+
+
+class StickyDraws(NamedTuple):
+    """What a step of `StickyAction` draws.
+
+    Attributes:
+      env_draws: those of the environment inside.
+      sticks: whether the last action is executed again, if there is one, bool of the batch shape.
+    """
+
+    env_draws: Any
+    sticks: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,11 +121,14 @@ class StickyAction(Wrapper):
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), action)
         return StickyState(self.env.start(key, params), nothing, jnp.zeros(self.batch_shape, jnp.bool_))
 
-    def advance(self, key: jax.Array, state: StickyState, action: Any, params: Any) -> Outcome:
+    def draw(self, key: jax.Array, params: Any) -> StickyDraws:
         key_env, key_sticky = random.split(key)
         sticks = random.uniform(key_sticky, self.batch_shape) < np.float32(self.repeat_action_probability)
-        action = trees.where(sticks & state.has_last_action, state.last_action, action)
-        outcome = self.env.advance(key_env, state.env_state, action, params)
+        return StickyDraws(self.env.draw(key_env, params), sticks)
+
+    def advance(self, state: StickyState, action: Any, draws: StickyDraws, params: Any) -> Outcome:
+        action = trees.where(draws.sticks & state.has_last_action, state.last_action, action)
+        outcome = self.env.advance(state.env_state, action, draws.env_draws, params)
         return outcome._replace(state=StickyState(outcome.state, action, jnp.ones_like(state.has_last_action)))
 
     def restart(self, key: jax.Array, done: jax.Array, state: StickyState, params: Any) -> StickyState:

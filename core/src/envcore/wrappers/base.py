@@ -41,7 +41,7 @@ class WrapperState:
 
 @dataclasses.dataclass(frozen=True)
 class Wrapper(Environment[Any, Any]):
-    """Base of wrappers. Override `start`, `advance`, `restart` and `observe` where they change, and the spaces.
+    """Base of wrappers. Override `start`, `draw`, `advance`, `restart` and `observe` where they change, and the spaces.
 
     Attributes:
       env: the environment inside.
@@ -124,8 +124,11 @@ class Wrapper(Environment[Any, Any]):
     def start(self, key: jax.Array, params: Any) -> Any:
         return self.env.start(key, params)
 
-    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
-        return self.env.advance(key, state, action, params)
+    def draw(self, key: jax.Array, params: Any) -> Any:
+        return self.env.draw(key, params)
+
+    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+        return self.env.advance(state, action, draws, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
         return self.env.restart(key, done, state, params)

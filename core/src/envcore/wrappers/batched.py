@@ -46,8 +46,11 @@ class Batched(Wrapper):
     def start(self, key: jax.Array, params: Any) -> Any:
         return jax.vmap(self.env.start, (0, None))(self._keys(key), params)
 
-    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
-        return jax.vmap(self.env.advance, (0, 0, 0, None))(self._keys(key), state, action, params)
+    def draw(self, key: jax.Array, params: Any) -> Any:
+        return jax.vmap(self.env.draw, (0, None))(self._keys(key), params)
+
+    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+        return jax.vmap(self.env.advance, (0, 0, 0, None))(state, action, draws, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
         return jax.vmap(self.env.restart, (0, 0, 0, None))(self._keys(key), done, state, params)

@@ -37,8 +37,8 @@ class CheckActions(Wrapper):
         names the first in a batch.
     """
 
-    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
-        return self.env.advance(key, state, self._passed(action, params), params)
+    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+        return self.env.advance(state, self._passed(action, params), draws, params)
 
     def _checked(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
         key, state, action, params = super()._checked(key, state, action, params)

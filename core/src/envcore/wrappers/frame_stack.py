@@ -48,8 +48,8 @@ class FrameStack(Wrapper):
         env_state = self.env.start(key, params)
         return FrameStackState(env_state, self.over_batch(self._filled)(self._observed(env_state, params)))
 
-    def advance(self, key: jax.Array, state: FrameStackState, action: Any, params: Any) -> Outcome:
-        outcome = self.env.advance(key, state.env_state, action, params)
+    def advance(self, state: FrameStackState, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = self.env.advance(state.env_state, action, draws, params)
         frames = self.over_batch(_push)(state.frames, self._observed(outcome.state, params))
         return outcome._replace(state=FrameStackState(outcome.state, frames))
 

@@ -49,8 +49,8 @@ class LogWrapper(Wrapper):
         zero, count = jnp.zeros(self.batch_shape, jnp.float32), jnp.zeros(self.batch_shape, jnp.int32)
         return LogState(self.env.start(key, params), zero, count, zero, count, jnp.zeros(self.batch_shape, jnp.bool_))
 
-    def advance(self, key: jax.Array, state: LogState, action: Any, params: Any) -> Outcome:
-        outcome = self.env.advance(key, state.env_state, action, params)
+    def advance(self, state: LogState, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = self.env.advance(state.env_state, action, draws, params)
         done = outcome.terminated | outcome.truncated
         returns, lengths = state.episode_returns + outcome.reward, next_time(state.episode_lengths)
         state = LogState(

@@ -163,8 +163,8 @@ class NormalizeObservation(ParamsWrapper):
         everywhere = jnp.ones(self.batch_shape, jnp.bool_)
         return self._observed(env_state, params.observation_statistics, everywhere, params)
 
-    def advance(self, key: jax.Array, state: NormalizeObservationState, action: Any, params: Any) -> Outcome:
-        outcome = super().advance(key, state.env_state, action, params)
+    def advance(self, state: NormalizeObservationState, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = super().advance(state.env_state, action, draws, params)
         everywhere = jnp.ones(self.batch_shape, jnp.bool_)
         return outcome._replace(state=self._observed(outcome.state, state.observation_statistics, everywhere, params))
 
@@ -256,8 +256,8 @@ class NormalizeReward(ParamsWrapper):
         zero = jnp.zeros(self.batch_shape, jnp.float32)
         return NormalizeRewardState(super().start(key, params), zero, trees.narrow(params.reward_statistics))
 
-    def advance(self, key: jax.Array, state: NormalizeRewardState, action: Any, params: Any) -> Outcome:
-        outcome = super().advance(key, state.env_state, action, params)
+    def advance(self, state: NormalizeRewardState, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = super().advance(state.env_state, action, draws, params)
         discounted = state.discounted_return * np.float32(self.gamma) + outcome.reward
         statistics = state.reward_statistics
         if not self.frozen:

@@ -76,8 +76,11 @@ class ParamsWrapper(Wrapper):
     def start(self, key: jax.Array, params: Any) -> Any:
         return super().start(key, params.env_params)
 
-    def advance(self, key: jax.Array, state: Any, action: Any, params: Any) -> Outcome:
-        return super().advance(key, state, action, params.env_params)
+    def draw(self, key: jax.Array, params: Any) -> Any:
+        return super().draw(key, params.env_params)
+
+    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+        return super().advance(state, action, draws, params.env_params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
         return super().restart(key, done, state, params.env_params)

@@ -98,7 +98,7 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
         return SimpleBanditState(total_regret=0.0, excess=0.0)
 
     def transition(
-        self, key: jax.Array, state: SimpleBanditState, action: jax.Array, params: SimpleBanditParams
+        self, state: SimpleBanditState, action: jax.Array, draws: jax.Array, params: SimpleBanditParams
     ) -> tuple[SimpleBanditState, jax.Array, bool, dict[str, jax.Array]]:
         reward = params.rewards[action]
         total_regret, excess = sums.add(state.total_regret, state.excess, OPTIMAL_RETURN - reward)

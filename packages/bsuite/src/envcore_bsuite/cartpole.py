@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -71,6 +71,16 @@ class CartPoleParams(EnvParams):
     init_range: Any = 0.05
 
 
+class CartPoleStart(NamedTuple):
+    """What the start of an episode draws.
+
+    Attributes:
+      offsets: of x, x_dot, theta and theta_dot from rest, float32 (4,).
+    """
+
+    offsets: jax.Array
+
+
 @dataclasses.dataclass(frozen=True)
 class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     """CartPole-bsuite: keep a pole upright on a cart; bsuite's own task, not Gymnasium's CartPole-v1.
@@ -112,8 +122,11 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf]])
         return spaces.Box(-high, high)
 
-    def init_state(self, key: jax.Array, params: CartPoleParams) -> CartPoleState:
-        start = random.uniform(key, (4,), -params.init_range, params.init_range)
+    def draw_start(self, key: jax.Array, params: CartPoleParams) -> CartPoleStart:
+        return CartPoleStart(random.uniform(key, (4,), -params.init_range, params.init_range))
+
+    def init_state(self, draws: CartPoleStart, params: CartPoleParams) -> CartPoleState:
+        start = draws.offsets
         return CartPoleState(
             x=start[0],
             x_dot=start[1],
@@ -125,7 +138,7 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         )
 
     def transition(
-        self, key: jax.Array, state: CartPoleState, action: jax.Array, params: CartPoleParams
+        self, state: CartPoleState, action: jax.Array, draws: jax.Array, params: CartPoleParams
     ) -> tuple[CartPoleState, jax.Array, jax.Array, dict[str, jax.Array]]:
         state = swing(state, action, params)
         is_up = (trig.cos(state.theta) > params.height_threshold) & (jnp.abs(state.x) < params.x_threshold)

@@ -13,7 +13,7 @@ from envcore.environment import EnvState
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.cartpole import CartPoleParams, cart_and_pole, check_cart_and_pole, is_late, swing
+from envcore_bsuite.cartpole import CartPoleParams, CartPoleStart, cart_and_pole, check_cart_and_pole, is_late, swing
 from envcore_bsuite.render.control import paint_cartpole_swingup
 
 
@@ -115,8 +115,11 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf, 1.0, 1.0]])
         return spaces.Box(-high, high)
 
-    def init_state(self, key: jax.Array, params: CartPoleSwingupParams) -> CartPoleSwingupState:
-        start = random.uniform(key, (4,), -params.init_range, params.init_range)
+    def draw_start(self, key: jax.Array, params: CartPoleSwingupParams) -> CartPoleStart:
+        return CartPoleStart(random.uniform(key, (4,), -params.init_range, params.init_range))
+
+    def init_state(self, draws: CartPoleStart, params: CartPoleSwingupParams) -> CartPoleSwingupState:
+        start = draws.offsets
         return CartPoleSwingupState(
             x=start[0],
             x_dot=start[1],
@@ -130,7 +133,7 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         )
 
     def transition(
-        self, key: jax.Array, state: CartPoleSwingupState, action: jax.Array, params: CartPoleSwingupParams
+        self, state: CartPoleSwingupState, action: jax.Array, draws: jax.Array, params: CartPoleSwingupParams
     ) -> tuple[CartPoleSwingupState, jax.Array, jax.Array, dict[str, jax.Array]]:
         state = swing(state, action, params)
         is_near, is_slow = _flags(state, params)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -39,6 +39,16 @@ class CatchState(EnvState):
 @struct.dataclass
 class CatchParams(EnvParams):
     """Params of `Catch`: it has none of its own."""
+
+
+class CatchStart(NamedTuple):
+    """What the start of an episode draws.
+
+    Attributes:
+      ball_x: column of the ball, int32 ().
+    """
+
+    ball_x: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,12 +104,15 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         places = {"ball_x": column, "ball_y": row, "paddle_x": column, "paddle_y": row}
         return spaces.Dict({**places, "total_regret": spaces.Box(0.0, np.inf), "time": spaces.COUNT})
 
-    def init_state(self, key: jax.Array, params: CatchParams) -> CatchState:
-        ball_x = random.below(random.bits(key), self.columns)
-        return CatchState(ball_x=ball_x, ball_y=0, paddle_x=self.columns // 2, paddle_y=self.rows - 1, total_regret=0.0)
+    def draw_start(self, key: jax.Array, params: CatchParams) -> CatchStart:
+        return CatchStart(ball_x=random.below(random.bits(key), self.columns))
+
+    def init_state(self, draws: CatchStart, params: CatchParams) -> CatchState:
+        paddle_x, paddle_y = self.columns // 2, self.rows - 1
+        return CatchState(ball_x=draws.ball_x, ball_y=0, paddle_x=paddle_x, paddle_y=paddle_y, total_regret=0.0)
 
     def transition(
-        self, key: jax.Array, state: CatchState, action: jax.Array, params: CatchParams
+        self, state: CatchState, action: jax.Array, draws: jax.Array, params: CatchParams
     ) -> tuple[CatchState, jax.Array, jax.Array, dict[str, Any]]:
         paddle_x = jnp.clip(state.paddle_x + action - 1, 0, self.columns - 1)
         ball_y = jnp.minimum(state.ball_y + 1, state.paddle_y)  # it lies still once the episode is over

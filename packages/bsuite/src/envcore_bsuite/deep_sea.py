@@ -142,22 +142,15 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     def init_state(self, key: jax.Array, params: DeepSeaParams) -> DeepSeaState:
         return DeepSeaState(column=0, bad_episode=False, total_bad_episodes=0, denoised_return=0.0)
 
-    def transition(
-        self, key: jax.Array, state: DeepSeaState, action: jax.Array, params: DeepSeaParams
-    ) -> tuple[DeepSeaState, jax.Array, jax.Array, dict[str, jax.Array]]:
-        draws = None if self.deterministic else self.draw(key)
-        state, reward = self.dive(state, action, params, draws)
-        return state, reward, state.row >= self.size - 1, self.counters(state, params)
-
-    def draw(self, key: jax.Array) -> DeepSeaDraws:
-        """Draws what the stochastic version needs for a step."""
+    def draw(self, key: jax.Array, params: DeepSeaParams) -> DeepSeaDraws | None:
+        if self.deterministic:
+            return None
         keys = random.split(key)
         return DeepSeaDraws(noise=random.normal(keys[0]), wind=random.uniform(keys[1]))
 
-    def dive(
-        self, state: DeepSeaState, action: jax.Array, params: DeepSeaParams, draws: DeepSeaDraws | None
-    ) -> tuple[DeepSeaState, jax.Array]:
-        """The rules: returns the state after a step, its `time` still the old one, and the reward."""
+    def transition(
+        self, state: DeepSeaState, action: jax.Array, draws: DeepSeaDraws | None, params: DeepSeaParams
+    ) -> tuple[DeepSeaState, jax.Array, jax.Array, dict[str, jax.Array]]:
         last = self.size - 1
         row, column = state.row, state.column
         is_right = action == jnp.asarray(params.action_mapping).at[row, column].get(mode="clip")
@@ -169,12 +162,13 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
             reward = reward + jnp.where(is_noisy, draws.noise, 0.0)
             to_the_right = (draws.wind > 1 / self.size).astype(jnp.int32)
         bad_episode = state.bad_episode | (~is_right & (row == column))
-        return state.replace(
+        state = state.replace(
             column=jnp.clip(column + jnp.where(is_right, to_the_right, -1), 0, last),
             bad_episode=bad_episode,
             total_bad_episodes=state.total_bad_episodes + (bad_episode & (row == last)).astype(jnp.int32),
             denoised_return=state.denoised_return + has_treasure.astype(jnp.float32),
-        ), reward
+        )
+        return state, reward, row >= last, self.counters(state, params)
 
     def observe(self, state: DeepSeaState, params: DeepSeaParams) -> jax.Array:
         return boards.show([(state.row, state.column)], self.size, self.size)

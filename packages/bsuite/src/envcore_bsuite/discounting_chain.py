@@ -103,7 +103,7 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         return DiscountingChainState(context=-1)
 
     def transition(
-        self, key: jax.Array, state: DiscountingChainState, action: jax.Array, params: DiscountingChainParams
+        self, state: DiscountingChainState, action: jax.Array, draws: jax.Array, params: DiscountingChainParams
     ) -> tuple[DiscountingChainState, jax.Array, bool]:
         context = jnp.where(state.time == 0, action, state.context)
         pays = (np.arange(len(_REWARD_TIMESTEPS), dtype=np.int32) == context) & (

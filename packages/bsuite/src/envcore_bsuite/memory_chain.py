@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -43,6 +43,18 @@ class MemoryChainParams(EnvParams):
     """
 
     memory_length: Any = 5
+
+
+class MemoryChainStart(NamedTuple):
+    """What the start of an episode draws, as in the state.
+
+    Attributes:
+      context: int32 (num_bits,), 0 or 1.
+      query: int32 (), the number of the bit that will be asked for.
+    """
+
+    context: jax.Array
+    query: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,15 +129,17 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: MemoryChainParams) -> MemoryChainState:
+    def draw_start(self, key: jax.Array, params: MemoryChainParams) -> MemoryChainStart:
         asks = self.num_bits > 1
         words = random.bits(key, (num_words(self.num_bits) + asks,))
         context = unpack(words, self.num_bits).astype(jnp.int32)
-        query = random.below(words[-1], self.num_bits) if asks else 0
-        return MemoryChainState(context=context, query=query, total_perfect=0, total_regret=0.0)
+        return MemoryChainStart(context, random.below(words[-1], self.num_bits) if asks else jnp.int32(0))
+
+    def init_state(self, draws: MemoryChainStart, params: MemoryChainParams) -> MemoryChainState:
+        return MemoryChainState(context=draws.context, query=draws.query, total_perfect=0, total_regret=0.0)
 
     def transition(
-        self, key: jax.Array, state: MemoryChainState, action: jax.Array, params: MemoryChainParams
+        self, state: MemoryChainState, action: jax.Array, draws: jax.Array, params: MemoryChainParams
     ) -> tuple[MemoryChainState, jax.Array, jax.Array, dict[str, jax.Array]]:
         answers = state.time >= params.memory_length
         asked = np.arange(self.num_bits, dtype=np.int32) == state.query

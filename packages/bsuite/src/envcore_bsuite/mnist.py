@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -51,6 +51,16 @@ class MNISTBanditParams(EnvParams):
 
     images: Any
     labels: Any
+
+
+class MNISTBanditStart(NamedTuple):
+    """What the start of an episode draws.
+
+    Attributes:
+      image_index: int32 ().
+    """
+
+    image_index: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,13 +142,15 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: MNISTBanditParams) -> MNISTBanditState:
-        index = random.below(random.bits(key), len(params.labels))
-        label = params.labels.at[index].get(mode="promise_in_bounds")
-        return MNISTBanditState(index=index, correct_label=label, total_regret=0.0)
+    def draw_start(self, key: jax.Array, params: MNISTBanditParams) -> MNISTBanditStart:
+        return MNISTBanditStart(random.below(random.bits(key), len(params.labels)))
+
+    def init_state(self, draws: MNISTBanditStart, params: MNISTBanditParams) -> MNISTBanditState:
+        label = params.labels.at[draws.image_index].get(mode="promise_in_bounds")
+        return MNISTBanditState(index=draws.image_index, correct_label=label, total_regret=0.0)
 
     def transition(
-        self, key: jax.Array, state: MNISTBanditState, action: jax.Array, params: MNISTBanditParams
+        self, state: MNISTBanditState, action: jax.Array, draws: jax.Array, params: MNISTBanditParams
     ) -> tuple[MNISTBanditState, jax.Array, bool, dict[str, Any]]:
         reward = jnp.where(action == state.correct_label, 1.0, -1.0)
         state = state.replace(total_regret=state.total_regret + (1.0 - reward))

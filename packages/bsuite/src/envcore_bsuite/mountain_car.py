@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -58,6 +58,16 @@ class MountainCarParams(EnvParams):
     max_steps_in_episode: Any = 1000
 
 
+class MountainCarStart(NamedTuple):
+    """What the start of an episode draws.
+
+    Attributes:
+      position: float32 ().
+    """
+
+    position: jax.Array
+
+
 @dataclasses.dataclass(frozen=True)
 class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
     """MountainCar-bsuite: drive an underpowered car up a hill; bsuite's own task, not Gymnasium's MountainCar-v0.
@@ -101,12 +111,14 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         low = [params.min_position, -params.max_speed, 0.0]
         return spaces.Box(low, [params.max_position, params.max_speed, np.inf], (1, 3))
 
-    def init_state(self, key: jax.Array, params: MountainCarParams) -> MountainCarState:
-        position = random.uniform(key, (), params.reset_low, params.reset_high)
-        return MountainCarState(position=position, velocity=0.0, raw_return=0.0)
+    def draw_start(self, key: jax.Array, params: MountainCarParams) -> MountainCarStart:
+        return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
+
+    def init_state(self, draws: MountainCarStart, params: MountainCarParams) -> MountainCarState:
+        return MountainCarState(position=draws.position, velocity=0.0, raw_return=0.0)
 
     def transition(
-        self, key: jax.Array, state: MountainCarState, action: jax.Array, params: MountainCarParams
+        self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarParams
     ) -> tuple[MountainCarState, float, jax.Array, dict[str, jax.Array]]:
         push = (action - 1).astype(jnp.float32) * params.force
         velocity = state.velocity + push - params.gravity * trig.cos(3 * state.position)

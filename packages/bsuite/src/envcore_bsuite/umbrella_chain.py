@@ -58,6 +58,20 @@ class UmbrellaChainDraws(NamedTuple):
     distractors: jax.Array
 
 
+class UmbrellaChainStart(NamedTuple):
+    """What the start of an episode draws, as in the state.
+
+    Attributes:
+      need_umbrella: int32 (), 0 or 1.
+      has_umbrella: int32 (), 0 or 1.
+      distractors: uint32 (words,).
+    """
+
+    need_umbrella: jax.Array
+    has_umbrella: jax.Array
+    distractors: jax.Array
+
+
 @dataclasses.dataclass(frozen=True)
 class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     """UmbrellaChain-bsuite: take an umbrella at the start if it will rain at the end.
@@ -126,37 +140,31 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: UmbrellaChainParams) -> UmbrellaChainState:
+    def draw_start(self, key: jax.Array, params: UmbrellaChainParams) -> UmbrellaChainStart:
         words = self._words(key)
-        return UmbrellaChainState(
+        return UmbrellaChainStart(
             need_umbrella=bit(words, self.n_distractor),
             has_umbrella=bit(words, self.n_distractor + 1),
             distractors=keep(words, self.n_distractor),
-            total_regret=0.0,
         )
 
-    def transition(
-        self, key: jax.Array, state: UmbrellaChainState, action: jax.Array, params: UmbrellaChainParams
-    ) -> tuple[UmbrellaChainState, jax.Array, jax.Array, dict[str, jax.Array]]:
-        state, reward, is_last = self.walk(state, action, params, self.draw(key))
-        return state, reward, is_last, self.counters(state, params)
+    def init_state(self, draws: UmbrellaChainStart, params: UmbrellaChainParams) -> UmbrellaChainState:
+        return UmbrellaChainState(**draws._asdict(), total_regret=0.0)
 
-    def draw(self, key: jax.Array) -> UmbrellaChainDraws:
-        """Draws what a step needs."""
+    def draw(self, key: jax.Array, params: UmbrellaChainParams) -> UmbrellaChainDraws:
         words = self._words(key)
         return UmbrellaChainDraws(bit(words, self.n_distractor), keep(words, self.n_distractor))
 
-    def walk(
-        self, state: UmbrellaChainState, action: jax.Array, params: UmbrellaChainParams, draws: UmbrellaChainDraws
-    ) -> tuple[UmbrellaChainState, jax.Array, jax.Array]:
-        """The rules: returns the state after a step, its `time` still the old one, the reward and whether it ends."""
+    def transition(
+        self, state: UmbrellaChainState, action: jax.Array, draws: UmbrellaChainDraws, params: UmbrellaChainParams
+    ) -> tuple[UmbrellaChainState, jax.Array, jax.Array, dict[str, jax.Array]]:
         has_umbrella = jnp.where(state.time == 0, action, state.has_umbrella)
         is_last = next_time(state.time) >= params.chain_length
         is_right = has_umbrella == state.need_umbrella
         reward = jnp.where(jnp.where(is_last, is_right, draws.reward_bit == 1), 1.0, -1.0)
         total_regret = state.total_regret + jnp.where(is_last & ~is_right, 2.0, 0.0)
         state = state.replace(has_umbrella=has_umbrella, distractors=draws.distractors, total_regret=total_regret)
-        return state, reward, is_last
+        return state, reward, is_last, self.counters(state, params)
 
     def observe(self, state: UmbrellaChainState, params: UmbrellaChainParams) -> jax.Array:
         passed = jnp.minimum(state.time, params.chain_length).astype(jnp.float32)

@@ -7,7 +7,7 @@ reward changes; what the environment itself counts, such as regret, does not.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 from envcore import random, require
@@ -39,6 +39,18 @@ class RewardScaleParams(WrapperParams):
     reward_scale: Any
 
 
+class RewardNoiseDraws(NamedTuple):
+    """What a step of `RewardNoise` draws.
+
+    Attributes:
+      env_draws: those of the environment inside.
+      noise: before scaling, standard normal, float32 of the batch shape.
+    """
+
+    env_draws: Any
+    noise: jax.Array
+
+
 @dataclasses.dataclass(frozen=True)
 class RewardNoise(ParamsWrapper):
     """Adds normal noise to every reward.
@@ -61,14 +73,13 @@ class RewardNoise(ParamsWrapper):
         super().check_params(params)
         require.nonnegative(params, "noise_scale")
 
-    def draw(self, key: jax.Array) -> jax.Array:
-        """Draws the noise of a step, before scaling: standard normal, float32 ()."""
-        return random.normal(key, self.batch_shape)
-
-    def advance(self, key: jax.Array, state: Any, action: Any, params: RewardNoiseParams) -> Outcome:
+    def draw(self, key: jax.Array, params: RewardNoiseParams) -> RewardNoiseDraws:
         key_env, key_noise = random.split(key)
-        outcome = super().advance(key_env, state, action, params)
-        return outcome._replace(reward=outcome.reward + params.noise_scale * self.draw(key_noise))
+        return RewardNoiseDraws(super().draw(key_env, params), random.normal(key_noise, self.batch_shape))
+
+    def advance(self, state: Any, action: Any, draws: RewardNoiseDraws, params: RewardNoiseParams) -> Outcome:
+        outcome = super().advance(state, action, draws.env_draws, params)
+        return outcome._replace(reward=outcome.reward + params.noise_scale * draws.noise)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +100,6 @@ class RewardScale(ParamsWrapper):
     def default_params(self) -> RewardScaleParams:
         return RewardScaleParams(self.env.default_params, float(self.reward_scale))
 
-    def advance(self, key: jax.Array, state: Any, action: Any, params: RewardScaleParams) -> Outcome:
-        outcome = super().advance(key, state, action, params)
+    def advance(self, state: Any, action: Any, draws: Any, params: RewardScaleParams) -> Outcome:
+        outcome = super().advance(state, action, draws, params)
         return outcome._replace(reward=outcome.reward * params.reward_scale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -72,6 +72,16 @@ class AcrobotParams(EnvParams):
     reset_low: Any = -0.1
     reset_high: Any = 0.1
     max_steps_in_episode: Any = 500
+
+
+class AcrobotDraws(NamedTuple):
+    """What a step draws.
+
+    Attributes:
+      torque_noise: float32 (), added to the torque, N m; 0 without noise.
+    """
+
+    torque_noise: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,10 +154,15 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         start = random.uniform(key, (4,), params.reset_low, params.reset_high)
         return AcrobotState(joint_angle1=start[0], joint_angle2=start[1], velocity_1=start[2], velocity_2=start[3])
 
+    def draw(self, key: jax.Array, params: AcrobotParams) -> AcrobotDraws:
+        high = params.torque_noise_max
+        noise = lax.cond(high > 0, lambda: random.uniform(key, (), -high, high), lambda: jnp.zeros((), jnp.float32))
+        return AcrobotDraws(noise)
+
     def transition(
-        self, key: jax.Array, state: AcrobotState, action: jax.Array, params: AcrobotParams
+        self, state: AcrobotState, action: jax.Array, draws: AcrobotDraws, params: AcrobotParams
     ) -> tuple[AcrobotState, jax.Array, jax.Array]:
-        torque = jnp.asarray(params.available_torque)[action] + _torque_noise(key, params)
+        torque = jnp.asarray(params.available_torque)[action] + draws.torque_noise
         angle1, angle2, velocity1, velocity2 = self._runge_kutta(
             (state.joint_angle1, state.joint_angle2, state.velocity_1, state.velocity_2), torque, params
         )
@@ -204,11 +219,6 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
             drive = drive - coupling * velocity1**2 * sin2
         acceleration2 = drive / (m2 * lc2**2 + inertia - d2**2 / d1)
         return velocity1, velocity2, -(d2 * acceleration2 + phi1) / d1, acceleration2
-
-
-def _torque_noise(key: jax.Array, params: AcrobotParams) -> jax.Array:
-    high = params.torque_noise_max
-    return lax.cond(high > 0, lambda: random.uniform(key, (), -high, high), lambda: jnp.zeros((), jnp.float32))
 
 
 def _wrap(angle: jax.Array) -> jax.Array:

@@ -145,7 +145,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         return CartPoleState(x=start[0], x_dot=start[1], theta=start[2], theta_dot=start[3])
 
     def transition(
-        self, key: jax.Array, state: CartPoleState, action: jax.Array, params: CartPoleParams
+        self, state: CartPoleState, action: jax.Array, draws: jax.Array, params: CartPoleParams
     ) -> tuple[CartPoleState, Any, jax.Array]:
         force = jnp.where(action == 1, params.force_mag, -params.force_mag)
         x_acc, theta_acc = _accelerations(state, force, params)

@@ -97,7 +97,7 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
         return MountainCarState(position=random.uniform(key, (), params.reset_low, params.reset_high), velocity=0.0)
 
     def transition(
-        self, key: jax.Array, state: MountainCarState, action: jax.Array, params: MountainCarParams
+        self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarParams
     ) -> tuple[MountainCarState, float, jax.Array]:
         push = (action - 1).astype(jnp.float32) * params.force
         state, terminated = drive(state, push, params)

@@ -90,7 +90,7 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
         return MountainCarState(position=random.uniform(key, (), params.reset_low, params.reset_high), velocity=0.0)
 
     def transition(
-        self, key: jax.Array, state: MountainCarState, action: jax.Array, params: MountainCarContinuousParams
+        self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarContinuousParams
     ) -> tuple[MountainCarState, jax.Array, jax.Array]:
         force = jnp.clip(action[0], params.min_action, params.max_action)
         state, terminated = drive(state, force * params.power, params)

@@ -104,7 +104,7 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
         return PendulumState(theta=unit[0] * params.x_init, theta_dot=unit[1] * params.y_init, last_u=0.0)
 
     def transition(
-        self, key: jax.Array, state: PendulumState, action: jax.Array, params: PendulumParams
+        self, state: PendulumState, action: jax.Array, draws: jax.Array, params: PendulumParams
     ) -> tuple[PendulumState, Any, bool]:
         u = jnp.clip(action[0], -params.max_torque, params.max_torque)
         cost = _wrap(state.theta) ** 2 + 0.1 * state.theta_dot**2 + 0.001 * u**2

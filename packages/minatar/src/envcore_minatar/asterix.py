@@ -140,7 +140,7 @@ class Asterix(Game[AsterixState, AsterixDraws]):
     def init_state(self, key: jax.Array, params: MinAtarParams) -> AsterixState:
         return start()
 
-    def draw(self, words: jax.Array) -> AsterixDraws:
+    def draw_game(self, words: jax.Array) -> AsterixDraws:
         side, gold, choice = random.digits(words[0], 2, 3, _CHOICES)
         return AsterixDraws(side == 0, gold == 0, choice)
 

@@ -111,7 +111,7 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
     def init_state(self, key: jax.Array, params: MinAtarParams) -> BreakoutState:
         return start(random.below(random.bits(key), 2) == 1)
 
-    def draw(self, words: jax.Array) -> BreakoutDraws:
+    def draw_game(self, words: jax.Array) -> BreakoutDraws:
         return BreakoutDraws()
 
     def play(self, state: BreakoutState, action: jax.Array, draws: BreakoutDraws) -> tuple[BreakoutState, jax.Array]:

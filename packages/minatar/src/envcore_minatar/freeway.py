@@ -16,7 +16,7 @@ from jax import lax
 
 from envcore_minatar import bit_fields
 from envcore_minatar.bit_fields import View, bits, check_known
-from envcore_minatar.game import DOWN, NOTHING, UP, Game, MinAtarParams, MinAtarState
+from envcore_minatar.game import DOWN, NOTHING, UP, Game, MinAtarDraws, MinAtarParams, MinAtarState
 from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, shown_in, unpack_lanes
 from envcore_minatar.packing import SIDE, cells, half, halves, masked, number
 
@@ -141,15 +141,15 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         return FreewayParams()
 
     def init_state(self, key: jax.Array, params: MinAtarParams) -> FreewayState:
-        return start(self.draw(random.bits(key, (self.num_words,))))
+        return start(self.draw_game(random.bits(key, (self.num_words,))))
 
-    def draw(self, words: jax.Array) -> FreewayDraws:
+    def draw_game(self, words: jax.Array) -> FreewayDraws:
         return FreewayDraws(compute_once(_new_cars, words))
 
     def transition(
-        self, key: jax.Array, state: FreewayState, action: jax.Array, params: MinAtarParams
+        self, state: FreewayState, action: jax.Array, draws: MinAtarDraws[FreewayDraws], params: MinAtarParams
     ) -> tuple[FreewayState, jax.Array, jax.Array]:
-        after, reward, _ = super().transition(key, state, action, params)
+        after, reward, _ = super().transition(state, action, draws, params)
         after = end_at_limit(after.replace(time=next_time(state.time)), params)
         return after, reward, after.terminal
 

@@ -1,14 +1,14 @@
 """What MinAtar's games share: the wrapper round them, `Environment` of MinAtar 1.0.15.
 
 A game states its rules as `play(state, action, draws)`, a deterministic function, and takes all that is random in a
-step from `draw`. What the original's wrapper does is here: action sets, sticky actions, and that a game which has
+step from `draw_game`. What the original's wrapper does is here: action sets, sticky actions, and that a game which has
 ended does not change.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -57,6 +57,18 @@ StateT = TypeVar("StateT", bound=MinAtarState)
 DrawsT = TypeVar("DrawsT")
 
 
+class MinAtarDraws(NamedTuple, Generic[DrawsT]):
+    """What a step draws.
+
+    Attributes:
+      chance: uniform on [0, 1), float32 (): the last action is repeated where it is below `sticky_action_prob`.
+      game: what is random in the game.
+    """
+
+    chance: jax.Array
+    game: DrawsT
+
+
 @dataclasses.dataclass(frozen=True)
 class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     """Base of the games.
@@ -82,8 +94,8 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
 
     # What a game writes.
 
-    def draw(self, words: jax.Array) -> DrawsT:
-        """What is random in a step, from `num_words` random words, uint32 (num_words,)."""
+    def draw_game(self, words: jax.Array) -> DrawsT:
+        """What is random in a step of the game, from `num_words` random words, uint32 (num_words,)."""
         raise NotImplementedError
 
     def play(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:
@@ -115,16 +127,17 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     def observation_space(self, params: MinAtarParams | None = None) -> spaces.Box:
         return spaces.Box(False, True, (SIDE, SIDE, len(self.channels)), jnp.bool_)
 
-    def transition(
-        self, key: jax.Array, state: StateT, action: jax.Array, params: MinAtarParams
-    ) -> tuple[StateT, jax.Array, jax.Array]:
+    def draw(self, key: jax.Array, params: MinAtarParams) -> MinAtarDraws[DrawsT]:
         words = compute_once(lambda key: random.bits(key, (1 + self.num_words,)), key)
+        return MinAtarDraws(random.unit(words[0]), self.draw_game(words[1:]))
+
+    def transition(
+        self, state: StateT, action: jax.Array, draws: MinAtarDraws[DrawsT], params: MinAtarParams
+    ) -> tuple[StateT, jax.Array, jax.Array]:
         if self.use_minimal_action_set:
             action = lookup(self.minimal_actions, action)
-        sticks = random.unit(words[0]) < params.sticky_action_prob
-        action = jnp.where(sticks, state.last_action, action)
-
-        after, reward = self.execute(state, action, self.draw(words[1:]))
+        action = jnp.where(draws.chance < params.sticky_action_prob, state.last_action, action)
+        after, reward = self.execute(state, action, draws.game)
         return after, reward, after.terminal
 
     def execute(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:

@@ -159,7 +159,7 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
     def init_state(self, key: jax.Array, params: MinAtarParams) -> SpaceInvadersState:
         return start()
 
-    def draw(self, words: jax.Array) -> SpaceInvadersDraws:
+    def draw_game(self, words: jax.Array) -> SpaceInvadersDraws:
         return SpaceInvadersDraws()
 
     def play(

@@ -158,19 +158,17 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         probs = self._reward_probs(key, params)
         return BernoulliBanditState(last_action=0, last_reward=0, exp_reward_best=probs.max(), reward_probs=probs)
 
-    def transition(
-        self, key: jax.Array, state: BernoulliBanditState, action: jax.Array, params: BernoulliBanditParams
-    ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
-        return compute_once(self.pull, state, action, self.draw(key))  # for the observation too
-
-    def draw(self, key: jax.Array) -> BernoulliBanditDraws:
-        """Draws what a step needs."""
+    def draw(self, key: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditDraws:
         return BernoulliBanditDraws(random.uniform(key))
 
-    def pull(
+    def transition(
+        self, state: BernoulliBanditState, action: jax.Array, draws: BernoulliBanditDraws, params: BernoulliBanditParams
+    ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
+        return compute_once(self._pay, state, action, draws)  # for the observation too
+
+    def _pay(
         self, state: BernoulliBanditState, action: jax.Array, draws: BernoulliBanditDraws
     ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
-        """The rules without randomness: what `transition` returns."""
         chosen = np.arange(self.num_arms, dtype=np.int32) == action
         prob = jnp.where(chosen, state.reward_probs, 0.0).sum()
         reward = (draws.luck < prob).astype(jnp.int32)

@@ -188,20 +188,15 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         place = spaces.Box(1, _SIDE - 2, (2,), jnp.int32)
         return spaces.Dict({"pos": place, "goal": place, "time": spaces.COUNT})
 
-    def init_state(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsState:
-        def choose(key: jax.Array, params: FourRoomsParams) -> jax.Array:
-            pos, goal = self.choose(self.draw_start(key), params)
-            return pos | lax.shift_left(goal, np.int32(8))
-
-        cells = compute_once(choose, key, params)
-        return FourRoomsState(pos=_place(cells & 255), goal=_place(lax.shift_right_logical(cells, np.int32(8))))
-
-    def draw_start(self, key: jax.Array) -> FourRoomsStart:
-        """Draws what an episode may need."""
+    def draw_start(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsStart:
         return FourRoomsStart(*random.digits(random.bits(key), len(_CELLS), len(_CELLS) - 1))
 
-    def choose(self, start: FourRoomsStart, params: FourRoomsParams) -> tuple[jax.Array, jax.Array]:
-        """The cells of start and goal; the one that is drawn last avoids the other."""
+    def init_state(self, draws: FourRoomsStart, params: FourRoomsParams) -> FourRoomsState:
+        cells = compute_once(self._start_cells, draws, params)
+        return FourRoomsState(pos=_place(cells & 255), goal=_place(lax.shift_right_logical(cells, np.int32(8))))
+
+    def _start_cells(self, start: FourRoomsStart, params: FourRoomsParams) -> jax.Array:
+        """The cell of the start, and times 256 that of the goal; the one that is drawn last avoids the other."""
         fixed_pos, fixed_goal = _cell(params.pos_fixed), _cell(params.goal_fixed)
         draws_goal = params.resample_goal_pos
         draws_pos = params.resample_init_pos | (~draws_goal & (fixed_pos == fixed_goal))
@@ -210,22 +205,22 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         other = _free_cell(start.other)
         other = jnp.where(other == taken, np.int32(_CELLS[-1]), other)
         pos = jnp.where(draws_goal, first, jnp.where(draws_pos, other, fixed_pos))
-        return pos, jnp.where(draws_goal, other, fixed_goal)
+        return pos | lax.shift_left(jnp.where(draws_goal, other, fixed_goal), np.int32(8))
 
-    def transition(
-        self, key: jax.Array, state: FourRoomsState, action: jax.Array, params: FourRoomsParams
-    ) -> tuple[FourRoomsState, jax.Array, jax.Array]:
-        def move(key: jax.Array, pos: jax.Array, action: jax.Array, params: FourRoomsParams) -> jax.Array:
-            return self.move(pos, action, self.draw(key), params)
-
-        return self.arrive(state, compute_once(move, key, state.pos, action, params))
-
-    def draw(self, key: jax.Array) -> FourRoomsDraws:
-        """Draws what a step needs: the chance from the upper 23 bits of a word, the direction from its lowest two."""
-        word = random.bits(key)
+    def draw(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsDraws:
+        word = compute_once(
+            random.bits, key
+        )  # once for both: chance from its upper 23 bits, direction from its lowest two
         return FourRoomsDraws(random.unit(word), (word & np.uint32(3)).astype(jnp.int32))
 
-    def move(self, pos: jax.Array, action: jax.Array, draws: FourRoomsDraws, params: FourRoomsParams) -> jax.Array:
+    def transition(
+        self, state: FourRoomsState, action: jax.Array, draws: FourRoomsDraws, params: FourRoomsParams
+    ) -> tuple[FourRoomsState, jax.Array, jax.Array]:
+        cell = compute_once(self._move, state.pos, action, draws, params)
+        is_goal = cell == _cell(state.goal)
+        return state.replace(pos=_place(cell)), is_goal.astype(jnp.float32), is_goal
+
+    def _move(self, pos: jax.Array, action: jax.Array, draws: FourRoomsDraws, params: FourRoomsParams) -> jax.Array:
         """The cell that a move leads to."""
         goes_astray = draws.chance < params.fail_prob * np.float32(4 / 3)
         direction = jnp.where(goes_astray, draws.direction, action)
@@ -233,11 +228,6 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         steps = [jnp.where(direction == i, np.int32(step), np.int32(0)) for i, step in enumerate(_STEPS)]
         target = cell + functools.reduce(lax.add, steps)
         return jnp.where(_is_free(target), target, cell)
-
-    def arrive(self, state: FourRoomsState, cell: jax.Array) -> tuple[FourRoomsState, jax.Array, jax.Array]:
-        """The state once the agent is in a cell, the reward, and whether the episode ends there."""
-        is_goal = cell == _cell(state.goal)
-        return state.replace(pos=_place(cell)), is_goal.astype(jnp.float32), is_goal
 
     def observe(self, state: FourRoomsState, params: FourRoomsParams) -> jax.Array:
         if not self.use_visual_obs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -52,6 +52,16 @@ class FrozenLakeParams(EnvParams):
     """
 
     max_steps_in_episode: Any = 100
+
+
+class FrozenLakeDraws(NamedTuple):
+    """What a step on slippery ice draws; on other ice a step draws nothing, None.
+
+    Attributes:
+      turn: int32 (), what is added to the action: 0 where the move goes as meant, -1 or 1 where it goes astray.
+    """
+
+    turn: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,13 +137,19 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
             return FrozenLakeState(position=starts[0])
         return FrozenLakeState(position=jnp.asarray(starts)[random.below(random.bits(key), len(starts))])
 
-    def transition(
-        self, key: jax.Array, state: FrozenLakeState, action: jax.Array, params: FrozenLakeParams
-    ) -> tuple[FrozenLakeState, jax.Array, jax.Array]:
-        return self.play(state, self.slip(action, random.uniform(key)) if self.is_slippery else action)
+    def draw(self, key: jax.Array, params: FrozenLakeParams) -> FrozenLakeDraws | None:
+        return self.slip(random.uniform(key)) if self.is_slippery else None
 
-    def play(self, state: FrozenLakeState, direction: jax.Array) -> tuple[FrozenLakeState, jax.Array, jax.Array]:
-        """The rules without randomness: one step in a direction, numbered as the actions are."""
+    def slip(self, chance: jax.Array) -> FrozenLakeDraws:
+        """The turn that a number from [0, 1) stands for: to the one side, none, or to the other, by probability."""
+        astray = np.float32((1 - self.success_rate) / 2)
+        turn = (chance >= astray).astype(jnp.int32) + (chance >= 1 - astray).astype(jnp.int32) - 1
+        return FrozenLakeDraws(turn)
+
+    def transition(
+        self, state: FrozenLakeState, action: jax.Array, draws: FrozenLakeDraws | None, params: FrozenLakeParams
+    ) -> tuple[FrozenLakeState, jax.Array, jax.Array]:
+        direction = action if draws is None else (action + draws.turn) % 4
         is_over = jnp.asarray(np.isin(self._tiles, ("G", "H")))
         position = jnp.asarray(self._destinations())[state.position, direction]
         reward = jnp.where(is_over[state.position], 0.0, jnp.asarray(self._rewards())[position])
@@ -148,12 +164,6 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     @property
     def _tiles(self) -> np.ndarray:
         return np.array(list("".join(self.lake)))
-
-    def slip(self, action: jax.Array, draw: jax.Array) -> jax.Array:
-        """The direction moved in: the one before, the one meant or the one after, by cumulative probability."""
-        astray = np.float32((1 - self.success_rate) / 2)
-        turn = (draw >= astray).astype(jnp.int32) + (draw >= 1 - astray).astype(jnp.int32) - 1
-        return (action + turn) % 4
 
     def _destinations(self) -> np.ndarray:
         """Where each move leads from each tile: int32 (tiles, 4)."""

@@ -116,19 +116,17 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         mu = params.mean_mu + params.sigma_p * random.normal(key)
         return GaussianBanditState(last_action=0, last_reward=0.0, mu=mu)
 
-    def transition(
-        self, key: jax.Array, state: GaussianBanditState, action: jax.Array, params: GaussianBanditParams
-    ) -> tuple[GaussianBanditState, jax.Array, bool]:
-        return compute_once(self.pull, state, action, params, self.draw(key))  # for the observation too
-
-    def draw(self, key: jax.Array) -> GaussianBanditDraws:
-        """Draws what a step needs."""
+    def draw(self, key: jax.Array, params: GaussianBanditParams) -> GaussianBanditDraws:
         return GaussianBanditDraws(random.normal(key))
 
-    def pull(
-        self, state: GaussianBanditState, action: jax.Array, params: GaussianBanditParams, draws: GaussianBanditDraws
+    def transition(
+        self, state: GaussianBanditState, action: jax.Array, draws: GaussianBanditDraws, params: GaussianBanditParams
     ) -> tuple[GaussianBanditState, jax.Array, bool]:
-        """The rules without randomness: what `transition` returns."""
+        return compute_once(self._pay, state, action, draws, params)  # for the observation too
+
+    def _pay(
+        self, state: GaussianBanditState, action: jax.Array, draws: GaussianBanditDraws, params: GaussianBanditParams
+    ) -> tuple[GaussianBanditState, jax.Array, bool]:
         reward = jnp.where(action == 0, 0.0, state.mu + params.sigma_l * draws.noise)
         return state.replace(last_action=action, last_reward=reward), reward, False
 

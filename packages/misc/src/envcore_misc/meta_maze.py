@@ -182,36 +182,35 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: MetaMazeParams) -> MetaMazeState:
-        def choose(key: jax.Array, params: MetaMazeParams) -> jax.Array:
-            pos, goal = self.choose(self.draw(key), params)
-            return pos | lax.shift_left(goal, np.int32(16))
+    def draw_start(self, key: jax.Array, params: MetaMazeParams) -> MetaMazeDraws:
+        return self.draw(key, params)
 
-        cells = compute_once(choose, key, params)
+    def init_state(self, draws: MetaMazeDraws, params: MetaMazeParams) -> MetaMazeState:
+        cells = compute_once(self._start_cells, draws, params)
         goal = lax.shift_right_logical(cells, np.int32(16))
         return MetaMazeState(last_action=0, last_reward=0.0, pos=_place(cells & 0xFFFF), goal=_place(goal))
 
-    def choose(self, draws: MetaMazeDraws, params: MetaMazeParams) -> tuple[jax.Array, jax.Array]:
-        """The cells of start and goal."""
+    def _start_cells(self, draws: MetaMazeDraws, params: MetaMazeParams) -> jax.Array:
+        """The cell of the start, and times 2**16 that of the goal."""
         centre = np.int32((self.maze_size + 1) // 2 * (_ROW + 1))
         other = self._other_cell(draws.number, centre)
         goal = jnp.where(params.resample_goal_pos, other, _cell(params.goal_fixed))
-        return jnp.where(goal == centre, other, centre), goal
+        return jnp.where(goal == centre, other, centre) | lax.shift_left(goal, np.int32(16))
 
-    def transition(
-        self, key: jax.Array, state: MetaMazeState, action: jax.Array, params: MetaMazeParams
-    ) -> tuple[MetaMazeState, jax.Array, jax.Array]:
-        def move(key: jax.Array, pos: jax.Array, goal: jax.Array, action: jax.Array) -> jax.Array:
-            return self.move(pos, goal, action, self.draw(key))
-
-        event = compute_once(move, key, state.pos, state.goal, action)
-        return self.arrive(state, action, event, params)
-
-    def draw(self, key: jax.Array) -> MetaMazeDraws:
-        """Draws what a step, or an episode, needs."""
+    def draw(self, key: jax.Array, params: MetaMazeParams) -> MetaMazeDraws:
         return MetaMazeDraws(random.below(random.bits(key), self._num_free - 1))
 
-    def move(self, pos: jax.Array, goal: jax.Array, action: jax.Array, draws: MetaMazeDraws) -> jax.Array:
+    def transition(
+        self, state: MetaMazeState, action: jax.Array, draws: MetaMazeDraws, params: MetaMazeParams
+    ) -> tuple[MetaMazeState, jax.Array, jax.Array]:
+        event = compute_once(self._move, state.pos, state.goal, action, draws)
+        punishment = -params.punishment if self.rules == "original" else params.punishment
+        reward = jnp.where((event & _GOAL) != 0, params.reward, np.float32(0))
+        reward += jnp.where((event & _BUMP) != 0, punishment, np.float32(0))
+        state = state.replace(last_action=action, last_reward=reward, pos=_place(event & 0xFFFF))
+        return state, reward, jnp.zeros((), jnp.bool_)
+
+    def _move(self, pos: jax.Array, goal: jax.Array, action: jax.Array, draws: MetaMazeDraws) -> jax.Array:
         """The cell that a move ends in, int32 (), plus `_BUMP` if it met a wall and `_GOAL` if it met the goal."""
         cell, goal = _cell(pos), _cell(goal)
         steps = [jnp.where(action == i, np.int32(step), np.int32(0)) for i, step in enumerate(_STEPS[self.rules])]
@@ -221,16 +220,6 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         is_goal = target == goal
         target = jnp.where(is_goal, self._other_cell(draws.number, goal), target)
         return target | jnp.where(bumps, _BUMP, np.int32(0)) | jnp.where(is_goal, _GOAL, np.int32(0))
-
-    def arrive(
-        self, state: MetaMazeState, action: jax.Array, event: jax.Array, params: MetaMazeParams
-    ) -> tuple[MetaMazeState, jax.Array, jax.Array]:
-        """The state after what `move` returned, the reward, and that the episode does not end."""
-        punishment = -params.punishment if self.rules == "original" else params.punishment
-        reward = jnp.where((event & _GOAL) != 0, params.reward, np.float32(0))
-        reward += jnp.where((event & _BUMP) != 0, punishment, np.float32(0))
-        state = state.replace(last_action=action, last_reward=reward, pos=_place(event & 0xFFFF))
-        return state, reward, jnp.zeros((), jnp.bool_)
 
     def observe(self, state: MetaMazeState, params: MetaMazeParams) -> jax.Array:
         reach = self.rf_size // 2

@@ -171,20 +171,18 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
             goals_reached=0,
         )
 
+    def draw(self, key: jax.Array, params: PointRobotParams) -> PointRobotDraws:
+        return self._start(_uniform(key, 2))  # the original's rules leave it unused, and the compiler then deletes it
+
     def transition(
-        self, key: jax.Array, state: PointRobotState, action: jax.Array, params: PointRobotParams
+        self, state: PointRobotState, action: jax.Array, draws: PointRobotDraws, params: PointRobotParams
     ) -> tuple[PointRobotState, jax.Array, bool]:
         # Once, for the observation too: six times faster on CPU where the action is a random number.
-        return compute_once(self.move, state, action, params, self.draw(key))
+        return compute_once(self._move, state, action, draws, params)
 
-    def draw(self, key: jax.Array) -> PointRobotDraws:
-        """Draws what a step needs; the original's rules leave it unused, and the compiler then deletes it."""
-        return self._start(_uniform(key, 2))
-
-    def move(
-        self, state: PointRobotState, action: jax.Array, params: PointRobotParams, draws: PointRobotDraws
+    def _move(
+        self, state: PointRobotState, action: jax.Array, draws: PointRobotDraws, params: PointRobotParams
     ) -> tuple[PointRobotState, jax.Array, bool]:
-        """The rules without randomness: what `transition` returns."""
         shift = jnp.clip(action, -params.max_force, params.max_force) if self._is_gymnax else action
         pos = state.pos + shift
         distance = _length(state.goal - pos)

@@ -52,8 +52,8 @@ class PongParams(EnvParams):
     max_steps_in_episode: Any = 1000
 
 
-class PongDraws(NamedTuple):
-    """What a reset draws with gymnax's rules; a step draws nothing.
+class PongStart(NamedTuple):
+    """What the start of an episode draws with gymnax's rules; a step draws nothing.
 
     Attributes:
       to_right: bool (), where the ball goes.
@@ -159,23 +159,20 @@ class Pong(Environment[PongState, PongParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: PongParams) -> PongState:
+    def draw_start(self, key: jax.Array, params: PongParams) -> PongStart | None:
         if self.rules == "original":
-            return self._start(self.height / 2, np.float32(0), params.ball_x_speed)
-        return self.serve(self.draw(key, params), params)
-
-    def draw(self, key: jax.Array, params: PongParams) -> PongDraws:
-        """Draws what a reset needs with gymnax's rules."""
+            return None
         word, fastest = random.bits(key), jnp.floor(params.ball_max_y_speed).astype(jnp.int32)
-        return PongDraws((word & 1) == 1, random.below(word, 2 * fastest + 1) - fastest)
+        return PongStart((word & 1) == 1, random.below(word, 2 * fastest + 1) - fastest)
 
-    def serve(self, draws: PongDraws, params: PongParams) -> PongState:
-        """The first state of an episode with gymnax's rules, a function of its draws."""
+    def init_state(self, draws: PongStart | None, params: PongParams) -> PongState:
+        if draws is None:
+            return self._start(self.height / 2, np.float32(0), params.ball_x_speed)
         x_velocity = jnp.where(draws.to_right, params.ball_x_speed, -params.ball_x_speed)
         return self._start(self.height // 2, draws.y_velocity.astype(jnp.float32), x_velocity)
 
     def transition(
-        self, key: jax.Array, state: PongState, action: jax.Array, params: PongParams
+        self, state: PongState, action: jax.Array, draws: jax.Array, params: PongParams
     ) -> tuple[PongState, jax.Array, jax.Array]:
         paddles = self._move_paddles(state, action, params)
         ball = self._off_paddles(self._off_walls(_move_ball(state)), paddles, params)

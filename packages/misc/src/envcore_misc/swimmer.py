@@ -54,8 +54,8 @@ class SwimmerParams(EnvParams):
     max_steps_in_episode: Any = 500
 
 
-class SwimmerDraws(NamedTuple):
-    """What a reset draws, float32 in [0, 1) each; a step draws nothing.
+class SwimmerStart(NamedTuple):
+    """What the start of an episode draws, float32 in [0, 1) each; a step draws nothing.
 
     Attributes:
       urchin_xys: (num_urchins, 2).
@@ -134,18 +134,13 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: SwimmerParams) -> SwimmerState:
-        return self.place(self.draw(key), params)
-
-    def draw(self, key: jax.Array) -> SwimmerDraws:
-        """Draws what a reset needs."""
+    def draw_start(self, key: jax.Array, params: SwimmerParams) -> SwimmerStart:
         # Stored once, as the reward is, or XLA CPU hashes anew for each field: together 58 in place of 240 ns a step
         # (2,048 environments).
         units = compute_once(lambda key: random.unit(random.bits(key, (2 * self.num_urchins + 4,))), key)
-        return SwimmerDraws(units[:-4].reshape(-1, 2), units[-4:-2], units[-2:])
+        return SwimmerStart(units[:-4].reshape(-1, 2), units[-4:-2], units[-2:])
 
-    def place(self, draws: SwimmerDraws, params: SwimmerParams) -> SwimmerState:
-        """The first state of an episode, a function of its draws."""
+    def init_state(self, draws: SwimmerStart, params: SwimmerParams) -> SwimmerState:
         return SwimmerState(
             urchin_xys=params.urchin_low + draws.urchin_xys * (params.urchin_high - params.urchin_low),
             xy=2 * draws.xy - 1,
@@ -154,7 +149,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
         )
 
     def transition(
-        self, key: jax.Array, state: SwimmerState, action: jax.Array, params: SwimmerParams
+        self, state: SwimmerState, action: jax.Array, draws: jax.Array, params: SwimmerParams
     ) -> tuple[SwimmerState, jax.Array, bool]:
         xy_vel = state.xy_vel + params.dt * action
         xy = state.xy + params.dt * xy_vel

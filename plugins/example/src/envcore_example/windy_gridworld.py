@@ -46,7 +46,7 @@ class WindyGridworldParams(EnvParams):
     max_steps_in_episode: Any = 500
 
 
-class Draws(NamedTuple):
+class WindyGridworldDraws(NamedTuple):
     """Everything that chance decides in a step.
 
     Attributes:
@@ -120,10 +120,19 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     def init_state(self, key: jax.Array, params: WindyGridworldParams) -> WindyGridworldState:
         return WindyGridworldState(position=params.start)
 
+    def draw(self, key: jax.Array, params: WindyGridworldParams) -> WindyGridworldDraws:
+        chance = random.uniform(key)
+        is_stronger, is_weaker = chance < params.gust_probability, chance >= 1 - params.gust_probability
+        return WindyGridworldDraws(gust=is_stronger.astype(jnp.int32) - is_weaker.astype(jnp.int32))
+
     def transition(
-        self, key: jax.Array, state: WindyGridworldState, action: jax.Array, params: WindyGridworldParams
+        self, state: WindyGridworldState, action: jax.Array, draws: WindyGridworldDraws, params: WindyGridworldParams
     ) -> tuple[WindyGridworldState, float, jax.Array]:
-        return self.move(state, action, draw(key, params), params)
+        wind = jnp.asarray(self.wind, jnp.int32)[state.position[1]]
+        lift = jnp.where(wind == 0, 0, wind + draws.gust)
+        position = state.position + jnp.asarray(_MOVES)[action] - jnp.stack([lift, jnp.zeros_like(lift)])
+        position = jnp.clip(position, 0, jnp.array([self.rows - 1, len(self.wind) - 1], jnp.int32))
+        return state.replace(position=position), -1.0, (position == params.goal).all()
 
     def observe(self, state: WindyGridworldState, params: WindyGridworldParams) -> jax.Array:
         return state.position
@@ -131,22 +140,5 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     def paint(self, state: WindyGridworldState, params: WindyGridworldParams, height: int) -> jax.Array:
         return paint_windy_gridworld(state, params, height, self.wind, self.rows)
 
-    def move(
-        self, state: WindyGridworldState, action: jax.Array, draws: Draws, params: WindyGridworldParams
-    ) -> tuple[WindyGridworldState, float, jax.Array]:
-        """The rules without chance: a test can choose the draws."""
-        wind = jnp.asarray(self.wind, jnp.int32)[state.position[1]]
-        lift = jnp.where(wind == 0, 0, wind + draws.gust)
-        position = state.position + jnp.asarray(_MOVES)[action] - jnp.stack([lift, jnp.zeros_like(lift)])
-        position = jnp.clip(position, 0, jnp.array([self.rows - 1, len(self.wind) - 1], jnp.int32))
-        return state.replace(position=position), -1.0, (position == params.goal).all()
-
     def _is_on_grid(self, place: np.ndarray) -> np.ndarray:
         return (place >= 0) & (place < (self.rows, len(self.wind)))
-
-
-def draw(key: jax.Array, params: WindyGridworldParams) -> Draws:
-    """Takes all the draws of a step."""
-    chance = random.uniform(key)
-    is_stronger, is_weaker = chance < params.gust_probability, chance >= 1 - params.gust_probability
-    return Draws(gust=is_stronger.astype(jnp.int32) - is_weaker.astype(jnp.int32))

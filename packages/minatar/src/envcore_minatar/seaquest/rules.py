@@ -115,7 +115,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
             enemies=NO_ENEMIES,
         )
 
-    def draw(self, words: jax.Array) -> SeaquestDraws:
+    def draw_game(self, words: jax.Array) -> SeaquestDraws:
         right, kind, row, diver_right, diver_row = random.digits(words[0], 2, 3, NUM_ROWS, 2, NUM_ROWS)
         return SeaquestDraws(right == 1, kind == 0, row, diver_right == 1, diver_row)
 
