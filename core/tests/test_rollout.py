@@ -165,17 +165,13 @@ def test_pmap_over_two_devices() -> None:
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda: EnvRollout("Counter-v0"), InvalidArgumentError, "model_forward must be a function, got 'Count"),  # pyright: ignore
-        (
-            lambda: RolloutWrapper("Counter-v0"),
-            InvalidArgumentError,
-            "model_forward must be a function, got 'Count",
-        ),  # pyright: ignore
+        (lambda: EnvRollout("Counter-v0"), InvalidArgumentError, "model_forward must be a function, got"),  # pyright: ignore
+        (lambda: RolloutWrapper("Counter-v0"), InvalidArgumentError, "model_forward must be a function, got"),  # pyright: ignore
         (lambda: RolloutWrapper(env_name=Counter), InvalidArgumentError, "env_name must be an id or an Environment"),  # pyright: ignore
         (
             lambda: RolloutWrapper(env_name=Counter(), num_env_steps=0),
             InvalidArgumentError,
-            "num_env_steps must be a pos",
+            "num_env_steps must be a positive",
         ),
         (
             lambda: RolloutWrapper(env_name=Counter(), env_kwargs={"goal": 2}),
