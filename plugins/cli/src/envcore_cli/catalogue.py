@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_SHOWN_FAMILIES = 30  # in the error of an unknown one
+_SHOWN_FAMILIES = 30  # in the error for an unknown family
 _GAP = "  "
 _CUT = "\N{HORIZONTAL ELLIPSIS}"
 
@@ -79,7 +79,7 @@ def _in_parts(lines: Iterable[str], size: int = 1000) -> Iterator[str]:
 
 
 def by_family() -> dict[str, dict[str, Registration]]:
-    """The members of each family by their ids; environments without a family are under the empty name."""
+    """The members of each family by id; environments without a family are under the empty name."""
     families: dict[str, dict[str, Registration]] = {"": {}}
     for env_id, found in registry.items():
         families.setdefault(found.spec.family, {})[env_id] = found
