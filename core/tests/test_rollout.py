@@ -165,8 +165,12 @@ def test_pmap_over_two_devices() -> None:
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda: EnvRollout("Counter-v0"), InvalidArgumentError, "model_forward must be a function, got"),  # pyright: ignore
-        (lambda: RolloutWrapper("Counter-v0"), InvalidArgumentError, "model_forward must be a function, got"),  # pyright: ignore
+        (lambda: EnvRollout("Counter-v0"), InvalidArgumentError, "model_forward must be a function, got 'Counter-v0'"),  # pyright: ignore
+        (
+            lambda: RolloutWrapper("Counter-v0"),  # pyright: ignore
+            InvalidArgumentError,
+            "model_forward must be a function, got 'Counter-v0'",
+        ),
         (lambda: RolloutWrapper(env_name=Counter), InvalidArgumentError, "env_name must be an id or an Environment"),  # pyright: ignore
         (
             lambda: RolloutWrapper(env_name=Counter(), num_env_steps=0),
@@ -176,7 +180,7 @@ def test_pmap_over_two_devices() -> None:
         (
             lambda: RolloutWrapper(env_name=Counter(), env_kwargs={"goal": 2}),
             InvalidArgumentError,
-            "already has its",
+            "already has its options",
         ),
         (
             lambda: RolloutWrapper(env_name=Counter(), env_params={"boni": 1}),
