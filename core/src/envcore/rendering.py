@@ -90,7 +90,7 @@ def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]
 
 
 def _check_arguments(env: Environment[Any, Any], call: str) -> None:
-    """Checks the wrapper and the environment inside, because wrappers pass on all arguments."""
+    """Checks the wrapper and the wrapped environment, because wrappers pass on all arguments."""
     signatures = {
         "render(self, state, params=None, *, height=256)": ((None, None), {"height": 1}),
         "paint(self, state, params, height)": ((None, None, 1), {}),
