@@ -12,7 +12,7 @@ import numpy as np
 from envcore import options, spaces
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
-from envcore.pictures import fitting_height, margins
+from envcore.rendering import fitting_height, margins
 from envcore.wrappers.base import Wrapper
 
 # Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorise in 16 bits.
