@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from envcore.errors import EnvironmentDefinitionError, NoPictureError
-from envcore.pictures import picture_struct
+from envcore.rendering import picture_struct
 from envcore.testing.breaches import Breach
 from envcore.testing.compare import as_numpy
 from envcore.testing.compilation import quick_jit
