@@ -9,7 +9,6 @@ A `Task` gives that size for each number.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,8 +16,10 @@ import envcore
 import gymnasium
 import jax
 import jax.numpy as jnp
+import lockstep
 import numpy as np
-from agreement import ROUNDINGS, SPACING
+from envcore_classic_control.acrobot import AcrobotDraws
+from lockstep import ROUNDINGS, SPACING, ForcedDraws
 
 ROWS = 10_000
 
@@ -59,18 +60,6 @@ class Outputs(NamedTuple):
     truncated: np.ndarray
 
 
-class Agreement(NamedTuple):
-    """How well two outputs agree.
-
-    Attributes:
-      largest: the largest difference, in spacings of float32 at the number's size; at most `ROUNDINGS`.
-      undecided: rows that differ because the original is within rounding of a threshold.
-    """
-
-    largest: float
-    undecided: int
-
-
 @dataclasses.dataclass(frozen=True)
 class Task:
     """The correspondence between an environment of envcore and gymnasium's with the same id.
@@ -98,11 +87,7 @@ class Task:
         return self.id
 
     def make(self, options: dict[str, Any]) -> tuple[Any, Any]:
-        """Our environment and params, with gymnasium's options as constructor arguments or params.
-
-        Torque noise is omitted: `our_steps` adds it to the torque.
-        """
-        options = {name: value for name, value in options.items() if name != "torque_noise_max"}
+        """Our environment and params, with gymnasium's options as constructor arguments or params."""
         static = {field.name for field in dataclasses.fields(envcore.make(self.id)[0])}
         env, params = envcore.make(self.id, **{k: v for k, v in options.items() if k in static})
         return env, params.replace(**{k: v for k, v in options.items() if k not in static})
@@ -123,16 +108,14 @@ def our_steps(task: Task, env: Any, params: Any, inputs: Inputs) -> Outputs:
     state = our_state(task, env, inputs.state).replace(time=jnp.asarray(inputs.elapsed, jnp.int32))
     if task is CARTPOLE:
         state = state.replace(has_fallen=jnp.asarray(inputs.has_fallen))
-    params = jax.tree.map(lambda x: np.broadcast_to(x, (ROWS, *np.shape(x))), params)
-    if inputs.noise.any():
-        params = params.replace(available_torque=params.available_torque + inputs.noise[:, None])
     action = inputs.action[:, None] if inputs.action.dtype.kind == "f" else inputs.action.astype(np.int32)
-    obs, state, reward, terminated, info = _stepper(env)(jax.random.key(0), state, jnp.asarray(action), params)
+    draws = AcrobotDraws(jnp.asarray(inputs.noise, jnp.float32)) if task is ACROBOT else None
+    state, results = lockstep.our_steps(env, params, state, jnp.asarray(action), draws)
     assert (np.asarray(state.time) == inputs.elapsed + 1).all()
     after = np.stack([np.asarray(getattr(state, name), np.float64) for name in task.fields], axis=1)
     if task is CARTPOLE:
-        np.testing.assert_array_equal(state.has_fallen, inputs.has_fallen | np.asarray(terminated))
-    outputs = Outputs(after, obs, reward, terminated, info["truncated"])
+        np.testing.assert_array_equal(state.has_fallen, inputs.has_fallen | results["terminated"])
+    outputs = Outputs(after, **results)
     return Outputs(*(np.asarray(x, bool if x.dtype == bool else np.float64)[:size] for x in outputs))
 
 
@@ -152,38 +135,42 @@ def gymnasium_steps(
     inner = env.unwrapped
     for name, value in (attributes or {}).items():
         setattr(inner, name, value)
-    states, rest = [], []
+    forced, states, rest = ForcedDraws(), [], []
     for state, elapsed, action, noise, has_fallen in zip(*inputs, strict=True):
         inner.state = state.astype(np.float32) if task is MOUNTAIN_CAR_CONTINUOUS else state
-        inner.np_random = _Forced(noise)
+        inner.np_random = forced
         if task is CARTPOLE:
             inner.steps_beyond_terminated = 1 if has_fallen else None  # any number above 0 avoids a warning
         env._elapsed_steps = int(elapsed)
-        obs, *flags, _ = env.step(np.array([action]) if inputs.action.dtype.kind == "f" else int(action))
+        with forced.giving([("uniform", noise)] if getattr(inner, "torque_noise_max", 0) else []):
+            obs, *flags, _ = env.step(np.array([action]) if inputs.action.dtype.kind == "f" else int(action))
         states.append(np.array(inner.state, np.float64))
         rest.append((np.array(obs, np.float64), *flags))
     obs, reward, terminated, truncated = (np.array(column) for column in zip(*rest, strict=True))
     return Outputs(np.array(states), obs, reward, terminated, truncated)
 
 
-def check_agreement(task: Task, inputs: Inputs, expected: Outputs, actual: Outputs, params: Any) -> Agreement:
+def check_agreement(task: Task, inputs: Inputs, expected: Outputs, actual: Outputs, params: Any) -> int:
     """Compares our outputs with the original's.
+
+    Returns:
+      The number of rows that differ because the original is within rounding of a threshold.
 
     Raises:
       AssertionError: they differ by more than rounding, in a row that is not at a threshold.
     """
     size = task.size(inputs.state, expected.state)
-    errors = task.distance(actual.state, expected.state)
-    assert (np.abs(actual.state[:, task.angles]) <= np.float32(np.pi)).all()
-    errors = np.column_stack([errors, np.abs(actual.obs - expected.obs), np.abs(actual.reward - expected.reward)])
-    sizes = np.column_stack([size, size[:, task.obs_fields], task.reward_size(inputs, expected)])
-    differs = ~(errors <= ROUNDINGS * SPACING * sizes).all(axis=1) | (actual.terminated != expected.terminated)
     distance = np.min([np.full(len(size), np.inf), *task.thresholds(expected.state, size, params)], axis=0)
-    wrong = differs & (distance > ROUNDINGS * SPACING)
-    assert not wrong.any(), _describe(np.flatnonzero(wrong), inputs, expected, actual)
-    np.testing.assert_array_equal(actual.truncated, expected.truncated)
-    ratios = np.divide(errors, SPACING * sizes, out=np.zeros_like(errors), where=sizes > 0)
-    return Agreement(float(ratios[~differs].max()), int(differs.sum()))
+    sizes = {
+        "state": size,
+        "obs": size[:, task.obs_fields],
+        "reward": task.reward_size(inputs, expected),
+        "undecided": distance <= ROUNDINGS * SPACING,
+    }
+    assert (np.abs(actual.state[:, task.angles]) <= np.float32(np.pi)).all()
+    np.testing.assert_array_equal(actual.truncated, expected.truncated)  # in undecided rows, too
+    ours = actual._replace(state=expected.state + task.distance(actual.state, expected.state))
+    return lockstep.check_agreement(ours._asdict(), expected._asdict(), sizes, inputs._asdict())
 
 
 def _cartpole_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -270,27 +257,3 @@ MOUNTAIN_CAR_CONTINUOUS = dataclasses.replace(
     ),
 )
 TASKS = (CARTPOLE, PENDULUM, ACROBOT, MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS)
-
-
-@functools.cache
-def _stepper(env: Any) -> Callable[..., Any]:
-    return jax.jit(jax.vmap(env.step_env, (None, 0, 0, 0)))
-
-
-@dataclasses.dataclass(frozen=True)
-class _Forced:
-    """A random number generator that returns a given number."""
-
-    value: float
-
-    def uniform(self, low: float, high: float) -> float:
-        assert low <= self.value <= high
-        return self.value
-
-
-def _describe(rows: np.ndarray, inputs: Inputs, expected: Outputs, actual: Outputs) -> str:
-    row = rows[0]
-    lines = [f"{len(rows)} of {len(inputs.state)} rows differ; row {row}:"]
-    for what, values in (("inputs", inputs), ("expected", expected), ("actual", actual)):
-        lines.append(f"  {what}: " + ", ".join(f"{n}={x[row]}" for n, x in values._asdict().items()))
-    return "\n".join(lines)
