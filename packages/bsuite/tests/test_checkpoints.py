@@ -51,5 +51,5 @@ def test_another_agents_state(tmp_path: Path, like: object) -> None:
 
 def test_a_broken_file(tmp_path: Path) -> None:
     checkpoints.path_of(tmp_path, LANES).write_bytes(b"PK nonsense")
-    with pytest.raises(RunError, match="is no checkpoint that can be read: delete it"):
+    with pytest.raises(RunError, match="is not a readable checkpoint: delete it"):
         list(checkpoints.load_all(tmp_path))

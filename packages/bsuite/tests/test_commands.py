@@ -81,7 +81,7 @@ def test_radar_draws_one_agent_or_several(run: Run, results: Path, tmp_path: Pat
         (("run", "json:nothing", "--out", "{tmp}"), "AGENT json:nothing cannot be imported: AttributeError"),
         (("run", "json:__name__", "--out", "{tmp}"), "AGENT json:__name__ is not a function, but 'json'"),
         (("score", "{tmp}"), "holds no logs; their names are like"),
-        (("score", "{tmp}/nowhere"), "is no folder; give the one that holds an agent's logs"),
+        (("score", "{tmp}/nowhere"), "is not a folder; give the one that holds an agent's logs"),
         (("radar", "{tmp}"), "holds no logs"),
     ],
 )

@@ -186,7 +186,7 @@ def test_a_download_that_failed_is_not_tried_again_at_once(
         seen.append((str(error.value), len(web.asked)))
     assert len(set(seen)) == 1
     (tmp_path / "away").rename(tmp_path / "web" / "mnist" / FILES[0])
-    monkeypatch.setattr(mnist_data, "_PATIENCE", 0)  # a minute later
+    monkeypatch.setattr(mnist_data, "_RETRY_SECONDS", 0)  # a minute later
     assert len(load_mnist().labels)
 
 
@@ -204,7 +204,7 @@ def test_files_that_come_after_a_failure_are_read(
 def test_a_page_in_place_of_the_file(tmp_path: Path, web: Web) -> None:
     for name in FILES:
         (tmp_path / "web" / "mnist" / name).write_text("please log in")
-    with pytest.raises(DatasetError, match="what came is not the published file"):
+    with pytest.raises(DatasetError, match="the downloaded file is not the published one"):
         load_mnist()
     assert not any(path.is_file() for path in (tmp_path / "user").rglob("*"))
 
@@ -239,10 +239,10 @@ LABEL = mnist_files.idx(np.array([3, 9], np.uint8))
     [
         (IMAGE, None, f"has no file {LABELS}.gz or {LABELS}. A dataset in MNIST's format has {IMAGES} and {LABELS}"),
         (None, LABEL, f"has no file {IMAGES}.gz or {IMAGES}."),
-        (b"", LABEL, f"{IMAGES} is no IDX file of uint8 with 3 axes: it begins with nothing, not 00000803"),
+        (b"", LABEL, f"{IMAGES} is not an IDX file of uint8 with 3 axes: it begins with nothing, not 00000803"),
         (IMAGE[:15], LABEL, "it begins with 00000803"),
         (LABEL, LABEL, "with 3 axes: it begins with 00000801, not 00000803"),
-        (IMAGE, IMAGE, f"{LABELS} is no IDX file of uint8 with 1 axes: it begins with 00000803, not 00000801"),
+        (IMAGE, IMAGE, f"{LABELS} is not an IDX file of uint8 with 1 axes: it begins with 00000803, not 00000801"),
         (bytes((0, 0, 9, 3)) + IMAGE[4:], LABEL, "begins with 00000903"),
         (IMAGE[:-1], LABEL, "for its shape (2, 28, 28) it must have 1584 bytes, it has 1583"),
         (IMAGE + b"0", LABEL, "it must have 1584 bytes, it has 1585"),

@@ -53,8 +53,8 @@ def test_every_id_has_a_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("catch-0", "", "catch-0.csv is no readable CSV file"),
-        ("catch-0", "a,b\n1,2,3,4\n1\n1,2,3,4,5\n", "catch-0.csv is no readable CSV file"),
+        ("catch-0", "", "catch-0.csv is not a readable CSV file"),
+        ("catch-0", "a,b\n1,2,3,4\n1\n1,2,3,4,5\n", "catch-0.csv is not a readable CSV file"),
         ("catch-0", "episode,total_regret\n", "catch-0.csv has no rows"),
         ("catch-0", "episode,regret\n1,2\n", "catch-0.csv: no column total_regret; there are episode, regret"),
         ("cartpole_scale-0", CATCH, "cartpole_scale-0.csv: no column raw_return, best_episode"),
@@ -73,21 +73,21 @@ def test_bad_logs(name: str, text: str, message: str, tmp_path: Path) -> None:
 def test_no_logs(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match=r"holds no logs; their names are like bsuite_id_-_bandit-0\.csv"):
         load_results(tmp_path)
-    with pytest.raises(ResultsError, match="absent is no folder"):
+    with pytest.raises(ResultsError, match="absent is not a folder"):
         load_results(tmp_path / "absent")
 
 
 def test_binary_log(tmp_path: Path) -> None:
     (tmp_path / "bsuite_id_-_catch-0.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ResultsError, match="no readable CSV file"):
+    with pytest.raises(ResultsError, match="not a readable CSV file"):
         load_results(tmp_path)
 
 
-def test_other_csv_files_are_passed_over_with_a_warning(tmp_path: Path) -> None:
+def test_other_csv_files_are_ignored_with_a_warning(tmp_path: Path) -> None:
     write(tmp_path, "catch-0", CATCH)
     for name in ("scores.csv", "more.csv"):
         (tmp_path / name).write_text(CATCH)
-    with pytest.warns(UserWarning, match=r"no logs of bsuite, passed over: more\.csv, scores\.csv") as caught:
+    with pytest.warns(UserWarning, match=r"not logs of bsuite, ignored: more\.csv, scores\.csv") as caught:
         results = load_results(tmp_path)
     assert caught[0].filename == __file__
     assert len(results) == 2

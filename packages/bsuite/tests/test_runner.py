@@ -163,15 +163,15 @@ def test_the_progress_bar_ends_at_the_whole(tmp_path: Path, capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"ids": ["deep_see/1"]}, "bsuite has no setting 'deep_see/1': ids are such as 'deep_sea/11'"),
+        ({"ids": ["deep_see/1"]}, "bsuite has no setting 'deep_see/1': an id is like 'deep_sea/11'"),
         ({"ids": ["deep_sea/21"]}, "bsuite has no setting 'deep_sea/21'"),
         ({"ids": "catch"}, "bsuite has no setting 'catch'"),
         ({"ids": [3]}, "bsuite has no setting 3"),
         ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
         ({"num_seeds": 0}, "num_seeds must be a positive integer, got 0"),
         ({"workers": 1.5}, r"workers must be a positive integer, got 1\.5"),
-        ({"options": {"minst": {}}}, "options are by experiment, and bsuite has none called 'minst'"),
-        ({"options": {"catch": {"rows": object()}}}, "options must be numbers, strings and the like"),
+        ({"options": {"minst": {}}}, "options are given by experiment, and bsuite has no experiment 'minst'"),
+        ({"options": {"catch": {"rows": object()}}}, "options must be JSON values"),
     ],
 )
 def test_what_it_refuses(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:

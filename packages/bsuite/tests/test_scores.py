@@ -162,7 +162,7 @@ def test_tag_means_need_only_names_and_scores() -> None:
     ("results", "message"),
     [
         (pd.DataFrame({"episode": [1]}), "no column bsuite_env, bsuite_id; there are episode"),
-        (a_log("cacth", {"episode": 1, "total_regret": 1}), "no experiments of bsuite's: cacth"),
+        (a_log("cacth", {"episode": 1, "total_regret": 1}), "unknown experiments: cacth"),
         (a_log("catch", {"episode": 1, "total_regret": 1}).head(0), "no rows"),
         (a_log("catch", {"episode": 1, "regret": 1}), "results of catch: no column total_regret"),
         (a_log("catch", {"episode": 1, "total_regret": np.nan}), "not every row has a number in column total_regret"),

@@ -17,8 +17,8 @@ class Agent(NamedTuple):
       init: `init(key) -> agent_state`, before the first episode.
       act: `act(agent_state, obs, key) -> (action, agent_state)`.
       update: `update(agent_state, transition, key) -> agent_state`, after every step. `transition.next_obs` is the
-        observation that the step led to, also at the end of an episode; `transition.info["discount"]` is 0 where the
-        episode terminated; what the agent remembers of an episode, it clears where `transition.done`.
+        observation after the step, also at the end of an episode; `transition.info["discount"]` is 0 if the episode
+        terminated. An agent that remembers the episode must clear its memory where `transition.done`.
     """
 
     init: Callable[[jax.Array], Any]
@@ -31,7 +31,7 @@ MakeAgent = Callable[[Environment[Any, Any]], Agent]
 
 
 def random_agent(env: Environment[Any, Any]) -> Agent:
-    """Samples the action space."""
+    """An agent that acts at random."""
     return policy_agent(random_policy(env))(env)
 
 

@@ -25,7 +25,7 @@ class SimpleBanditState(EnvState):
 
     Attributes:
       total_regret: float32 (), over all episodes.
-      excess: float32 (), what rounding has made `total_regret` too large by.
+      excess: float32 (), the amount by which rounding has made `total_regret` too large.
     """
 
     total_regret: Any
@@ -37,7 +37,7 @@ class SimpleBanditParams(EnvParams):
     """Params of `SimpleBandit`.
 
     Attributes:
-      rewards: float32 (num_actions,), of each arm.
+      rewards: float32 (num_actions,), the reward of each arm.
     """
 
     rewards: Any
@@ -49,26 +49,26 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
 
     Original: bsuite 0.3.6 `environments/bandit.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
 
-    The arms' rewards are spaced evenly from 0 to 1, in an order that `mapping_seed` fixes for good.
+    The arms' rewards are spaced evenly from 0 to 1, in an order that `mapping_seed` determines.
 
     Observation: float32 (1, 1), always 1.
     Action: the arm.
-    Reward: the arm's.
+    Reward: that of the arm.
     Termination: every step ends the episode.
 
     bsuite's `total_regret` sums 1 - reward over all episodes since `reset`: it is a field of the state that
     survives auto-resets, and an entry of `info`.
 
-    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, an order drawn anew each time it is made, is
-    not offered. gymnax draws the order anew at every reset, so that nothing can be learnt.
+    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, which draws a new order whenever the
+    environment is made, is not supported. gymnax draws a new order at every reset, so nothing can be learned.
 
     Attributes:
-      mapping_seed: which arm gives which reward: the order that bsuite draws from `numpy.random.RandomState` with this
-        seed. It fixes the default params.
-      num_actions: how many arms, at least 2.
+      mapping_seed: the seed of the order of rewards, which is the one that bsuite draws from
+        `numpy.random.RandomState`. It sets the default params.
+      num_actions: the number of arms, at least 2.
 
     Raises:
-      ValueError: an option is out of its range.
+      ValueError: an option is out of range.
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_regret", "excess")
@@ -116,6 +116,6 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
 
 
 def check_mapping_seed(seed: object) -> None:
-    """Raises ValueError unless `numpy.random.RandomState` takes the seed."""
+    """Raises ValueError unless `numpy.random.RandomState` accepts the seed."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
         raise ValueError(f"mapping_seed must be an integer from 0 to 2**32 - 1, got {seed!r}")

@@ -1,4 +1,4 @@
-"""What bsuite's environments have in common: counters that survive resets, and settings of experiments."""
+"""The base of bsuite's environments: counters that survive resets, and the settings of experiments."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ class BsuiteEnvironment(Environment[StateT, ParamsT]):
     """Base of bsuite's environments.
 
     Class attributes for authors:
-      lifetime: fields of the state that go on counting through auto-resets.
-      settings: options that only fix `default_params`, so that environments that differ in them can share a program.
+      lifetime: fields of the state that survive auto-resets.
+      settings: options that only set `default_params`; environments that differ only in them can share a compiled
+        program.
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ()
     settings: ClassVar[tuple[str, ...]] = ()
 
     def counters(self, state: StateT, params: ParamsT) -> dict[str, jax.Array]:
-        """What `bsuite_info` returns. A `transition` returns it as its info."""
+        """The entries of `bsuite_info`. A `transition` returns them as its info."""
         raise NotImplementedError
 
     def bsuite_info(self, state: StateT, params: ParamsT | None = None) -> dict[str, jax.Array]:
-        """What bsuite logs and scores of an environment beside rewards, counted since `reset`.
+        """What bsuite logs and scores besides rewards, counted since `reset`.
 
         `step` returns the same entries in `info`.
         """

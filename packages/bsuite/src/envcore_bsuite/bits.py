@@ -1,4 +1,4 @@
-"""Random bits out of random words, 32 each."""
+"""Random bits from random words of 32 bits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WORD = 32
 
 
 def num_words(num_bits: int) -> int:
-    """How many words hold that many bits."""
+    """The number of words that hold so many bits."""
     return -(-num_bits // _WORD)
 
 
@@ -23,7 +23,7 @@ def unpack(words: jax.Array, num_bits: int) -> jax.Array:
 
 
 def keep(words: jax.Array, num_bits: int) -> jax.Array:
-    """The words that hold the first `num_bits` bits, all later bits 0: uint32 (num_words(num_bits),)."""
+    """The words that hold the first `num_bits` bits, with all later bits 0: uint32 (num_words(num_bits),)."""
     full = np.full(num_words(num_bits), 0xFFFFFFFF, np.uint32)
     if num_bits % _WORD:
         full[-1] = 2 ** (num_bits % _WORD) - 1

@@ -52,10 +52,10 @@ class CartPoleParams(EnvParams):
       mass_pole: kg.
       length: half the pole's length, m.
       force_mag: N.
-      height_threshold: share of the pole's length.
+      height_threshold: fraction of the pole's length.
       x_threshold: m.
-      timescale: seconds between two states.
-      max_time: seconds.
+      timescale: duration of a step, s.
+      max_time: s.
       init_range: every state variable starts uniform on [-init_range, init_range).
     """
 
@@ -88,17 +88,17 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     Original: bsuite 0.3.6 `environments/cartpole.py`, Osband et al. (2020), "Behaviour suite for reinforcement
     learning"; after Barto, Sutton & Anderson (1983).
 
-    Observation: float32 (1, 6): cart position and velocity, both as shares of `x_threshold`; sine and cosine of the
-      pole's angle (0 is upright); its angular velocity in rad/s; time as a share of `max_time`.
+    Observation: float32 (1, 6): cart position and velocity, both divided by `x_threshold`; sine and cosine of the
+      pole's angle (0 is upright); its angular velocity in rad/s; time divided by `max_time`.
     Action: 0 pushes left, 1 does not push, 2 pushes right, with `force_mag`.
     Reward: 1 while the pole's tip is higher than `height_threshold` times its length and the cart is nearer to the
-      centre than `x_threshold`, else 0.
+      center than `x_threshold`, else 0.
     Termination: a reward of 0, or more than `max_time` seconds have passed (1,001 steps of 0.01 s).
 
     Position and angle change by the old velocities (explicit Euler), and a step brings the angle into [0, 2 pi).
 
-    bsuite's `raw_return` sums rewards since `reset`, and `best_episode` is the largest return of an episode: they
-    are fields of the state that survive auto-resets, and entries of `info`.
+    bsuite's `raw_return` is the sum of rewards since `reset`, and `best_episode` is the largest return of an episode:
+    they are fields of the state that survive auto-resets, and entries of `info`.
 
     Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
     seconds: for other values of `timescale` or `max_time`, its rounding may end an episode a step earlier.
@@ -166,7 +166,7 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
 
 
 def check_cart_and_pole(params: Any) -> None:
-    """Raises `InvalidParamsError` where a mass, a length or a bound is not what it can be."""
+    """Raises `InvalidParamsError` for an invalid mass, length or limit."""
     require.positive(params, "length", "x_threshold", "max_time")
     require.nonnegative(params, "mass_cart", "mass_pole", "timescale")
     require.that(params, ("mass_cart", "mass_pole"), lambda cart, pole: cart + pole > 0, "above 0 where mass_pole is 0")
@@ -191,12 +191,12 @@ def swing(state: Any, action: jax.Array, params: Any) -> Any:
 
 
 def is_late(state: Any, params: Any) -> jax.Array:
-    """Whether the step that is being taken goes beyond `max_time`."""
+    """Whether the current step exceeds `max_time`."""
     return next_time(state.time).astype(jnp.float32) * params.timescale > params.max_time
 
 
 def cart_and_pole(state: Any, params: Any) -> list[jax.Array]:
-    """The numbers of an observation that both tasks have."""
+    """The numbers that the observations of both tasks share."""
     return [
         state.x / params.x_threshold,
         state.x_dot / params.x_threshold,

@@ -26,8 +26,8 @@ class CartPoleSwingupState(EnvState):
       x_dot: float32 (), cart velocity, m/s.
       theta: float32 (), pole angle from upright, rad.
       theta_dot: float32 (), pole angular velocity, rad/s.
-      episode_upright: int32 (), steps of the running episode that earned 1.
-      episode_moves: int32 (), its pushes.
+      episode_upright: int32 (), number of steps in the running episode with a reward of 1, before the cost of a push.
+      episode_moves: int32 (), number of pushes in the running episode.
       total_upright: int32 (), of all episodes.
       total_moves: int32 (), of all episodes.
       best_episode: float32 (), the largest return of an episode that has ended.
@@ -49,10 +49,10 @@ class CartPoleSwingupParams(CartPoleParams):
     """Params of `CartPoleSwingup`; every field float32 ().
 
     Attributes:
-      height_threshold: share of the pole's length.
+      height_threshold: fraction of the pole's length.
       theta_dot_threshold: rad/s.
       x_reward_threshold: m.
-      move_cost: of a push.
+      move_cost: cost of a push.
     """
 
     height_threshold: Any = 0.5
@@ -70,25 +70,26 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
 
     Cart and pole are those of CartPole-bsuite; the pole starts hanging down.
 
-    Observation: float32 (1, 8): the six numbers of CartPole-bsuite; 1 if the cart is nearer to the centre than
+    Observation: float32 (1, 8): the six numbers of CartPole-bsuite; 1 if the cart is nearer to the center than
       `x_reward_threshold`, else -1; 1 if the pole turns more slowly than `theta_dot_threshold`, else -1.
     Action: 0 pushes left, 1 does not push, 2 pushes right, with `force_mag`.
     Reward: -`move_cost` for a push; and 1 while the pole's tip is higher than `height_threshold` times its length and
       both of the flags in the observation are 1.
-    Termination: the cart is further than `x_threshold` from the centre, or more than `max_time` seconds have passed
+    Termination: the cart is further than `x_threshold` from the center, or more than `max_time` seconds have passed
       (1,001 steps of 0.01 s).
 
-    bsuite's `raw_return` sums rewards since `reset`, `total_upright` counts the steps that earned 1, and `best_episode`
-    is the largest return of an episode, at least 0: `info` has them; the state keeps what they are computed from,
-    through auto-resets.
+    bsuite's `raw_return` is the sum of rewards since `reset`, `total_upright` counts the steps that earned 1, and
+    `best_episode` is the largest return of an episode, at least 0: they are entries of `info`. The state has the counts
+    from which they are computed, which survive auto-resets.
 
     Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
     seconds: for other values of `timescale` or `max_time`, its rounding may end an episode a step earlier. Returns are
-    computed from counts of rewards and pushes, which do not round.
+    computed from counts of rewards and pushes, which are exact.
 
     Attributes:
-      height_threshold: how high the pole has to stand, from -1 to 1; it fixes the default params.
-      x_reward_threshold: how near to the centre, in m; it fixes the default params.
+      height_threshold: the height that the tip must reach, as a fraction of the pole's length, from -1 to 1; it sets
+        the default params.
+      x_reward_threshold: the largest distance from the center with a reward, m; it sets the default params.
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_upright", "total_moves", "best_episode")
@@ -167,7 +168,7 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
 
 
 def _flags(state: CartPoleSwingupState, params: CartPoleSwingupParams) -> tuple[jax.Array, jax.Array]:
-    """Whether the cart is near the centre, and whether the pole turns slowly."""
+    """Whether the cart is near the center, and whether the pole turns slowly."""
     return jnp.abs(state.x) < params.x_reward_threshold, jnp.abs(state.theta_dot) < params.theta_dot_threshold
 
 

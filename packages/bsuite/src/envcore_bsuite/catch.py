@@ -38,7 +38,7 @@ class CatchState(EnvState):
 
 @struct.dataclass
 class CatchParams(EnvParams):
-    """Params of `Catch`: it has none of its own."""
+    """Params of `Catch`, which adds none of its own."""
 
 
 class CatchStart(NamedTuple):
@@ -57,15 +57,15 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
 
     Original: bsuite 0.3.6 `environments/catch.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
 
-    The ball starts in a random column of the top row and falls one row a step; the paddle starts in the middle of the
+    The ball starts in a random column of the top row and falls one row per step; the paddle starts in the middle of the
     bottom row. The paddle moves first, then the ball falls.
 
     Observation: float32 (rows, columns), 1 where the ball or the paddle is, else 0.
     Action: 0 moves the paddle left, 1 leaves it, 2 moves it right; the walls stop it.
-    Reward: 0, and at the end 1 for a ball that is caught, -1 for one that is not.
+    Reward: 0, and at the end 1 if the paddle catches the ball, else -1.
     Termination: the ball reaches the bottom row, after rows - 1 steps. There is no time limit.
 
-    bsuite's `total_regret` sums 1 - reward over the last steps of all episodes since `reset`: it is a field of
+    bsuite's `total_regret` is the sum of 1 - reward over the last steps of all episodes since `reset`. It is a field of
     the state that survives auto-resets, and an entry of `info`.
 
     Deviations: none.
@@ -115,7 +115,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         self, state: CatchState, action: jax.Array, draws: jax.Array, params: CatchParams
     ) -> tuple[CatchState, jax.Array, jax.Array, dict[str, Any]]:
         paddle_x = jnp.clip(state.paddle_x + action - 1, 0, self.columns - 1)
-        ball_y = jnp.minimum(state.ball_y + 1, state.paddle_y)  # it lies still once the episode is over
+        ball_y = jnp.minimum(state.ball_y + 1, state.paddle_y)  # it stops at the end of the episode
         landed = ball_y == state.paddle_y
         reward = jnp.where(landed, jnp.where(paddle_x == state.ball_x, 1.0, -1.0), 0.0)
         total_regret = state.total_regret + jnp.where(landed, 1.0 - reward, 0.0)

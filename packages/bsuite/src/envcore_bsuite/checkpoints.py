@@ -1,4 +1,4 @@
-"""Saving a running program of bsuite's runner, so that a run goes on after a kill."""
+"""Saves the running programs of bsuite's runner, so that a killed run can continue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PREFIX = ".checkpoint-"
 
 
 class Checkpoint(NamedTuple):
-    """A file that holds a program's lanes, the rows of their logs and where they stand."""
+    """A file that holds a program's lanes, the rows of their logs and their progress."""
 
     path: Path
     lanes: tuple[Lane, ...]
@@ -45,8 +45,8 @@ class Checkpoint(NamedTuple):
         )
         if not fits:
             raise RunError(
-                f"{self.path} was saved by another agent, or by another version of envcore-bsuite: go on with that "
-                "one, choose another results_dir, or delete the file to play these settings from their start."
+                f"{self.path} was saved by another agent, or by another version of envcore-bsuite: continue with that "
+                "one, choose another results_dir, or delete the file to play these settings from the start."
             )
         return jax.tree.unflatten(structure, map(_like, self.leaves, expected))
 
@@ -58,7 +58,7 @@ def path_of(folder: Path, lanes: Sequence[Lane]) -> Path:
 
 
 def save(folder: Path, lanes: Sequence[Lane], rows: Sequence[Sequence[Row]], progress: Any) -> None:
-    """Writes where these lanes stand, in place of what was saved of them before."""
+    """Saves the progress of these lanes, in place of their previous checkpoint."""
     content = io.BytesIO()
     leaves: dict[str, Any] = {f"leaf_{number}": _plain(leaf) for number, leaf in enumerate(jax.tree.leaves(progress))}
     np.savez(content, about=np.array(json.dumps({"lanes": lanes, "rows": rows})), **leaves)
@@ -78,18 +78,16 @@ def load_all(folder: Path) -> Iterator[Checkpoint]:
                 leaves = [file[f"leaf_{number}"] for number in range(len(file.files) - 1)]
             lanes = tuple(Lane(*each) for each in about["lanes"])
         except Exception as error:
-            raise RunError(
-                f"{path} is no checkpoint that can be read: delete it to play its settings again."
-            ) from error
+            raise RunError(f"{path} is not a readable checkpoint: delete it to play its settings again.") from error
         yield Checkpoint(path, lanes, about["rows"], leaves)
 
 
 def _plain(leaf: Any) -> np.ndarray:
-    """A leaf as a numpy array, of a typed key its words."""
+    """A leaf as a numpy array; the words of a typed key."""
     return np.asarray(jax.random.key_data(leaf) if trees.is_key(leaf) else leaf)
 
 
 def _like(saved: np.ndarray, leaf: Any) -> jax.Array:
-    """What `_plain` turned into an array, `leaf` being of its kind."""
+    """The inverse of `_plain`; `leaf` is of the original's kind."""
     array = jnp.asarray(saved)
     return jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf)) if trees.is_key(leaf) else array

@@ -1,6 +1,6 @@
 """`envcore bsuite`: runs an agent on bsuite's experiments, scores it, and draws its radar plot.
 
-The only module of the suite that needs envcore-cli, which is there wherever it is called. Imports no JAX itself.
+The only module of the suite that needs envcore-cli, which is installed wherever it is called. Imports no JAX itself.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def run(
     out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="The folder of the logs.")],
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="An experiment or an id, such as deep_sea/11; may be given several times."),
+        typer.Option(metavar="NAME", help="An experiment or an id, such as deep_sea/11; can be repeated."),
     ] = None,
     seed: Seed = 0,
-    num_seeds: Annotated[int, typer.Option(help="Repetitions of every id, in folders of their own.")] = 1,
-    workers: Annotated[int, typer.Option(help="How many programs run at the same time.")] = 1,
+    num_seeds: Annotated[int, typer.Option(help="Repetitions of every id, each in its own folder.")] = 1,
+    workers: Annotated[int, typer.Option(help="Number of programs that run at the same time.")] = 1,
 ) -> None:
     """Play all 468 settings of bsuite, or those of --only, and write bsuite's logs.
 
@@ -44,7 +44,7 @@ def run(
     make_agent = _make_agent(agent)
     from envcore_bsuite.runner import run as run_agent
 
-    with interruptible():  # the programs save where they are
+    with interruptible():  # the programs save their progress
         run_agent(make_agent, out, ids, seed=seed, num_seeds=num_seeds, workers=workers)
 
 
@@ -71,7 +71,9 @@ def score(folder: Logs) -> None:
 
 @app.command()
 def radar(
-    folders: Annotated[list[Path], typer.Argument(parser=path, metavar="DIR...", help="Of one agent, or several.")],
+    folders: Annotated[
+        list[Path], typer.Argument(parser=path, metavar="DIR...", help="The folders of one or more agents.")
+    ],
     out: Annotated[
         Path | None, typer.Option(parser=path, metavar="PATH", help="The file; by default radar.png in the first DIR.")
     ] = None,
@@ -95,7 +97,7 @@ def radar(
 
 
 def _ids(names: Iterable[str]) -> list[str]:
-    """The ids of experiments and ids, "all" being all of them."""
+    """The ids that are named: by experiment, one by one, or by "all"."""
     ids: list[str] = []
     for name in (each.removeprefix("bsuite/") for each in names):
         if name == "all":
@@ -123,7 +125,7 @@ def _make_agent(name: str) -> Any:
 
 
 def _names(folders: list[Path]) -> list[str]:
-    """What to call each agent: its folder's name, or the whole path where two have the same."""
+    """The names of the agents: of their folders, or the full paths if two are the same."""
     names = [folder.resolve().name for folder in folders]
     counts = collections.Counter(names)
     return [name if counts[name] == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]

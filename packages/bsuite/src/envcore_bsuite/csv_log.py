@@ -1,4 +1,4 @@
-"""bsuite's logs: one CSV file an id, with a row at 1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, ..., 10 times 10^n episodes.
+"""bsuite's logs: one CSV file per id, with a row at 1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, ..., 10 times 10^n episodes.
 
 Original: bsuite 0.3.6 `logging/csv_logging.py` and `utils/wrappers.py`. Files are named and formatted as there, so that
 the official analysis reads them.
@@ -13,20 +13,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 COLUMNS = ("steps", "episode", "total_return", "episode_len", "episode_return")
-"""What every file has; columns of the environment's `bsuite_info` follow."""
+"""The columns of every file; those of the environment's `bsuite_info` follow."""
 
 PREFIX = "bsuite_id_-_"
-"""What the name of every file begins with."""
+"""The beginning of every file's name."""
 
 Row = Mapping[str, int | float]
 
 _TENTHS = (10, 12, 14, 17, 20, 25, 30, 40, 50, 60, 70, 80, 90)
-# bsuite counts these from the integer 0 in floats, and so writes integers until the first is more than 0.
+# bsuite starts these sums of floats at the integer 0, so it writes an integer until one is above 0.
 _INTEGER_ZEROS = {"deep_sea": "denoised_return", "memory": "total_regret", "umbrella": "total_regret"}
 
 
 def logged_episodes(num_episodes: int) -> tuple[int, ...]:
-    """After which episodes a row is written, up to and including `num_episodes`."""
+    """The episodes after which a row is written, up to and including `num_episodes`."""
     numbers = {
         tenths * 10**power // 10
         for power in range(len(str(num_episodes)))
@@ -42,7 +42,7 @@ def path_of(folder: Path, bsuite_id: str) -> Path:
 
 
 def write(folder: Path, bsuite_id: str, rows: Sequence[Row]) -> None:
-    """Writes all rows of an id so far, in place of what its file had. A kill leaves the old file or the new one."""
+    """Writes all rows of an id so far. If the process is killed, the old file or the new one remains."""
     integer_zero = next((name for start, name in _INTEGER_ZEROS.items() if bsuite_id.startswith(start)), "")
     if integer_zero and all(row[integer_zero] == 0 for row in rows):
         rows = [{**row, integer_zero: 0} for row in rows]
@@ -54,7 +54,7 @@ def write(folder: Path, bsuite_id: str, rows: Sequence[Row]) -> None:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Writes a file so that a kill leaves the old one or the new one, never a part."""
+    """Writes a file atomically: if the process is killed, the old file or the new one remains."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     unfinished.write_bytes(content)
     unfinished.replace(path)

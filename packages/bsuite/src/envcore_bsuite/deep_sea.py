@@ -26,7 +26,7 @@ class DeepSeaState(EnvState):
       column: int32 ().
       bad_episode: bool (), the diver has left the diagonal to the left.
       total_bad_episodes: int32 (), of all episodes.
-      denoised_return: float32 (), treasures of all episodes.
+      denoised_return: float32 (), number of treasures in all episodes.
     """
 
     column: Any
@@ -46,7 +46,7 @@ class DeepSeaParams(EnvParams):
 
     Attributes:
       action_mapping: int32 (size, size), the action that is "right", by row and column.
-      unscaled_move_cost: float32 (), of going right all the way.
+      unscaled_move_cost: float32 (), cost of going right `size` times.
     """
 
     action_mapping: Any
@@ -58,7 +58,7 @@ class DeepSeaDraws(NamedTuple):
 
     Attributes:
       noise: standard normal, float32 ().
-      wind: uniform on [0, 1), float32 (); it holds the diver back unless it is above 1 / size.
+      wind: uniform on [0, 1), float32 (); the diver moves to the right only if it is above 1 / size.
     """
 
     noise: jax.Array
@@ -67,38 +67,38 @@ class DeepSeaDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
-    """DeepSea-bsuite and DeepSeaStochastic-bsuite: dive to the bottom right corner, against a cost at every step.
+    """DeepSea-bsuite and DeepSeaStochastic-bsuite: dive to the bottom right corner, at a cost for each step right.
 
     Original: bsuite 0.3.6 `environments/deep_sea.py`, Osband et al. (2020), "Behaviour suite for reinforcement
     learning"; Osband et al. (2017), "Deep exploration via randomized value functions".
 
-    A diver starts in the top left cell of a square and sinks one row a step. "Right" takes it one column to the right,
-    "left" one to the left; the walls stop it. Which of the two actions is "right" differs from cell to cell, as
-    `mapping_seed` fixes for good. Only the diver that always goes right finds the treasure.
+    A diver starts in the top left cell of a square and sinks one row per step. "Right" takes it one column to the
+    right, "left" one to the left; the walls stop it. Which of the two actions is "right" differs from cell to cell, as
+    determined by `mapping_seed`. Only the diver that always goes right finds the treasure.
 
     Observation: float32 (size, size), 1 in the diver's cell, else 0; all 0 at the end of an episode.
     Action: 0 or 1; "right" is the one that the cell's `action_mapping` holds.
     Reward: 1 for "right" in the last column, less `unscaled_move_cost` / size for every "right".
     Termination: after `size` steps.
 
-    The stochastic version's "right" leaves the column as it is with probability 1 / size, at the same cost, and a step
-    from either end of the bottom row adds standard normal noise to the reward.
+    In the stochastic version, "right" leaves the column unchanged with probability 1 / size, at the same cost, and a
+    step from either end of the bottom row adds standard normal noise to the reward.
 
     bsuite's `total_bad_episodes` counts the episodes that left the diagonal to the left, and `denoised_return` the
     treasures, since `reset`: they are fields of the state that survive auto-resets, and entries of `info`.
 
-    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, a mapping drawn anew each time it is made, is
-    not offered. The wind is drawn with 23 random bits in place of 53.
+    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, which draws a new mapping whenever the
+    environment is made, is not supported. The wind is drawn with 23 random bits instead of 53.
 
     Attributes:
       size: rows and columns, at least 1.
       deterministic: without wind and noise.
-      randomize_actions: without it 1 is "right" in every cell.
-      mapping_seed: which action is "right" where: what bsuite draws from `numpy.random.RandomState` with this seed. It
-        fixes the default params.
+      randomize_actions: if False, 1 is "right" in every cell.
+      mapping_seed: the seed of `action_mapping`, which is the one that bsuite draws from `numpy.random.RandomState`. It
+        sets the default params.
 
     Raises:
-      ValueError: an option is out of its range.
+      ValueError: an option is out of range.
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_bad_episodes", "denoised_return")

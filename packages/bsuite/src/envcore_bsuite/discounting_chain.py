@@ -37,8 +37,8 @@ class DiscountingChainParams(EnvParams):
     """Params of `DiscountingChain`.
 
     Attributes:
-      rewards: float32 (5,), of each chain.
-      reward_timestep: int32 (5,), the step that pays, from 1 on.
+      rewards: float32 (5,), the reward of each chain.
+      reward_timestep: int32 (5,), the step at which each chain pays, counted from 1.
       max_steps_in_episode: int32 ().
     """
 
@@ -55,23 +55,23 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
     learning".
 
     The first action chooses one of five chains; later actions have no effect. Each chain pays once, after 1, 3, 10, 30
-    or 100 steps: 1, and the chain that `mapping_seed` names a tenth more.
+    or 100 steps: a reward of 1, or of 1.1 for the chain that `mapping_seed` selects.
 
-    Observation: float32 (1, 2), the chain (-1 before the choice), and the time as a share of the episode.
+    Observation: float32 (1, 2), the chain (-1 before the choice), and the time divided by `max_steps_in_episode`.
     Action: the chain.
     Reward: the chain's, at its time; else 0.
     Termination: after 100 steps (`max_steps_in_episode`); the original calls this a termination.
 
-    bsuite logs nothing of it beside the rewards.
+    bsuite logs nothing besides the rewards.
 
-    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, a chain drawn each time it is made, is not
-    offered.
+    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, which draws a chain whenever the environment is
+    made, is not supported.
 
     Attributes:
-      mapping_seed: which chain pays more: this number modulo 5. It fixes the default params.
+      mapping_seed: this number modulo 5 is the chain that pays more. It sets the default params.
 
     Raises:
-      ValueError: mapping_seed is no seed.
+      ValueError: `mapping_seed` is not an integer from 0 to 2**32 - 1.
     """
 
     time_limit_terminates: ClassVar[bool] = True
@@ -93,7 +93,7 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         return spaces.Discrete(len(_REWARD_TIMESTEPS))
 
     def make_observation_space(self, params: DiscountingChainParams) -> spaces.Box:
-        # Without an end: who steps on after it sees the time go on.
+        # Unbounded, because time goes on in steps after the end.
         return spaces.Box(np.array([[-1.0, 0.0]]), np.array([[len(_REWARD_TIMESTEPS) - 1.0, np.inf]]))
 
     def make_state_space(self, params: DiscountingChainParams) -> spaces.Dict:

@@ -1,7 +1,7 @@
-"""The environments of bsuite's experiments that are wrapped: with noise on the rewards, or with rewards rescaled.
+"""The environments of bsuite's experiments with noisy or rescaled rewards.
 
-Each function takes the settings that `envcore_bsuite.sweep` lists, but for `seed`, and further options of the
-environment inside. `shared_program` tells which settings can be played by one compiled program.
+Each function takes the settings that `envcore_bsuite.sweep` lists, except `seed`, and more options of the wrapped
+environment. `shared_program` finds the settings that can share one compiled program.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def mountain_car_scale(reward_scale: float) -> RewardScale:
 
 
 def shared_program(env: Environment[Any, Any]) -> Environment[Any, Any]:
-    """The environment that all settings with the same program have in common; they differ in params alone.
+    """The environment that all settings with the same program share; they differ only in their params.
 
-    It is `env` with those options left at one value that only fix `default_params`.
+    It is `env` with the default values of all options that only set `default_params`.
     """
     settings = getattr(env, "settings", ())
     same: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(env) if field.name in settings}

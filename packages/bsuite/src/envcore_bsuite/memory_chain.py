@@ -23,7 +23,7 @@ class MemoryChainState(EnvState):
 
     Attributes:
       context: int32 (num_bits,), 0 or 1.
-      query: int32 (), the number of the bit that will be asked for.
+      query: int32 (), the index of the bit that will be asked for.
       total_perfect: int32 (), over all episodes.
       total_regret: float32 (), over all episodes.
     """
@@ -50,7 +50,7 @@ class MemoryChainStart(NamedTuple):
 
     Attributes:
       context: int32 (num_bits,), 0 or 1.
-      query: int32 (), the number of the bit that will be asked for.
+      query: int32 (), the index of the bit that will be asked for.
     """
 
     context: jax.Array
@@ -67,27 +67,27 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
     An episode begins by showing its context, random bits. Near the end it asks for one of them, and the action that
     follows is the answer; all actions before it have no effect.
 
-    Observation: float32 (1, 2 + num_bits): 1 less the share of `memory_length` that has passed; the number of the bit
-      that is asked for, in the last observation before the answer, else 0; the context as -1 and 1 at the start, else
-      0.
+    Observation: float32 (1, 2 + num_bits): 1 minus the fraction of `memory_length` that has passed; the index of the
+      bit that is asked for, in the last observation before the answer, else 0; the context as -1 and 1 at the start,
+      else 0.
     Action: 0 or 1, the bit.
     Reward: 1 for the right answer, -1 for the wrong one; 0 before.
     Termination: by the answer, after `memory_length` + 1 steps.
 
-    As in the original, a step shows what was to be seen before it, so the context appears twice: at the reset and after
-    the first step.
+    As in the original, a step returns the observation of the state before it, so the context appears twice: at the
+    reset and after the first step.
 
-    bsuite's `total_perfect` counts right answers, and `total_regret` adds 2 for each wrong one, since `reset`:
-    they are fields of the state that survive auto-resets, and entries of `info`.
+    bsuite's `total_perfect` counts right answers, and `total_regret` adds 2 for each wrong one, since `reset`. They are
+    fields of the state that survive auto-resets, and entries of `info`.
 
     Deviations: none.
 
     Attributes:
-      num_bits: how many bits the context has, from 1 to 65,536.
-      memory_length: how long they are to be remembered, at least 1; it fixes the default params.
+      num_bits: the number of bits in the context, from 1 to 65,536.
+      memory_length: the number of steps to remember them, at least 1; it sets the default params.
 
     Raises:
-      ValueError: an option is out of its range.
+      ValueError: an option is out of range.
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_perfect", "total_regret")

@@ -19,9 +19,9 @@ from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.mnist_data import CLASSES, SIDE
 from envcore_bsuite.render.bandits import paint_mnist
 
-_MOST = 2**16  # of `random.below`
-# Together 1 / 255, and pixel * _NEARLY is exact. Where a program divides by 255, XLA multiplies by 1 / 255 in float32,
-# which gives 126 of the 256 quotients a wrong last bit.
+_MOST = 2**16  # the limit of `random.below`
+# Together 1 / 255, and pixel * _NEARLY is exact. XLA replaces a division by 255 with a multiplication by 1 / 255 in
+# float32, which gives 126 of the 256 quotients a wrong last bit.
 _NEARLY, _REST = np.float32(257 / 2**16), np.float32(1 / (255 * 2**16))
 
 
@@ -42,7 +42,7 @@ class MNISTBanditState(EnvState):
 
 @struct.dataclass
 class MNISTBanditParams(EnvParams):
-    """Params of `MNISTBandit`: the n images that are kept.
+    """Params of `MNISTBandit`: the n images in use.
 
     Attributes:
       images: uint8 (n, 28, 28), int8 with `signed_pixels`.
@@ -75,25 +75,25 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
     Reward: 1 for the right digit, else -1.
     Termination: after every step.
 
-    bsuite's `total_regret` sums 1 - reward over all steps since `reset`: it is a field of the state that
+    bsuite's `total_regret` is the sum of 1 - reward over all steps since `reset`. It is a field of the state that
     survives auto-resets, and an entry of `info`.
 
-    The params hold the images, once on the device, however many environments share them. Pass params to a jitted
-    function of yours as an argument: what it closes over becomes a part of its program.
+    The images are part of the params, and are stored once on the device, however many environments share them. Pass
+    params to your jitted functions as an argument; otherwise the images become constants of the program.
 
-    Deviations: bsuite reads pixels as int8, so that ink from 128 to 255 turns into -128 to -1. Here it does not, unless
-    `signed_pixels` asks for it.
+    Deviations: bsuite reads pixels as int8, so values from 128 to 255 become -128 to -1. Here they do so only with
+    `signed_pixels`.
 
-    To make one reads the images.
+    Constructing the environment reads the images.
 
     Attributes:
-      fraction: of the images, the first of which are kept; in (0, 1].
-      signed_pixels: pixels are read as int8, as bsuite does.
-      folder: has images in MNIST's format; by default MNIST itself. See `mnist_data.load_mnist`.
+      fraction: the fraction of the images to use, from the first on; in (0, 1].
+      signed_pixels: reads pixels as int8, as bsuite does.
+      folder: a folder with images in MNIST's format; by default MNIST itself. See `mnist_data.load_mnist`.
 
     Raises:
-      ValueError: an option is out of its range, or keeps no image or more than 65,536.
-      DatasetError: the images cannot be had.
+      ValueError: an option is out of range, or selects no image or more than 65,536.
+      DatasetError: the images are unavailable.
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_regret",)
@@ -118,7 +118,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
 
     @property
     def _count(self) -> int:
-        """How many images are kept."""
+        """The number of images in use."""
         return int(self.fraction * len(mnist_data.load(self._source).labels))
 
     @property
@@ -167,7 +167,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
 
 
 def _picture(images: jax.Array, index: jax.Array, is_shown: jax.Array) -> jax.Array:
-    """An image as an observation, float32 (784,), or zeros: XLA CPU takes twice the time for it in (28, 28)."""
+    """An image as an observation, float32 (784,), or zeros: in shape (28, 28) it takes twice as long on CPU."""
     pixels = images.reshape(-1, SIDE * SIDE).at[index].get(mode="promise_in_bounds")
     pixels = pixels.astype(jnp.float32)
     return jnp.where(is_shown, pixels * _NEARLY + pixels * _REST, 0.0)
@@ -177,5 +177,5 @@ def _picture(images: jax.Array, index: jax.Array, is_shown: jax.Array) -> jax.Ar
 def _on_device(source: mnist_data.Source, count: int, signed_pixels: bool) -> MNISTBanditParams:
     images, labels = mnist_data.load(source)
     images = images[:count].view(np.int8) if signed_pixels else images[:count]
-    with jax.ensure_compile_time_eval():  # arrays, not tracers, where a program that is being traced comes first
+    with jax.ensure_compile_time_eval():  # arrays, not tracers, even if the first use is in a traced function
         return MNISTBanditParams(images=jnp.asarray(images), labels=jnp.asarray(labels[:count], jnp.int32))

@@ -1,7 +1,7 @@
-"""MNIST's training images and labels: from the user's cache, from the web, or from a folder of the user's own.
+"""MNIST's training images and labels: from the user's cache, the web, or the user's own folder.
 
 Source: LeCun, Cortes & Burges (1998), "The MNIST database of handwritten digits", from the mirror that bsuite 0.3.6
-downloads from. Nothing is read before `load` is called, and a dataset is read once in a process.
+downloads from. Nothing is read before `load` is called, and a dataset is read once per process.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ SHA256 = {
 """The published files, and the hashes that they must have."""
 
 SIDE, CLASSES = 28, 10
-_TIMEOUT = 30  # seconds without an answer
-_PATIENCE = 60  # seconds before a download that failed is tried again
+_TIMEOUT = 30  # seconds without a response
+_RETRY_SECONDS = 60  # before a failed download is retried
 _LOCK = threading.Lock()
 _failures: dict[Source, tuple[DatasetError, float]] = {}
 
@@ -54,7 +54,7 @@ class Source(NamedTuple):
 
     Attributes:
       folder: its absolute path.
-      is_published: it is MNIST itself, to be downloaded where it is absent and to be checked by its hash.
+      is_published: whether it is MNIST itself, which is downloaded if absent and verified by its hash.
     """
 
     folder: str
@@ -67,22 +67,22 @@ def locate(folder: str | None = None) -> Source:
         return Source(str(Path(folder).expanduser().resolve()), is_published=False)
     parent = os.environ.get("ENVCORE_DATA_DIR")
     if not parent:
-        import pooch  # here, because it brings requests: a tenth of a second for users of a folder of their own
+        import pooch  # not needed with `folder`, and its import of requests takes a tenth of a second
 
         parent = pooch.os_cache("envcore")
     return Source(str(Path(parent).expanduser().resolve() / "mnist"), is_published=True)
 
 
 def load_mnist(folder: str | None = None) -> Mnist:
-    """Reads MNIST's training set, which is downloaded where it is absent, or images of the user's own.
+    """Reads MNIST's training set, which is downloaded if absent, or the user's own images.
 
     Args:
-      folder: has two files in MNIST's format, `train-images-idx3-ubyte` and `train-labels-idx1-ubyte`, each with `.gz`
-        or without: Fashion-MNIST, or fewer images. By default MNIST itself, in `$ENVCORE_DATA_DIR/mnist` or the
-        user's cache; its files must have the published hashes.
+      folder: a folder with two files in MNIST's format, `train-images-idx3-ubyte` and `train-labels-idx1-ubyte`, each
+        with `.gz` or without: Fashion-MNIST, or fewer images. By default MNIST itself, in `$ENVCORE_DATA_DIR/mnist` or
+        the user's cache; its files must have the published hashes.
 
     Raises:
-      DatasetError: the files are absent, or not what they should be; the message says what to do.
+      DatasetError: the files are missing or invalid; the message says what to do.
     """
     return load(locate(folder))
 
@@ -90,12 +90,12 @@ def load_mnist(folder: str | None = None) -> Mnist:
 def load(source: Source) -> Mnist:
     """Reads a dataset, or returns what this process has read from there before. Raises what `load_mnist` raises.
 
-    A download that failed is not tried again for a minute, unless files have come: many environments need it at once.
+    A failed download is not retried for a minute, unless files have appeared: many environments may need it at once.
     """
-    with _LOCK:  # threads that come at once read, and download, one after another
+    with _LOCK:  # concurrent threads read and download one at a time
         error, when = _failures.get(source, (None, 0.0))
         is_absent = not any((Path(source.folder) / name).exists() for name in SHA256)
-        if error is not None and is_absent and time.monotonic() < when + _PATIENCE:
+        if error is not None and is_absent and time.monotonic() < when + _RETRY_SECONDS:
             raise DatasetError(str(error)) from error.__cause__
         try:
             return _load(source)
@@ -136,7 +136,7 @@ def _own_file(folder: Path, name: str) -> Path:
 
 
 def _fetch(folder: Path, name: str) -> Path:
-    """The path of a published file, downloaded where it is absent; what is there already is left alone."""
+    """The path of a published file, which is downloaded if absent; an existing file is left alone."""
     path = folder / name
     if path.exists():
         return path
@@ -148,13 +148,13 @@ def _fetch(folder: Path, name: str) -> Path:
         if name == f"{IMAGES}.gz":
             logger.info("Downloading MNIST's training set (10 MB) from %s to %s", URL, folder)
         logger.disabled = True  # one line is enough
-        # It writes to a temporary file in the folder, which gets its name when its hash is right.
+        # It writes to a temporary file in the folder, and renames it once its hash is verified.
         downloader: Any = pooch.HTTPDownloader(timeout=_TIMEOUT)
         pooch.retrieve(f"{URL}{name}", f"sha256:{SHA256[name]}", name, folder, downloader=downloader)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         if not isinstance(error, OSError):
-            reason = "what came is not the published file"
+            reason = "the downloaded file is not the published one"
         raise DatasetError(
             f"MNIST is not in {folder} and cannot be downloaded: {reason}. Download {' and '.join(SHA256)} from {URL} "
             "on any computer and put them there, or set ENVCORE_DATA_DIR to a folder that has them in its subfolder "
@@ -166,7 +166,7 @@ def _fetch(folder: Path, name: str) -> Path:
 
 
 def _read(path: Path, sha256: str | None) -> bytes:
-    """What the file holds, unpacked, once its hash is found to be `sha256`, if there is one."""
+    """The decompressed content of the file, whose hash must be `sha256` if it is given."""
     try:
         content = path.read_bytes()
         if sha256 and (found := hashlib.sha256(content).hexdigest()) != sha256:
@@ -180,17 +180,17 @@ def _read(path: Path, sha256: str | None) -> bytes:
 
 
 def _parse(content: bytes, path: Path, ndim: int) -> np.ndarray:
-    """The array of uint8 in an IDX file: four bytes say dtype and rank, then 32-bit sizes, then the numbers."""
+    """The array of uint8 in an IDX file: four bytes for dtype and rank, then 32-bit sizes, then the numbers."""
     magic, start = bytes((0, 0, 8, ndim)), 4 * (ndim + 1)
     if content[:4] != magic or len(content) < start:
         raise DatasetError(
-            f"{path} is no IDX file of uint8 with {ndim} axes: it begins with {content[:4].hex() or 'nothing'}, not "
-            f"{magic.hex()}."
+            f"{path} is not an IDX file of uint8 with {ndim} axes: it begins with {content[:4].hex() or 'nothing'}, "
+            f"not {magic.hex()}."
         )
     shape = tuple(int(size) for size in np.frombuffer(content, ">u4", ndim, offset=4))
     if len(content) != start + math.prod(shape):
         raise DatasetError(
-            f"{path} is cut short or damaged: for its shape {shape} it must have {start + math.prod(shape)} bytes, it "
+            f"{path} is truncated or damaged: for its shape {shape} it must have {start + math.prod(shape)} bytes, it "
             f"has {len(content)}."
         )
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)

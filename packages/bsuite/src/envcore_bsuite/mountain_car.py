@@ -36,12 +36,12 @@ class MountainCarParams(EnvParams):
     """Params of `MountainCar`; every field float32 () unless noted.
 
     Attributes:
-      min_position: of the left wall.
-      max_position: of the right edge.
+      min_position: position of the left wall.
+      max_position: position of the right edge.
       max_speed: position per step.
-      goal_position: least position at the goal.
-      force: what a push adds to the velocity.
-      gravity: what a slope takes from the velocity at most.
+      goal_position: where the goal begins.
+      force: change of the velocity by a push.
+      gravity: largest change of the velocity by a slope.
       reset_low: the position starts uniform on [reset_low, reset_high).
       reset_high: its upper bound.
       max_steps_in_episode: int32 ().
@@ -75,7 +75,7 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
     Original: bsuite 0.3.6 `environments/mountain_car.py`, Osband et al. (2020), "Behaviour suite for reinforcement
     learning"; after Moore (1990), "Efficient memory-based learning for robot control".
 
-    Observation: float32 (1, 3): position, velocity, and time as a share of `max_steps_in_episode`.
+    Observation: float32 (1, 3): position, velocity, and time divided by `max_steps_in_episode`.
     Action: 0 pushes left, 1 does nothing, 2 pushes right.
     Reward: -1 on every step.
     Termination: position >= `goal_position`, or 1,000 steps (`max_steps_in_episode`); the original calls both a
@@ -83,8 +83,8 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
 
     The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
 
-    bsuite's `raw_return` sums rewards since `reset`: it is a field of the state that survives auto-resets, and an
-    entry of `info`.
+    bsuite's `raw_return` is the sum of rewards since `reset`. It is a field of the state that survives auto-resets, and
+    an entry of `info`.
 
     Deviations: float32 where the original computes in float64.
     """
@@ -107,7 +107,7 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return spaces.Discrete(3)
 
     def make_observation_space(self, params: MountainCarParams) -> spaces.Box:
-        # Without an end of time: who steps on after it sees the time go on.
+        # Time is unbounded, because it goes on in steps after the end.
         low = [params.min_position, -params.max_speed, 0.0]
         return spaces.Box(low, [params.max_position, params.max_speed, np.inf], (1, 3))
 

@@ -13,7 +13,7 @@ _SOURCE = "bsuite 0.3.6, Osband et al. (2020)"
 
 
 class _Task(NamedTuple):
-    """An environment: where it is, and its options for this id."""
+    """An environment: its entry point, and its options for this id."""
 
     entry_point: str
     summary: str
@@ -26,7 +26,7 @@ _ENVIRONMENTS = {
         "cartpole_swingup:CartPoleSwingup", "Swing a hanging pole up and hold it, at a cost for every push."
     ),
     "Catch-bsuite": _Task("catch:Catch", "Catch a falling ball with a paddle."),
-    "DeepSea-bsuite": _Task("deep_sea:DeepSea", "Dive to the bottom right corner, against a cost at every step."),
+    "DeepSea-bsuite": _Task("deep_sea:DeepSea", "Dive to the bottom right corner, at a cost for each step right."),
     "DeepSeaStochastic-bsuite": _Task(
         "deep_sea:DeepSea", "The deep sea with wind and noisy rewards.", {"deterministic": False}
     ),
@@ -59,7 +59,7 @@ _EXPERIMENTS = {
     "deep_sea_stochastic": _Task(
         "deep_sea:DeepSea", "Deep seas with wind, from 10 to 50 rows.", {"deterministic": False}
     ),
-    "discounting_chain": _Task("discounting_chain:DiscountingChain", "Chains of rewards, the best one ever another."),
+    "discounting_chain": _Task("discounting_chain:DiscountingChain", "Chains of rewards, with different best ones."),
     "memory_len": _Task("memory_chain:MemoryChain", "One bit to remember for 1 to 100 steps.", {"num_bits": 1}),
     "memory_size": _Task("memory_chain:MemoryChain", "1 to 40 bits to remember for 2 steps.", {"memory_length": 2}),
     "mnist": _Task("mnist:MNISTBandit", "Digits to name, 20 times."),

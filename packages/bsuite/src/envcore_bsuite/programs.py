@@ -1,7 +1,7 @@
 """Compiled programs that play many settings of bsuite's experiments at once, each to a given number of episodes.
 
 Settings whose environments have the same shapes are the lanes of one program, under `vmap`; they differ in their params
-and keys. A lane's results depend on its id and key, not on the lanes beside it.
+and keys. A lane's results depend on its id and key, not on the other lanes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Lane(NamedTuple):
 
     Attributes:
       bsuite_id: for example "deep_sea/11".
-      repeat: which run of this setting, from 0 on.
+      repeat: the number of this run of the setting, from 0.
     """
 
     bsuite_id: str
@@ -53,7 +53,7 @@ class Group(NamedTuple):
       lanes: the lanes.
       params: of each lane; leaves that are equal for all have no axis for the lanes.
       axes: for `vmap`: 0 or None for each leaf of the params.
-      num_episodes: how many each lane plays.
+      num_episodes: the number of episodes of each lane.
     """
 
     env: Environment[Any, Any]
@@ -65,12 +65,12 @@ class Group(NamedTuple):
 
 @struct.dataclass
 class Progress:
-    """Where the lanes stand; every leaf has a first axis for them.
+    """The progress of the lanes, which are the first axis of every leaf.
 
     Attributes:
-      key: random key of the rest.
+      key: random key of the remaining steps.
       env_state, agent_state: of environment and agent.
-      steps, episode: taken and ended so far, int32.
+      steps, episode: numbers of steps taken and episodes ended so far, int32.
       total_return, total_excess: compensated sum of all rewards, float32; see `sums.add`.
       episode_return, episode_excess: compensated return of the running episode, float32.
     """
@@ -88,7 +88,7 @@ class Progress:
 
 @struct.dataclass
 class Ended:
-    """What the last step of each lane says of the episode that it ended, if it did; meaningless where `done` is false.
+    """The episode that the last step of each lane ended, if any; meaningless where `done` is False.
 
     Attributes:
       done: bool, the step ended an episode.
@@ -107,8 +107,8 @@ def group(lanes: Iterable[Lane], options: Mapping[str, Mapping[str, Any]]) -> li
     """Sorts lanes into as few groups as their environments' shapes allow.
 
     Args:
-      lanes: in any order.
-      options: further constructor options of environments, by experiment.
+      lanes: the lanes, in any order.
+      options: more constructor options of environments, by experiment.
     """
     found: dict[Any, list[tuple[Lane, Any]]] = collections.defaultdict(list)
     for lane in lanes:
@@ -127,7 +127,7 @@ class Program:
     """A group's compiled program with an agent.
 
     Raises:
-      RunError: what makes the agent returns none, or (in `advance`) the agent's state changes its types.
+      RunError: `make_agent` does not return an `Agent`, or (in `advance`) the agent's state changes its types.
     """
 
     def __init__(self, members: Group, make_agent: MakeAgent):
@@ -146,17 +146,17 @@ class Program:
         return self._start(_lane_keys(key, numbers, repeats), self.group.params)
 
     def advance(self, progress: Progress, awaited: np.ndarray, max_steps: int) -> tuple[Progress, Ended]:
-        """Takes steps with all lanes until one of them ends the episode that it is `awaited` at, or `max_steps`.
+        """Takes steps in all lanes until one of them ends its `awaited` episode, at most `max_steps`.
 
         Args:
-          progress: where the lanes stand; it is used up.
+          progress: the progress of the lanes; donated, do not reuse.
           awaited: number of an episode for each lane, int32 (lanes,); 0 for none.
           max_steps: at least 1.
         """
         return self._advance(progress, self.group.params, np.asarray(awaited, np.int32), np.int32(max_steps))
 
     def row(self, progress: Progress, ended: Ended, lane: int) -> Row:
-        """The log's row of the episode that a lane has just ended, in Python's numbers."""
+        """The row of the log for the episode that a lane has just ended, in Python numbers."""
         own = (
             progress.steps[lane],
             progress.episode[lane],
@@ -240,7 +240,7 @@ def _number(value: Any) -> int | float:
 
 
 def _stack(params: Sequence[Any]) -> tuple[Any, Any]:
-    """Stacks pytrees of arrays; returns the axis that each leaf got, too: None for leaves that are all equal."""
+    """Stacks pytrees of arrays; also returns the new axis of each leaf, None for leaves that are all equal."""
     structure = jax.tree.structure(params[0])
     stacked, axes = [], []
     for leaves in zip(*(jax.tree.leaves(each) for each in params), strict=True):

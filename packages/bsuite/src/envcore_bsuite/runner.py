@@ -5,8 +5,8 @@
 
     run(random_agent, "results/random")
 
-All settings of an experiment whose shapes agree are played side by side by one program. A run that was interrupted goes
-on where it stood when it is started again, and comes to the same results.
+All settings of an experiment that have the same shapes run side by side in one program. An interrupted run that is
+started again continues where it stopped, with the same results.
 """
 
 from __future__ import annotations
@@ -55,18 +55,19 @@ def run(
 
     Args:
       make_agent: `make_agent(env) -> Agent`, such as `random_agent`.
-      results_dir: folder of the logs, made if it does not exist; with several seeds they are in `seed_0`, `seed_1`, ...
-        in it. A folder that holds part of the same run is completed; what is finished is not run again.
-      ids: such as "deep_sea/11"; by default all 468.
-      seed: of all randomness. What an id comes to depends on it and its number of repetition, not on the other ids.
+      results_dir: the folder for the logs, created if it does not exist; with several seeds they are in its subfolders
+        `seed_0`, `seed_1`, ... If it holds part of the same run, only the rest is run.
+      ids: the settings, such as "deep_sea/11"; by default all 468.
+      seed: the seed of all randomness. The results of an id depend on it and on the number of the repetition, not on
+        the other ids.
       num_seeds: independent repetitions of every id.
-      options: further options of environments by experiment, for example `{"mnist": {"signed_pixels": True}}`.
-      workers: how many programs run at the same time, each in a thread.
+      options: more options of environments, by experiment, for example `{"mnist": {"signed_pixels": True}}`.
+      workers: the number of programs that run at the same time, each in a thread.
       checkpoint_seconds: how often a running program is saved.
-      show_progress: a bar of episodes on the terminal.
+      show_progress: shows a progress bar of episodes on the terminal.
 
     Raises:
-      RunError: an id is unknown, a number is out of its range, or the folder holds something else.
+      RunError: an id is unknown, a number is out of range, or the folder holds something else.
     """
     wanted = _checked_ids(ids)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -94,7 +95,7 @@ def run(
 
 @dataclasses.dataclass(frozen=True)
 class _Run:
-    """What all programs of a run have in common."""
+    """What all programs of a run share."""
 
     make_agent: MakeAgent
     key: jax.Array
@@ -106,7 +107,7 @@ class _Run:
     stopped: threading.Event = dataclasses.field(default_factory=threading.Event)
 
     def complete(self, lanes: Sequence[Lane], workers: int) -> None:
-        """Plays what is not finished of the lanes, first what was interrupted."""
+        """Plays the unfinished lanes, the interrupted ones first."""
         for each in self.log_folders:
             each.mkdir(exist_ok=True)
         saved = [each for each in checkpoints.load_all(self.folder) if set(each.lanes) <= set(lanes)]
@@ -121,7 +122,7 @@ class _Run:
                 for future in concurrent.futures.as_completed(futures):
                     future.result()
             except BaseException:
-                self.stopped.set()  # the other programs save where they are
+                self.stopped.set()  # the other programs save their progress
                 pool.shutdown(cancel_futures=True)
                 raise
 
@@ -165,7 +166,7 @@ class _Run:
         checkpoints.path_of(self.folder, members.lanes).unlink(missing_ok=True)
 
     def _count(self, members: Group, episode: np.ndarray, counted: int) -> int:
-        """Moves the progress bar on; returns how many episodes of the group it has counted."""
+        """Advances the progress bar; returns the number of episodes of the group that it has counted."""
         played = int(np.minimum(episode, members.num_episodes).sum())
         self.count_episodes(played - counted)
         return played
@@ -177,8 +178,8 @@ def _checked_ids(ids: Iterable[str]) -> list[str]:
     for name in names:
         if name not in EPISODES:
             raise RunError(
-                f"bsuite has no setting {name!r}: ids are such as 'deep_sea/11'; envcore_bsuite.sweep lists them by "
-                "experiment (EXPERIMENTS['deep_sea'].ids) and by tag (TAGS['memory'])."
+                f"bsuite has no setting {name!r}: an id is like 'deep_sea/11'; envcore_bsuite.sweep lists them "
+                "by experiment (EXPERIMENTS['deep_sea'].ids) and by tag (TAGS['memory'])."
             )
     return list(dict.fromkeys(names))
 
@@ -186,11 +187,11 @@ def _checked_ids(ids: Iterable[str]) -> list[str]:
 def _check_options(options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in EXPERIMENTS:
-            raise RunError(f"options are by experiment, and bsuite has none called {name!r}.")
+            raise RunError(f"options are given by experiment, and bsuite has no experiment {name!r}.")
 
 
 def _claim(folder: Path, manifest: dict[str, Any]) -> None:
-    """Notes in the folder which run it holds, or checks that it is this one."""
+    """Records in the folder which run it holds, or checks that it is this one."""
     path = folder / _MANIFEST
     if path.exists():
         try:
@@ -213,4 +214,4 @@ def _claim(folder: Path, manifest: dict[str, Any]) -> None:
     except OSError as error:
         raise RunError(f"results_dir {folder} cannot be written to: {error}.") from error
     except TypeError as error:
-        raise RunError(f"options must be numbers, strings and the like: {error}.") from error
+        raise RunError(f"options must be JSON values, such as numbers and strings: {error}.") from error

@@ -1,4 +1,4 @@
-"""Sums of many float32 numbers that do not lose digits."""
+"""Compensated sums of many float32 numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def add(total: Any, excess: Any, term: Any) -> tuple[Any, Any]:
 
     Args:
       total: float32, the sum so far.
-      excess: float32, what rounding has made `total` too large by; 0 at the start.
+      excess: float32, the amount by which rounding has made `total` too large; 0 at the start.
       term: float32, what to add.
 
     Returns:

@@ -19,8 +19,8 @@ class Experiment(NamedTuple):
 
     Attributes:
       name: as in its ids, for example "deep_sea".
-      settings: keyword arguments of its environment, one mapping an id.
-      episodes: how many an agent plays in each setting.
+      settings: keyword arguments of its environment, one mapping per id.
+      episodes: the number of episodes in each setting.
       tags: what it tests; the first is its type.
     """
 
@@ -31,7 +31,7 @@ class Experiment(NamedTuple):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Its ids, one a setting."""
+        """Its ids, one per setting."""
         return tuple(f"{self.name}/{number}" for number in range(len(self.settings)))
 
 
@@ -114,7 +114,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
 EPISODES: Mapping[str, int] = MappingProxyType(
     {bsuite_id: each.episodes for each in EXPERIMENTS.values() for bsuite_id in each.ids}
 )
-"""How many episodes an agent plays, by id."""
+"""The number of episodes that an agent plays, by id."""
 
 TAGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -79,26 +79,26 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     Original: bsuite 0.3.6 `environments/umbrella_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
     learning".
 
-    The first action decides whether to take the umbrella; later ones have no effect. The last reward says whether that
-    was right, and all rewards before it are noise.
+    The first action decides whether to take the umbrella; later ones have no effect. The last reward tells whether that
+    was right; all rewards before it are noise.
 
-    Observation: float32 (1, 3 + n_distractor): whether an umbrella is needed, whether it is there (at random before the
-      first action), 1 less the share of the chain that has passed, and random bits, new ones at each step.
+    Observation: float32 (1, 3 + n_distractor): whether an umbrella is needed, whether there is one (random before the
+      first action), 1 minus the fraction of the chain that has passed, and random bits, new at each step.
     Action: 0 leaves the umbrella, 1 takes it.
     Reward: 1 or -1: at the end for the right or the wrong choice, before at random.
     Termination: after `chain_length` steps.
 
-    bsuite's `total_regret` adds 2 for each wrong choice since `reset`: it is a field of the state that survives
+    bsuite's `total_regret` adds 2 for each wrong choice since `reset`. It is a field of the state that survives
     auto-resets, and an entry of `info`.
 
     Deviations: none.
 
     Attributes:
-      n_distractor: how many random bits an observation has.
-      chain_length: steps of an episode, at least 1; it fixes the default params.
+      n_distractor: the number of random bits in an observation.
+      chain_length: the number of steps in an episode, at least 1; it sets the default params.
 
     Raises:
-      ValueError: an option is out of its range.
+      ValueError: an option is out of range.
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_regret",)
@@ -180,5 +180,5 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
         return paint_umbrella_chain(state, params, height, self.n_distractor)
 
     def _words(self, key: jax.Array) -> jax.Array:
-        """Words for the distractors and two bits more."""
+        """Random words for the distractors and two more bits."""
         return random.bits(key, (num_words(self.n_distractor + 2),))

@@ -33,7 +33,7 @@ class RewardScaleParams(WrapperParams):
     """Params of `RewardScale`.
 
     Attributes:
-      reward_scale: factor of rewards, float32 ().
+      reward_scale: the factor, float32 ().
     """
 
     reward_scale: Any
@@ -43,8 +43,8 @@ class RewardNoiseDraws(NamedTuple):
     """What a step of `RewardNoise` draws.
 
     Attributes:
-      env_draws: those of the environment inside.
-      noise: before scaling, standard normal, float32 of the batch shape.
+      env_draws: the draws of the wrapped environment.
+      noise: standard normal, before scaling, float32 of the batch shape.
     """
 
     env_draws: Any
@@ -56,8 +56,8 @@ class RewardNoise(ParamsWrapper):
     """Adds normal noise to every reward.
 
     Attributes:
-      env: the environment inside.
-      noise_scale: standard deviation of the noise; it fixes the default params.
+      env: the wrapped environment.
+      noise_scale: standard deviation of the noise; it sets the default params.
     """
 
     settings: ClassVar[tuple[str, ...]] = ("noise_scale",)
@@ -87,8 +87,8 @@ class RewardScale(ParamsWrapper):
     """Multiplies every reward by a number.
 
     Attributes:
-      env: the environment inside.
-      reward_scale: the number; it fixes the default params.
+      env: the wrapped environment.
+      reward_scale: the number; it sets the default params.
     """
 
     settings: ClassVar[tuple[str, ...]] = ("reward_scale",)

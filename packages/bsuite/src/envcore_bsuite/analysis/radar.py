@@ -1,8 +1,8 @@
 """The radar plot of bsuite's scores by tag, for one agent or several.
 
 Original: bsuite 0.3.6 `experiments/summary_analysis.py`, Osband et al. (2020), "Behaviour suite for reinforcement
-learning". As there, tags stand in alphabetical order, the first to the right and the others against the clock, and
-no score is drawn nearer to the centre than 0.05.
+learning". As there, tags stand in alphabetical order, the first to the right and the others counterclockwise, and no
+score is drawn closer to the center than 0.05.
 
 Deviations: a missing score is an error, where bsuite draws a zero, and one above 1 (see `scores`) is drawn at 1.
 Several agents also differ in their markers.
@@ -35,7 +35,7 @@ def plot_radar(tag_scores: Mapping[str, Mapping[str, float] | pd.Series]) -> Fig
         tags, at least three.
 
     Returns:
-      A figure that pyplot does not know of: `savefig` writes it to a file.
+      A figure that is not registered with pyplot: `savefig` writes it to a file.
 
     Raises:
       ResultsError: there are no agents or too many, the agents' tags differ or are too few, or a score is nan.

@@ -1,14 +1,14 @@
-"""Reads the logs that an agent left behind in bsuite's experiments.
+"""Reads an agent's logs of bsuite's experiments.
 
 Original: bsuite 0.3.6 `logging/csv_load.py` and `logging/logging_utils.py`, Osband et al. (2020), "Behaviour suite for
 reinforcement learning".
 
-A folder holds the logs of one agent, one CSV file an id: `bsuite_id_-_deep_sea-11.csv` is that of "deep_sea/11". A row
-says what had happened by the end of an episode: `episode` counts those that ended, and columns such as `total_regret`
-are sums over all of them.
+A folder holds the logs of one agent, one CSV file per id: `bsuite_id_-_deep_sea-11.csv` is that of "deep_sea/11". A row
+is written at the end of an episode: `episode` is the number of episodes that have ended, and columns such as
+`total_regret` are sums over all of them.
 
-Deviations: the logs come in the order of `sweep.SWEEP`, where bsuite's comes from the file system; a log that has no id
-of bsuite's or cannot be scored is an error, where bsuite leaves it out or fails later.
+Deviations: the logs are in the order of `sweep.SWEEP`, where bsuite's depends on the file system; a log with an unknown
+id, or one that cannot be scored, is an error, where bsuite skips it or fails later.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ def load_results(folder: str | Path) -> pd.DataFrame:
     """Reads all logs of one agent.
 
     Args:
-      folder: where the logs are. Other files in it are passed over, other CSV files with a warning.
+      folder: the folder of the logs. Other files in it are ignored, other CSV files with a warning.
 
     Returns:
-      The rows of all logs, id by id in the order of `sweep.SWEEP`: the columns of the logs, nan where a log has no
-      such column, then `bsuite_id`, `bsuite_env` (the experiment's name) and the id's settings by their names.
+      The rows of all logs, id by id in the order of `sweep.SWEEP`: the columns of the logs, nan if a log has no such
+      column, then `bsuite_id`, `bsuite_env` (the experiment's name) and the id's settings by their names.
 
     Raises:
-      ResultsError: there is no such folder or no log in it, or a log is empty, is of no id of bsuite's, or has a column
-        missing or without numbers that its score needs.
+      ResultsError: the folder does not exist or has no logs, or a log is empty, has an unknown id, or lacks numbers in
+        a column that its score needs.
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise ResultsError(f"{folder} is no folder; give the one that holds an agent's logs")
+        raise ResultsError(f"{folder} is not a folder; give the one that holds an agent's logs")
     paths = {bsuite_id: path_of(folder, bsuite_id) for bsuite_id in SWEEP}
     _check_others(set(folder.glob("*.csv")) - set(paths.values()))
     logs = [_load_log(path, bsuite_id) for bsuite_id, path in paths.items() if path.is_file()]
@@ -95,14 +95,14 @@ def _check_others(paths: set[Path]) -> None:
         raise ResultsError(f"{', '.join(unknown)}: no such id in bsuite's sweep, from {SWEEP[0]} to {SWEEP[-1]}")
     foreign = sorted(path.name for path in paths)
     if foreign:
-        warnings.warn(f"no logs of bsuite, passed over: {', '.join(foreign)}", stacklevel=3)
+        warnings.warn(f"not logs of bsuite, ignored: {', '.join(foreign)}", stacklevel=3)
 
 
 def _load_log(path: Path, bsuite_id: str) -> pd.DataFrame:
     try:
         log = pd.read_csv(path)
     except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
-        raise ResultsError(f"{path} is no readable CSV file: {error}") from error
+        raise ResultsError(f"{path} is not a readable CSV file: {error}") from error
     if log.empty:
         raise ResultsError(f"{path} has no rows; a log gets its first when an episode ends")
     check_rows(log, _experiment(bsuite_id), str(path))

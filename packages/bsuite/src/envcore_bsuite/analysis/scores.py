@@ -1,14 +1,14 @@
-"""bsuite's scores, from 0 to 1: one an experiment, and their means by tag.
+"""bsuite's scores, from 0 to 1: one per experiment, and their means by tag.
 
 Original: bsuite 0.3.6 `experiments/*/analysis.py` and `experiments/summary_analysis.py`, Osband et al. (2020),
 "Behaviour suite for reinforcement learning".
 
 A log holds sums over all episodes so far. Most scores look at the averages after the last episode: the highest that any
-run of the experiment logged, or the experiment's number of episodes if that is less. Only the runs that logged that
-very episode count. A score is nan where no row counts.
+run of the experiment logged, or the experiment's number of episodes if that is less. Only runs that logged exactly this
+episode count. A score is nan if no row counts.
 
 Deviations: none in the scores. As in the original, an mnist score compares every row that is past 90% of the episodes
-with the row before it, whichever run that is of. If the first row of a run is past 90%, the score depends on the order
+with the row before it, also that of another run. If the first row of a run is past 90%, the score depends on the order
 of the runs, and may be infinite or outside of 0 to 1. The column `tags` holds tuples, where bsuite's holds their `str`.
 """
 
@@ -30,23 +30,23 @@ _BEST_CHAIN_RETURN = 1.1
 
 
 def score(results: pd.DataFrame) -> pd.DataFrame:
-    """Scores one agent in every experiment of which there are results.
+    """Scores one agent in every experiment that has results.
 
     Args:
-      results: as `load_results` returns them. Runs may be unfinished, go on for longer, or be repeated.
+      results: as `load_results` returns them. Runs may be unfinished, longer than necessary, or repeated.
 
     Returns:
-      One row an experiment, sorted by name: `bsuite_env` (its name), `score`, `type` (its first tag), `tags` (tuple of
+      One row per experiment, sorted by name: `bsuite_env` (its name), `score`, `type` (its first tag), `tags` (tuple of
       str), and `finished` (bool), whether all its runs in the results have played their episodes.
 
     Raises:
-      ResultsError: there are no rows, an experiment is none of bsuite's, or a column that its score needs is missing or
-        has no numbers.
+      ResultsError: there are no rows, an experiment is unknown, or a column that its score needs is missing or has no
+        numbers.
     """
     check_columns(results, ("bsuite_env", "bsuite_id"), "results")
     unknown = sorted(set(map(str, results["bsuite_env"])) - set(EXPERIMENTS))
     if unknown or results.empty:
-        wrong = f"no experiments of bsuite's: {', '.join(unknown)}" if unknown else "no rows"
+        wrong = f"unknown experiments: {', '.join(unknown)}" if unknown else "no rows"
         raise ResultsError(f"results: {wrong}; load_results reads them from logs")
     with np.errstate(divide="ignore", invalid="ignore"):  # no episodes to average over
         return pd.DataFrame([_score_one(str(name), rows) for name, rows in results.groupby("bsuite_env")])
@@ -62,7 +62,7 @@ def score_by_tag(scores: pd.DataFrame) -> pd.Series:
       The mean score by tag, sorted by tag, named "score"; nan for a tag without experiments.
 
     Raises:
-      ResultsError: these are no scores.
+      ResultsError: one of these columns is missing.
     """
     check_columns(scores, ("bsuite_env", "score"), "scores")
     names = {tag: [name for name, each in EXPERIMENTS.items() if tag in each.tags] for tag in sorted(TAGS)}
@@ -101,13 +101,13 @@ def _by(rows: pd.DataFrame, setting: str, rule: _Rule, episodes: int) -> pd.Seri
 
 
 def _average(rows: pd.DataFrame, sums: pd.Series, episodes: int) -> float:
-    """What `sums` adds up, for each episode, in the mean of the runs that have logged the last episode."""
+    """`sums` per episode, averaged over the runs that have logged the last episode."""
     last = np.minimum(rows["episode"].max(), episodes)
     return sums[rows["episode"] == last].mean() / last
 
 
 def _below(rows: pd.DataFrame, regret: pd.Series, baseline: float, episodes: int) -> float:
-    """By what part of the baseline an episode's regret is below it."""
+    """The fraction of the baseline by which the regret per episode is below it."""
     return _clip((baseline - _average(rows, regret, episodes)) / baseline)
 
 
@@ -128,9 +128,9 @@ def _swingup(rows: pd.DataFrame, episodes: int) -> float:
 
 
 def _deep_sea(first: int, threshold: float) -> _Rule:
-    """The part of the runs whose rate of bad episodes, from episode `first` on, is below the threshold in time.
+    """The fraction of the runs whose rate of bad episodes, from episode `first` on, is below the threshold in time.
 
-    In time is sooner than dithering would find the treasure once, in about 2**size episodes, and some more.
+    In time means before dithering would find the treasure once, in about 2**size episodes plus a margin.
     """
 
     def rule(rows: pd.DataFrame, episodes: int) -> float:
@@ -151,7 +151,7 @@ def _discounting_chain(rows: pd.DataFrame, episodes: int) -> float:
 
 
 def _memory(setting: str) -> _Rule:
-    """The part of the settings in which less than 3/4 as many episodes as by guessing are not perfect."""
+    """The fraction of the settings in which less than 3/4 as many episodes as by guessing are not perfect."""
 
     def failures(rows: pd.DataFrame, episodes: int) -> float:
         return _average(rows, (rows["episode"] - rows["total_perfect"]) / 0.5, episodes)
@@ -167,7 +167,7 @@ def _mnist(rows: pd.DataFrame, episodes: int) -> float:
 
 
 def _umbrella(setting: str) -> _Rule:
-    """The part of the settings in which an episode's regret is less than 1/2."""
+    """The fraction of the settings in which an episode's regret is less than 1/2."""
 
     def regret(rows: pd.DataFrame, episodes: int) -> float:
         return _average(rows, rows["total_regret"], episodes)
