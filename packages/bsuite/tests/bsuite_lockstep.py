@@ -1,8 +1,8 @@
-"""Our bsuite environments beside the original's: the same states, actions and draws, what comes of them.
+"""Our bsuite environments in lockstep with the original's: the same states, actions and draws, and the same results.
 
-`check_recorded` takes every recorded step with our rules, `check_resets` every recorded reset, and `check_game` plays
-our environment through many episodes with the package `bsuite` beside it, which is given what ours draws. Whole
-numbers, bits and flags are compared exactly, other numbers to the rounding of float32.
+`check_recorded` repeats every recorded step with our rules, `check_resets` every recorded reset, and `check_game` plays
+many episodes with our environment and with the package `bsuite`, which is forced to draw the same. Integers and flags
+are compared exactly, other numbers up to float32 rounding.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ FIRST, LAST = 0, 2
 KEY = jax.random.key(0)
 
 _BASE_INFO = {"terminated", "truncated", "discount", "final_obs"}
-# What the original has to remember, but we need not: we reset at once, the size is an option, and an episode of
-# MemoryChain has one answer.
+# What only the original stores: we reset at once, the size is an option, and an episode of MemoryChain has one answer.
 _NOT_OURS = {"reset_next_step", "size", "episode_mistakes"}
 
 
@@ -37,9 +36,9 @@ class Steps(NamedTuple):
     """N steps of the original.
 
     Attributes:
-      before, after: its fields around each step, (N, ...) each.
+      before, after: its fields before and after each step, (N, ...) each.
       action: int (N,).
-      draws: what is random in each step, as recorded or as our environment draws it.
+      draws: the draws of each step, as recorded or as our environment draws them.
     """
 
     before: Fields
@@ -53,15 +52,15 @@ class Task(lockstep.Task):
     """How an environment of ours corresponds to the original's.
 
     Attributes:
-      read: reads the fields from the live original.
-      reset_calls: what the original draws for a reset that leads to our state.
-      step_calls: what it draws for a step: (original, action, our draws) -> calls.
+      read: reads the fields of the running original.
+      reset_calls: the draws of a reset of the original that leads to our state.
+      step_calls: its draws in a step: (original, action, our draws) -> calls.
       draws: (env, the recorded draws of a step) -> ours, as `advance` takes them.
       start: the recorded draws of a reset -> ours, as `init_state` takes them.
-      put: writes our state into the live original, where the two drift apart by rounding.
-      sizes: (steps, params) -> the size of the numbers that are added up to a result, by the result's name ("obs",
-        "reward", "info.raw_return", "x"), where it is not the result's own; and as "undecided", bool (N,), the steps
-        that end within rounding of a threshold.
+      put: writes our state into the running original, if the two would drift apart by rounding.
+      sizes: (steps, params) -> the sizes of results as `check_agreement` takes them, by the result's name ("obs",
+        "reward", "info.raw_return", "x"); "undecided", bool (N,), are the steps that end within rounding of a
+        threshold.
     """
 
     read: Callable[[Any], Mapping[str, Any]]
@@ -97,7 +96,7 @@ def make(experiment: str, **settings: Any) -> Made:
 
 
 def seeded_tables() -> dict[str, np.ndarray]:
-    """The arrays that bsuite's mapping seeds stand for, such as "deep_sea.mapping_seed42.size10"."""
+    """The arrays that bsuite makes from its mapping seeds, such as "deep_sea.mapping_seed42.size10"."""
     with np.load(golden.FOLDER / "bsuite.seeded_tables.npz") as file:
         return {name: file[name] for name in file.files}
 
@@ -161,7 +160,7 @@ def check_resets(name: str, task: Task) -> None:
 
 
 class Game(NamedTuple):
-    """N steps of ours with auto-reset: what was before each step, and what it returned.
+    """N steps of our environment with auto-reset: the state before each step, and what it returned.
 
     Attributes:
       state, obs: before the step.
@@ -184,7 +183,7 @@ Policy = Callable[[jax.Array, Any, Any], jax.Array]
 
 @functools.partial(jax.jit, static_argnums=(0, 2, 3, 4))
 def play(env: Any, params: Any, task: Task, policy: Policy, num_steps: int, seed: int = 0) -> Game:
-    """Plays our environment for so many steps, through as many episodes as they make."""
+    """Plays our environment for `num_steps` steps, with auto-reset."""
     key_reset, key = jax.random.split(jax.random.key(seed))
     obs, state = env.reset(key_reset, params)
     checked = arguments.checked_params(env, params)
@@ -200,9 +199,9 @@ def play(env: Any, params: Any, task: Task, policy: Policy, num_steps: int, seed
 
 
 def check_game(made: Made, task: Task, policy: Policy, num_steps: int, seed: int = 0) -> Game:
-    """Plays both side by side, and fails unless states, results and counters agree all the way.
+    """Plays both in lockstep, and fails unless states, results and counters agree in all steps.
 
-    Where the original wants a call of its own to reset, ours has done so with the step before.
+    The original resets in a step of its own, ours in the step before.
     """
     env, params = made.env, made.params
     game = jax.tree.map(_on_host, play(env, params, task, policy, num_steps, seed))
@@ -239,7 +238,7 @@ def check_game(made: Made, task: Task, policy: Policy, num_steps: int, seed: int
     undecided = check_agreement(
         {**ours, **task.to_original(game.state)}, {**theirs, **_ours_of(before)}, task.sizes(steps, params)
     )
-    assert not undecided, "a game in which rounding decides proves nothing about the counters: take another seed"
+    assert not undecided, "if rounding decides in a game, it proves nothing about the counters: use another seed"
     return game
 
 
@@ -266,7 +265,7 @@ def _option_names(env: Any) -> list[str]:
 
 
 def _on_host(value: jax.Array) -> np.ndarray:
-    """The value; of keys, which are the draws of rules that draw nothing, the words."""
+    """The value; the words of keys, which are the draws of rules that draw nothing."""
     is_key = jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
     return np.asarray(jax.random.key_data(value) if is_key else value)
 

@@ -1,6 +1,6 @@
 """How our bsuite environments with physics correspond to the original's: a `Task` each.
 
-They drift apart by rounding, so each step of a game starts from our state.
+Rounding makes the two drift apart, so each step of a game starts from our state.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ _MOVE_COST = 0.1
 
 
 def _swingup(fields: Fields) -> CartPoleSwingupState:
-    # How a running episode's return came about is not recorded; any way to it will do.
+    # The recording has only the return of a running episode; any counts with this return will do.
     episode_upright = np.ceil(np.maximum(fields["episode_return"], 0))
     counts = ints(
         episode_upright,
@@ -121,7 +121,8 @@ def _from_swingup(state: CartPoleSwingupState) -> dict[str, Any]:
 
 
 def _swingup_sizes(steps: Steps, params: Any) -> dict[str, np.ndarray]:
-    added = 2 * steps.after["total_upright"] - steps.after["raw_return"] + 1  # ones and costs, without their signs
+    # Rewards of 1 and costs, in absolute value.
+    added = 2 * steps.after["total_upright"] - steps.after["raw_return"] + 1
     returns = ("raw_return", "best_episode", "episode_return", "info.raw_return", "info.best_episode")
     return {**_pole_sizes(steps, params), **dict.fromkeys(returns, added)}
 

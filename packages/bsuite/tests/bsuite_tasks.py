@@ -1,4 +1,4 @@
-"""How our bsuite environments correspond to the original's, but for those with physics: a `Task` each."""
+"""How our bsuite environments correspond to the original's, except those with physics: a `Task` each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def pack(bits: jax.Array) -> jax.Array:
 
 
 def reader(*names: str) -> Any:
-    """A function that reads these fields from the live original."""
+    """A function that reads these fields of the running original."""
     return lambda original: {name: np.array(getattr(original, f"_{name}")) for name in names}
 
 
@@ -96,7 +96,7 @@ DEEP_SEA = Task(
 
 
 def _noise(draws: Any) -> np.ndarray:
-    """The noise in a recording's draws or in ours, 0 where there was none."""
+    """The noise in recorded draws or in ours, 0 if there was none."""
     if draws is None:
         return np.zeros(())
     return np.nan_to_num(draws["reward_noise"] if isinstance(draws, Mapping) else draws.noise)
@@ -134,7 +134,7 @@ _UMBRELLA = ("need_umbrella", "has_umbrella")
 
 
 def umbrella_chain(n_distractor: int) -> Task:
-    """The task for so many distractors, which are not among the original's fields: it shows them and forgets."""
+    """The task for so many distractors, which are not among the original's fields: it does not store them."""
 
     def from_original(fields: Fields) -> UmbrellaChainState:
         need, has, time = ints(*(fields[name] for name in (*_UMBRELLA, "timestep")))
@@ -166,7 +166,7 @@ def umbrella_chain(n_distractor: int) -> Task:
 
 
 def with_noise(task: Task, scale: float) -> Task:
-    """The task of the environment in `RewardNoise`; itself it must draw nothing in a step."""
+    """The task of an environment in `RewardNoise`; the environment itself must draw nothing in a step."""
 
     def sizes(steps: Steps, params: Any) -> Mapping[str, np.ndarray]:
         noise = steps.draws["noise"] if isinstance(steps.draws, Mapping) else steps.draws.noise

@@ -1,4 +1,4 @@
-"""What survives a reset: of every environment the fields that it names, and nothing else."""
+"""Only the fields that an environment names in `lifetime` survive a reset."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def test_settings_are_options(env: BsuiteEnvironment) -> None:
     assert set(env.settings) <= {field.name for field in dataclasses.fields(env)}
 
 
-def test_logging_is_the_authors_work() -> None:
+def test_bsuite_info_is_abstract() -> None:
     with pytest.raises(NotImplementedError):
         BsuiteEnvironment().bsuite_info(KEY)  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
-def test_a_time_that_stands_still_is_late(env: BsuiteEnvironment) -> None:
-    """Stepping on at the last time that is counted is stepping on at any other time long after the end."""
+def test_steps_at_the_last_time(env: BsuiteEnvironment) -> None:
+    """Steps at the last time that is counted end as steps at any time long after the end."""
     _, state = env.reset(KEY)
 
     def ends(time: int) -> list[bool]:

@@ -20,7 +20,7 @@ TREE: dict[str, Any] = {
 }
 
 
-def test_everything_comes_back(tmp_path: Path) -> None:
+def test_save_and_restore(tmp_path: Path) -> None:
     checkpoints.save(tmp_path, LANES, [[], []], TREE)
     checkpoints.save(tmp_path, LANES, ROWS, TREE)
     (found,) = checkpoints.load_all(tmp_path)

@@ -30,7 +30,7 @@ number = 3
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a run of few settings leaves behind, by the console script itself."""
+    """The results of a run of a few settings, by the console script itself."""
     folder = tmp_path_factory.mktemp("results")
     (folder / "my_agent.py").write_text(AGENT)
     for agent in ("random", "my_agent:first"):
@@ -56,7 +56,7 @@ def test_score_prints_what_the_analysis_computes(run: Run, results: Path) -> Non
     for name in ("bandit", "bandit_noise", "memory_len"):
         assert [name, f"{scores[name]:.3f}"] in [line[:2] for line in lines]
     assert ["memory", f"{scores['memory_len']:.3f}"] in lines
-    assert not any(line[:1] == ["exploration"] for line in lines)  # nothing of it was played
+    assert not any(line[:1] == ["exploration"] for line in lines)  # none of its experiments was played
     assert "unfinished" not in out
 
 

@@ -25,7 +25,7 @@ def test_rows_are_written_when_bsuite_writes_them(num_episodes: int) -> None:
 @pytest.mark.parametrize("number_of_rows", [1, 2, 3])
 @pytest.mark.parametrize("bsuite_id", ["catch/3", "umbrella_length/22", "memory_size/0"])
 def test_files_are_bsuites(tmp_path: Path, bsuite_id: str, number_of_rows: int) -> None:
-    # Catch counts regret in floats from the start, the others from the integer 0 on.
+    # Catch counts regret in floats, the others begin with the integer 0.
     zero = 0.0 if bsuite_id.startswith("catch") else 0
     rows = [{**row, "total_regret": row["total_regret"] or zero} for row in ROWS[:number_of_rows]]
     logger = Logger(bsuite_id, str(tmp_path / "theirs"))

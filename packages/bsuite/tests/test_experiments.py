@@ -19,7 +19,7 @@ from envcore_bsuite.sweep import EXPERIMENTS
 from envcore_bsuite.wrappers import RewardNoise, RewardScale
 
 KEY = jax.random.key(1)
-# All others have one.
+# All others have one program.
 PROGRAMS = {"deep_sea": 21, "deep_sea_stochastic": 21, "memory_size": 17, "umbrella_distract": 23}
 
 
@@ -71,7 +71,7 @@ def test_shared_program_with_its_params_is_the_environment(env_id: str) -> None:
 
 
 def test_shared_program_of_many_settings_at_once() -> None:
-    """Twenty orders of arms, played by one program."""
+    """Twenty orders of arms in one program."""
     envs = environments("bandit")
     shared = shared_program(envs[0])
     params = [env.default_params.rewards.astype(np.float32) for env in envs]

@@ -1,4 +1,4 @@
-"""Where MNIST's images come from, and what is refused. The web is a server on this computer."""
+"""Where MNIST's images come from, and which files are rejected. The web is a server on this computer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PROCESSES = 3
 
 
 class Web(http.server.ThreadingHTTPServer):
-    """Serves a folder, and remembers what was asked for."""
+    """Serves a folder, and records the requests."""
 
     def __init__(self, folder: Path):
         self.asked: list[str] = []
@@ -74,7 +74,7 @@ def test_published_hashes() -> None:
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_images_of_ones_own(tmp_path: Path, packed: bool) -> None:
+def test_the_users_own_images(tmp_path: Path, packed: bool) -> None:
     expected = mnist_files.random_images()
     mnist = load_mnist(str(mnist_files.write(tmp_path, expected, packed=packed)))
     for array, like in zip(mnist, expected, strict=True):
@@ -175,9 +175,7 @@ def test_offline(tmp_path: Path, offline: None, monkeypatch: pytest.MonkeyPatch)
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
-def test_a_download_that_failed_is_not_tried_again_at_once(
-    tmp_path: Path, web: Web, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_download_is_not_retried_at_once(tmp_path: Path, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "web" / "mnist" / FILES[0]).rename(tmp_path / "away")
     seen: list[tuple[str, int]] = []
     for _ in range(3):
@@ -216,7 +214,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, web: Web) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path, web: Web, name: str) -> None:
+def test_a_foreign_file_is_rejected_and_left_alone(tmp_path: Path, web: Web, name: str) -> None:
     path = tmp_path / "user" / "mnist" / name
     path.parent.mkdir(parents=True)
     path.write_bytes(b"foreign")
@@ -257,7 +255,7 @@ LABEL = mnist_files.idx(np.array([3, 9], np.uint8))
         (IMAGE, mnist_files.idx(np.array([0, 10], np.uint8)), "labels from 0 to 9, it holds 10"),
     ],
 )
-def test_what_is_not_in_mnists_format(tmp_path: Path, images: bytes | None, labels: bytes | None, problem: str) -> None:
+def test_files_in_another_format(tmp_path: Path, images: bytes | None, labels: bytes | None, problem: str) -> None:
     for name, content in ((IMAGES, images), (LABELS, labels)):
         if content is not None:
             (tmp_path / name).write_bytes(content)

@@ -1,4 +1,4 @@
-"""The ids against the package's own loader, which makes the same environments of the same settings."""
+"""The ids make the same environments as bsuite's own loader."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_members_in_order_of_numbers(name: str) -> None:
     assert members == [f"bsuite/{name}/{number}" for number in range(len(EXPERIMENTS[name].settings))]
 
 
-# What an environment is made of: the original's attributes, and what they are called here.
+# The original's attributes, and their names here.
 OPTIONS = {
     "DeepSea": {"_size": "size", "_deterministic": "deterministic"},
     "MemoryChain": {"_num_bits": "num_bits"},

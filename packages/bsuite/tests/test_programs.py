@@ -1,4 +1,4 @@
-"""Programs: which lanes share one, and what they do with an agent."""
+"""Programs: which lanes share one, and how they run an agent."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_settings_become_axes_of_params() -> None:
 
 
 def counting_agent(env: Any) -> Agent:
-    """Remembers all that it was told of, by sums."""
+    """Sums up all that it is told."""
 
     def update(state: dict[str, Any], transition: Any, key: jax.Array) -> dict[str, Any]:
         return {
@@ -72,7 +72,7 @@ def test_an_agent_is_told_of_every_step() -> None:
     assert program.row(progress, ended, 0)["steps"] == 30
 
 
-def test_an_agent_that_is_none() -> None:
+def test_something_other_than_an_agent() -> None:
     (members,) = group(lanes_of("bandit"), {})
     with pytest.raises(RunError, match=r"make_agent\(env\) must return an envcore_bsuite.agents.Agent, got <function"):
         Program(members, lambda env: lambda obs: 0)  # pyright: ignore[reportArgumentType, reportReturnType]
@@ -109,7 +109,7 @@ def test_an_agents_state_may_begin_as_pythons_numbers() -> None:
     assert progress.agent_state.tolist() == [7] * 20
 
 
-def test_it_stops_where_a_lane_is_awaited_or_the_steps_are_used_up() -> None:
+def test_it_stops_at_an_awaited_episode_or_after_max_steps() -> None:
     (members,) = group(lanes_of("umbrella_length")[1:3], {})  # episodes of 2 and 3 steps
     program = Program(members, random_agent)
     progress, ended = program.advance(program.start(KEY), np.array([0, 2]), 100)
@@ -120,7 +120,7 @@ def test_it_stops_where_a_lane_is_awaited_or_the_steps_are_used_up() -> None:
     assert (progress.steps.tolist(), ended.done.tolist()) == ([9, 9], [False, True])
 
 
-def test_a_lane_does_not_depend_on_its_neighbours() -> None:
+def test_a_lane_does_not_depend_on_the_others() -> None:
     ids = EXPERIMENTS["memory_len"].ids
     (many,), (one,) = group([Lane(each, 0) for each in ids], {}), group([Lane(ids[4], 0)], {})
     together, alone = Program(many, random_agent), Program(one, random_agent)

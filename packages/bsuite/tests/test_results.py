@@ -31,7 +31,7 @@ def test_rows_in_the_order_of_the_sweep(tmp_path: Path) -> None:
 
 
 def test_settings_are_joined(tmp_path: Path) -> None:
-    text = "episode,total_regret,noise_scale,bsuite_env\n1,2,7,x\n"  # what a log says of them does not count
+    text = "episode,total_regret,noise_scale,bsuite_env\n1,2,7,x\n"  # those of a log are ignored
     write(tmp_path, "umbrella_length-3", text)
     write(tmp_path, "catch_noise-4", text)
     results = load_results(tmp_path).set_index("bsuite_id")

@@ -1,4 +1,4 @@
-"""The runner: bsuite's own logs, resumed runs, and what it refuses."""
+"""The runner: bsuite's own logs, resumed runs, and invalid arguments."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_fixed_policys_log_is_bsuites(
 
 
 def greedy_bandit(env: Any) -> Agent:
-    """Tries every arm once, then keeps to the best."""
+    """Tries every arm once, then pulls the best one."""
 
     def act(estimates: jax.Array, obs: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         return jnp.argmax(estimates).astype(jnp.int32), estimates
@@ -93,7 +93,7 @@ def test_seeds_have_folders_of_their_own(tmp_path: Path) -> None:
     assert first != second
 
 
-def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
+def test_finished_settings_are_not_run_again(tmp_path: Path) -> None:
     made: list[Any] = []
 
     def agent(env: Any) -> Agent:
@@ -110,7 +110,7 @@ def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("ids", "workers"), [(FEW, 1), (MORE, 2)])
-def test_an_interrupted_run_goes_on(
+def test_an_interrupted_run_continues(
     tmp_path: Path, ids: tuple[str, ...], workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(random_agent, tmp_path / "whole", ids, show_progress=False)
@@ -133,7 +133,7 @@ def test_an_interrupted_run_goes_on(
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on(tmp_path: Path) -> None:
+def test_a_killed_run_continues(tmp_path: Path) -> None:
     code = f"""
 from envcore_bsuite.agents import random_agent
 from envcore_bsuite.runner import run
@@ -174,7 +174,7 @@ def test_the_progress_bar_ends_at_the_whole(tmp_path: Path, capsys: pytest.Captu
         ({"options": {"catch": {"rows": object()}}}, "options must be JSON values"),
     ],
 )
-def test_what_it_refuses(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+def test_invalid_arguments(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
     everything: dict[str, Any] = {"ids": FEW, "show_progress": False, **arguments}
     with pytest.raises(RunError, match=message):
         run(random_agent, tmp_path, **everything)

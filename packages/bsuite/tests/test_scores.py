@@ -1,4 +1,4 @@
-"""The scores against bsuite's own of the same logs, tests/golden/bsuite_scores, and what only we have."""
+"""The scores equal those of bsuite's analysis of the same logs, tests/golden/bsuite_scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AGENTS = ("random", "quick", "slow", "unfinished", "overlong", "perfect", "hopel
 
 
 def recorded(agent: str) -> dict[str, Any]:
-    """What bsuite's analysis said of the agent."""
+    """The recorded results of bsuite's analysis."""
     with np.load(GOLDEN / f"{agent}.npz", allow_pickle=False) as file:
         return json.loads(str(file["meta"]))
 

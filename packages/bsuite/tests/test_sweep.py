@@ -1,4 +1,4 @@
-"""The sweep against the original: its recording, and the package itself."""
+"""The sweep equals the original's, as recorded and in the package itself."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ def test_experiment_is_the_packages(name: str) -> None:
 @pytest.mark.parametrize(
     "mapping", [EXPERIMENTS, sweep.SETTINGS, sweep.EPISODES, sweep.TAGS, sweep.SETTINGS["deep_sea/3"]]
 )
-def test_nobody_changes_it(mapping: Any) -> None:
+def test_it_is_immutable(mapping: Any) -> None:
     with pytest.raises(TypeError, match="does not support item assignment"):
         mapping["catch/0"] = None
