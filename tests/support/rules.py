@@ -40,6 +40,7 @@ def check_rule(
     after: Mapping[str, Any],
     reward: float,
     end: bool,
+    /,  # params can have these names: MetaMaze's `reward`
     **params: Any,
 ) -> None:
     """Fails unless a step leads to this state, reward and end.
