@@ -1,4 +1,4 @@
-"""Discovery, with real wheels in virtual environments of their own."""
+"""Discovery with real wheels in separate virtual environments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HOOK = """
         {body}
 """
 
-# It is loud, so that a test can see whether it was imported.
+# It writes to stderr, so that a test can see whether it was imported.
 LOUD = "import sys\nsys.stderr.write('loud-suite is imported')\nraise RuntimeError('loud-suite')\n"
 
 TWIN = """EnvSpec("Twin-v0", "envcore_example.windy_gridworld:WindyGridworld", {{"rows": {rows}}})"""
@@ -47,7 +47,7 @@ def hook(body: str, arguments: str = "") -> str:
 
 
 def error_of_make(venv: Venv, env_id: str) -> str:
-    """What `make` says, of an id that it refuses before it imports JAX."""
+    """The error of `make` for an id that it refuses before importing JAX."""
     code = f"""
         import sys, envcore
         try:
@@ -59,7 +59,7 @@ def error_of_make(venv: Venv, env_id: str) -> str:
     return venv.probe(code).result
 
 
-# What is installed is found.
+# Installed plugins are found.
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_an_uninstalled_suite_is_gone(workshop: Workshop) -> None:
     assert "Did you mean" not in error_of_make(venv, "WindyGridworld-v0")
 
 
-# What is broken takes nothing else down.
+# A broken plugin does not affect others.
 
 BROKEN = {
     "missing-suite": ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
@@ -141,7 +141,7 @@ BROKEN = {
 
 @pytest.fixture(scope="module")
 def zoo(workshop: Workshop) -> Venv:
-    """A good suite among broken ones."""
+    """A working suite among broken ones."""
     venv = workshop.venv("zoo", "envcore-classic-control")
     for distribution, (code, _) in BROKEN.items():
         requires = "envcore>=99" if distribution == "newer-suite" else "envcore"
@@ -177,12 +177,12 @@ def test_an_unknown_id_repeats_the_broken_plugins(zoo: Venv) -> None:
 def test_strict_mode_raises_with_the_cause(zoo: Venv) -> None:
     process = zoo.run("import envcore; list(envcore.registry)", ENVCORE_STRICT_PLUGINS="1")
     assert process.returncode == 1
-    assert "raise OSError('no disk today')" not in process.stderr  # the first one in the order of names is raised
+    assert "raise OSError('no disk today')" not in process.stderr  # the first one by name is raised
     assert "are declared in the hookimpl but can not be found in the hookspec" in process.stderr
     assert process.stderr.splitlines()[-1].startswith("envcore.errors.PluginError: plugin argument-suite is broken:")
 
 
-def test_damaged_and_left_over_metadata_harms_no_plugin(workshop: Workshop) -> None:
+def test_damaged_and_left_over_metadata_affects_no_plugin(workshop: Workshop) -> None:
     venv = workshop.venv("damaged", "envcore-classic-control")
     (info,) = venv.folder.glob("lib/python*/site-packages/envcore_classic_control-*.dist-info")
     shutil.copytree(info, info.with_name("~nvcore_classic_control-0.0.9.dist-info"))
@@ -206,7 +206,7 @@ def test_damaged_and_left_over_metadata_harms_no_plugin(workshop: Workshop) -> N
         assert off == {"envcore-classic-control": ["disabled", "ENVCORE_PLUGIN_AUTOLOAD is off"]}
 
 
-# What is not wanted is not imported.
+# Disabled plugins are not imported.
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +215,7 @@ def loud(workshop: Workshop) -> Venv:
     return workshop.venv("loud", "envcore-classic-control", "loud-suite")
 
 
-def test_the_loud_suite_can_be_heard(loud: Venv) -> None:
+def test_the_import_of_the_loud_suite_is_visible(loud: Venv) -> None:
     assert "loud-suite is imported" in loud.probe(CATALOGUE).stderr
 
 
@@ -262,7 +262,7 @@ def test_a_clash_of_ids(workshop: Workshop) -> None:
     assert venv.probe(code).result == [6, 5]
 
 
-# The example's README, as an outsider follows it.
+# The steps of the example's README.
 
 ORDINARY = """
     import jax.numpy as jnp
@@ -293,7 +293,7 @@ def test_an_author_s_ordinary_tests_pass_with_the_example_s_settings(tmp_path: P
     assert process.returncode == 0, process.stdout
 
 
-# The environment that uv makes has the Python of these tests, and what uv would download is put into it.
+# uv's environment gets the Python of these tests, and copies of the packages that uv would download.
 STAND_IN = """
     uv() {
         if [ "$1" = venv ]; then

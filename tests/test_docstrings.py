@@ -1,4 +1,4 @@
-"""The documentation is made of docstrings: a class has to say its rules, and its state and params each field."""
+"""The documentation consists of docstrings: of classes with their rules, and of each field of state and params."""
 
 from __future__ import annotations
 

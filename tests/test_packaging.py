@@ -1,4 +1,4 @@
-"""What the metadata and READMEs of all distributions have to agree on."""
+"""Consistency of the metadata and READMEs of all distributions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = [
     found.parent for pattern in ("core", "packages/*", "plugins/*") for found in ROOT.glob(f"{pattern}/pyproject.toml")
 ]
-STRANGER = "0.1.1"  # the newest `envcore` of another project on the package index
+OTHER_VERSION = "0.1.1"  # the newest `envcore` of another project on the package index
 
 
 def project(folder):
@@ -29,17 +29,17 @@ def folder(request):
 
 def test_its_version_is_above_the_other_envcore(folder):
     version = Version(project(folder).get("version", __version__))
-    assert version > Version(STRANGER)
+    assert version > Version(OTHER_VERSION)
 
 
-def test_what_it_needs_of_ours_is_never_the_other_envcore(folder):
+def test_its_requirements_exclude_the_other_envcore(folder):
     found = project(folder)
     extras = [line for lines in found.get("optional-dependencies", {}).values() for line in lines]
     ours = [each for each in map(Requirement, found["dependencies"] + extras) if each.name.startswith("envcore")]
-    ours = [each for each in ours if each.name != found["name"]]  # an extra that sums others up
+    ours = [each for each in ours if each.name != found["name"]]  # an extra that combines others
     assert ours, "every distribution needs the core, and the core's extras need the suites"
     for requirement in ours:
-        assert STRANGER not in requirement.specifier, requirement
+        assert OTHER_VERSION not in requirement.specifier, requirement
         assert __version__ in requirement.specifier, requirement
 
 
@@ -57,11 +57,11 @@ def test_its_project_urls(folder):
 
 @pytest.mark.parametrize("readme", [*(folder / "README.md" for folder in FOLDERS), ROOT / "README.md"], ids=str)
 def test_commands_of_a_readme_install_the_core_from_the_clone(readme):
-    """The package index would give the other project's."""
+    """The package index would install the other project."""
     blocks = re.findall(r"^```bash\n(.*?)^```$", readme.read_text(), re.DOTALL | re.MULTILINE)
     installs = [each for block in blocks for each in re.findall(r"pip install ([^&\n]*)", block)]
     of_ours = [each for each in installs if re.search(r"\./|--editable|envcore", each)]
-    assert of_ours, "it does not say how to install"
+    assert of_ours, "the README does not say how to install"
     for arguments in of_ours:
         assert re.search(r"(^| )(\./|\.\./envcore/)core( |$)", arguments), arguments
         assert not re.search(r"(^| )'?envcore", arguments), arguments

@@ -1,4 +1,4 @@
-"""The README is true: its Python runs in order, its commands are those that CI runs, its table is the catalogue."""
+"""The README is correct: its Python runs in order, CI runs its commands, and its table lists all environments."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def blocks(language: str, text: str = README) -> list[str]:
 
 
 def run_python_blocks(readme: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs them in `folder`, where they may write, with a registry of their own."""
+    """Runs the Python blocks in `folder`, where they may write files, with a separate registry."""
     monkeypatch.chdir(folder)
     monkeypatch.setattr(registry, "__dict__", vars(Registry()))
     module = types.ModuleType("readme")
-    monkeypatch.setitem(sys.modules, "readme", module)  # dataclasses and pickle look their module up
+    monkeypatch.setitem(sys.modules, "readme", module)  # dataclasses and pickle look up their module
     for number, code in enumerate(blocks("python", readme.read_text())):
         exec(compile(code, f"{readme}, Python block {number}", "exec"), vars(module))
 
@@ -52,7 +52,7 @@ def test_python_blocks_of_a_distribution_run_in_order(
     run_python_blocks(ROOT / folder / "README.md", tmp_path, monkeypatch)
 
 
-def test_the_picture_at_the_top_is_what_the_command_beside_it_makes() -> None:
+def test_the_picture_at_the_top_is_made_by_the_command_below_it() -> None:
     command = next(block for block in blocks("bash") if "envcore render" in block)
     args = shlex.split(command)
     options = dict(itertools.pairwise(args))
@@ -86,7 +86,7 @@ def test_ci_runs_the_readmes_test_command() -> None:
     assert command in (ROOT / ".ci/run").read_text()
 
 
-def test_table_is_the_catalogue(tmp_path: Path) -> None:
+def test_the_table_lists_all_environments(tmp_path: Path) -> None:
     ours = [
         each for each in envcore.registry.values() if each.distribution != "envcore-example" and not each.spec.family
     ]

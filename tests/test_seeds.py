@@ -1,4 +1,4 @@
-"""Programs as gymnax's README and notebooks print them run here with nothing but the import line changed."""
+"""Programs from gymnax's README and notebooks run with only the import line changed."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_rollout_wrapper(policy_params: Any) -> None:
     assert obs.shape == next_obs.shape == (10, NUM_STEPS, 3)
     assert action.shape == (10, NUM_STEPS, 1)
     np.testing.assert_allclose(cum_ret, reward.sum(1), rtol=1e-5)
-    # The README says jax.tree_map, which JAX has removed.
+    # gymnax's README uses jax.tree_map, which JAX has removed.
     batch_params = jax.tree.map(lambda x: jnp.tile(x, (5, 1)).reshape(5, *x.shape), policy_params)
     *_, cum_ret = manager.population_rollout(rng_batch, batch_params)
     assert cum_ret.shape == (5, 10)
@@ -161,7 +161,7 @@ def test_episode_loop_in_python_and_its_animation(tmp_path: Path) -> None:
 
 
 def test_two_link_pendula_of_different_lengths_in_one_call() -> None:
-    """What the seed's evolution example trains on, with one controller for all."""
+    """The tasks of gymnax's evolution example, with one controller for all."""
     env, params = gymnax.make("Acrobot-v1")
     lengths = jnp.linspace(0.5, 1.5, 5)
 
@@ -179,7 +179,7 @@ def test_two_link_pendula_of_different_lengths_in_one_call() -> None:
 
     returns, heights = jax.jit(jax.vmap(evaluate, (0, None)))(lengths, rng)
     assert returns.shape == (5,)
-    assert len(np.unique(heights)) == 5  # each pendulum swings in its own way
+    assert len(np.unique(heights)) == 5  # each pendulum swings differently
 
 
 @pytest.mark.parametrize(("reward_prob", "best"), [(0.1, 0.9), (0.25, 0.75), (0.4, 0.6)])

@@ -109,7 +109,7 @@ class TestComputeOnce:
         np.testing.assert_array_equal(draw(key), jax.random.normal(key, (3,)))
 
     def test_the_boundary_reaches_the_compiled_program(self, metadata):
-        """XLA may stop listening to the metadata one day: then every environment slows down, and this says why."""
+        """XLA may stop reading the metadata one day: then every environment slows down, and this test says why."""
         if jax.default_backend() != "cpu":
             pytest.skip("the boundary is drawn on CPU only")
         program = jax.jit(lambda x: compute_once(jnp.sin, x) * 2).lower(X).compile().as_text() or ""

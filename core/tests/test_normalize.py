@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from envcore import random, wrappers
 from envcore.errors import InvalidParamsError
-from envcore.rollout import begin, random_policy, unroll
+from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.testing import check_env
 from envcore.wrappers import Batched, LogWrapper, NormalizeObservation, NormalizeReward, RunningStatistics
 from test_wrappers import trace
@@ -92,7 +92,7 @@ def play(env: Any, params: Any = None, num_steps: int = 300) -> tuple[Any, Any]:
 def _program(env: Any, num_steps: int) -> Any:
     @jax.jit
     def run(params: Any) -> Any:
-        end, steps = unroll(env, random_policy(env), begin(env, KEY, params), num_steps, params)
+        end, steps = run_rollout(env, random_policy(env), start_rollout(env, KEY, params), num_steps, params)
         return end.state, steps
 
     return lambda params: jax.tree.map(np.asarray, run(params))
@@ -262,7 +262,7 @@ def test_statistics_of_many_agents_go_through_vmap() -> None:
     @jax.jit
     @jax.vmap
     def train_and_evaluate(key: Any) -> Any:
-        end, _ = unroll(env, random_policy(env), begin(env, key), 20)
+        end, _ = run_rollout(env, random_policy(env), start_rollout(env, key), 20)
         statistics = end.state.observation_statistics
         params = eval_env.default_params.replace(observation_statistics=statistics)
         obs, state = eval_env.reset(KEY, params)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import draw, spaces
+from envcore import painting, spaces
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
 from envcore.wrappers import Batched, FrameStack, LogWrapper, PixelObservation
 from toy import Counter, Deck, Spring
@@ -24,7 +24,7 @@ def test_a_picture_of_the_right_shape_is_the_observation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "drawn"),  # the spring's picture is twice as wide as high
+    ("size", "rendered"),  # the spring's picture is twice as wide as high
     [
         ((16, 16), (8, 16)),
         ((16, 40), (16, 32)),
@@ -34,26 +34,24 @@ def test_a_picture_of_the_right_shape_is_the_observation() -> None:
         ((1, 2), (1, 2)),
     ],
 )
-def test_the_picture_is_drawn_as_large_as_fits_and_its_edges_go_on(size, drawn) -> None:
-    if drawn is None:
-        with pytest.raises(
-            InvalidArgumentError, match=r"Spring's picture does not fit into 5 x 1 pixels: .* it is 10 wide"
-        ):
+def test_the_picture_is_rendered_as_large_as_fits_and_its_edges_go_on(size, rendered) -> None:
+    if rendered is None:
+        with pytest.raises(InvalidArgumentError, match=r"picture does not fit into 5 x 1 pixels: .* its width is 10"):
             PixelObservation(Spring(), size)
         return
-    picture = np.asarray(Spring().render(STATE, height=drawn[0]))
-    assert picture.shape[:2] == drawn
-    top, left = (size[0] - drawn[0]) // 2, (size[1] - drawn[1]) // 2
-    rows = np.clip(np.arange(size[0]) - top, 0, drawn[0] - 1)
-    columns = np.clip(np.arange(size[1]) - left, 0, drawn[1] - 1)
+    picture = np.asarray(Spring().render(STATE, height=rendered[0]))
+    assert picture.shape[:2] == rendered
+    top, left = (size[0] - rendered[0]) // 2, (size[1] - rendered[1]) // 2
+    rows = np.clip(np.arange(size[0]) - top, 0, rendered[0] - 1)
+    columns = np.clip(np.arange(size[1]) - left, 0, rendered[1] - 1)
     np.testing.assert_array_equal(seen(PixelObservation(Spring(), size)), picture[rows][:, columns])
 
 
-def test_grey_is_the_brightness_of_the_colours() -> None:
-    colours = seen(PixelObservation(Spring(), (8, 16))).astype(float)
+def test_grey_is_the_brightness_of_the_colors() -> None:
+    colors = seen(PixelObservation(Spring(), (8, 16))).astype(float)
     grey = seen(PixelObservation(Spring(), (8, 16), grayscale=True))
     assert grey.shape == (8, 16)
-    np.testing.assert_allclose(grey, colours @ [0.299, 0.587, 0.114], atol=1.0)
+    np.testing.assert_allclose(grey, colors @ [0.299, 0.587, 0.114], atol=1.0)
     assert len(np.unique(grey)) > 3
 
 
@@ -86,7 +84,9 @@ def test_pictures_stack_and_batch_in_any_order() -> None:
 def test_params_reach_the_picture() -> None:
     class Scaled(Spring):
         def paint(self, state, params, height):
-            return draw.paint(height, draw.Window((0.0, 0.0), 2.0, 1.0), (draw.circle((0, 0), params.bound), draw.RED))
+            return painting.paint(
+                height, painting.Window((0.0, 0.0), 2.0, 1.0), (painting.circle((0, 0), params.bound), painting.RED)
+            )
 
     env = PixelObservation(Scaled(), (8, 8))
     small = env.get_obs(STATE, Scaled().default_params.replace(bound=0.1))
@@ -117,7 +117,7 @@ def test_a_bad_size_is_an_error(size) -> None:
     ],
     ids=["RGBA", "float", "channels first", "another height", "2-D", "no width", "None"],
 )
-def test_what_is_no_picture_is_an_error_at_once(picture) -> None:
+def test_what_is_not_a_picture_is_an_error_at_once(picture) -> None:
     class Wrong(Counter):
         def paint(self, state: Any, params: Any, height: int) -> Any:
             return picture
@@ -127,7 +127,7 @@ def test_what_is_no_picture_is_an_error_at_once(picture) -> None:
 
 
 def test_an_environment_without_a_picture_is_an_error_at_once() -> None:
-    with pytest.raises(NoPictureError, match=r"Deck cannot be drawn: .* has to implement"):
+    with pytest.raises(NoPictureError, match=r"Deck cannot be rendered: .* has to implement"):
         PixelObservation(Deck())
 
 

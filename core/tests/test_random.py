@@ -107,7 +107,7 @@ class TestEqualToJaxRandom:
 
 
 class TestFallback:
-    """Where the fast path does not hold, jax.random does the work."""
+    """Where the fast path does not apply, jax.random does the work."""
 
     @pytest.mark.parametrize("implementation", ["rbg", "unsafe_rbg"])
     def test_other_key_types(self, implementation):
@@ -154,7 +154,7 @@ class TestCheckKey:
             (np.zeros((5, 2), np.uint32), r"one random key, got a batch of shape \(5,\): use jax.vmap"),
         ],
     )
-    def test_names_what_is_no_key(self, value, message):
+    def test_describes_what_is_not_a_key(self, value, message):
         with pytest.raises(InvalidArgumentError, match=message):
             random.check_key(value)
 
@@ -221,8 +221,8 @@ class TestBelow:
         assert len(set(zip(*(np.asarray(digit).tolist() for digit in found), strict=True))) == total
 
 
-def test_derived_keys_never_meet():
-    """Keys as `step`, auto-reset, batches and batches of batches derive them, from the least random user keys."""
+def test_derived_keys_never_collide():
+    """Keys derived by `step`, auto-reset, batches and batches of batches, from the least random user keys."""
     keys = jax.vmap(jax.random.key)(np.arange(32, dtype=np.uint32))
 
     @jax.jit
@@ -286,7 +286,7 @@ class TestBatchesShareNoKeys:
         assert_apart((first_of_batch(jax.random.wrap_key_data(jnp.asarray(words)), self.NUM), self.NUM))
 
     def test_with_the_keys_that_they_come_from(self):
-        """Nor with what `split` and `reset_key` make of those, each alone."""
+        """Nor with the keys that `split` and `reset_key` derive from them."""
         keys = seed_keys_of(common_seeds())
         parts = jax.vmap(lambda key: random.split(key, 3))(keys[:10_000]).reshape(-1)
         alone = ((key_words(each), 1) for each in (keys, reset_keys(keys), parts, reset_keys(parts)))
@@ -320,7 +320,7 @@ class TestBatchesShareNoKeys:
         with pytest.raises(AssertionError, match="share keys"):
             assert_apart((first(common_seeds()), self.NUM))
 
-    def test_notices_a_batch_that_wraps_round(self):
+    def test_notices_a_batch_that_wraps_around(self):
         first = np.array([[7, 2**32 - 10], [7, 80]], np.uint32)
         assert_apart((first, 90))
         with pytest.raises(AssertionError, match="share keys"):
@@ -351,7 +351,7 @@ def assert_apart(*batches):
     """Asserts that batches of keys have no key in common.
 
     Args:
-      *batches: the first keys of batches, uint32 (batches, 2), and how many keys each counts up to.
+      *batches: the first keys of batches, uint32 (batches, 2), and the number of keys in each batch.
     """
     starts, ends = (np.concatenate(bounds) for bounds in zip(*map(intervals, *zip(*batches, strict=True)), strict=True))
     order = np.argsort(starts)
@@ -359,7 +359,7 @@ def assert_apart(*batches):
 
 
 def intervals(first, num):
-    """First and last key of each batch, as numbers of 64 bits; a batch that wraps round is two intervals."""
+    """First and last key of each batch, as numbers of 64 bits; a batch that wraps around is two intervals."""
     block, low = first[:, 0].astype(np.uint64) << np.uint64(32), first[:, 1].astype(np.uint64)
     last = low + np.uint64(num - 1)
     wraps, top = last >> np.uint64(32) > 0, np.uint64(2**32 - 1)
@@ -373,7 +373,7 @@ def test_a_reset_inside_a_reset_does_not_return_to_the_first_key():
     assert (key_words(twice) != key_words(key)).any()
 
 
-# Pairs of streams that must have nothing to do with each other, each uint32 (STREAM,).
+# Pairs of streams that must be independent, each uint32 (STREAM,).
 
 
 def step_keys():
@@ -382,7 +382,7 @@ def step_keys():
 
 
 def seed_keys():
-    """The keys of environments that a program made from their numbers: the most regular ones that there are."""
+    """Keys made from the environments' numbers: the most regular ones possible."""
     return jax.vmap(jax.random.key)(np.arange(STREAM, dtype=np.uint32))
 
 
@@ -473,7 +473,7 @@ def test_streams_are_uniform_and_independent(streams):
 
 
 class TestTheStatisticsThemselves:
-    """They have to notice what a broken derivation of keys would do."""
+    """The checks must notice a broken derivation of keys."""
 
     words = np.asarray(random.bits(jax.random.key(30), (STREAM,)))
 

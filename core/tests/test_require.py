@@ -26,7 +26,7 @@ class Numbers(EnvParams):
 
 @dataclasses.dataclass(frozen=True)
 class Strict(toy.Counter):
-    """A counter whose bonus is a share."""
+    """A counter whose bonus must be from 0 to 1."""
 
     def check_params(self, params: toy.CounterParams) -> None:
         require.between(params, 0, 1, "bonus")
@@ -35,7 +35,7 @@ class Strict(toy.Counter):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class TaxParams(WrapperParams):
-    bonus: Any  # a name that the params inside have, too
+    bonus: Any  # the params inside have this name too
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +78,7 @@ def test_every_element_has_to_hold() -> None:
         require.between(Numbers(low=np.array([0.0, 2.0])), 0, 1, "low")
 
 
-def test_what_jax_holds_and_what_is_not_there_passes() -> None:
+def test_jax_arrays_and_missing_params_pass() -> None:
     require.positive(Numbers(low=jnp.float32(-1), place=None), "low", "place")
     require.ordered(Numbers(low=2.0, high=jnp.float32(1)), "low", "high")
     jax.make_jaxpr(lambda params: require.positive(params, "low", "high"))(Numbers(low=-1.0, high=-1.0))

@@ -10,18 +10,25 @@ import numpy as np
 import pytest
 from envcore import random
 from envcore.errors import InvalidArgumentError, InvalidParamsError
-from envcore.rollout import STEPS_WITHOUT_TIME_LIMIT, EnvRollout, RolloutWrapper, begin, random_policy, unroll
+from envcore.rollout import (
+    STEPS_WITHOUT_TIME_LIMIT,
+    EnvRollout,
+    RolloutWrapper,
+    random_policy,
+    run_rollout,
+    start_rollout,
+)
 from envcore.wrappers import Batched, LogWrapper
 from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(0)
 
 
-def test_unroll_equals_a_python_loop() -> None:
+def test_run_rollout_equals_a_python_loop() -> None:
     env = Spring()
     policy = random_policy(env)
-    start = begin(env, KEY)
-    end, steps = unroll(env, policy, start, 15)
+    start = start_rollout(env, KEY)
+    end, steps = run_rollout(env, policy, start, 15)
     key, state = start.key, start.state
     for t in range(15):
         key, key_act, key_step = random.split(key, 3)
@@ -37,20 +44,20 @@ def test_unroll_equals_a_python_loop() -> None:
     chex.assert_trees_all_close(end.state, state)
 
 
-def test_unroll_in_two_parts_equals_one() -> None:
+def test_run_rollout_in_two_parts_equals_one() -> None:
     env = LogWrapper(Batched(Spring(), 4))
     policy = random_policy(env)
-    start = begin(env, KEY)
-    whole, steps = unroll(env, policy, start, 12)
-    half, first = unroll(env, policy, start, 5)
-    end, second = unroll(env, policy, half, 7)
+    start = start_rollout(env, KEY)
+    whole, steps = run_rollout(env, policy, start, 12)
+    half, first = run_rollout(env, policy, start, 5)
+    end, second = run_rollout(env, policy, half, 7)
     chex.assert_trees_all_equal(end.state, whole.state, strict=True)
     np.testing.assert_array_equal(jnp.concatenate([first.reward, second.reward]), steps.reward)
 
 
 def test_next_obs_is_the_final_one_at_the_end_of_an_episode() -> None:
     env = Spring()
-    _, steps = unroll(env, random_policy(env), begin(env, KEY), 50)
+    _, steps = run_rollout(env, random_policy(env), start_rollout(env, KEY), 50)
     ends = np.flatnonzero(steps.done[:-1])
     goes_on = np.flatnonzero(~steps.done[:-1])
     assert ends.size
@@ -59,9 +66,9 @@ def test_next_obs_is_the_final_one_at_the_end_of_an_episode() -> None:
     assert (steps.obs[1:][ends][:, 1] == 0).all()  # a fresh spring is at rest
 
 
-def test_collect_keeps_what_it_is_told() -> None:
+def test_collect_selects_what_is_kept() -> None:
     env = Counter()
-    _, rewards = unroll(env, random_policy(env), begin(env, KEY), 6, collect=lambda step: step.reward)
+    _, rewards = run_rollout(env, random_policy(env), start_rollout(env, KEY), 6, collect=lambda step: step.reward)
     assert rewards.shape == (6,)
 
 
@@ -69,14 +76,14 @@ def test_policies_see_params_and_observations() -> None:
     def policy(policy_params: Any, obs: jax.Array, key: jax.Array) -> jax.Array:
         return jnp.where(obs[0] == 1, policy_params, 1 - policy_params)  # acts on the first count only
 
-    _, steps = unroll(Counter(), policy, begin(Counter(), KEY), 6, policy_params=jnp.int32(1))
+    _, steps = run_rollout(Counter(), policy, start_rollout(Counter(), KEY), 6, policy_params=jnp.int32(1))
     assert steps.action.tolist() == [1, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("num_steps", [0, -1, 2.0, True])
-def test_unroll_needs_a_number_of_steps(num_steps: Any) -> None:
+def test_run_rollout_needs_a_number_of_steps(num_steps: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="num_steps must be a positive integer"):
-        unroll(Counter(), random_policy(Counter()), begin(Counter(), KEY), num_steps)
+        run_rollout(Counter(), random_policy(Counter()), start_rollout(Counter(), KEY), num_steps)
 
 
 def test_wrapper_shapes_and_first_return() -> None:
@@ -114,7 +121,7 @@ def test_length_and_params() -> None:
     assert set(np.unique(reward)) == {0.0, 2.0}
 
 
-def test_without_a_time_limit_a_rollout_has_a_length_of_its_own() -> None:
+def test_without_a_time_limit_a_rollout_has_a_default_length() -> None:
     assert RolloutWrapper(env_name=Deck()).num_env_steps == STEPS_WITHOUT_TIME_LIMIT
     limited = RolloutWrapper(env_name=Deck(), env_params={"max_steps_in_episode": 5})
     assert limited.num_env_steps == 5
@@ -134,7 +141,7 @@ def forward(variables: Any, obs: Any, key: jax.Array) -> jax.Array:
         (lambda: EnvRollout(forward, Spring(), num_env_steps=9), {"push": np.float32(0.5)}),
     ],
 )
-def test_a_pickled_wrapper_rolls_out_the_same(build: Any, policy_params: Any) -> None:
+def test_a_pickled_wrapper_gives_the_same_rollout(build: Any, policy_params: Any) -> None:
     manager = build()
     copy = pickle.loads(pickle.dumps(manager))
     assert copy.policy == manager.policy
@@ -173,7 +180,7 @@ def test_pmap_over_two_devices() -> None:
         (
             lambda: RolloutWrapper(env_name=Counter(), env_kwargs={"goal": 2}),
             InvalidArgumentError,
-            "has its options already",
+            "already has its options",
         ),
         (
             lambda: RolloutWrapper(env_name=Counter(), env_params={"boni": 1}),

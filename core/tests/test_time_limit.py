@@ -15,7 +15,7 @@ LAST = 2**31 - 1
 
 
 def steps(env: Any, time: int, limit: int, count: int = 4) -> tuple[list[int], list[bool]]:
-    """The times after some steps that wait, without auto-reset, and whether each step is truncated."""
+    """The times after steps without auto-reset, and whether each step is truncated."""
     params = env.default_params.replace(max_steps_in_episode=limit)
     _, state = env.reset(KEY, params)
     state = state.replace(time=np.int32(time))
@@ -69,7 +69,7 @@ def test_without_a_limit_none_terminates_either() -> None:
     assert int(state.time) == LAST
 
 
-def test_auto_reset_and_batches_keep_a_time_that_stands_still() -> None:
+def test_auto_reset_and_batches_keep_a_saturated_time() -> None:
     env = Batched(toy.Counter(), 3)
     params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)
     _, state = env.reset(KEY, params)
@@ -79,7 +79,7 @@ def test_auto_reset_and_batches_keep_a_time_that_stands_still() -> None:
     assert not np.asarray(done).any()
 
 
-def test_lengths_in_the_log_stand_still_too() -> None:
+def test_lengths_in_the_log_saturate_too() -> None:
     env = LogWrapper(toy.Counter(goal=1))
     params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)
     _, state = env.reset(KEY, params)

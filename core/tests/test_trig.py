@@ -62,7 +62,7 @@ def test_a_small_angle_keeps_its_relative_precision():
 
 @pytest.mark.parametrize("ours", [trig.sin, trig.cos])
 @pytest.mark.parametrize("x", [np.inf, -np.inf, np.nan])
-def test_no_angle_has_no_sine(ours, x):
+def test_not_a_number_and_infinities_have_no_sine(ours, x):
     assert np.isnan(ours(jnp.float32(x)))
 
 

@@ -17,7 +17,8 @@ import pytest
 from envcore import random, spaces, wrappers
 from envcore.testing.compare import take
 from envcore.testing.numerics import numerics
-from toy import Counter, Deck, Spring
+from envcore.wrappers.actions import StickyDraws
+from toy import Counter, Deck, Spring, SpringDraws
 
 KEY = jax.random.key(3)
 
@@ -151,6 +152,26 @@ def test_sticky_action_repeats_as_often_as_it_says() -> None:
     rate, count = float(stuck.sum()) / float(could.sum()), float(could.sum())
     assert not done.any()
     assert abs(rate - 0.25) < 4 * (0.25 * 0.75 / count) ** 0.5
+
+
+def test_chance_is_chosen_through_wrappers() -> None:
+    env = wrappers.LogWrapper(wrappers.StickyAction(Spring(), 0.25))
+    _, state = env.reset(KEY)
+    for push, sticks, executed in ((0.1, True, 0.5), (-0.2, False, -0.5), (0.3, True, -0.5)):
+        draws = StickyDraws(SpringDraws(jnp.float32(push)), jnp.bool_(sticks))
+        action = jnp.array([-executed if state.has_last_action & sticks else executed], jnp.float32)
+        before, outcome = state, env.advance(state, action, draws, env.default_params)
+        state = outcome.state
+        assert state.last_action == executed
+        pull = executed + push - before.position - 0.1 * before.velocity
+        np.testing.assert_allclose(state.velocity, before.velocity + 0.1 * pull, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("method", "instead"), [("init_state", "start"), ("transition", "advance")])
+def test_wrappers_say_what_to_call_in_place_of_the_rules(method: str, instead: str) -> None:
+    arguments = [None] * (2 if method == "init_state" else 4)
+    with pytest.raises(NotImplementedError, match=rf"LogWrapper is a wrapper: call {instead}\(.*{method}.*unwrapped"):
+        getattr(wrappers.LogWrapper(Spring()), method)(*arguments)
 
 
 def test_sticky_action_executes_the_first_action_of_an_episode() -> None:

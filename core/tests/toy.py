@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import draw, random, spaces
+from envcore import painting, random, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
@@ -152,9 +152,9 @@ class Spring(Environment[SpringState, SpringParams]):
 
     def paint(self, state: SpringState, params: SpringParams, height: int) -> jax.Array:
         """The mass, and a floor below it, in a picture twice as wide as high."""
-        window = draw.Window((0.0, 0.0), 2.0, 2.0)
-        mass = draw.circle((state.position, 0.0), 0.5)
-        return draw.paint(height, window, (mass, draw.BLUE), (draw.below(-0.5), draw.STONE))
+        window = painting.Window((0.0, 0.0), 2.0, 2.0)
+        mass = painting.circle((state.position, 0.0), 0.5)
+        return painting.paint(height, window, (mass, painting.BLUE), (painting.below(-0.5), painting.STONE))
 
 
 @struct.dataclass
@@ -165,7 +165,7 @@ class DeckState(EnvState):
 
 @dataclasses.dataclass(frozen=True)
 class Deck(Environment[DeckState, EnvParams]):
-    """Guess the cards of a shuffled deck one by one; a wrong guess ends the episode. The shuffle is the dear part."""
+    """Guess the cards of a shuffled deck one by one; a wrong guess ends the episode. Shuffling is expensive."""
 
     expensive_reset: ClassVar[bool] = True
 

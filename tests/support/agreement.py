@@ -1,4 +1,4 @@
-"""Compares what many steps of two implementations led to: exactly, or where they round to the rounding of float32."""
+"""Compares the results of many steps of two implementations: exactly, or up to float32 rounding."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 from lockstep import ROUNDINGS, SPACING
 
 Fields = Mapping[str, np.ndarray]
-"""Arrays by name, (N, ...) each: a row for each step."""
+"""Arrays (N, ...) by name, with one row per step."""
 
 
 def check_agreement(ours: Fields, theirs: Fields, sizes: Mapping[str, np.ndarray]) -> int:
-    """Compares results by name, exactly where the original's are whole numbers or bits.
+    """Compares results by name, exactly if the original's are integers or bools.
 
     Args:
       ours, theirs: the results, under the same names.
-      sizes: for results that are rounded, the size of the numbers that were added up to them; by default their own,
+      sizes: for rounded results, the size of the numbers that were added to compute them; by default their own size,
         but at least 1 for "obs". They may differ by `ROUNDINGS` times the spacing of float32 numbers of that size.
-        Under "undecided" the rows that may differ altogether, bool (N,).
+        The entry "undecided", bool (N,), marks rows that may differ arbitrarily.
 
     Returns:
-      How many rows differ that are undecided.
+      The number of undecided rows that differ.
 
     Raises:
-      AssertionError: another row differs.
+      AssertionError: a decided row differs.
     """
     assert set(ours) == set(theirs), set(ours) ^ set(theirs)
     differs = {name: _differs(ours[name], theirs[name], sizes.get(name), name) for name in theirs}

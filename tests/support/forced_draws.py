@@ -1,4 +1,4 @@
-"""Random draws that the original environments are made to take, in place of those of numpy."""
+"""Random draws that are forced on the original environments, in place of numpy's."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from lockstep import SPACING
 
 Calls = list[tuple[str, Any]]
-"""Methods of `numpy.random.RandomState` in the order in which the original calls them, and what each returns."""
+"""The methods of `numpy.random.RandomState` that the original calls, in order, with their results."""
 
 
 class ForcedDraws:
-    """Stands in for the original's RandomState, and gives out what the next reset or step is to draw."""
+    """Replaces the original's RandomState, and returns the given draws for the next reset or step."""
 
     def __init__(self) -> None:
         self.calls: deque[tuple[str, Any]] = deque()
 
     def giving(self, calls: Calls) -> ForcedDraws:
-        """Sets the next calls, all of which have to come before the `with` ends."""
+        """Sets the next calls, all of which must happen before the end of the `with` block."""
         self.calls.extend(calls)
         return self
 

@@ -1,4 +1,4 @@
-"""Reads the recordings of the original environments in tests/golden; the README there describes their columns."""
+"""Reads the recordings of the original environments in tests/golden; its README describes the columns."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _FOLDER = Path(__file__).parents[1] / "golden"
 
 @dataclass(frozen=True)
 class Segment:
-    """One setting and policy of the original that was recorded.
+    """A recorded combination of settings and policy of the original.
 
     Attributes:
-      label: what it is, for people.
+      label: a description.
       kwargs: arguments of the original's constructor.
-      attributes: attributes that were set on the original after it was made.
+      attributes: attributes that were set on the original after its construction.
     """
 
     label: str
@@ -30,7 +30,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Recording:
-    """Steps of one original environment, one to a row, and some of its resets.
+    """Steps of one original environment, one per row, and some of its resets.
 
     Attributes:
       columns: arrays with one row for each step.
@@ -49,12 +49,12 @@ class Recording:
         return self.columns[column]
 
     def group(self, prefix: str) -> dict[str, np.ndarray]:
-        """The arrays called `prefix.field`, by field: "before", "after" and "draw" of the steps, "reset"."""
+        """The arrays called `prefix.field`, by field; prefixes are "before", "after", "draw" and "reset"."""
         arrays = {**self.columns, **self.extras}
         return {name.removeprefix(f"{prefix}."): x for name, x in arrays.items() if name.startswith(f"{prefix}.")}
 
     def rows(self, index: np.ndarray) -> Recording:
-        """The recording with only these rows, given by a mask or by their numbers."""
+        """The recording with only these rows, given by a mask or by indices."""
         return replace(self, columns={name: x[index] for name, x in self.columns.items()})
 
     def segments(self) -> Iterator[tuple[Segment, Recording]]:
@@ -64,7 +64,7 @@ class Recording:
             yield segment, self.rows(self.columns["segment"] == number)
 
     def events(self) -> dict[str, np.ndarray]:
-        """Which rows show an event, bool (rows,), by the event's name."""
+        """Masks of the rows with each event, bool (rows,), by the name of the event."""
         names = self.meta["event_names"]
         flags = np.unpackbits(self.columns["events"], axis=1, count=len(names)).astype(bool)
         return dict(zip(names, flags.T, strict=True))

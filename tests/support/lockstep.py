@@ -1,9 +1,9 @@
-"""Our classic control environments beside gymnasium's: the same states, the same actions, what comes of them.
+"""Compares envcore's classic control environments with gymnasium's: the same states and actions, and their results.
 
-`our_steps` and `gymnasium_steps` take the same `Inputs` and give the same `Outputs`; `check_agreement` compares two
-of them. Gymnasium computes in float64 (MountainCarContinuous in float32 too, after its first step), we compute in
-float32, so numbers may differ by rounding: by at most `ROUNDINGS` times the spacing of float32 numbers at the size of
-what is added up on the way. A `Task` says for each number what that size is.
+`our_steps` and `gymnasium_steps` take the same `Inputs` and return `Outputs`, which `check_agreement` compares.
+Gymnasium computes in float64 (MountainCarContinuous in float32 too, after its first step), envcore in float32, so
+numbers may differ by rounding: by at most `ROUNDINGS` times the spacing of float32 numbers at the size of the summands.
+A `Task` gives that size for each number.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Inputs(NamedTuple):
     """N steps to take.
 
     Attributes:
-      state: before each step, float64 (N, fields); MountainCarContinuous holds float32 numbers, as in play.
-      elapsed: steps taken in the episode before, int (N,).
+      state: the state before each step, float64 (N, fields); for MountainCarContinuous float32 numbers, as in practice.
+      elapsed: number of steps taken in the episode before, int (N,).
       action: int (N,) or float32 (N,).
-      noise: what Acrobot's torque noise draws, float64 (N,).
-      has_fallen: whether CartPole's episode has terminated before, bool (N,).
+      noise: the draws of Acrobot's torque noise, float64 (N,).
+      has_fallen: whether CartPole's episode has already terminated, bool (N,).
     """
 
     state: np.ndarray
@@ -43,7 +43,7 @@ class Inputs(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """What N steps led to; float64 but for the flags.
+    """The results of N steps; float64, except for the flags.
 
     Attributes:
       state: (N, fields).
@@ -74,17 +74,17 @@ class Agreement(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """How an environment of ours corresponds to gymnasium's of the same id.
+    """The correspondence between an environment of envcore and gymnasium's with the same id.
 
     Attributes:
       id: the environment's id.
-      fields: our state's fields, in the order of gymnasium's state.
+      fields: the fields of our state, in the order of gymnasium's state.
       obs_fields: for each number of an observation, the field that it is computed from.
-      size: (before, after) -> the size of the numbers that are added up to each field, (N, fields).
-      thresholds: (after, size, params) -> distances (N,) to where a flag flips or the car stops, each divided by
-        the size of what is compared.
-      reward_size: (inputs, outputs) -> the size of what is added up to the reward, (N,); 0 where it is exact.
-      angles: fields that are angles wrapped to [-pi, pi]: they are compared on the circle.
+      size: (before, after) -> the size of the summands of each field, (N, fields).
+      thresholds: (after, size, params) -> distances (N,) to thresholds at which a flag changes or the car stops, each
+        divided by the size of the compared numbers.
+      reward_size: (inputs, outputs) -> the size of the summands of the reward, (N,); 0 if it is exact.
+      angles: fields that are angles wrapped to [-pi, pi], which are compared on the circle.
     """
 
     id: str
@@ -101,7 +101,7 @@ class Task:
     def make(self, options: dict[str, Any]) -> tuple[Any, Any]:
         """Our environment and params, with gymnasium's options as constructor arguments or params.
 
-        Torque noise is left out: `our_steps` adds it to the torque.
+        Torque noise is omitted: `our_steps` adds it to the torque.
         """
         options = {name: value for name, value in options.items() if name != "torque_noise_max"}
         static = {field.name for field in dataclasses.fields(envcore.make(self.id)[0])}
@@ -109,7 +109,7 @@ class Task:
         return env, params.replace(**{k: v for k, v in options.items() if k not in static})
 
     def distance(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """How far the fields of two states are apart, (N, fields); wrapped angles the short way round."""
+        """The distances between the fields of two states, (N, fields); the shorter way around for wrapped angles."""
         apart = np.abs(first - second)
         apart[:, self.angles] = np.minimum(apart[:, self.angles], np.abs(2 * np.pi - apart[:, self.angles]))
         return apart
@@ -118,7 +118,7 @@ class Task:
 def our_steps(task: Task, env: Any, params: Any, inputs: Inputs) -> Outputs:
     """Takes the steps with our environment, all at once, in float32.
 
-    The rows are repeated to `ROWS`, so that one compilation serves everybody.
+    The rows are repeated up to `ROWS`, so that all callers share one compilation.
     """
     size, inputs = len(inputs.state), Inputs(*(np.resize(x, (ROWS, *x.shape[1:])) for x in inputs))
     state = our_state(task, env, inputs.state).replace(time=jnp.asarray(inputs.elapsed, jnp.int32))
@@ -138,7 +138,7 @@ def our_steps(task: Task, env: Any, params: Any, inputs: Inputs) -> Outputs:
 
 
 def our_state(task: Task, env: Any, state: np.ndarray) -> Any:
-    """A batch of our states with the numbers of gymnasium's, (N, fields); 0 in every other field."""
+    """A batch of our states with the numbers of gymnasium's, (N, fields); all other fields are 0."""
     _, struct = jax.eval_shape(env.reset, jax.eval_shape(lambda: jax.random.key(0)))
     fields = {name: jnp.asarray(state[:, i], jnp.float32) for i, name in enumerate(task.fields)}
     return jax.tree.map(lambda x: jnp.zeros((len(state), *x.shape), x.dtype), struct).replace(**fields)
@@ -147,7 +147,7 @@ def our_state(task: Task, env: Any, state: np.ndarray) -> Any:
 def gymnasium_steps(
     task: Task, inputs: Inputs, kwargs: dict[str, Any] | None = None, attributes: dict[str, Any] | None = None
 ) -> Outputs:
-    """Takes the steps with gymnasium's environment, made with `kwargs`, then given `attributes`."""
+    """Takes the steps with gymnasium's environment, constructed with `kwargs`, with `attributes` set afterwards."""
     env: Any = gymnasium.make(task.id, disable_env_checker=True, **(kwargs or {}))
     env.reset(seed=0)
     inner = env.unwrapped
@@ -158,7 +158,7 @@ def gymnasium_steps(
         inner.state = state.astype(np.float32) if task is MOUNTAIN_CAR_CONTINUOUS else state
         inner.np_random = _Forced(noise)
         if task is CARTPOLE:
-            inner.steps_beyond_terminated = 1 if has_fallen else None  # any number above 0 does without a warning
+            inner.steps_beyond_terminated = 1 if has_fallen else None  # any number above 0 avoids a warning
         env._elapsed_steps = int(elapsed)
         obs, *flags, _ = env.step(np.array([action]) if inputs.action.dtype.kind == "f" else int(action))
         states.append(np.array(inner.state, np.float64))
@@ -188,7 +188,7 @@ def check_agreement(task: Task, inputs: Inputs, expected: Outputs, actual: Outpu
 
 
 def _cartpole_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    # The last four are what one push adds to each field, within a factor of two.
+    # The last four are the change of each field by one push, within a factor of two.
     return np.maximum(np.maximum(np.abs(before), np.abs(after)), [0.1, 0.2, 0.1, 0.3])
 
 
@@ -264,7 +264,7 @@ MOUNTAIN_CAR = Task(
 MOUNTAIN_CAR_CONTINUOUS = dataclasses.replace(
     MOUNTAIN_CAR,
     id="MountainCarContinuous-v0",
-    # XLA takes numbers below `tiny` for 0.
+    # XLA flushes numbers below `tiny` to 0.
     reward_size=lambda inputs, outputs: (
         100.0 * outputs.terminated
         + 0.1 * np.maximum(inputs.action.astype(np.float64) ** 2, np.finfo(np.float32).tiny / SPACING)
@@ -280,7 +280,7 @@ def _stepper(env: Any) -> Callable[..., Any]:
 
 @dataclasses.dataclass(frozen=True)
 class _Forced:
-    """A random number generator that draws what it is told."""
+    """A random number generator that returns a given number."""
 
     value: float
 

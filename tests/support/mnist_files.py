@@ -1,4 +1,4 @@
-"""Small files in MNIST's format, and how they stand in for MNIST itself.
+"""Small files in MNIST's format, which replace MNIST in tests.
 
 with mnist_files.published(tmp_path):
     env, params = envcore.make("MNISTBandit-bsuite")
@@ -19,7 +19,7 @@ from envcore_bsuite.mnist_data import IMAGES, LABELS, Mnist
 
 
 def random_images(count: int = 40) -> Mnist:
-    """Images that are the same in every run: a fifth of the pixels has ink, up to 255; each digit occurs."""
+    """Images that are the same in every run: a fifth of the pixels is above 0, up to 255; each digit occurs."""
     rng = np.random.default_rng(2026)
     ink = rng.integers(1, 256, (count, 28, 28), dtype=np.uint8)
     images = np.where(rng.random(ink.shape) < 0.2, ink, 0).astype(np.uint8)
@@ -46,9 +46,9 @@ def write(folder: Path, mnist: Mnist, *, packed: bool = True) -> Path:
 
 @contextlib.contextmanager
 def published(folder: Path, count: int = 40) -> Generator[Mnist, None, None]:
-    """Within it, MNIST itself is `random_images(count)`: written to `folder/mnist`, found there, and of the right hash.
+    """A context in which `random_images(count)` replaces MNIST: in `folder/mnist`, with the expected hashes.
 
-    Equal folders share compiled programs, so many tests of the catalogue do well to share one.
+    Equal folders share compiled programs, so tests should share one if possible.
     """
     mnist = random_images(count)
     write(folder / "mnist", mnist)

@@ -1,4 +1,4 @@
-"""What every suite's tests of `check_params` do with a row of their tables."""
+"""Checks for one row of the tables in the suites' tests of `check_params`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from envcore.errors import InvalidParamsError
 
 
 def check_refused(env: Any, changes: dict[str, Any], message: str) -> None:
-    """The default params with these changes are refused with this message, but pass where JAX holds what changed."""
+    """Asserts that the default params with these changes are refused with this message, but pass as JAX arrays."""
     params = env.default_params.replace(**changes)
     with pytest.raises(InvalidParamsError, match=message):
         env.reset(jax.random.key(0), params)
@@ -22,6 +22,6 @@ def check_refused(env: Any, changes: dict[str, Any], message: str) -> None:
 
 
 def check_taken(env: Any, changes: dict[str, Any]) -> None:
-    """The default params pass, and with these changes, too."""
+    """Asserts that the default params pass, with and without these changes."""
     env.check_params(env.default_params)
     env.check_params(env.default_params.replace(**changes))

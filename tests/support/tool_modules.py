@@ -1,4 +1,4 @@
-"""The tools of this repository, which are no packages, as modules."""
+"""Imports the tools of this repository, which are not packages, as modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TOOLS = Path(__file__).parents[2] / "tools"
 
 
 def load_tool(path: str) -> Any:
-    """Imports a file below `tools`, such as "pixels/__main__.py"."""
+    """Imports a file in `tools`, such as "pixels/__main__.py"."""
     spec = importlib.util.spec_from_file_location(path.removesuffix(".py").replace("/", "_"), TOOLS / path)
     assert spec is not None
     assert spec.loader is not None

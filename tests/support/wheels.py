@@ -1,8 +1,8 @@
-"""Real wheels, and bare virtual environments to install them into without a network.
+"""Real wheels, and empty virtual environments to install them into without a network.
 
-What our distributions need from others is not downloaded: a folder with links to the packages of the interpreter
-that runs the tests stands behind each environment's own site-packages, and their metadata is copied into it, so that
-uv resolves, installs and uninstalls as it would anywhere. Nothing of the workspace is linked.
+Third-party packages are not downloaded. Each environment's site-packages is extended by a folder with links to the
+packages of the interpreter that runs the tests, and contains copies of their metadata, so that uv resolves, installs
+and uninstalls as usual. Nothing of the workspace is linked.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ SUITES = ("envcore-bsuite", "envcore-classic-control", "envcore-minatar", "envco
 
 @dataclasses.dataclass(frozen=True)
 class Probe:
-    """What a program printed.
+    """The output of a program.
 
     Attributes:
-      result: its variable `result`, which went through JSON.
+      result: its variable `result`, passed through JSON.
       stderr: warnings and tracebacks.
     """
 
@@ -36,7 +36,7 @@ class Probe:
 
 @dataclasses.dataclass(frozen=True)
 class Venv:
-    """A virtual environment with nothing of ours in it until it is installed."""
+    """A virtual environment, in which no distribution of the workspace is installed at first."""
 
     folder: Path
     variables: dict[str, str]
@@ -47,37 +47,37 @@ class Venv:
         return self.folder / "bin" / "python"
 
     def install(self, *requirements: str, force: bool = False) -> None:
-        """Installs as `pip install` does; `force` leaves out what they need, also where it does not fit."""
+        """Installs like `pip install`; `force` ignores dependencies, even conflicting ones."""
         self._pip("install", *(["--no-deps"] if force else []), *requirements)
 
     def uninstall(self, distribution: str) -> None:
-        """Uninstalls as `pip uninstall` does."""
+        """Uninstalls like `pip uninstall`."""
         self._pip("uninstall", distribution)
 
     def _pip(self, command: str, *arguments: str) -> None:
-        # Without --python, uv may take the environment that the tests themselves run in.
+        # Without --python, uv might use the environment that the tests run in.
         _uv("pip", command, "--python", str(self.python), *arguments, variables=self.variables)
 
     def run(self, code: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Runs a program in a new process, whatever comes of it."""
+        """Runs a program in a new process; it may fail."""
         command = [str(self.python), "-I", "-c", dedent(code)]
         environment = {**self.variables, **variables}
         return subprocess.run(command, env=environment, cwd=self.folder, capture_output=True, text=True, check=False)
 
     def probe(self, code: str, **variables: str) -> Probe:
-        """Runs a program that sets `result`, and fails where it fails."""
+        """Runs a program that sets `result`; fails if the program fails."""
         process = self.run(f"{dedent(code)}\nimport json\nprint(json.dumps(result))", **variables)
         assert process.returncode == 0, process.stderr
         return Probe(json.loads(process.stdout.splitlines()[-1]), process.stderr)
 
 
 class Workshop:
-    """Builds wheels and makes environments, in a folder of its own.
+    """Builds wheels and creates virtual environments, in a separate folder.
 
     Attributes:
       folder: the folder.
-      variables: environment variables with which uv finds the wheels, and nothing of the workspace.
-      site_packages: what each new environment's site-packages starts with, in place of downloads.
+      variables: environment variables with which uv finds the wheels, but nothing of the workspace.
+      site_packages: the initial contents of each environment's site-packages, in place of downloads.
     """
 
     def __init__(self, folder: Path):
@@ -88,7 +88,7 @@ class Workshop:
         self.site_packages = folder / "site_packages"
         self.variables = {**_bare_environment(), "UV_FIND_LINKS": str(self._wheels)}
         self._shadow_third_parties()
-        # `uv sync` has put the build backend into uv's cache, unless somebody has emptied that.
+        # `uv sync` has put the build backend into uv's cache, unless the cache has been cleared.
         offline = {**self.variables, "UV_OFFLINE": "1"}
         if _run_uv(*self._build(ROOT / "core"), variables=offline).returncode == 0:
             self.variables = offline
@@ -100,14 +100,14 @@ class Workshop:
             self.build(pyproject.parent)
 
     def build(self, source: Path) -> None:
-        """Builds a wheel where every environment finds it."""
+        """Builds a wheel into the folder in which all environments look for wheels."""
         _uv(*self._build(source), variables=self.variables)
 
     def _build(self, source: Path) -> tuple[str, ...]:
         return "build", "--python", sys.executable, "--wheel", "--out-dir", str(self._wheels), str(source)
 
     def build_plugin(self, distribution: str, code: str, *, requires: str = "envcore") -> None:
-        """Builds the wheel of a distribution whose plugin module holds `code`."""
+        """Builds the wheel of a distribution whose plugin module contains `code`."""
         module = distribution.replace("-", "_")
         source = self.folder / "sources" / distribution
         source.mkdir(parents=True)
@@ -133,7 +133,7 @@ class Workshop:
         self.build(source)
 
     def venv(self, name: str, *requirements: str) -> Venv:
-        """Makes an environment and installs into it."""
+        """Creates an environment and installs requirements into it."""
         folder = self.folder / "venvs" / name
         _uv("venv", "--python", sys.executable, str(folder), variables=self.variables)
         (site_packages,) = folder.glob("lib/python*/site-packages")
@@ -171,6 +171,6 @@ def _uv(*arguments: str, variables: dict[str, str]) -> None:
 
 
 def _run_uv(*arguments: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    uv = os.environ.get("UV") or shutil.which("uv")  # `uv run` says where it is
+    uv = os.environ.get("UV") or shutil.which("uv")  # `uv run` sets it
     assert uv is not None, "these tests need uv: pip install uv"
     return subprocess.run([uv, *arguments], env=variables, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""The benchmark: what its programs read, its rows and its report. The peers are not in this environment."""
+"""The benchmark: the readings of its programs, its rows and its report. The peer libraries are not installed here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def workloads(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def played_by_hand(env_id: str) -> float:
-    """Rewards, and column `number` of the observations that step `number` starts from, of gymnax's loop."""
+    """The rewards of gymnax's loop, and column `number` of the observations before step `number`."""
     env: Any
     env, params = envcore.make(env_id)
     reset, step = jax.vmap(env.reset, (0, None)), jax.vmap(env.step, (0, 0, 0, None))
@@ -50,7 +50,7 @@ def test_the_loop_reads_another_column_in_each_step(workloads: Any, env_id: str,
 
 
 def instructions_of_loops(program: str) -> list[str]:
-    """What the `while` bodies of a compiled program store, and all that they call: not what is within a fusion."""
+    """The arrays that `while` bodies of a compiled program and their callees store, but not those inside fusions."""
     computations = {}
     for part in program.split("\n}\n"):
         found = re.search(r"^(?:ENTRY )?%(\S+) \(.*\{$", part, flags=re.MULTILINE)
@@ -68,7 +68,7 @@ def instructions_of_loops(program: str) -> list[str]:
 @pytest.mark.parametrize("reading", ["own", "float32"])
 @pytest.mark.parametrize("builder", ["memory_floor", "envcore_same_loop", "envcore_vmap", "envcore_rollout"])
 def test_every_step_stores_the_whole_observation(workloads: Any, builder: str, reading: str) -> None:
-    """In the compiled loop: floats for all cells in one reading, and in the other none."""
+    """The compiled loop stores floats for all cells in one reading, and none in the other."""
     run = getattr(workloads, builder)("Breakout-MinAtar", NUM_ENVS, NUM_STEPS, reading)
     inside = instructions_of_loops(str(jax.jit(run).lower(KEY).compile().as_text()))
     written = [line for line in inside if re.search(r" (convert|fusion|compare|broadcast|call|bitcast)\(", line)]
@@ -80,7 +80,7 @@ def test_every_step_stores_the_whole_observation(workloads: Any, builder: str, r
 @pytest.mark.parametrize("reading", ["own", "float32"])
 def test_the_floor_writes_new_numbers_in_each_step(workloads: Any, reading: str) -> None:
     run = workloads.memory_floor("Breakout-MinAtar", NUM_ENVS, NUM_STEPS, reading)
-    # Zeros at first, then whether the environment's number and the step's have a sum that is odd.
+    # Zeros at first, then whether the sum of the environment's number and the step's is odd.
     expected = sum((env + step) % 2 for step in range(1, NUM_STEPS) for env in range(NUM_ENVS))
     assert float(jax.jit(run)(KEY)) == expected
 
@@ -122,7 +122,7 @@ def test_a_baseline_with_float32_alone_is_compared_in_that(workloads: Any, monke
     assert rows[1]["ratio"] == pytest.approx(rows[1]["steps_per_second"] / rows[0]["steps_per_second"])
 
 
-def test_one_line_a_row() -> None:
+def test_one_line_per_row() -> None:
     row = {
         "id": "CartPole-v1",
         "num_envs": 2048,

@@ -42,8 +42,8 @@ def test_a_good_wheel_has_no_problems(tmp_path):
             "the wheel has no entry point in the group envcore.plugins",
         ),
         ({"envcore_toy-1.0.dist-info/METADATA": "Metadata-Version: 2.4\nName: x\n"}, "the wheel has no README"),
-        ({"envcore_toy/tests/data.txt": ""}, "the wheel holds envcore_toy/tests/data.txt"),
-        ({"envcore_toy/test_toy.py": ""}, "the wheel holds envcore_toy/test_toy.py"),
+        ({"envcore_toy/tests/data.txt": ""}, "the wheel contains envcore_toy/tests/data.txt"),
+        ({"envcore_toy/test_toy.py": ""}, "the wheel contains envcore_toy/test_toy.py"),
         ({"tools/new.py": ""}, "the wheel installs tools"),
     ],
 )
@@ -68,7 +68,7 @@ def test_every_distribution_of_the_workspace_is_found():
 
 @pytest.mark.slow
 def test_bad_distributions_fail_beside_good_ones(tmp_path, capsys):
-    """A workspace of the core, the command line and three variants of the example: as it is, empty, and with a bug."""
+    """A workspace of the core, the command line and three variants of the example: unchanged, empty, and with a bug."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (workspace / "pyproject.toml").write_text('[tool.uv.workspace]\nmembers = ["core", "plugins/*"]\n')
@@ -121,7 +121,7 @@ def test_a_distribution_that_was_not_built_fails(tmp_path):
     assert (finding, complaints) == ("", ["its wheel was not built"])
 
 
-def test_a_failing_command_is_named_with_what_it_said(tmp_path):
+def test_a_failing_command_is_reported_with_its_output(tmp_path):
     error = TOOL["CommandError"]
     with pytest.raises(error, match=r"`uv no-such-command` failed:\n.*no-such-command"):
         TOOL["run"]("uv", "no-such-command", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""What CI, the README and the distributions say about each other."""
+"""Consistency of CI, the README and the distributions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def steps():
-    """The steps that .ci/run knows, each with its commands."""
+    """The steps of .ci/run, each with its commands."""
     found = re.findall(r"^step_(\w+)\(\) \{\n(.*?)^\}", RUN.read_text(), re.MULTILINE | re.DOTALL)
     return {name: [line.strip() for line in body.splitlines()] for name, body in found}
 
@@ -37,7 +37,7 @@ def workflow(name):
     return yaml.safe_load((ROOT / ".github" / "workflows" / name).read_text())
 
 
-def test_the_readme_and_ci_run_the_tests_alike():
+def test_the_readme_and_ci_run_the_same_tests():
     commands = re.findall(r"^pip install uv && (uv run pytest.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert len(commands) == 1
     assert steps()["tests"] == [commands[0], f"{commands[0]} -m slow -p no:envcore.testing.unoptimized"]
@@ -49,7 +49,7 @@ def test_all_steps_run_by_default():
 
 
 class Checkout:
-    """A checkout of little but .ci/run, on a machine whose tools only write down what they are asked for."""
+    """A minimal checkout with .ci/run, on a machine whose tools only log their arguments."""
 
     def __init__(self, folder):
         self.folder = folder / "checkout"
@@ -71,7 +71,7 @@ class Checkout:
         path.chmod(0o755)
 
     def run(self, step, **variables):
-        """Returns what the tools were asked for, and the step's errors."""
+        """Returns the log of the tools, and the step's errors."""
         self.log.write_text("")
         environment = {"PATH": f"{self.tools}:/usr/bin:/bin", "LOG": str(self.log), **variables}
         command = [self.folder / ".ci" / "run", step]
@@ -85,7 +85,7 @@ def checkout(tmp_path):
     return Checkout(tmp_path)
 
 
-def test_the_oldest_jax_is_the_one_that_core_claims(checkout):
+def test_the_oldest_jax_is_the_lower_bound_of_core(checkout):
     bounds = {re.split("[>=]+", line)[0]: re.split("[>=]+", line)[1] for line in core()["dependencies"]}
     asked, _ = checkout.run("oldest")
     assert f"jax=={bounds['jax']} jaxlib=={bounds['jaxlib']}\n" in asked
@@ -120,7 +120,7 @@ def test_the_newest_jax_runs_on_debians_python(checkout):
     assert "mmdebstrap" not in again
 
 
-def test_the_newest_jax_runs_on_a_python_that_is_there(checkout):
+def test_the_newest_jax_runs_on_an_installed_python(checkout):
     checkout.add(checkout.tools / "mmdebstrap", "exit 1")
     assert "--python 3.14 build/newest" in checkout.run("newest", UV_PYTHON="3.14")[0]
     checkout.add(checkout.tools / "uv", '[ "$2" != list ] || echo "jax 0"; [ "$2" != find ] || echo /of/system')
@@ -129,7 +129,7 @@ def test_the_newest_jax_runs_on_a_python_that_is_there(checkout):
     assert "mmdebstrap" not in asked
 
 
-def test_the_newest_jax_is_left_out_where_there_is_no_python_for_it(checkout):
+def test_the_newest_jax_is_skipped_without_a_python_for_it(checkout):
     checkout.add(checkout.tools / "apt-get", "echo mirror")
     checkout.add(checkout.tools / "mmdebstrap", "exit 1")
     asked, errors = checkout.run("newest")
@@ -138,7 +138,7 @@ def test_the_newest_jax_is_left_out_where_there_is_no_python_for_it(checkout):
 
 
 @pytest.mark.parametrize("python", claimed_pythons())
-def test_the_lock_file_has_jax_for_every_python_that_we_claim(python):
+def test_the_lock_file_has_jax_for_every_supported_python(python):
     lock = tomllib.loads((ROOT / "uv.lock").read_text())
     assert lock["requires-python"] == core()["requires-python"]
     here = {"python_full_version": f"{python}.0", "sys_platform": "linux"}
@@ -168,7 +168,7 @@ def test_the_workflow_runs_every_step_on_every_python():
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_workflows_ask_for_little_and_pin_their_actions(path):
+def test_workflows_have_few_permissions_and_pin_their_actions(path):
     text = path.read_text()
     permissions = yaml.safe_load(text)["permissions"]
     assert permissions in ({}, {"contents": "read"})
@@ -178,7 +178,7 @@ def test_workflows_ask_for_little_and_pin_their_actions(path):
     assert "secrets." not in text
 
 
-def test_a_release_publishes_by_oidc_what_the_wheel_check_has_tried():
+def test_a_release_publishes_the_checked_wheels_by_oidc():
     jobs = workflow("release.yml")["jobs"]
     assert any(step.get("run") == ".ci/run wheels" for step in jobs["build"]["steps"])
     assert jobs["publish"]["needs"] == "build"

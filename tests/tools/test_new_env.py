@@ -26,7 +26,7 @@ def envcore_env_specs() -> list[EnvSpec]:
 
 @pytest.fixture
 def suite(tmp_path):
-    """A suite without environments, installed where PYTHONPATH holds its `src`."""
+    """A suite without environments, installed by putting its `src` on PYTHONPATH."""
     folder = tmp_path / "suite"
     package = folder / "src" / "made_up"
     metadata = folder / "src" / "made_up-1.0.dist-info"
@@ -56,7 +56,7 @@ def add(suite, *arguments):
 
 
 @pytest.mark.slow
-def test_what_it_writes_passes_every_check_as_it_is(suite):
+def test_the_written_files_pass_every_check_unchanged(suite):
     add(suite, "Corridor", "Corridor-v0", "Walk to the end of a corridor.")
     add(suite, "MNISTWalk", "MNISTWalk-v1", "Walk from digit to digit, as far as naïve agents can")
 
@@ -94,7 +94,7 @@ def test_it_adds_rows_in_order_and_keeps_the_rest(suite):
         (("corridor", "Corridor-v0", "Walk."), "'corridor' is not a class name"),
         (("Cor ridor", "Corridor-v0", "Walk."), "'Cor ridor' is not a class name"),
         (("True", "Corridor-v0", "Walk."), "'True' is not a class name"),
-        (("Class", "Corridor-v0", "Walk."), "would live in class.py, which Python cannot import"),
+        (("Class", "Corridor-v0", "Walk."), "would be in class.py, which Python cannot import"),
         (("Plugin", "Corridor-v0", "Walk."), "plugin.py exists already: choose another class name"),
         (("Corridor", "Corridor v0", "Walk."), "EnvSpec.id 'Corridor v0' must"),
         (("Corridor", "CartPole-v1", "Walk."), "CartPole-v1 is announced already, by envcore-classic-control"),
@@ -114,7 +114,7 @@ def test_a_second_environment_of_the_same_name(suite):
     assert_refused(suite, ("Passage", "Corridor-v0", "Walk."), "Corridor-v0 is announced already, by")
 
 
-def test_a_test_that_is_there_already_is_not_overwritten(suite):
+def test_an_existing_test_is_not_overwritten(suite):
     (suite / "tests").mkdir()
     (suite / "tests" / "test_corridor.py").write_text("")
     assert_refused(suite, ("Corridor", "Corridor-v0", "Walk."), "test_corridor.py exists already")
@@ -125,11 +125,11 @@ def test_a_test_that_is_there_already_is_not_overwritten(suite):
     [
         ("pyproject.toml", None, "is not a suite: it has no pyproject.toml"),
         ("src/made_up/plugin.py", None, "must have one src/PACKAGE/plugin.py"),
-        ("src/made_up/plugin.py", "import nothing_of_this_name", "does not work as it is: ModuleNotFoundError"),
-        ("src/made_up/plugin.py", PLUGIN.replace("[]", "list()"), "must return one list [...] of rows"),
+        ("src/made_up/plugin.py", "import nothing_of_this_name", "does not work: ModuleNotFoundError"),
+        ("src/made_up/plugin.py", PLUGIN.replace("[]", "list()"), "must return a literal list [...] of rows"),
     ],
 )
-def test_a_folder_that_is_no_suite(suite, path, text, message):
+def test_a_folder_that_is_not_a_suite(suite, path, text, message):
     if text is None:
         (suite / path).unlink()
     else:
@@ -138,7 +138,7 @@ def test_a_folder_that_is_no_suite(suite, path, text, message):
 
 
 def assert_refused(suite, arguments, message):
-    """One line of error, and nothing is written."""
+    """An error on one line; nothing is written."""
     before = contents(suite)
     done = new_env(suite, *arguments)
     assert done.returncode == 1

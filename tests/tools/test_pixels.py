@@ -1,4 +1,4 @@
-"""The measurement of pixel observations, on a few tiny frames: that it runs, not how fast."""
+"""The measurement of pixel observations runs, on a few tiny frames; speed is not tested."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Measures envcore beside gymnax and pgx: `uv run --no-default-groups --group peers python tools/benchmark --help`.
+"""Compares envcore with gymnax and pgx: `uv run --no-default-groups --group peers python tools/benchmark --help`.
 
 The libraries run in one process, alternating, on the same workload: `jit` of a `scan` over `vmap` of the environment,
 random actions drawn inside, auto-reset. All observations of a step are stored, and the next iteration reads one column
-of them, another each time: in their own dtype (carried as it is), and as the float32 that networks read. Reported are
-medians, their ratio, the time as a multiple of the memory floor's (a loop that only writes and carries as many
-numbers), and the time to trace and compile.
+of them, a different one each time: in their own dtype, and as float32, which networks read. It reports medians, their
+ratio, the time as a multiple of the memory floor's (a loop that only writes and carries as many numbers), and the time
+to trace and compile.
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ def main() -> None:
     )
     parser.add_argument("--num-envs", nargs="+", type=int, default=[1, 128, 2048, 16384], help="per device")
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
-    parser.add_argument("--steps", type=int, help="of each environment (default: two million in all, 50 at least)")
+    parser.add_argument(
+        "--steps", type=int, help="steps of each environment (default: two million in total, at least 50)"
+    )
     parser.add_argument("--repeats", type=int, default=7, help="timed runs of each program")
     parser.add_argument("--compiles", type=int, default=1, help="timed compilations of each program")
-    parser.add_argument("--devices", type=int, default=1, help="run on that many devices with pmap")
+    parser.add_argument("--devices", type=int, default=1, help="run on this number of devices with pmap")
     parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for results.json and .md")
     args = parser.parse_args()
     if args.devices > jax.local_device_count():
-        parser.error(f"--devices {args.devices}, but JAX sees {jax.local_device_count()}")
+        parser.error(f"--devices {args.devices}, but JAX has {jax.local_device_count()}")
 
     results = []
     for env_id in [env_id for name in args.ids for env_id in SUITES.get(name, (name,))]:

@@ -1,4 +1,4 @@
-"""Timing: compile each variant, then run them alternately."""
+"""Timing: compiles each variant, then runs them alternately."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def measure(
 ) -> list[dict[str, Any]]:
     """Measures the variants on one environment and batch size, in each of their readings.
 
-    Returns one row for each program, with its median rate, its speed beside the baseline's in the same reading (or in
-    float32, where the baseline has only that), and its time as a multiple of the memory floor's in the same reading.
+    Returns one row per program, with its median rate, its speed relative to the baseline's in the same reading (or in
+    float32, if the baseline has no other), and its time as a multiple of the memory floor's in the same reading.
     """
     programs, compile_seconds, dtypes = {}, {}, {}
     keys = jax.random.split(jax.random.PRNGKey(0), devices)
@@ -26,7 +26,7 @@ def measure(
             dtypes[program] = dtype
             run = VARIANTS[variant](env_id, num_envs, num_steps, reading)
             for _ in range(compiles):
-                jax.clear_caches()  # so that tracing is paid for every time
+                jax.clear_caches()  # so that tracing is measured every time
                 started = time.perf_counter()
                 programs[program] = _compile(run, keys, devices)
                 times.append(time.perf_counter() - started)

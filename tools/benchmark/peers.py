@@ -1,6 +1,6 @@
-"""The libraries that envcore is measured beside, each environment as gymnax's API shows it.
+"""The libraries that envcore is compared with, with gymnax's API.
 
-They are in the group `peers`, which the tests run without: each is imported when it is asked for.
+They are in the dependency group `peers`, which tests do not install, so each is imported only when needed.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ _COLUMNS = ("id", "environments", "reads", "program", "M steps/s", "ratio", "to"
 
 
 def markdown(rows: list[dict[str, Any]], header: bool) -> str:
-    """One line a row, under a header if asked for."""
+    """Formats one line per row, with an optional header."""
     lines = []
     if header:
         lines += ["| " + " | ".join(_COLUMNS) + " |", "|" + "---|" * len(_COLUMNS)]

@@ -1,4 +1,4 @@
-"""The programs that are timed: one builder a variant, each returning `run(key) -> float32 ()`."""
+"""The timed programs: one builder per variant, which returns `run(key) -> float32 ()`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import envcore
 import jax
 import jax.numpy as jnp
 from envcore.fusion import compute_once
-from envcore.rollout import begin, random_policy, unroll
+from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.spaces import batch_space
 from envcore.wrappers import Batched
 from peers import has_gymnax, has_pgx, make_gymnax, make_pgx
@@ -18,7 +18,7 @@ from peers import has_gymnax, has_pgx, make_gymnax, make_pgx
 Run = Callable[[jax.Array], jax.Array]
 
 OWN, FLOAT32, NETWORK = "own", "float32", "network"
-"""What is read of the observations: their own dtype, float32, or all that the network in the loop takes."""
+"""How observations are read: in their own dtype, as float32, or by the network in the loop."""
 
 SUITES = {
     "classic-control": ("CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"),
@@ -43,15 +43,15 @@ SUITES = {
     ),
     "minatar": ("Asterix-MinAtar", "Breakout-MinAtar", "Freeway-MinAtar", "Seaquest-MinAtar", "SpaceInvaders-MinAtar"),
 }
-"""Environments that gymnax has too, by suite; without MNISTBandit-bsuite, for which both would download images."""
+"""Environments that gymnax has too, by suite; without MNISTBandit-bsuite, because both would download images."""
 
 
 def carried(obs: jax.Array, reading: str) -> jax.Array:
     """The observations as the next iteration of a loop gets them: (num_envs, size), in the dtype of the reading.
 
-    `seen` reads one column of them there, which one depends on the iteration, so that XLA has to store them all. A
-    plain sum of float32 would not do: it is a scalar loop on XLA's CPU backend, slower than most steps. Nor would a
-    slice known in advance, nor an optimization barrier: XLA then leaves most of the observation out.
+    There `seen` reads one column of them, which depends on the iteration, so that XLA has to store them all. A sum of
+    float32 does not work: on XLA's CPU backend it is a scalar loop, slower than most steps. A static slice or an
+    optimization barrier does not work either: XLA then computes only part of the observation.
     """
     if reading == NETWORK:
         return obs
@@ -60,7 +60,7 @@ def carried(obs: jax.Array, reading: str) -> jax.Array:
 
 
 def seen(obs: jax.Array, step: jax.Array, reading: str) -> jax.Array:
-    """The sum of one column of `carried` observations, another in each step."""
+    """The sum of one column of `carried` observations, a different one in each step."""
     if reading == NETWORK:
         return jnp.float32(0)
     column = jax.lax.dynamic_index_in_dim(obs, step % obs.shape[1], axis=1, keepdims=False)
@@ -68,7 +68,7 @@ def seen(obs: jax.Array, step: jax.Array, reading: str) -> jax.Array:
 
 
 def memory_floor(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """No environment: a loop that only writes and carries as many numbers as the observations have."""
+    """A loop without an environment, which only writes and carries as many numbers as the observations have."""
     space = envcore.make(env_id)[0].observation_space()
     shape, dtype = (num_envs, math.prod(space.shape)), jnp.float32 if reading == FLOAT32 else space.dtype
 
@@ -85,14 +85,14 @@ def memory_floor(env_id: str, num_envs: int, num_steps: int, reading: str) -> Ru
 
 
 def gymnax_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Gymnax in the faster of the usual loops: keys from one split, all actions from one draw."""
+    """Gymnax in the faster of the usual loops: keys from one split, all actions sampled at once."""
     env, params = make_gymnax(env_id)
     act = _jax_random_actions(env.action_space(params), num_envs)
     return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
 
 
 def gymnax_readme(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Gymnax as its README puts it: a key and a draw of its own for each action."""
+    """Gymnax in the loop of its README: a separate key and sample for each action."""
     env, params = make_gymnax(env_id)
     sample = jax.vmap(env.action_space(params).sample)
 
@@ -113,7 +113,7 @@ def pgx_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
 
 
 def envcore_same_loop(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Envcore in exactly gymnax's loop: only `reset` and `step` are ours."""
+    """Envcore in exactly gymnax's loop: only `reset` and `step` are envcore's."""
     env, params = envcore.make(env_id)
     act = _jax_random_actions(env.action_space(params), num_envs)
     return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
@@ -181,18 +181,18 @@ VARIANTS: dict[str, Callable[[str, int, int, str], Run]] = {
 }
 
 BASELINES = {"envcore + MLP": "gymnax + MLP", "MLP alone": "gymnax + MLP"}
-"""What a variant's ratio is taken to, where it is not "gymnax"."""
+"""The baselines of ratios, where they are not "gymnax"."""
 
 
 def has(variant: str, env_id: str) -> bool:
-    """Whether there is such a program of an environment: the peers lack some."""
+    """Whether the variant exists for an environment: the peer libraries lack some."""
     if variant == "pgx":
         return has_pgx(env_id)
     return not variant.startswith("gymnax") or has_gymnax(env_id)
 
 
 def readings(variant: str, env_id: str) -> dict[str, str]:
-    """What to read in a program, and by which dtype the table calls it: float32 observations are read once."""
+    """The readings of a program, with the dtype that the table shows; float32 observations have only one reading."""
     if "MLP" in variant:
         return {NETWORK: NETWORK}
     library = variant.partition(",")[0]
@@ -233,7 +233,7 @@ def _vmap_loop(
 
 
 def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: Any, reading: str) -> Run:
-    """`unroll` carries no observation: its policy gets it, and so it is read there, stored as a network would."""
+    """`run_rollout` carries no observation, so it is read and stored where the policy, such as a network, gets it."""
     batch = Batched(env, num_envs)
 
     def collect(transition: Any) -> jax.Array:
@@ -241,7 +241,8 @@ def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: 
         return compute_once(lambda obs, step: seen(obs, step, reading), obs, step) + transition.reward.sum()
 
     def run(key: jax.Array) -> jax.Array:
-        return unroll(batch, policy, begin(batch, key, params), num_steps, params, collect=collect)[1].sum()
+        start = start_rollout(batch, key, params)
+        return run_rollout(batch, policy, start, num_steps, params, collect=collect)[1].sum()
 
     return run
 

@@ -10,14 +10,14 @@
 #     "setuptools<81",
 # ]
 # ///
-"""Records bsuite's own scores of several agents, with the logs that they were computed from.
+"""Records bsuite's own scores of several agents, with the logs they are computed from.
 
     uv run tools/bsuite_scores/__main__.py [agents ...] [--out tests/golden/bsuite_scores] [--radar FOLDER]
 
-bsuite's analysis runs only on old libraries; uv reads them from the head of this file and installs them beside the
-project's own. One agent is bsuite's random one, cut short, without mnist's data. The logs of the others are made up
-here, from a seed: their scores are spread from 0 to 1, and some stop early, go on for too long or hold two runs. The
-random agent's differ each time, because most of bsuite's environments have no seed.
+bsuite's analysis needs old libraries; uv reads them from the head of this file and installs them separately from the
+project's own. One agent is bsuite's random agent, with fewer episodes and without mnist's data. The logs of the others
+are generated from a seed: their scores range from 0 to 1, and some logs stop early, continue for too long or contain
+two runs. The random agent's logs differ each time, because most of bsuite's environments have no seed.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ def main() -> None:
         description="\n\n".join([summary, *description]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("agents", nargs="*", default=list(agents.AGENTS), help="which to record (default: all)")
-    parser.add_argument("--out", type=Path, default=_GOLDEN, help="where the recordings go")
-    parser.add_argument("--radar", type=Path, help="a folder for bsuite's radar plots of the agents")
+    parser.add_argument("agents", nargs="*", default=list(agents.AGENTS), help="agents to record (default: all)")
+    parser.add_argument("--out", type=Path, default=_GOLDEN, help="folder for the recordings")
+    parser.add_argument("--radar", type=Path, help="folder for bsuite's radar plots of the agents")
     args = parser.parse_args()
     unknown = set(args.agents) - set(agents.AGENTS)
     if unknown:
-        parser.error(f"no such agents: {', '.join(sorted(unknown))}; there are {', '.join(agents.AGENTS)}")
+        parser.error(f"unknown agents: {', '.join(sorted(unknown))}; choose from {', '.join(agents.AGENTS)}")
 
-    warnings.simplefilter("ignore")  # the old libraries warn of each other
+    warnings.simplefilter("ignore")  # the old libraries warn about each other
     args.out.mkdir(parents=True, exist_ok=True)
     for name in args.agents:
         with tempfile.TemporaryDirectory() as folder:
@@ -76,9 +76,9 @@ def main() -> None:
 
 
 def official_scores(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What bsuite's analysis says of the logs in a folder: scores and their means by tag.
+    """The results of bsuite's analysis of the logs in a folder: scores and their means by tag.
 
-    bsuite reads the files in the order in which the file system lists them; here it is that of bsuite's sweep.
+    bsuite reads the files in the order of the file system; here they are sorted in the order of bsuite's sweep.
     """
     order = {f"bsuite_id_-_{bsuite_id.replace('/', '-')}.csv": i for i, bsuite_id in enumerate(sweep.SWEEP)}
     paths = sorted(map(str, folder.glob("*.csv")), key=lambda path: order[Path(path).name])
@@ -89,7 +89,7 @@ def official_scores(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def pack(folder: Path, path: Path, scores: pd.DataFrame, tags: pd.DataFrame) -> None:
-    """Writes one agent's logs and scores to one file."""
+    """Writes one agent's logs and scores into one file."""
     logs = {file.stem: pd.read_csv(file) for file in sorted(folder.glob("*.csv"))}
     rows = pd.concat(logs.values(), ignore_index=True)
     names = list(logs)
@@ -105,7 +105,7 @@ def pack(folder: Path, path: Path, scores: pd.DataFrame, tags: pd.DataFrame) -> 
 
 
 def _narrow(values: np.ndarray) -> np.ndarray:
-    """The values as int32 if they are whole numbers, so that they compress better."""
+    """Converts whole numbers to int32, so that they compress better."""
     narrow = values.astype(np.int32) if np.isfinite(values).all() else values
     return narrow if (narrow == values).all() else values
 

@@ -1,4 +1,4 @@
-"""The agents whose logs are scored; each is a function that fills a folder with logs in bsuite's format."""
+"""The agents whose logs are scored; each is a function that writes logs in bsuite's format into a folder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RANDOM_EPISODES = {
 
 
 def random_agent(folder: Path) -> None:
-    """The random agent of bsuite in bsuite's environments, with few episodes where they are long."""
+    """The random agent of bsuite in its environments, with few episodes where episodes are long."""
     for bsuite_id in sweep.SWEEP:
         family = _family(bsuite_id)
         if family == "mnist":
@@ -51,14 +51,14 @@ def quick(folder: Path) -> None:
 
 
 def slow(folder: Path) -> None:
-    """Learns some tasks when half of the episodes are over, others never."""
+    """Learns some tasks after half of the episodes, others never."""
     rng = np.random.RandomState(2)
     for bsuite_id, episodes in _ids():
         _write(folder, bsuite_id, _learning(rng, bsuite_id, _logged(episodes), episodes, tau=0.15, floor=0.3))
 
 
 def unfinished(folder: Path) -> None:
-    """Was stopped at different points, before it had begun with some ids and with three whole experiments."""
+    """Was stopped at different points; it never started some ids and three whole experiments."""
     rng = np.random.RandomState(3)
     for bsuite_id, episodes in _ids():
         played = int(episodes * rng.choice([1, 0.5, 0.1, 0.005], p=[0.4, 0.3, 0.2, 0.1]))
@@ -68,7 +68,7 @@ def unfinished(folder: Path) -> None:
 
 
 def overlong(folder: Path) -> None:
-    """Went on after the last episode, in some logs twice; mnist's logs begin late, bandit's have no last episode."""
+    """Continued after the last episode, in some logs twice; mnist's logs begin late, bandit's lack the last episode."""
     rng = np.random.RandomState(4)
     for bsuite_id, episodes in _ids():
         name, number = bsuite_id.split("/")
@@ -86,14 +86,14 @@ def overlong(folder: Path) -> None:
 
 
 def perfect(folder: Path) -> None:
-    """Never fails; played one id in four."""
+    """Never fails; has logs for one id in four."""
     for bsuite_id, episodes in list(_ids())[::4]:
         logged = _logged(episodes)
         _write(folder, bsuite_id, _log(bsuite_id, logged, 0 * logged, np.ones(len(logged))))
 
 
 def hopeless(folder: Path) -> None:
-    """Always fails; played one id in four."""
+    """Always fails; has logs for one id in four."""
     for bsuite_id, episodes in list(_ids())[::4]:
         logged = _logged(episodes)
         _write(folder, bsuite_id, _log(bsuite_id, logged, logged, np.zeros(len(logged))))
@@ -116,12 +116,12 @@ def _family(bsuite_id: str) -> str:
 
 
 def _ids() -> Iterator[tuple[str, int]]:
-    """Every id, with the number of episodes that an agent is to play."""
+    """Every id, with its number of episodes."""
     yield from sweep.EPISODES.items()
 
 
 def _logged(episodes: int) -> np.ndarray:
-    """The episodes that bsuite logs, up to this one."""
+    """The numbers of the episodes that bsuite logs, up to this one."""
     every = (round(10**power * ratio) for power in range(6) for ratio in _RATIOS if power or ratio == int(ratio))
     return np.array([episode for episode in every if episode <= episodes])
 
@@ -131,8 +131,8 @@ def _learning(
 ) -> pd.DataFrame:
     """A log of an agent that fails less and less.
 
-    Its rate of failures decays from 1 to about `floor`, in about `tau` of the episodes; both differ from id to id, and
-    the later ones of an experiment are harder.
+    Its failure rate decays from 1 to about `floor`, within a fraction of about `tau` of the episodes. Both vary by id,
+    and the later ids of an experiment are harder.
     """
     hardness = 3 * int(bsuite_id.split("/")[1]) / 20
     decay = episodes * tau * np.exp(rng.normal() + hardness - 1)
@@ -143,7 +143,7 @@ def _learning(
 
 
 def _log(bsuite_id: str, logged: np.ndarray, failures: np.ndarray, skill: np.ndarray) -> pd.DataFrame:
-    """A log by the number of failures up to each logged episode, and by what part of the best was reached in it."""
+    """A log from the number of failures up to each logged episode, and the fraction of the best result in it."""
     columns: dict[str, np.ndarray]
     match _family(bsuite_id):
         case "bandit":
@@ -171,7 +171,7 @@ def _log(bsuite_id: str, logged: np.ndarray, failures: np.ndarray, skill: np.nda
         case "umbrella_distract" | "umbrella_length":
             total_return, columns = logged - failures, {"total_regret": failures}
         case family:
-            raise ValueError(f"no logs are made up for {family}")
+            raise ValueError(f"there is no generator of logs for {family}")
     standard = {"steps": 10 * logged, "episode": logged, "total_return": total_return.astype(float)}
     latest = {"episode_len": 10, "episode_return": np.sign(skill - 0.5)}
     return pd.DataFrame({**standard, **latest, **columns})

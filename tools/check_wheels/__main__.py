@@ -1,12 +1,12 @@
-"""Builds every distribution of the workspace through its sdist, and tries each wheel as its users will.
+"""Builds every distribution of the workspace through its sdist, and tests each wheel the way users install it.
 
     uv run python tools/check_wheels                      # all, into dist/
     uv run python tools/check_wheels --out-dir elsewhere
 
-Each wheel is installed into an environment of its own, where of this repository only envcore's wheel stands beside
-it, with the third-party versions of uv.lock. There every announced environment is listed, made, reset and stepped. Then
-envcore-cli joins it: `envcore list` has to show the environments, and each announced command has to print its help.
-Prints one line a distribution; the exit status is 1 if one of them fails.
+Each wheel is installed into a separate environment, together with envcore's wheel and the third-party versions of
+uv.lock. There every announced environment is listed, made, reset and stepped. Then envcore-cli is added: `envcore list`
+must show the environments, and each announced command must print its help. Prints one line per distribution; the exit
+status is 1 if any of them fails.
 """
 
 from __future__ import annotations
@@ -37,18 +37,20 @@ class Distribution:
 
     @property
     def package(self) -> str:
-        """Name of its import package, with which the names of its sdist and its wheel begin."""
+        """The name of its import package, which is also the prefix of its sdist and wheel."""
         return self.name.replace("-", "_")
 
     @property
     def announces(self) -> bool:
-        """Whether it has to announce environments or commands."""
+        """Whether it must announce environments or commands."""
         return self.name not in (CORE, CLI)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Build every distribution and try its wheel in isolation.")
-    parser.add_argument("--out-dir", type=Path, default=ROOT / "dist", help="emptied, then filled with what is built")
+    parser = argparse.ArgumentParser(description="Build every distribution and test its wheel in isolation.")
+    parser.add_argument(
+        "--out-dir", type=Path, default=ROOT / "dist", help="folder for the results; it is emptied first"
+    )
     dist = parser.parse_args().out_dir.resolve()
     try:
         distributions = find_distributions(ROOT)
@@ -63,7 +65,7 @@ def main() -> None:
 
 
 def find_distributions(root: Path) -> list[Distribution]:
-    """Reads the workspace's members, the core and the command line first."""
+    """The members of the workspace, the core and the command line first."""
     members = _read_toml(root)["tool"]["uv"]["workspace"]["members"]
     folders = sorted(found.parent for pattern in members for found in root.glob(f"{pattern}/pyproject.toml"))
     distributions = [Distribution(_read_toml(folder)["project"]["name"]) for folder in folders]
@@ -76,7 +78,7 @@ def build(root: Path, dist: Path) -> None:
 
 
 def export_lock(root: Path, scratch: Path) -> Path:
-    """Writes the lock's third-party versions as a constraints file."""
+    """Writes the third-party versions of the lock file into a constraints file."""
     path = scratch / "constraints.txt"
     options = ("--frozen", "--no-dev", "--no-hashes", "--no-emit-workspace", "--quiet")
     run("uv", "export", *options, "--output-file", path, cwd=root)
@@ -84,7 +86,7 @@ def export_lock(root: Path, scratch: Path) -> Path:
 
 
 def report(distributions: list[Distribution], dist: Path, constraints: Path, scratch: Path) -> int:
-    """Prints one line a distribution and returns how many failed."""
+    """Prints one line per distribution and returns the number of failures."""
 
     def check(distribution: Distribution) -> tuple[str, list[str]]:
         try:
@@ -102,7 +104,7 @@ def report(distributions: list[Distribution], dist: Path, constraints: Path, scr
 
 
 def check_distribution(distribution: Distribution, dist: Path, constraints: Path, venv: Path) -> tuple[str, list[str]]:
-    """Returns what was found and what is wrong with one distribution's wheel."""
+    """Returns the findings and the problems for one distribution's wheel."""
     wheel = next(dist.glob(f"{distribution.package}-*.whl"), None)
     if wheel is None:
         return "", ["its wheel was not built"]
@@ -135,14 +137,14 @@ def check_distribution(distribution: Distribution, dist: Path, constraints: Path
 
 
 class CommandError(Exception):
-    """A command that the check needs has failed."""
+    """A command that the check needs failed."""
 
 
 def run(*command: str | Path, cwd: Path) -> None:
-    """Runs a command quietly.
+    """Runs a command without output.
 
     Raises:
-      CommandError: it is not installed or fails; the message holds what it printed.
+      CommandError: it is not installed, or fails; the message contains its errors.
     """
     try:
         done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
@@ -157,7 +159,7 @@ def _read_toml(folder: Path) -> dict[str, Any]:
 
 
 def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or ["it fails without a word"])[-1]
+    return (text.strip().splitlines() or ["it fails without a message"])[-1]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a wheel has to hold, and what it must not."""
+"""Required and forbidden contents of wheels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 
 def content_problems(wheel: Path, package: str, announces: bool) -> list[str]:
-    """Returns what is wrong with a wheel's contents, without installing it."""
+    """Returns the problems of a wheel's contents, without installing it."""
     with zipfile.ZipFile(wheel) as archive:
         names = [PurePosixPath(name) for name in archive.namelist()]
         texts = {name.name: archive.read(str(name)).decode() for name in names if name.match("*.dist-info/*")}
@@ -23,5 +23,5 @@ def content_problems(wheel: Path, package: str, announces: bool) -> list[str]:
         problems.append("the wheel has no README")
     strays = sorted({name.parts[0] for name in names} - {package})
     problems += [f"the wheel installs {stray}" for stray in strays if not stray.endswith(".dist-info")]
-    problems += [f"the wheel holds {name}" for name in names if "tests" in name.parts or name.match("test_*.py")]
+    problems += [f"the wheel contains {name}" for name in names if "tests" in name.parts or name.match("test_*.py")]
     return problems

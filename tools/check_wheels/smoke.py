@@ -1,4 +1,4 @@
-"""Tries an installed distribution. Runs inside the environment that its wheel is installed in.
+"""Tests an installed distribution. Runs in the environment in which its wheel is installed.
 
 python -I smoke.py envcore-minatar --announces
 """
@@ -16,8 +16,10 @@ from pathlib import Path
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("distribution")
-    parser.add_argument("--announces", action="store_true", help="it has to announce environments or commands")
-    parser.add_argument("--commands", action="store_true", help="envcore-cli is beside it, and has to show them")
+    parser.add_argument(
+        "--announces", action="store_true", help="the distribution must announce environments or commands"
+    )
+    parser.add_argument("--commands", action="store_true", help="envcore-cli is installed too, and must show them")
     options = parser.parse_args()
     os.environ["ENVCORE_STRICT_PLUGINS"] = "1"
     if options.commands:
@@ -29,29 +31,29 @@ def main() -> None:
 
 
 def try_core() -> str:
-    """The core alone is importable, has no command, and says what to do next."""
+    """The core alone can be imported, has no command, and says what to install."""
     import envcore
 
     installed = Path(envcore.__file__).is_relative_to(sys.prefix)
-    expect(installed, f"`import envcore` takes {envcore.__file__}, not the wheel")
+    expect(installed, f"`import envcore` imports {envcore.__file__}, not the wheel")
     expect(not console_script().exists(), "it installs the command `envcore`, which is envcore-cli's")
     try:
         envcore.make("CartPole-v1")
     except envcore.EnvcoreError as error:
-        expect("pip install" in str(error), f"`make` does not say what to install, but {str(error)!r}")
+        expect("pip install" in str(error), f"`make` does not say what to install: {str(error)!r}")
     return "says that nothing is installed"
 
 
 def try_command_line() -> str:
-    """The command is there, and says what to do next."""
+    """The command is installed, and says what to install."""
     listing = run_envcore("list")
-    expect("pip install" in listing, f"`envcore list` does not say what to install, but {listing!r}")
-    expect("envcore 0" in run_envcore("--version"), "`envcore --version` shows no version")
+    expect("pip install" in listing, f"`envcore list` does not say what to install: {listing!r}")
+    expect("envcore 0" in run_envcore("--version"), "`envcore --version` does not show the version")
     return "lists that nothing is installed"
 
 
 def try_plugin(distribution: str) -> str:
-    """Everything that is announced is listed, and environments can be played unless they need data."""
+    """All announcements are listed, and environments can be stepped unless they need data."""
     import envcore
     from envcore.errors import DatasetError
 
@@ -75,7 +77,7 @@ def try_plugin(distribution: str) -> str:
 
 
 def try_commands(distribution: str) -> str:
-    """The command line shows the environments, and imports each command."""
+    """The command line lists the environments, and imports each command."""
     import envcore
 
     listing = run_envcore("list").split()
@@ -88,7 +90,7 @@ def try_commands(distribution: str) -> str:
 
 
 def announced_commands(distribution: str) -> list[str]:
-    """Names of the commands that a distribution announces."""
+    """The names of the commands that a distribution announces."""
     import envcore
 
     plugins = [each for each in envcore.registry.plugins if each.distribution == distribution]

@@ -2,9 +2,9 @@
 
     python tools/golden FOLDER [--files 'classic.*.npz'] [--rows 500] [--out tests/golden]
 
-Rows that share a segment and a set of events are alike. Of each such class the copy keeps at most `--rows`, evenly
-spaced and in their order, so that no segment and no combination of events is lost. Resets and constants stay as
-they are. Equal input gives equal files, byte for byte.
+Rows with the same segment and set of events form a class. The copy keeps at most `--rows` of each class, evenly spaced
+and in order, so that no segment and no combination of events is lost. Resets and constants are kept unchanged. Equal
+input gives equal files, byte for byte.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def main() -> None:
         description="\n\n".join([summary, *description]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", type=Path, help="where the full recordings are")
+    parser.add_argument("folder", type=Path, help="folder with the full recordings")
     parser.add_argument("--files", default="classic.*.npz", help="pattern of file names")
-    parser.add_argument("--rows", type=int, default=500, help="most rows of one segment with the same events")
-    parser.add_argument("--out", type=Path, default=_GOLDEN, help="where the copies go")
+    parser.add_argument("--rows", type=int, default=500, help="maximum number of rows with the same segment and events")
+    parser.add_argument("--out", type=Path, default=_GOLDEN, help="folder for the copies")
     args = parser.parse_args()
 
     files = sorted(args.folder.glob(args.files))
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def thin_out(source: Path, copy: Path, rows: int) -> tuple[int, int]:
-    """Writes the copy of one file; returns how many of how many rows it has."""
+    """Writes the copy of one file; returns its number of rows, and the original's."""
     with np.load(source, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     meta = json.loads(str(arrays.pop("meta")))

@@ -1,8 +1,9 @@
-"""Adds an environment to a suite: a module that works as it is, its row in the catalogue, and its test.
+"""Adds an environment to a suite: a working module, its announcement in `plugin.py`, and its test.
 
     uv run python tools/new_env packages/misc Corridor Corridor-misc "Walk to the end of a corridor."
 
-What is yours to write is marked TODO. Until then the environment is a walk on a line, which keeps the contract.
+The parts that you have to write are marked TODO. Until then the environment is a walk on a line, which keeps the
+contract.
 """
 
 from __future__ import annotations
@@ -27,15 +28,17 @@ _LINE_LENGTH = 120
 
 
 class ScaffoldError(Exception):
-    """An argument makes no sense, or the suite is not what this tool can extend."""
+    """An argument is invalid, or the suite does not have the expected structure."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="new_env", description="Add an environment, its row and its test to a suite.")
+    parser = argparse.ArgumentParser(
+        prog="new_env", description="Add an environment, its announcement and its test to a suite."
+    )
     parser.add_argument("suite", type=Path, help="folder of the suite, for example packages/misc")
     parser.add_argument("class_name", help="for example Corridor")
     parser.add_argument("env_id", help="for example Corridor-misc")
-    parser.add_argument("summary", help="one line on the task, shown by `envcore list`")
+    parser.add_argument("summary", help="one line about the task, shown by `envcore list`")
     options = parser.parse_args()
     try:
         files = scaffold(options.suite, options.class_name, options.env_id, options.summary)
@@ -45,17 +48,17 @@ def main() -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print(path)
-    # The order of imports depends on the suite's name and its settings.
+    # The order of imports depends on the suite's name and settings.
     for tidy in (["check", "--select", "I", "--fix"], ["format"]):
         subprocess.run([sys.executable, "-m", "ruff", *tidy, "--quiet", *files], check=True)
     print(f"Now write the rules where these files say TODO, and add {options.env_id} to the tables of the READMEs.")
 
 
 def scaffold(suite: Path, class_name: str, env_id: str, summary: str) -> dict[Path, str]:
-    """Returns the files to write, the changed `plugin.py` among them, and writes nothing.
+    """Returns the files to write, including the changed `plugin.py`, without writing them.
 
     Raises:
-      ScaffoldError, InvalidArgumentError: an argument makes no sense, or something of this name is there already.
+      ScaffoldError, InvalidArgumentError: an argument is invalid, or something with this name exists already.
     """
     plugin = find_plugin(suite)
     module = module_name(class_name)
@@ -84,7 +87,7 @@ def scaffold(suite: Path, class_name: str, env_id: str, summary: str) -> dict[Pa
 
 
 def find_plugin(suite: Path) -> Path:
-    """The suite's one `plugin.py`."""
+    """The path of the suite's `plugin.py`."""
     if not (suite / "pyproject.toml").is_file():
         raise ScaffoldError(f"{suite} is not a suite: it has no pyproject.toml")
     found = sorted(suite.glob("src/*/plugin.py"))
@@ -94,17 +97,17 @@ def find_plugin(suite: Path) -> Path:
 
 
 def module_name(class_name: str) -> str:
-    """`FourRooms` lives in `four_rooms`, `MNISTBandit` in `mnist_bandit`."""
+    """The name of a class's module: `four_rooms` for `FourRooms`, `mnist_bandit` for `MNISTBandit`."""
     if not re.fullmatch("[A-Z][A-Za-z0-9]*", class_name) or keyword.iskeyword(class_name):
         raise ScaffoldError(f"{class_name!r} is not a class name: write it like FourRooms")
     name = re.sub("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name).lower()
     if keyword.iskeyword(name):
-        raise ScaffoldError(f"{class_name!r} would live in {name}.py, which Python cannot import: choose another name")
+        raise ScaffoldError(f"{class_name!r} would be in {name}.py, which Python cannot import: choose another name")
     return name
 
 
 def checked_summary(summary: str, env_id: str) -> str:
-    """The summary with its full stop."""
+    """Checks the summary, and adds a full stop if there is none."""
     summary = summary.strip()
     if not summary or not summary.isprintable() or "\\" in summary or '"' in summary:
         raise ScaffoldError("the summary must be one line of plain text without quotes or backslashes")
@@ -116,11 +119,11 @@ def checked_summary(summary: str, env_id: str) -> str:
 
 
 def check_unannounced(plugin: Path, env_id: str) -> None:
-    """Looks in the suite itself, which need not be installed, and in everything that is."""
+    """Checks that neither the suite, which need not be installed, nor anything installed announces the id."""
     try:
         own = [spec.id for spec in runpy.run_path(str(plugin))[_HOOK]()]
     except Exception as error:
-        raise ScaffoldError(f"{plugin} does not work as it is: {type(error).__name__}: {error}") from error
+        raise ScaffoldError(f"{plugin} does not work: {type(error).__name__}: {error}") from error
     owners = [str(plugin)] if env_id in own else []
     owners += [found.distribution for found in registry.values() if found.spec.id == env_id]
     if owners:
@@ -128,17 +131,17 @@ def check_unannounced(plugin: Path, env_id: str) -> None:
 
 
 def fill(template: str, names: dict[str, str]) -> str:
-    """The text of a template, with the names in their places."""
+    """Fills the names into a template."""
     text = Path(__file__).with_name(template).read_text(encoding="utf-8")
     return string.Template(text).substitute(names)
 
 
 def with_row(plugin: Path, env_id: str, entry_point: str, summary: str) -> str:
-    """The source of `plugin.py` with a row after the last one."""
+    """The source of `plugin.py` with a new row after the last one."""
     source = plugin.read_bytes()  # positions in a syntax tree count bytes
     rows = returned_list(ast.parse(source))
     if rows is None:
-        raise ScaffoldError(f"{_HOOK}() in {plugin} must return one list [...] of rows: add the row by hand")
+        raise ScaffoldError(f"{_HOOK}() in {plugin} must return a literal list [...] of rows: add the row by hand")
     fields = {"id": env_id, "entry_point": entry_point, "summary": summary, "source": "TODO"}
     arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in fields.items())
     row = f"EnvSpec({arguments},)"
@@ -151,14 +154,14 @@ def with_row(plugin: Path, env_id: str, entry_point: str, summary: str) -> str:
 
 
 def returned_list(tree: ast.Module) -> ast.List | None:
-    """The list that the hook returns, where it is written out."""
+    """The literal list that the hook returns, if there is one."""
     hooks = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == _HOOK]
     returned = [node.value for hook in hooks for node in ast.walk(hook) if isinstance(node, ast.Return)]
     return returned[0] if len(returned) == 1 and isinstance(returned[0], ast.List) else None
 
 
 def position(source: bytes, line: int | None, column: int | None) -> int:
-    """Where a line (from 1) and column (in bytes) are in the source."""
+    """The byte offset of a line (from 1) and column (in bytes) in the source."""
     assert line is not None
     assert column is not None
     return sum(len(text) for text in source.splitlines(keepends=True)[: line - 1]) + column

@@ -1,8 +1,8 @@
-"""Measures pixel observations beside gymnasium's `rgb_array`: `uv run python tools/pixels --help`.
+"""Compares the speed of pixel observations with gymnasium's `rgb_array`: `uv run python tools/pixels --help`.
 
-Both step with random actions and reset by themselves, in one process, alternating. gymnasium steps one environment and
-renders it at its own size, which an agent would still have to shrink. envcore steps a batch inside one compiled
-`scan`; its frames are summed, so that XLA cannot drop them. Reported are frames per second, medians, and their ratio
+Both take random actions and reset automatically, in one process, alternating. gymnasium steps one environment and
+renders it at its own size, which an agent would still have to downscale. envcore steps a batch inside one compiled
+`scan`; its frames are summed, so that XLA has to compute them. It reports the median frames per second, and their ratio
 to gymnasium's.
 """
 
@@ -23,7 +23,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 import envcore
 import gymnasium
-from envcore.rollout import begin, random_policy, unroll
+from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, FrameStack, PixelObservation
 
 IDS = ("CartPole-v1", "Pendulum-v1", "Acrobot-v1", "MountainCar-v0", "MountainCarContinuous-v0")
@@ -34,10 +34,10 @@ def main() -> None:
     """Parses the command line, measures and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ids", nargs="*", default=IDS, help=f"environments (default: {', '.join(IDS)})")
-    parser.add_argument("--size", type=int, default=84, help="of the square frames, in pixels")
+    parser.add_argument("--size", type=int, default=84, help="side of the square frames, in pixels")
     parser.add_argument("--num-envs", type=int, default=64)
-    parser.add_argument("--frames", type=int, default=6400, help="of envcore, in a timed run")
-    parser.add_argument("--gymnasium-frames", type=int, default=300, help="of gymnasium, in a timed run")
+    parser.add_argument("--frames", type=int, default=6400, help="frames of envcore in a timed run")
+    parser.add_argument("--gymnasium-frames", type=int, default=300, help="frames of gymnasium in a timed run")
     parser.add_argument("--repeats", type=int, default=7, help="timed runs of each program")
     args = parser.parse_args()
     print("| environment | program | frames/s | ratio |\n|---|---|---|---|")
@@ -50,7 +50,7 @@ def main() -> None:
 def measure(
     env_id: str, size: int, num_envs: int, frames: int, gymnasium_frames: int, repeats: int
 ) -> dict[str, float]:
-    """Frames per second of each program, by its name."""
+    """Frames per second of each program, by name."""
     env, _ = envcore.make(env_id)
     square = (size, size)
     programs: dict[str, tuple[int, Callable[[], Any]]] = {
@@ -88,7 +88,7 @@ def _gymnasium(env_id: str, frames: int) -> Callable[[], Any]:
 
 
 def _envcore(env: envcore.Environment[Any, Any], num_envs: int, frames: int, height: int = 0) -> Callable[[], Any]:
-    """A rollout that sums its observations, or pictures of a height where one is given."""
+    """A rollout that sums its observations, or its pictures if a height is given."""
     batch = Batched(env, num_envs)
 
     def seen(transition: Any) -> jax.Array:
@@ -96,8 +96,8 @@ def _envcore(env: envcore.Environment[Any, Any], num_envs: int, frames: int, hei
         return pixels.astype(jnp.int32).sum()
 
     def rollout(key: jax.Array) -> Any:
-        start = begin(batch, key)
-        return unroll(batch, random_policy(batch), start, max(1, frames // num_envs), collect=seen)[1]
+        start = start_rollout(batch, key)
+        return run_rollout(batch, random_policy(batch), start, max(1, frames // num_envs), collect=seen)[1]
 
     compiled = jax.jit(rollout).lower(jax.random.key(0)).compile()
     jax.block_until_ready(compiled(jax.random.key(0)))

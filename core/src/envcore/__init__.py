@@ -17,12 +17,11 @@ TYPE_CHECKING = False  # type checkers treat it as True; importing `typing` woul
 if TYPE_CHECKING:
     from typing import Any
 
-    from envcore import draw as draw
     from envcore import errors as errors
-    from envcore import figures as figures
-    from envcore import pictures as pictures
+    from envcore import painting as painting
     from envcore import plugins as plugins
     from envcore import random as random
+    from envcore import rendering as rendering
     from envcore import require as require
     from envcore import rollout as rollout
     from envcore import spaces as spaces
@@ -41,12 +40,11 @@ if TYPE_CHECKING:
     from envcore.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
 
 _MODULES = (
-    "draw",
     "errors",
-    "figures",
-    "pictures",
+    "painting",
     "plugins",
     "random",
+    "rendering",
     "require",
     "rollout",
     "spaces",

@@ -3,7 +3,7 @@
 An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, its spaces by
 `make_action_space` and `make_observation_space`, and optionally `draw`, `draw_start`, `make_state_space`,
 `check_params`, `paint` and `carry_over`. `Environment` owns the rest, each thing in one place: default params, time,
-the time limit, auto-reset, dtypes and the keys of `info`. `envcore.engine` carries it out.
+the time limit, auto-reset, dtypes and the keys of `info`. `envcore.engine` implements it.
 
 Chance stands apart from the rules. `draw` takes all that it decides in a step, and `transition` is a function of state,
 action and draws; `draw_start` and `init_state` are the same for the start of an episode. All four are public, so that
@@ -81,7 +81,7 @@ class Environment(Generic[StateT, ParamsT]):
       expensive_reset: `init_state` costs much more than a step; under `vmap` only finished environments reset.
       time_limit_terminates: the original calls its time limit a termination, not a truncation.
       action_names: what each action of a `Discrete` space does, a word each such as "left", "stay" or "fire", for
-        people who watch and play; empty where there is no more to say than its number.
+        people who watch and play; empty where only the number is known.
       render_fps: steps a second at which a person can follow the pictures.
     """
 
@@ -142,14 +142,14 @@ class Environment(Generic[StateT, ParamsT]):
         """Raises `InvalidParamsError` where values have no meaning, in terms of `envcore.require`. By default none."""
 
     def carry_over(self, fresh: StateT, final: StateT) -> StateT:
-        """Returns `fresh` with what survives an auto-reset taken from `final`. By default nothing does."""
+        """Returns `fresh` with what survives an auto-reset copied from `final`. By default nothing survives."""
         del final
         return fresh
 
     def paint(self, state: StateT, params: ParamsT, height: int) -> jax.Array:
         """The picture that `render` returns: uint8 (height, width, 3). By default there is none."""
         raise NoPictureError(
-            f"{self.name} cannot be drawn: its class {type(self).__qualname__} has to implement "
+            f"{self.name} cannot be rendered: its class {type(self).__qualname__} has to implement "
             "paint(state, params, height), which returns uint8 (height, width, 3)."
         )
 
@@ -207,7 +207,7 @@ class Environment(Generic[StateT, ParamsT]):
           The observation and the state.
 
         Raises:
-          InvalidArgumentError: an argument is not what it should be; also raised while tracing.
+          InvalidArgumentError: an argument is invalid; also raised while tracing.
         """
         random.check_key(key)
         return stepping.reset(self, key, arguments.checked_params(self, params))
@@ -239,7 +239,7 @@ class Environment(Generic[StateT, ParamsT]):
         is done they stop at the reset, because the fresh state does not depend on the old one.
 
         Raises:
-          InvalidArgumentError: an argument is not what it should be; also raised while tracing. For an action it is an
+          InvalidArgumentError: an argument is invalid; also raised while tracing. For an action it is an
             `InvalidActionError`, for params an `InvalidParamsError`.
         """
         return stepping.step(self, *self._checked(key, state, action, params))
@@ -265,7 +265,7 @@ class Environment(Generic[StateT, ParamsT]):
     # What wrappers override.
 
     def complete_params(self, params: Any) -> Any:
-        """The params that a user gave; a wrapper with params of its own adds their defaults where they lack."""
+        """The params that a user gave; a wrapper with params of its own adds its defaults where they are missing."""
         return params
 
     def start(self, key: jax.Array, params: ParamsT) -> StateT:

@@ -1,4 +1,4 @@
-"""Checks of options: what fixes a shape or the program, and so is a plain Python value."""
+"""Checks of options: plain Python values that fix a shape or the program."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def positive_integer(
     """Returns the value as an int.
 
     Args:
-      name: what the error calls it.
+      name: its name in the error message.
       value: any object.
-      error: makes the exception from its message.
-      at_most: the greatest value that is allowed; None for any.
+      error: the exception class, or a function from the message to an exception.
+      at_most: the largest allowed value; None for no limit.
 
     Raises:
-      whatever `error` makes: it is not a positive integer, or it is too large.
+      the exception of `error`: the value is not a positive integer, or is too large.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise error(f"{name} must be a positive integer, got {value!r}")
@@ -48,7 +48,7 @@ def positive_number(name: str, value: Any) -> float:
     """Returns the value as a float.
 
     Raises:
-      ValueError: it is not a finite number above 0; what float32 flushes to 0 is not either.
+      ValueError: it is not a finite number above 0; numbers that float32 flushes to 0 are refused too.
     """
     if finite_number(name, value) < float(_FLOAT32.tiny):
         raise ValueError(f"{name} must be a positive number, got {value!r}")

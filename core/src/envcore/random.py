@@ -1,14 +1,14 @@
 """Random numbers cheap enough for light environments.
 
-XLA's CPU backend runs `jax.random`'s threefry as a rolled loop, which is most of the cost of a CartPole step.
-Here the twenty rounds are unrolled into plain arithmetic that XLA vectorises and fuses. For the default key
+XLA's CPU backend runs `jax.random`'s threefry as a loop, which takes most of the time of a CartPole step. Here the
+twenty rounds are unrolled into plain arithmetic that XLA vectorises and fuses. For the default key
 type (`threefry2x32`, typed or legacy) `split`, `bits` and `uniform` return bit for bit what `jax.random` returns;
-for every other key type, and where `jax_threefry_partitionable` is off, they call `jax.random`.
+for every other key type, and if `jax_threefry_partitionable` is off, they call `jax.random`.
 
-`reset_key` and `spawn` derive keys that `jax.random` does not know. Threefry is a counter-based generator whose streams
-are independent for any two different keys (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), so keys
-that are derived together only have to differ, which an addition ensures. Keys that are derived from different keys
-must not meet either: `spawn` hashes the key before it counts.
+`reset_key` and `spawn` have no counterpart in `jax.random`. Threefry is a counter-based generator whose streams are
+independent for any two different keys (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), so keys
+derived from one key only have to differ, which an addition ensures. Keys derived from different keys must not collide
+either: `spawn` hashes the key before it counts.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def split(key: jax.Array, num: int = 2) -> jax.Array:
 def bits(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
     """Returns uniform random words, uint32 of `shape`: what `jax.random.bits` returns.
 
-    An environment draws one block a step and slices it for all its needs.
+    An environment should draw one block per step and slice it.
     """
     words = _threefry_key(key)
     if words is None:
@@ -94,7 +94,7 @@ def unit(words: jax.Array) -> jax.Array:
 def below(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
     """Turns uint32 words into int32 uniform on {0, ..., bound - 1}, for `0 < bound <= 2**16`.
 
-    It is the high half of the product word * bound, in 32-bit arithmetic: no modulo, one word a number, and a
+    It is the high half of the product word * bound, in 32-bit arithmetic: no modulo, one word per number, and a
     bias of at most bound / 2**32.
     """
     factor = jnp.asarray(bound, jnp.uint32)
@@ -106,7 +106,7 @@ def below(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
 def digits(word: jax.Array, *bounds: int) -> tuple[jax.Array, ...]:
     """Turns one uint32 word into several independent numbers, int32 uniform on {0, ..., bound - 1} each.
 
-    The product of the bounds is at most 2**16; their joint distribution is as uniform as `below` makes one number.
+    The product of the bounds must be at most 2**16. Jointly, the numbers are as uniform as one number of `below`.
     """
     rest, found = below(word, math.prod(bounds)).astype(jnp.uint32), []
     for bound in bounds:
@@ -120,8 +120,8 @@ def reset_key(key: jax.Array) -> jax.Array:
 
     It adds a constant to the key's first word, so the keys of different steps have different reset keys. Keys of
     `jax.random.key(seed)` have a first word of 0, or the seed's upper half in 64-bit mode; those of `split` and `spawn`
-    are hashed. So a reset key is another step's key only with a probability of 2**-64. (Hashing here too would cost one
-    environment under `vmap` 2 to 4 ns a step: 10 to 15% of CartPole, Catch and Pendulum.)
+    are hashed. So a reset key equals another step's key only with a probability of 2**-64. (Hashing here too would cost
+    an environment under `vmap` 2 to 4 ns per step: 10 to 15% of CartPole, Catch and Pendulum.)
     """
     words = _threefry_key(key)
     if words is None:
@@ -133,8 +133,8 @@ def reset_key(key: jax.Array) -> jax.Array:
 def spawn(key: jax.Array, num: int) -> jax.Array:
     """Returns `num` keys for `num` environments, shape `(num,)` or `(num, 2)`: cheaper than `split`.
 
-    Where `split` evaluates threefry twice for a key, this evaluates it once for the whole batch, on the key, a constant
-    and `num`, and counts up from there. Two batches share a key no more often than two of `split`.
+    `split` evaluates threefry twice for each new key. This evaluates it once per batch, on the key, a constant and
+    `num`, and counts up from the result. Two batches share a key no more often than two results of `split`.
     """
     words = _threefry_key(key)
     if words is None:
@@ -147,7 +147,7 @@ def _legacy_size() -> int:
 
 
 def _threefry_key(key: jax.Array) -> tuple[jax.Array, jax.Array] | None:
-    """The two words of a threefry key, or None where `jax.random` has to do the work."""
+    """The two words of a threefry key, or None if `jax.random` has to do the work."""
     check_key(key)
     if not _CONFIG.jax_threefry_partitionable:
         return None
@@ -157,7 +157,7 @@ def _threefry_key(key: jax.Array) -> tuple[jax.Array, jax.Array] | None:
         key = jax.random.key_data(key)
     elif _CONFIG.jax_default_prng_impl != "threefry2x32":
         return None
-    key = jnp.asarray(key)  # numpy's words would warn where they wrap round
+    key = jnp.asarray(key)  # numpy would warn when its words wrap around
     return key[0], key[1]
 
 
@@ -170,7 +170,7 @@ def _as_key_like(key: jax.Array, words: jax.Array) -> jax.Array:
 def _counters(shape: tuple[int, ...]) -> tuple[jax.Array, jax.Array]:
     size = math.prod(shape)
     if size >= 2**32:
-        raise ValueError(f"a block of {size} random words is more than one key can draw")
+        raise ValueError(f"a block of {size} random words is more than one key can generate")
     low = lax.iota(jnp.uint32, size).reshape(shape)
     return jnp.zeros_like(low), low
 
@@ -184,21 +184,21 @@ def _block(first: jax.Array, second: jax.Array, shape: tuple[int, ...]) -> jax.A
 
 @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
 def _block_half(first: jax.Array, second: jax.Array, num: int, half: int) -> jax.Array:
-    # Without the boundary XLA CPU draws each key again for every word and every array that is computed from it:
-    # 2.7 instead of 50 million CartPole steps a second (2,048 environments, one core).
+    # Without the boundary XLA CPU computes each key again for every word and every array that depends on it:
+    # 2.7 instead of 50 million CartPole steps per second (2,048 environments, one core).
     return compute_once(lambda first, second: _threefry((first, second), _counters((num,)))[half], first, second)
 
 
 @functools.partial(jax.jit, static_argnums=2, inline=True)
 def _counted_keys(first: jax.Array, second: jax.Array, num: int) -> jax.Array:
-    # The counters of `split` and `bits` have a first word of 0, so none of their blocks is this one.
+    # The counters of `split` and `bits` have a first word of 0, so none of their blocks equals this one.
     counters = np.uint32(_SPAWN_TAG), np.uint32(num)
     # Without the boundary XLA CPU would evaluate this one block again for each of the keys.
     first, second = compute_once(lambda *key: _threefry(key, jax.tree.map(jnp.asarray, counters)), first, second)
     return jnp.stack([jnp.broadcast_to(first, (num,)), second + lax.iota(jnp.uint32, num)], axis=-1)
 
 
-# Jitted, and in `lax` where operators would do, because a program traces it for each draw: a third of the time.
+# Jitted, and written in `lax` rather than operators, because a program traces it for each draw: a third of the time.
 @functools.partial(jax.jit, inline=True)
 def _threefry(key: tuple[jax.Array, jax.Array], counters: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
     """Threefry-2x32 with 20 rounds (Salmon et al. 2011)."""

@@ -1,12 +1,12 @@
-"""What an environment's `check_params` may demand of the values of params.
+"""Requirements on the values of params, for an environment's `check_params`.
 
     def check_params(self, params):
         require.positive(params, "length", "masscart")
         require.between(params, 0, 1, "fail_prob")
         require.that(params, ("goal",), self._is_free, "row and column of a free cell")
 
-Only Python and numpy values are looked at: what a JAX array holds may be traced, or still being computed, and passes.
-Of arrays every element has to hold. Not a number is refused everywhere.
+Only Python and numpy values are checked. JAX arrays always pass: their values may be traced, or not computed yet. In an
+array every element must satisfy the requirement. NaN never does.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ _HOST = (int, float, np.ndarray, np.generic)
 
 
 def positive(params: Any, *names: str) -> None:
-    """The params called `names` are above 0, or `InvalidParamsError` is raised."""
+    """Raises `InvalidParamsError` unless the params called `names` are above 0."""
     for name in names:
         that(params, (name,), lambda x: x > 0, "positive")
 
 
 def nonnegative(params: Any, *names: str) -> None:
-    """The params called `names` are at least 0, or `InvalidParamsError` is raised."""
+    """Raises `InvalidParamsError` unless the params called `names` are at least 0."""
     for name in names:
         that(params, (name,), lambda x: x >= 0, "at least 0")
 
 
 def between(params: Any, low: float, high: float, *names: str) -> None:
-    """The params called `names` are from `low` to `high`, both included, or `InvalidParamsError` is raised."""
+    """Raises `InvalidParamsError` unless the params called `names` are from `low` to `high`, both included."""
     for name in names:
         that(params, (name,), lambda x: (x >= low) & (x <= high), f"from {low} to {high}")
 
 
 def ordered(params: Any, low: str, high: str) -> None:
-    """The param called `low` is at most the one called `high`, or `InvalidParamsError` is raised."""
+    """Raises `InvalidParamsError` unless the param called `low` is at most the one called `high`."""
     that(params, (low, high), lambda low, high: low <= high, f"at most {high}")
 
 
 def that(params: Any, names: tuple[str, ...], holds: Callable[..., Any], text: str) -> None:
-    """Raises `InvalidParamsError` where what the params called `names` are is not what it must be.
+    """Raises `InvalidParamsError` unless the values of the params called `names` satisfy a condition.
 
     Args:
       params: an environment's params.
-      names: of their fields. If any of these is a JAX array, nothing is checked.
-      holds: takes their values, Python or numpy, and returns a bool or an array of them.
+      names: field names. If any of the fields is a JAX array, nothing is checked.
+      holds: the condition: a function of their values, Python or numpy, that returns a bool or an array of bools.
       text: what the first of them must be, for the message: "at least 0".
     """
     values = [getattr(params, name) for name in names]

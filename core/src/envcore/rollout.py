@@ -1,7 +1,8 @@
 """Rollouts: a policy and an environment inside one `lax.scan`.
 
-`begin` and `unroll` are the functions that everything here is built from, for one environment or, around `Batched`,
-for thousands with one key; `RolloutWrapper` is the convenient form that gymnax's programs know.
+Everything here is built from `start_rollout` and `run_rollout`. They run one environment,
+or thousands with one key when the environment is `Batched`. `RolloutWrapper` is a convenience class with the same
+interface as gymnax's.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Policy = Callable[[Any, Any, jax.Array], Any]
 """`policy(policy_params, obs, key) -> action`."""
 
 STEPS_WITHOUT_TIME_LIMIT = 1000
-"""Length of `RolloutWrapper`'s rollouts by default where the environment has no time limit: the usual limit of control
+"""Default length of `RolloutWrapper`'s rollouts if the environment has no time limit: the usual limit of control
 benchmarks (Gymnasium's MuJoCo, the DeepMind Control Suite)."""
 
 
@@ -36,13 +37,13 @@ class Transition:
 
     Attributes:
       state: the state before the step.
-      obs: what the policy saw.
-      action: what it did.
+      obs: the observation before the step, which the policy saw.
+      action: the action that the policy took.
       reward: float32.
-      next_obs: the observation that the step led to; at the end of an episode the final one, not the next
-        episode's first.
-      done: bool, the episode ended.
-      info: the environment's info of the step (`terminated`, `truncated`, `discount`, ...).
+      next_obs: the observation after the step; at the end of an episode the final one, not the first of the next
+        episode.
+      done: bool, whether the episode ended.
+      info: the environment's info for the step (`terminated`, `truncated`, `discount`, ...).
     """
 
     state: Any
@@ -56,24 +57,24 @@ class Transition:
 
 @struct.dataclass
 class RolloutState:
-    """Where a rollout stands: what `unroll` takes and returns.
+    """The state of a rollout between steps, which `run_rollout` takes and returns.
 
     Attributes:
-      key: the random key of the rest.
-      state: the environment's present state.
+      key: the random key for the remaining steps.
+      state: the environment's current state.
     """
 
     key: jax.Array
     state: Any
 
 
-def begin(env: Environment[Any, Any], key: jax.Array, params: Any = None) -> RolloutState:
+def start_rollout(env: Environment[Any, Any], key: jax.Array, params: Any = None) -> RolloutState:
     """Resets the environment for a rollout."""
     key, key_reset = random.split(key)
     return RolloutState(key, env.reset(key_reset, params)[1])
 
 
-def unroll(
+def run_rollout(
     env: Environment[Any, Any],
     policy: Policy,
     start: RolloutState,
@@ -85,16 +86,16 @@ def unroll(
     """Takes `num_steps` steps, with auto-reset, in one `lax.scan`. Call it inside `jit`.
 
     Args:
-      env: the environment; `Batched` for many.
+      env: the environment; wrap it in `Batched` to run many.
       policy: `policy(policy_params, obs, key) -> action`, for example `random_policy(env)`.
-      start: from `begin`, or from an earlier `unroll`.
-      num_steps: static.
-      params: of the environment; its defaults if None.
+      start: from `start_rollout`, or from an earlier `run_rollout`.
+      num_steps: number of steps, static.
+      params: the environment's params; its defaults if None.
       policy_params: passed to the policy.
-      collect: what to keep of each `Transition`; keep little where the rollout is long.
+      collect: a function that selects what to keep of each `Transition`; keep little for long rollouts.
 
     Returns:
-      Where the rollout stands, and what was collected, each leaf with a first axis of `num_steps`.
+      The state after the last step, and what was collected; each leaf of it has a leading axis of length `num_steps`.
 
     Raises:
       InvalidArgumentError: num_steps is not a positive integer.
@@ -102,7 +103,7 @@ def unroll(
     num_steps = options.positive_integer("num_steps", num_steps, InvalidArgumentError)
 
     def body(carry: RolloutState, _: None) -> tuple[RolloutState, Any]:
-        # The observation is computed from the state here, not carried: a carried one is copied on every iteration.
+        # The observation is computed from the state here and not carried: XLA would copy it on every iteration.
         keys, obs = random.split(carry.key, 3), env.get_obs(carry.state, params)
         action = policy(policy_params, obs, keys[1])
         _, state, reward, done, info = env.step(keys[2], carry.state, action, params)
@@ -115,21 +116,21 @@ def unroll(
 
 @dataclasses.dataclass(frozen=True)
 class RandomPolicy:
-    """Samples a space. Policies of equal spaces are equal, and can be pickled.
+    """Samples actions from a space. Policies with equal spaces are equal, and can be pickled.
 
     Attributes:
-      space: of the actions.
+      space: the action space.
     """
 
     space: spaces.Space
 
     def __call__(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
-        """An action, whatever there is to see."""
+        """Returns a random action; ignores the observation."""
         return self.space.sample(key)
 
 
 def random_policy(env: Environment[Any, Any], params: Any = None) -> Policy:
-    """The policy that samples the action space; around `Batched`, all actions in one draw."""
+    """Returns a policy that samples the action space; for `Batched`, it samples all actions at once."""
     return RandomPolicy(env.action_space(params))
 
 
@@ -137,21 +138,21 @@ class RolloutWrapper:
     """Rollouts of a fixed length with one policy, compiled on first use.
 
     Args:
-      model_forward: `model_forward(policy_params, obs, key) -> action`; None acts at random.
+      model_forward: `model_forward(policy_params, obs, key) -> action`; None for random actions.
       env_name: an environment's id, or an `Environment`.
       num_env_steps: length of a rollout; by default the environment's time limit, or `STEPS_WITHOUT_TIME_LIMIT`.
-      env_kwargs: constructor options, where `env_name` is an id.
+      env_kwargs: constructor options, if `env_name` is an id.
       env_params: the environment's params, or a mapping of those that differ from the defaults.
 
-    It can be pickled where `model_forward` can: a function of a module, not a lambda or a function inside another.
+    It can be pickled if `model_forward` can be: a module-level function, not a lambda or a nested function.
 
-    Each rollout starts with a reset and goes on through auto-resets for its whole length. All methods return
-    `(obs, action, reward, next_obs, done, cum_return)`, each with an axis of `num_env_steps`, but for `cum_return`,
-    float32: the return of the first episode. `next_obs` is the observation that the step led to, also at the end
-    of an episode.
+    Each rollout starts with a reset and continues through auto-resets for its whole length. All methods return
+    `(obs, action, reward, next_obs, done, cum_return)`, each with an axis of length `num_env_steps`, except
+    `cum_return`, float32, the return of the first episode. `next_obs` is the observation after the step, also at the
+    end of an episode.
 
     Raises:
-      InvalidArgumentError: an argument is not what it should be; num_env_steps must be a positive integer.
+      InvalidArgumentError: an argument has the wrong type, or num_env_steps is not a positive integer.
       InvalidParamsError: env_params names a param that the environment does not have.
     """
 
@@ -169,7 +170,7 @@ class RolloutWrapper:
             self.env, _ = make(env_name, **(env_kwargs or {}))
         elif env_kwargs:
             raise InvalidArgumentError(
-                "env_kwargs are for an environment's id: an Environment has its options already."
+                "env_kwargs are only for an environment's id: an Environment already has its options."
             )
         elif not isinstance(env_name, Environment):
             raise InvalidArgumentError(f"env_name must be an id or an Environment, got {env_name!r}.")
@@ -181,32 +182,32 @@ class RolloutWrapper:
 
     @functools.partial(jax.jit, static_argnums=0)
     def single_rollout(self, key: jax.Array, policy_params: Any = None) -> tuple[Any, ...]:
-        """One rollout."""
-        start = begin(self.env, key, self.env_params)
-        _, steps = unroll(self.env, self.policy, start, self.num_env_steps, self.env_params, policy_params)
+        """Runs one rollout."""
+        start = start_rollout(self.env, key, self.env_params)
+        _, steps = run_rollout(self.env, self.policy, start, self.num_env_steps, self.env_params, policy_params)
         return steps.obs, steps.action, steps.reward, steps.next_obs, steps.done, _first_return(steps)
 
     @functools.partial(jax.jit, static_argnums=0)
     def batch_rollout(self, keys: jax.Array, policy_params: Any = None) -> tuple[Any, ...]:
-        """A rollout for each key: every result gets a first axis for the keys."""
+        """Runs a rollout for each key: every result gets a leading axis for the keys."""
         return jax.vmap(self.single_rollout, (0, None))(keys, policy_params)
 
     @functools.partial(jax.jit, static_argnums=0)
     def population_rollout(self, keys: jax.Array, policy_params: Any) -> tuple[Any, ...]:
-        """A rollout for each member of a population and each key, axes in this order.
+        """Runs a rollout for each member of a population and each key: the two leading axes of the results.
 
-        The leaves of `policy_params` have a first axis for the members.
+        The leaves of `policy_params` have a leading axis for the members.
         """
         return jax.vmap(self.batch_rollout, (None, 0))(keys, policy_params)
 
 
 class EnvRollout(RolloutWrapper):
-    """The rollouts of gymnax's first notebook: `collect` returns one return an episode.
+    """The rollout class of gymnax's first notebook: `collect` returns one return per episode.
 
     Args:
       model_forward: a flax module's `apply`; it is called with `{"params": policy_params}`.
       env_name, num_env_steps, env_kwargs, env_params: as for `RolloutWrapper`.
-      num_episodes: how many rollouts `collect` takes.
+      num_episodes: number of rollouts that `collect` runs.
     """
 
     def __init__(
@@ -223,13 +224,13 @@ class EnvRollout(RolloutWrapper):
         self.num_episodes = options.positive_integer("num_episodes", num_episodes, InvalidArgumentError)
 
     def collect(self, key: jax.Array, policy_params: Any) -> jax.Array:
-        """Returns of `num_episodes` episodes, float32 (num_episodes,); an episode longer than the rollout is cut."""
+        """Returns of `num_episodes` episodes, float32 (num_episodes,); those longer than a rollout are cut short."""
         return self.batch_rollout(jax.random.split(key, self.num_episodes), policy_params)[-1]
 
 
 @dataclasses.dataclass(frozen=True)
 class _FlaxPolicy:
-    """Calls a flax module's `apply`; it can be pickled if that can."""
+    """Calls a flax module's `apply`; it can be pickled if `apply` can be."""
 
     model_forward: Policy
 
@@ -265,6 +266,6 @@ def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int 
 
 
 def _first_return(steps: Transition) -> jax.Array:
-    """Sum of rewards up to and including the first `done`."""
+    """The sum of rewards up to and including the first `done`."""
     ended_before = jnp.cumsum(steps.done, axis=0, dtype=jnp.int32) - steps.done.astype(jnp.int32)
     return jnp.where(ended_before == 0, steps.reward, 0).sum(axis=0)

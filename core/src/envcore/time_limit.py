@@ -1,4 +1,4 @@
-"""Counting the steps of an episode, and its limit: `NO_TIME_LIMIT`, `next_time`, `is_reached`."""
+"""The step count of an episode and its limit: `NO_TIME_LIMIT`, `next_time`, `is_reached`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 NO_TIME_LIMIT = 2**31 - 1
 """`max_steps_in_episode` of an environment that has no time limit: no step is ever truncated.
 
-It is also the last number that `state.time` counts to. There the time stands still, and an episode goes on without a
-truncation; every smaller limit has been reached by then.
+It is also the largest value of `state.time`. The count stops there, and the episode continues without truncation; every
+smaller limit has been reached by then.
 """
 
 
 def next_time(time: jax.Array) -> jax.Array:
-    """The time one step later, int32 of any shape; at 2**31 - 1 it stands still, where adding 1 would wrap."""
+    """The time one step later, int32 of any shape; it stays at 2**31 - 1, where adding 1 would wrap around."""
     return time + (time != np.int32(NO_TIME_LIMIT)).astype(jnp.int32)
 
 

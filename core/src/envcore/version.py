@@ -1,3 +1,3 @@
-"""The version of this core, in a module that everything can import."""
+"""The version of envcore, in a module that imports nothing."""
 
 __version__ = "0.2.0"

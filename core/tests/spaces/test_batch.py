@@ -51,7 +51,7 @@ def test_a_batch_needs_a_positive_size(num):
 
 
 def test_unknown_spaces_are_refused():
-    with pytest.raises(TypeError, match="batch_space knows envcore's own spaces"):
+    with pytest.raises(TypeError, match="batch_space supports only envcore's own spaces"):
         batch_space(Space(), 2)
     with pytest.raises(TypeError, match="unbatch_space needs a space with a batch axis"):
         unbatch_space(Space())

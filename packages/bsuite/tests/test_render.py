@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import mnist_files
 import numpy as np
 import pytest
-from envcore import draw
+from envcore import painting
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore_bsuite.bandit import SimpleBandit
@@ -39,17 +39,17 @@ class Case:
       env: the environment, None for MNISTBandit, which needs images.
       aspect: of the picture.
       start: fields of a state of which all parts are seen.
-      drawn: other values of each field that the picture shows.
+      shown: other values of each field that the picture shows.
       shaping: other values of each param that it shows.
-      colours: those that are seen in a picture of 64 pixels, beside the background.
+      colors: those that are seen in a picture of 64 pixels, beside the background.
     """
 
     env: Any
     aspect: float
     start: dict[str, Any]
-    drawn: dict[str, Any]
+    shown: dict[str, Any]
     shaping: dict[str, Any]
-    colours: list[draw.Colour]
+    colors: list[painting.Color]
 
 
 CASES = {
@@ -59,7 +59,7 @@ CASES = {
         {"total_regret": 30.0},
         {"total_regret": 300.0},
         {"rewards": np.linspace(0.0, 1.0, 11)},
-        [draw.SHADE, draw.BLUE, draw.GREEN, draw.RED],
+        [painting.SHADE, painting.BLUE, painting.GREEN, painting.RED],
     ),
     "cartpole": Case(
         CartPole(),
@@ -67,7 +67,7 @@ CASES = {
         {"x": 0.0, "theta": 0.1},
         {"x": 0.3, "theta": 0.3},
         {"length": 0.7, "x_threshold": 2.4, "height_threshold": 0.5},
-        [draw.SHADE, draw.STONE, draw.INK, draw.BLUE, draw.ORANGE, draw.GREEN],
+        [painting.SHADE, painting.STONE, painting.INK, painting.BLUE, painting.ORANGE, painting.GREEN],
     ),
     "cartpole_swingup": Case(
         CartPoleSwingup(),
@@ -81,7 +81,7 @@ CASES = {
             "x_reward_threshold": 0.5,
             "theta_dot_threshold": 0.2,
         },
-        [draw.SHADE, draw.STONE, draw.INK, draw.BLUE, draw.ORANGE, draw.GREEN],
+        [painting.SHADE, painting.STONE, painting.INK, painting.BLUE, painting.ORANGE, painting.GREEN],
     ),
     "catch": Case(
         Catch(),
@@ -89,7 +89,7 @@ CASES = {
         {"ball_x": 1, "paddle_x": 2, "paddle_y": 9},
         {"ball_x": 3, "ball_y": 4, "paddle_x": 0},
         {},
-        [draw.SHADE, draw.BLUE, draw.ORANGE],
+        [painting.SHADE, painting.BLUE, painting.ORANGE],
     ),
     "deep_sea": Case(
         DeepSea(),
@@ -97,7 +97,7 @@ CASES = {
         {"time": 3, "column": 2},
         {"time": 4, "column": 5, "bad_episode": True},
         {},
-        [SAND, draw.YELLOW, draw.ORANGE],
+        [SAND, painting.YELLOW, painting.ORANGE],
     ),
     "discounting_chain": Case(
         DiscountingChain(),
@@ -109,7 +109,7 @@ CASES = {
             "reward_timestep": np.array([2, 3, 10, 30, 100]),
             "max_steps_in_episode": 200,
         },
-        [draw.STONE, draw.INK, draw.YELLOW, draw.GREEN, draw.ORANGE],
+        [painting.STONE, painting.INK, painting.YELLOW, painting.GREEN, painting.ORANGE],
     ),
     "memory_chain": Case(
         MemoryChain(num_bits=5),
@@ -117,7 +117,7 @@ CASES = {
         {"time": 5, "context": [1, 0, 1, 1, 0], "query": 1},
         {"time": 1, "context": [1, 0, 1, 1, 1], "query": 3},
         {"memory_length": 9},
-        [draw.SHADE, draw.STONE, draw.INK, draw.YELLOW, draw.BLUE, draw.ORANGE],
+        [painting.SHADE, painting.STONE, painting.INK, painting.YELLOW, painting.BLUE, painting.ORANGE],
     ),
     "mnist": Case(
         None,
@@ -125,7 +125,7 @@ CASES = {
         {"index": 1, "correct_label": 4, "total_regret": 4.0},
         {"index": 2, "correct_label": 5, "total_regret": 400.0},
         {},
-        [(255, 255, 255), draw.INK, draw.STONE, draw.GREEN, draw.SHADE, draw.RED],
+        [(255, 255, 255), painting.INK, painting.STONE, painting.GREEN, painting.SHADE, painting.RED],
     ),
     "mountain_car": Case(
         MountainCar(),
@@ -133,7 +133,7 @@ CASES = {
         {"position": -0.5},
         {"position": -0.9},
         {"goal_position": 0.3, "min_position": -1.0, "max_position": 0.5},
-        [draw.STONE, draw.RED, draw.GREEN, draw.BLUE, draw.INK],
+        [painting.STONE, painting.RED, painting.GREEN, painting.BLUE, painting.INK],
     ),
     "umbrella_chain": Case(
         UmbrellaChain(n_distractor=20),
@@ -141,7 +141,7 @@ CASES = {
         {"time": 3, "need_umbrella": 1, "has_umbrella": 1, "distractors": [0x0F0F3]},
         {"time": 0, "need_umbrella": 0, "has_umbrella": 0, "distractors": [0x0F0F2]},
         {"chain_length": 20},
-        [draw.STONE, draw.SHADE, draw.INK, draw.BLUE, draw.ORANGE, RAIN],
+        [painting.STONE, painting.SHADE, painting.INK, painting.BLUE, painting.ORANGE, RAIN],
     ),
 }
 
@@ -190,14 +190,14 @@ def _render(env: Environment[Any, Any], states: Any, params: Any, height: int) -
     return jax.vmap(lambda state: env.render(state, params, height=height))(states)
 
 
-def near(pictures: jax.Array, colour: draw.Colour, tolerance: int = 2) -> Any:
-    """Where pictures have a colour, bool (..., height, width)."""
-    return np.all(np.abs(np.asarray(pictures, np.int16) - np.array(colour, np.int16)) <= tolerance, axis=-1)
+def near(pictures: jax.Array, color: painting.Color, tolerance: int = 2) -> Any:
+    """Where pictures have a color, bool (..., height, width)."""
+    return np.all(np.abs(np.asarray(pictures, np.int16) - np.array(color, np.int16)) <= tolerance, axis=-1)
 
 
-def middle(picture: jax.Array, colour: draw.Colour, tolerance: int = 2) -> np.ndarray:
-    """Mean place of a colour, x to the right and y up, in heights of the picture from its centre."""
-    rows, columns = np.nonzero(near(picture, colour, tolerance))
+def middle(picture: jax.Array, color: painting.Color, tolerance: int = 2) -> np.ndarray:
+    """Mean place of a color, x to the right and y up, in heights of the picture from its center."""
+    rows, columns = np.nonzero(near(picture, color, tolerance))
     height, width = picture.shape[:2]
     return np.array([columns.mean() - (width - 1) / 2, (height - 1) / 2 - rows.mean()]) / height
 
@@ -216,16 +216,16 @@ def test_size_follows_from_the_height(case: Case) -> None:
 
 def test_every_part_is_seen_in_a_small_picture(case: Case) -> None:
     picture = case.env.render(state_of(case.env, **case.start), height=64)
-    assert near(picture, draw.PAPER).mean() > 0.05
-    for colour in case.colours:
-        assert near(picture, colour, tolerance=50).sum() >= 4
+    assert near(picture, painting.PAPER).mean() > 0.05
+    for color in case.colors:
+        assert near(picture, color, tolerance=50).sum() >= 4
 
 
 def test_the_picture_changes_with_what_it_shows(case: Case) -> None:
     env, params = case.env, case.env.default_params
     picture = env.render(state_of(env, **case.start), height=64)
     np.testing.assert_array_equal(env.render(state_of(env, **case.start), params, height=64), picture)
-    for name, value in case.drawn.items():
+    for name, value in case.shown.items():
         other = env.render(state_of(env, **case.start | {name: value}), height=64)
         assert (other != picture).any(-1).sum() >= 4, name
     for name, value in case.shaping.items():
@@ -235,7 +235,7 @@ def test_the_picture_changes_with_what_it_shows(case: Case) -> None:
 
 def test_batches_of_states_and_params(case: Case) -> None:
     env, params = case.env, case.env.default_params
-    changes = list(case.drawn.items())
+    changes = list(case.shown.items())
     shaped = [params, *(params.replace(**{name: value}) for name, value in case.shaping.items())]
     pairs = [
         (state_of(env, **case.start | dict(changes[i : i + 1])), shaped[i % len(shaped)])
@@ -284,18 +284,18 @@ def test_the_line_is_where_cartpole_fails(height_threshold: float) -> None:
     params = env.default_params.replace(height_threshold=height_threshold)
     for cosine, is_above in ((height_threshold + 0.1, True), (height_threshold - 0.1, False)):
         picture = env.render(state_of(env, x=0.0, theta=np.arccos(cosine)), params, height=128)
-        tip = np.nonzero(near(picture, draw.ORANGE, 50))[0].min() + 0.065 * 128 / 3.5  # its end is round
-        line = np.nonzero(near(picture, draw.GREEN, 50))[0].mean()
+        tip = np.nonzero(near(picture, painting.ORANGE, 50))[0].min() + 0.065 * 128 / 3.5  # its end is round
+        line = np.nonzero(near(picture, painting.GREEN, 50))[0].mean()
         assert (tip < line) == is_above
-    columns = np.nonzero(near(picture, draw.GREEN, 50))[1]
+    columns = np.nonzero(near(picture, painting.GREEN, 50))[1]
     assert np.ptp(columns) / 128 * 3.5 == pytest.approx(2 * 3.0, abs=0.1)
 
 
 @pytest.mark.parametrize(("env", "x", "theta"), [(CartPole(), 1.5, 0.2), (CartPoleSwingup(), -1.5, np.pi - 0.2)])
 def test_cart_and_pole_stand_where_they_are(env: Any, x: float, theta: float) -> None:
     picture = env.render(state_of(env, x=x, theta=theta), height=128)
-    assert middle(picture, draw.BLUE)[0] * 3.5 == pytest.approx(x, abs=0.03)
-    assert middle(picture, draw.ORANGE)[0] * 3.5 == pytest.approx(x + 0.5 * np.sin(theta), abs=0.04)
+    assert middle(picture, painting.BLUE)[0] * 3.5 == pytest.approx(x, abs=0.03)
+    assert middle(picture, painting.ORANGE)[0] * 3.5 == pytest.approx(x + 0.5 * np.sin(theta), abs=0.04)
 
 
 def test_the_pole_lights_up_where_the_swingup_pays() -> None:
@@ -305,7 +305,7 @@ def test_the_pole_lights_up_where_the_swingup_pays() -> None:
     step = jax.jit(jax.vmap(lambda state: env.step_env(KEY, state, 1)))
     _, states, rewards, *_ = step(states_of(env, x=x, theta=theta, theta_dot=theta_dot))
     pictures = pictures_of(env, states, 64)
-    is_lit = near(pictures, draw.GREEN, 20).any(-1).sum(-1) > 2  # the line has one row or two
+    is_lit = near(pictures, painting.GREEN, 20).any(-1).sum(-1) > 2  # the line has one row or two
     np.testing.assert_array_equal(is_lit, rewards > 0)
     assert 10 < is_lit.sum() < 50
 
@@ -314,14 +314,14 @@ def test_the_zone_is_as_wide_as_the_cart_may_be() -> None:
     for near_enough in (1.0, 0.5):
         env = CartPoleSwingup(x_reward_threshold=near_enough)
         picture = env.render(state_of(env), height=128)
-        zone = near(picture, draw.SHADE)[0]
+        zone = near(picture, painting.SHADE)[0]
         assert zone.sum() / 128 * 3.5 == pytest.approx(2 * near_enough, abs=0.06)
 
 
 def test_the_car_stands_on_the_hill() -> None:
     env = MountainCar()
     picture = env.render(state_of(env, position=-0.9), height=128)
-    x, _ = middle(picture, draw.BLUE) * (2.15 / 1.5)
+    x, _ = middle(picture, painting.BLUE) * (2.15 / 1.5)
     slope = np.arctan(1.35 * np.cos(-2.7))
     assert x - 0.325 == pytest.approx(-0.9 - 0.09 * np.sin(slope), abs=0.02)
 
@@ -333,8 +333,8 @@ def test_ball_and_paddle_are_in_their_cells() -> None:
     env = Catch()
     state = state_of(env, ball_x=4, ball_y=2, paddle_x=1, paddle_y=9)
     picture = env.render(state, height=110)  # ten pixels a cell
-    np.testing.assert_allclose(middle(picture, draw.ORANGE) * 11, [2.0, 2.5], atol=0.05)
-    np.testing.assert_allclose(middle(picture, draw.BLUE) * 11, [-1.0, -4.5], atol=0.05)
+    np.testing.assert_allclose(middle(picture, painting.ORANGE) * 11, [2.0, 2.5], atol=0.05)
+    np.testing.assert_allclose(middle(picture, painting.BLUE) * 11, [-1.0, -4.5], atol=0.05)
 
 
 @pytest.mark.parametrize("size", [2, 50])
@@ -344,24 +344,24 @@ def test_the_diver_is_in_its_cell(size: int) -> None:
     cells = np.array([(0, 0), (size // 2, size // 3), (size - 1, 0), (size, size - 1)])  # the last is on the sand
     pictures = pictures_of(env, states_of(env, time=cells[:, 0], column=cells[:, 1]), 128)
     for picture, (row, column) in zip(pictures, cells, strict=True):
-        x, y = middle(picture, draw.ORANGE, 10) * (size + 0.5 + unit)
+        x, y = middle(picture, painting.ORANGE, 10) * (size + 0.5 + unit)
         np.testing.assert_allclose([x + size / 2, y + size / 2 - 0.25], [column + 0.5, size - 0.5 - row], atol=0.25)
-        assert near(picture, draw.ORANGE, 10).sum() >= 20
+        assert near(picture, painting.ORANGE, 10).sum() >= 20
 
 
 def test_the_chest_is_in_the_bottom_right_cell_and_seen_in_a_large_sea() -> None:
     for size in (8, 50):
         env = DeepSea(size=size)
         picture = env.render(state_of(env), height=128)
-        chest = middle(picture, draw.YELLOW, 20) * (size + 0.5 + max(1.0, size / 10))
+        chest = middle(picture, painting.YELLOW, 20) * (size + 0.5 + max(1.0, size / 10))
         np.testing.assert_allclose(chest, [size / 2 - 0.5, 0.75 - size / 2], atol=0.35)
-        assert near(picture, draw.YELLOW, 20).sum() >= 30
+        assert near(picture, painting.YELLOW, 20).sum() >= 30
 
 
 def test_the_way_to_the_chest_is_lost_with_the_first_turn_to_the_left() -> None:
     env = DeepSea()
     on, off = (
-        near(env.render(state_of(env, time=6, bad_episode=bad), height=128)[20:60, 20:60], draw.PAPER, 20)
+        near(env.render(state_of(env, time=6, bad_episode=bad), height=128)[20:60, 20:60], painting.PAPER, 20)
         for bad in (False, True)
     )
     assert np.diagonal(on).sum() > 30
@@ -375,28 +375,28 @@ def test_the_way_to_the_chest_is_lost_with_the_first_turn_to_the_left() -> None:
 def test_bars_show_the_arms_rewards(arms: int) -> None:
     env = SimpleBandit(num_actions=arms)
     picture = env.render(state_of(env), height=222)  # from -0.17 to 0.57 arms
-    bars = near(picture, draw.BLUE, 30) | near(picture, draw.GREEN, 30)
+    bars = near(picture, painting.BLUE, 30) | near(picture, painting.GREEN, 30)
     columns = np.round(((np.arange(arms) + 0.5) / arms - 0.5) / (1.12 / 1.5) * 222 + 166).astype(int)
     rewards = np.asarray(env.default_params.rewards)
     np.testing.assert_allclose(bars[:, columns].sum(0) / 222 * (1.12 / 1.5) / 0.5, rewards, atol=0.02)
-    is_best = near(picture, draw.GREEN, 30)[:, columns].any(0)
+    is_best = near(picture, painting.GREEN, 30)[:, columns].any(0)
     np.testing.assert_array_equal(is_best, rewards == 1)
 
 
 def test_bars_of_other_rewards_fit_in() -> None:
     env = SimpleBandit(num_actions=3)
     picture = env.render(state_of(env), env.default_params.replace(rewards=np.array([-3.0, 0.0, 1.0])), height=120)
-    down, up = np.nonzero(near(picture, draw.BLUE, 30))[0], np.nonzero(near(picture, draw.GREEN, 30))[0]
+    down, up = np.nonzero(near(picture, painting.BLUE, 30))[0], np.nonzero(near(picture, painting.GREEN, 30))[0]
     assert up.max() < down.min()
     assert np.ptp(down) / np.ptp(up) == pytest.approx(3, abs=0.3)
-    assert near(picture, draw.SHADE).any(1)[up.min() : down.max()].mean() > 0.95  # but for a line at 0
+    assert near(picture, painting.SHADE).any(1)[up.min() : down.max()].mean() > 0.95  # but for a line at 0
 
 
 def test_the_gauge_shows_the_regret(mnist: MNISTBandit) -> None:
     for env in (SimpleBandit(), mnist):
         regrets = np.array([0.0, 1.0, 30.0, 3000.0, 10_000.0, 1e6])
         pictures = pictures_of(env, states_of(env, total_regret=regrets), 64)
-        lengths = near(pictures, draw.RED, 50).any(-2).sum(-1)
+        lengths = near(pictures, painting.RED, 50).any(-2).sum(-1)
         assert lengths[0] == 0
         assert list(lengths[:-1]) == sorted(set(lengths[:-1]))
         assert lengths[-2] == lengths[-1]
@@ -407,7 +407,7 @@ def test_the_image_is_shown_pixel_by_pixel(mnist: MNISTBandit) -> None:
     picture = mnist.render(state_of(mnist, index=3), height=4 * 38)
     images = mnist_files.random_images().images
     shown = picture[8 : 8 + 4 * 28, 10:][2::4, 2::4][:, :28]
-    levels = 255 + images[3, ..., None] / 255 * (np.array(draw.INK) - 255)
+    levels = 255 + images[3, ..., None] / 255 * (np.array(painting.INK) - 255)
     np.testing.assert_allclose(np.asarray(shown, float), levels, atol=1)
     signed = MNISTBandit(signed_pixels=True, folder=mnist.folder)
     np.testing.assert_array_equal(signed.render(state_of(signed, index=3), height=4 * 38), picture)
@@ -415,7 +415,7 @@ def test_the_image_is_shown_pixel_by_pixel(mnist: MNISTBandit) -> None:
 
 def test_the_right_digit_is_marked(mnist: MNISTBandit) -> None:
     pictures = pictures_of(mnist, states_of(mnist, correct_label=np.arange(10)), 76)
-    places = [middle(picture, draw.GREEN, 10)[0] * 38 for picture in pictures]
+    places = [middle(picture, painting.GREEN, 10)[0] * 38 for picture in pictures]
     np.testing.assert_allclose(places, 2.8 * (np.arange(10) - 4.5), atol=0.1)
 
 
@@ -427,9 +427,9 @@ def test_chains_are_logarithmic_and_the_walker_meets_the_coin_when_it_pays() -> 
     steps, chains, places = np.array([1, 3, 10, 30, 100]), np.arange(5), []
     after, earlier = (pictures_of(env, states_of(env, time=time, context=chains), 128) for time in (steps, steps - 1))
     for at_coin, before in zip(after, earlier, strict=True):
-        assert near(at_coin, draw.STONE).sum() > near(before, draw.STONE).sum() + 20  # paid
-        places.append(middle(at_coin, draw.ORANGE) * 5.1)
-    coin = middle(after[0], draw.GREEN) * 5.1
+        assert near(at_coin, painting.STONE).sum() > near(before, painting.STONE).sum() + 20  # paid
+        places.append(middle(at_coin, painting.ORANGE) * 5.1)
+    coin = middle(after[0], painting.GREEN) * 5.1
     np.testing.assert_allclose(coin, places[3], atol=0.05)
     x, y = np.array(places).T
     np.testing.assert_allclose(y, [2, 1, 0, -1, -2], atol=0.05)
@@ -439,10 +439,10 @@ def test_chains_are_logarithmic_and_the_walker_meets_the_coin_when_it_pays() -> 
 def test_the_walker_waits_at_the_fork_and_goes_on_after_the_coin() -> None:
     env = DiscountingChain()
     pictures = pictures_of(env, states_of(env, time=[0, 60, 300], context=[-1, 1, 1]), 128)
-    fork, late, end = (middle(picture, draw.ORANGE) for picture in pictures)
+    fork, late, end = (middle(picture, painting.ORANGE) for picture in pictures)
     assert fork[1] == pytest.approx(0, abs=0.01)
     assert fork[0] < -0.5 < late[0] < end[0] < 0.75
-    assert not near(pictures[0], draw.INK, 30).any()
+    assert not near(pictures[0], painting.INK, 30).any()
 
 
 @pytest.mark.parametrize("num_bits", [1, 5, 40])
@@ -450,12 +450,12 @@ def test_lamps_stand_line_by_line_and_the_ring_is_round_the_query(num_bits: int)
     env = MemoryChain(num_bits=num_bits)
     one_lit = states_of(env, context=np.eye(num_bits), query=range(num_bits), time=[5] * num_bits)
     pictures = pictures_of(env, one_lit, 128)
-    lamps = np.array([middle(picture, draw.YELLOW, 30) for picture in pictures])
-    rings = np.array([middle(picture, draw.BLUE, 30) for picture in pictures])
+    lamps = np.array([middle(picture, painting.YELLOW, 30) for picture in pictures])
+    rings = np.array([middle(picture, painting.BLUE, 30) for picture in pictures])
     np.testing.assert_allclose(lamps, rings, atol=0.01)
     order = np.lexsort((lamps[:, 0], -np.round(lamps[:, 1], 1)))
     np.testing.assert_array_equal(order, np.arange(num_bits))
-    dark, lit = (near(pictures, colour, 30)[:, :90].sum((1, 2)) for colour in (draw.INK, draw.YELLOW))
+    dark, lit = (near(pictures, color, 30)[:, :90].sum((1, 2)) for color in (painting.INK, painting.YELLOW))
     np.testing.assert_allclose(dark, (num_bits - 1) * lit, rtol=0.15)
 
 
@@ -466,10 +466,10 @@ def test_lamps_are_large_while_they_are_seen_and_the_ring_comes_with_the_questio
     states = states_of(env, time=times, context=[[1, 1, 1]] * 7, query=[2] * 7)
     obs = np.asarray(jax.vmap(env.get_obs)(states))[:, 0]
     pictures = _render(MemoryChain(num_bits=3), states, env.default_params, 64)
-    lamps, ring = near(pictures, draw.YELLOW, 30).sum((1, 2)), near(pictures, draw.BLUE, 30).any((1, 2))
+    lamps, ring = near(pictures, painting.YELLOW, 30).sum((1, 2)), near(pictures, painting.BLUE, 30).any((1, 2))
     np.testing.assert_array_equal(lamps > 2 * lamps.min(), obs[:, 2] != 0)
     np.testing.assert_array_equal(ring, (obs[:, 1] == 2) | (times > memory_length))
-    walker = np.array([middle(picture, draw.ORANGE, 20)[0] for picture in pictures])
+    walker = np.array([middle(picture, painting.ORANGE, 20)[0] for picture in pictures])
     np.testing.assert_allclose(walker * 4, 4.3 * (times / (memory_length + 1) - 0.5), atol=0.04)
 
 
@@ -478,11 +478,11 @@ def test_rain_or_sun_and_the_umbrella() -> None:
     states = states_of(env, time=[2, 2, 2, 0], need_umbrella=[1, 0, 0, 0], has_umbrella=[0, 0, 1, 1])
     rain, sun, taken, before = pictures_of(env, states, 64)
     assert near(rain, RAIN, 30).sum() > 20 > near(sun, RAIN, 30).sum() == 0
-    assert near(sun, draw.YELLOW, 30).sum() > 50 > near(rain, draw.YELLOW, 30).sum() == 0
-    assert near(taken, draw.BLUE, 20).sum() > 100
-    assert near(before, draw.STONE, 20).sum() > near(taken, draw.STONE, 20).sum() + 100
+    assert near(sun, painting.YELLOW, 30).sum() > 50 > near(rain, painting.YELLOW, 30).sum() == 0
+    assert near(taken, painting.BLUE, 20).sum() > 100
+    assert near(before, painting.STONE, 20).sum() > near(taken, painting.STONE, 20).sum() + 100
     for picture in (before, sun, rain):
-        assert not near(picture, draw.BLUE, 20).any()
+        assert not near(picture, painting.BLUE, 20).any()
 
 
 @pytest.mark.parametrize("chain_length", [1, 10, 100])
@@ -491,7 +491,7 @@ def test_the_person_goes_to_the_end_of_the_way(chain_length: int) -> None:
     times = np.array([0, chain_length // 2, chain_length, chain_length + 1])
     states = states_of(env, time=times, has_umbrella=[0] * 4)
     pictures = _render(UmbrellaChain(), states, env.default_params, 64)
-    places = [4 * middle(picture, draw.ORANGE)[0] for picture in pictures]
+    places = [4 * middle(picture, painting.ORANGE)[0] for picture in pictures]
     np.testing.assert_allclose(places, 4.3 * (np.minimum(times / chain_length, 1) - 0.5), atol=0.05)
 
 
@@ -502,17 +502,17 @@ def test_distractors_are_squares_in_their_order(count: int) -> None:
     words = np.zeros((3, -(-count // 32)), np.uint32)
     words[np.arange(3), numbers // 32] = 1 << (numbers % 32)
     pictures = pictures_of(env, states_of(env, time=[10] * 3, distractors=words), 128)
-    lit = near(pictures, draw.STONE, 20)[:, 108:]
+    lit = near(pictures, painting.STONE, 20)[:, 108:]
     places = []
     for picture in lit:
         rows, columns = np.nonzero(picture)
         places.append((np.round(rows.mean()), columns.mean()))
     assert places == sorted(places)
     assert len(set(places)) == len(set(numbers))
-    pale = near(pictures, draw.SHADE)[:, 108:].sum((1, 2))
-    assert (pale >= 0.7 * (count - 1) * near(pictures, draw.STONE)[:, 108:].sum((1, 2))).all()
+    pale = near(pictures, painting.SHADE)[:, 108:].sum((1, 2))
+    assert (pale >= 0.7 * (count - 1) * near(pictures, painting.STONE)[:, 108:].sum((1, 2))).all()
 
 
 def test_no_distractors_no_squares() -> None:
     env = UmbrellaChain()
-    assert near(env.render(state_of(env), height=128), draw.PAPER)[108:].all()
+    assert near(env.render(state_of(env), height=128), painting.PAPER)[108:].all()

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import draw
+from envcore import painting
 from envcore.errors import InvalidArgumentError
 from envcore_classic_control.acrobot import Acrobot
 from envcore_classic_control.cartpole import CartPole
@@ -20,7 +20,7 @@ CARTPOLE, PENDULUM, ACROBOT = CartPole(), Pendulum(), Acrobot()
 MOUNTAIN_CARS = [MountainCar(), MountainCarContinuous()]
 ENVS: list[Any] = [CARTPOLE, PENDULUM, ACROBOT, *MOUNTAIN_CARS]
 ASPECT = {"CartPole": 2.0, "Pendulum": 1.0, "Acrobot": 1.0, "MountainCar": 1.5, "MountainCarContinuous": 1.5}
-DRAWN = {
+SHOWN = {
     "CartPole": {"x": 0.3, "theta": 0.2},
     "Pendulum": {"theta": 0.5, "last_u": -1.0},
     "Acrobot": {"joint_angle1": 0.5, "joint_angle2": -0.5},
@@ -34,12 +34,12 @@ SHAPING = {
     "MountainCar": {"goal_position": 0.3, "min_position": -1.0, "max_position": 0.5},
     "MountainCarContinuous": {"goal_position": 0.3, "min_position": -1.0, "max_position": 0.5},
 }
-COLOURS = {
-    "CartPole": [draw.SHADE, draw.STONE, draw.INK, draw.BLUE, draw.ORANGE],
-    "Pendulum": [draw.RED, draw.INK, draw.BLUE],
-    "Acrobot": [draw.GREEN, draw.BLUE, draw.ORANGE, draw.INK],
-    "MountainCar": [draw.STONE, draw.RED, draw.GREEN, draw.BLUE, draw.INK],
-    "MountainCarContinuous": [draw.STONE, draw.RED, draw.GREEN, draw.BLUE, draw.INK],
+COLORS = {
+    "CartPole": [painting.SHADE, painting.STONE, painting.INK, painting.BLUE, painting.ORANGE],
+    "Pendulum": [painting.RED, painting.INK, painting.BLUE],
+    "Acrobot": [painting.GREEN, painting.BLUE, painting.ORANGE, painting.INK],
+    "MountainCar": [painting.STONE, painting.RED, painting.GREEN, painting.BLUE, painting.INK],
+    "MountainCarContinuous": [painting.STONE, painting.RED, painting.GREEN, painting.BLUE, painting.INK],
 }
 
 
@@ -56,14 +56,14 @@ def state_of(env: Any, **fields: float) -> Any:
     return state.replace(**{name: jnp.float32(value) for name, value in start.items() if name in names})
 
 
-def near(picture: jax.Array, colour: draw.Colour, tolerance: int = 2) -> Any:
-    """Where the picture has the colour, bool (height, width)."""
-    return (np.abs(np.asarray(picture, int) - np.array(colour)) <= tolerance).all(-1)
+def near(picture: jax.Array, color: painting.Color, tolerance: int = 2) -> Any:
+    """Where the picture has the color, bool (height, width)."""
+    return (np.abs(np.asarray(picture, int) - np.array(color)) <= tolerance).all(-1)
 
 
-def middle(picture: jax.Array, colour: draw.Colour) -> np.ndarray:
-    """Mean place of a colour, x to the right and y up, in heights of the picture from its centre."""
-    rows, columns = np.nonzero(near(picture, colour))
+def middle(picture: jax.Array, color: painting.Color) -> np.ndarray:
+    """Mean place of a color, x to the right and y up, in heights of the picture from its center."""
+    rows, columns = np.nonzero(near(picture, color))
     height, width = picture.shape[:2]
     return np.array([columns.mean() - (width - 1) / 2, (height - 1) / 2 - rows.mean()]) / height
 
@@ -82,14 +82,14 @@ def test_256_pixels_are_the_default(env: Any) -> None:
 
 def test_every_part_is_seen_in_a_small_picture(env: Any) -> None:
     picture = env.render(state_of(env), height=64)
-    assert near(picture, draw.PAPER).mean() > 0.2
-    for colour in COLOURS[env.name]:
-        assert near(picture, colour, tolerance=50).sum() >= 4
+    assert near(picture, painting.PAPER).mean() > 0.2
+    for color in COLORS[env.name]:
+        assert near(picture, color, tolerance=50).sum() >= 4
 
 
-def test_the_picture_changes_with_what_is_drawn(env: Any) -> None:
+def test_the_picture_changes_with_what_it_shows(env: Any) -> None:
     picture = env.render(state_of(env), height=64)
-    for name, value in DRAWN[env.name].items():
+    for name, value in SHOWN[env.name].items():
         assert (env.render(state_of(env, **{name: value}), height=64) != picture).any(-1).sum() > 10
 
 
@@ -101,11 +101,11 @@ def test_the_picture_changes_with_the_params_that_shape_it(env: Any) -> None:
 
 
 def test_batches_of_states_and_params(env: Any) -> None:
-    (drawn, value), (shaping, number) = (next(iter(names[env.name].items())) for names in (DRAWN, SHAPING))
+    (shown, value), (shaping, number) = (next(iter(names[env.name].items())) for names in (SHOWN, SHAPING))
 
     def render(value: jax.Array, number: jax.Array) -> jax.Array:
         return env.render(
-            state_of(env).replace(**{drawn: value}), env.default_params.replace(**{shaping: number}), height=64
+            state_of(env).replace(**{shown: value}), env.default_params.replace(**{shaping: number}), height=64
         )
 
     values, numbers = value * jnp.array([-1.0, 0.5, 1.0]), number * jnp.array([1.0, 0.9, 0.8])
@@ -133,28 +133,30 @@ def test_bad_input(env: Any) -> None:
 @pytest.mark.parametrize("x", [-2.4, -0.7, 1.5])
 def test_the_cart_stands_where_it_is(x: float) -> None:
     picture = CARTPOLE.render(state_of(CARTPOLE, x=x, theta=0.0), height=128)
-    assert middle(picture, draw.BLUE)[0] * 2.9 == pytest.approx(x, abs=0.02)
-    assert middle(picture, draw.ORANGE)[0] * 2.9 == pytest.approx(x, abs=0.02)
+    assert middle(picture, painting.BLUE)[0] * 2.9 == pytest.approx(x, abs=0.02)
+    assert middle(picture, painting.ORANGE)[0] * 2.9 == pytest.approx(x, abs=0.02)
 
 
 @pytest.mark.parametrize(("theta", "length"), [(0.2, 0.5), (-0.2, 0.5), (0.2, 0.3)])
 def test_the_pole_leans_to_the_right_for_a_positive_angle_and_has_its_length(theta: float, length: float) -> None:
     params = CARTPOLE.default_params.replace(length=length)
     picture = CARTPOLE.render(state_of(CARTPOLE, x=0.0, theta=theta), params, height=128)
-    rows, columns = np.nonzero(near(picture, draw.ORANGE, tolerance=50))
+    rows, columns = np.nonzero(near(picture, painting.ORANGE, tolerance=50))
     x, y = (columns[0] - 127.5) / 128 * 2.9, np.ptp(rows) / 128 * 2.9 - 2 * 0.065  # the ends are round
     np.testing.assert_allclose([x, y], [2 * length * np.sin(theta), 2 * length * np.cos(theta)], atol=0.05)
 
 
 @pytest.mark.parametrize("theta", [-2.0, -0.5, 0.0, 1.0, 3.0, 7.0])
 def test_the_pendulum_turns_counter_clockwise_from_upright(theta: float) -> None:
-    x, y = middle(PENDULUM.render(state_of(PENDULUM, theta=theta, last_u=0.0), height=128), draw.RED)
+    x, y = middle(PENDULUM.render(state_of(PENDULUM, theta=theta, last_u=0.0), height=128), painting.RED)
     np.testing.assert_allclose(np.array([x, y]) / np.hypot(x, y), [-np.sin(theta), np.cos(theta)], atol=0.05)
 
 
 def test_the_arrow_shows_the_torque() -> None:
     def arrow(torque: float) -> np.ndarray:
-        return near(PENDULUM.render(state_of(PENDULUM, theta=0.0, last_u=torque), height=128), draw.BLUE, tolerance=50)
+        return near(
+            PENDULUM.render(state_of(PENDULUM, theta=0.0, last_u=torque), height=128), painting.BLUE, tolerance=50
+        )
 
     sizes = [arrow(torque).sum() for torque in (0.0, 0.5, 1.0, 2.0)]
     assert sizes[0] == 0
@@ -166,17 +168,17 @@ def test_the_arrow_shows_the_torque() -> None:
 def test_a_pendulum_without_torque_has_no_arrow() -> None:
     params = PENDULUM.default_params.replace(max_torque=0.0)
     picture = PENDULUM.render(state_of(PENDULUM, last_u=0.0), params, height=64)
-    assert near(picture, draw.RED).any()
-    assert not near(picture, draw.BLUE, tolerance=50).any()
+    assert near(picture, painting.RED).any()
+    assert not near(picture, painting.BLUE, tolerance=50).any()
 
 
 def test_acrobot_hangs_down_and_turns_counter_clockwise() -> None:
     hanging = ACROBOT.render(state_of(ACROBOT, joint_angle1=0.0, joint_angle2=0.0), height=128)
-    (x1, y1), (x2, y2) = middle(hanging, draw.BLUE), middle(hanging, draw.ORANGE)
+    (x1, y1), (x2, y2) = middle(hanging, painting.BLUE), middle(hanging, painting.ORANGE)
     np.testing.assert_allclose([x1, x2], 0, atol=0.01)
     assert y2 < y1 < 0
     bent = ACROBOT.render(state_of(ACROBOT, joint_angle1=np.pi / 2, joint_angle2=np.pi / 2), height=128)
-    (x1, y1), (x2, y2) = middle(bent, draw.BLUE), middle(bent, draw.ORANGE)
+    (x1, y1), (x2, y2) = middle(bent, painting.BLUE), middle(bent, painting.ORANGE)
     np.testing.assert_allclose([y1, x2], [0, 1 / 4.5], atol=0.02)
     assert x1 > 0.05
     assert y2 > 0.05
@@ -187,14 +189,14 @@ def test_the_line_is_where_acrobot_ends(height: float, reached: bool) -> None:
     angle1 = 2.1
     state = state_of(ACROBOT, joint_angle1=angle1, joint_angle2=np.arccos(-height - np.cos(angle1)) - angle1)
     picture = ACROBOT.render(state, height=128)
-    tip, line = np.nonzero(near(picture, draw.ORANGE))[0].min(), np.nonzero(near(picture, draw.GREEN))[0].min()
+    tip, line = np.nonzero(near(picture, painting.ORANGE))[0].min(), np.nonzero(near(picture, painting.GREEN))[0].min()
     assert (tip < line) == reached
 
 
 @pytest.mark.parametrize("env", MOUNTAIN_CARS, ids=lambda env: env.name)
 @pytest.mark.parametrize("position", [-1.2, -0.5, 0.3])
 def test_the_car_stands_on_the_hill(env: Any, position: float) -> None:
-    x, y = middle(env.render(state_of(env, position=position), height=128), draw.BLUE) * (2.15 / 1.5)
+    x, y = middle(env.render(state_of(env, position=position), height=128), painting.BLUE) * (2.15 / 1.5)
     slope = np.arctan(1.35 * np.cos(3 * position))
     over = 0.09  # the middle of the bodywork, above the point that touches the hill
     place = [position - over * np.sin(slope), 0.55 + 0.45 * np.sin(3 * position) + over * np.cos(slope)]
@@ -205,5 +207,5 @@ def test_the_car_stands_on_the_hill(env: Any, position: float) -> None:
 def test_the_flag_stands_at_the_goal(env: Any) -> None:
     for goal in (env.default_params.goal_position, 0.2):
         picture = env.render(state_of(env), env.default_params.replace(goal_position=goal), height=128)
-        left = np.nonzero(near(picture, draw.RED, tolerance=50))[1].min()
+        left = np.nonzero(near(picture, painting.RED, tolerance=50))[1].min()
         assert (left - 95.5) / 128 * (2.15 / 1.5) - 0.325 == pytest.approx(goal, abs=0.03)

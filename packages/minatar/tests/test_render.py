@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_minatar.render import colours, draw_grid
+from envcore_minatar.render import colors, paint_grid
 
 
 @pytest.mark.parametrize(
@@ -17,9 +17,9 @@ from envcore_minatar.render import colours, draw_grid
         (10, (25, 18, 43), (214, 240, 239)),
     ],
 )
-def test_colours_are_the_originals(num_channels: int, first: tuple[int, int, int], last: tuple[int, int, int]) -> None:
+def test_colors_are_the_originals(num_channels: int, first: tuple[int, int, int], last: tuple[int, int, int]) -> None:
     """As seaborn 0.13 with matplotlib 3.11 gives them."""
-    found = colours(num_channels)
+    found = colors(num_channels)
     assert tuple(found[0]) == (0, 0, 0)
     assert tuple(found[1]) == first
     assert tuple(found[-1]) == last
@@ -29,8 +29,8 @@ def test_colours_are_the_originals(num_channels: int, first: tuple[int, int, int
 def test_the_last_channel_shows() -> None:
     obs = np.zeros((10, 10, 10), bool)
     obs[2, 3, [1, 9]] = True
-    picture = np.asarray(draw_grid(jnp.asarray(obs), 25))
+    picture = np.asarray(paint_grid(jnp.asarray(obs), 25))
     assert picture.shape == (25, 25, 3)
     cell = picture[5:7, 8:9]
-    np.testing.assert_array_equal(cell, np.broadcast_to(colours(10)[10], cell.shape))
+    np.testing.assert_array_equal(cell, np.broadcast_to(colors(10)[10], cell.shape))
     assert not picture[8:].any()

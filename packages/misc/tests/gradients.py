@@ -1,4 +1,4 @@
-"""Gradients beside finite differences."""
+"""Compares gradients with finite differences."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def check_finite_differences(
     original: Callable[[dict[str, np.ndarray]], Any],
     inputs: Mapping[str, np.ndarray],
 ) -> None:
-    """Compares our gradient, in float32, with differences of the original, in float64, for every number of the inputs.
+    """Compares our float32 gradients with finite differences of the original in float64, for every input number.
 
     Raises:
-      AssertionError: they differ by more than 1e-4 of their size and 1e-5.
+      AssertionError: they differ by more than a relative 1e-4 plus an absolute 1e-5.
     """
     gradients = jax.jit(jax.grad(ours))({name: jnp.asarray(x, jnp.float32) for name, x in inputs.items()})
     for name, value in inputs.items():

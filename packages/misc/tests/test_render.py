@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import draw, trees
+from envcore import painting, trees
 from envcore.errors import InvalidArgumentError
 from envcore_misc.bernoulli_bandit import BernoulliBandit
 from envcore_misc.four_rooms import MAP, FourRooms
@@ -42,7 +42,7 @@ SCENE: dict[str, dict[str, Any]] = {
     "Reacher": {"angles": [0.5, 2.0], "goal_xy": [-1.0, -0.5]},
     "Swimmer": {"xy": [0.1, -0.5], "xy_vel": [0.2, 0.2], "goal_xy": [0.5, 0.6], "urchin_xys": [[-0.5, 0.5], [0.7, 0]]},
 }  # fmt: skip
-DRAWN: dict[str, dict[str, Any]] = {
+SHOWN: dict[str, dict[str, Any]] = {
     "BernoulliBandit": {
         "last_action": 0, "last_reward": 0, "time": 80, "exp_reward_best": 0.9, "reward_probs": [0.1, 0.9]
     },
@@ -66,16 +66,24 @@ SHAPING: dict[str, dict[str, Any]] = {
     "Reacher": {"link_lengths": [1.5, 0.4], "goal_low": [-4, -4], "goal_high": [4, 4]},
     "Swimmer": {"goal_high": [2, 2], "goal_low": [-2, 0], "urchin_high": [[3, 0], [0, 0]], "urchin_low": [[0, -3]] * 2},
 }
-COLOURS = {
-    "BernoulliBandit": [draw.SHADE, draw.GREEN, draw.BLUE, draw.ORANGE, draw.YELLOW, draw.INK],
-    "GaussianBandit": [draw.SHADE, draw.RED, draw.BLUE, draw.ORANGE, draw.YELLOW, draw.INK],
-    "FourRooms": [draw.PAPER, draw.STONE, draw.GREEN, draw.ORANGE],
-    "FrozenLake": [ICE, draw.INK, draw.GREEN, draw.PAPER, draw.ORANGE],
-    "MetaMaze": [draw.PAPER, draw.STONE, draw.GREEN, draw.ORANGE, draw.YELLOW, draw.RED, draw.INK],
-    "PointRobot": [draw.SHADE, draw.GREEN, draw.BLUE, (196, 217, 196), (160, 184, 217)],
-    "Pong": [draw.INK, draw.STONE, draw.ORANGE, draw.PAPER, draw.YELLOW, (84, 92, 107)],
-    "Reacher": [draw.SHADE, draw.STONE, draw.BLUE, draw.ORANGE, draw.GREEN],
-    "Swimmer": [WATER, draw.GREEN, draw.RED, draw.ORANGE],
+COLORS = {
+    "BernoulliBandit": [painting.SHADE, painting.GREEN, painting.BLUE, painting.ORANGE, painting.YELLOW, painting.INK],
+    "GaussianBandit": [painting.SHADE, painting.RED, painting.BLUE, painting.ORANGE, painting.YELLOW, painting.INK],
+    "FourRooms": [painting.PAPER, painting.STONE, painting.GREEN, painting.ORANGE],
+    "FrozenLake": [ICE, painting.INK, painting.GREEN, painting.PAPER, painting.ORANGE],
+    "MetaMaze": [
+        painting.PAPER,
+        painting.STONE,
+        painting.GREEN,
+        painting.ORANGE,
+        painting.YELLOW,
+        painting.RED,
+        painting.INK,
+    ],
+    "PointRobot": [painting.SHADE, painting.GREEN, painting.BLUE, (196, 217, 196), (160, 184, 217)],
+    "Pong": [painting.INK, painting.STONE, painting.ORANGE, painting.PAPER, painting.YELLOW, (84, 92, 107)],
+    "Reacher": [painting.SHADE, painting.STONE, painting.BLUE, painting.ORANGE, painting.GREEN],
+    "Swimmer": [WATER, painting.GREEN, painting.RED, painting.ORANGE],
 }
 
 
@@ -106,21 +114,21 @@ def render(env: Any, height: int, params: Any = None, **fields: Any) -> Any:
     return env.render(state_of(env, **fields), params_of(env, **(params or {})), height=height)
 
 
-def near(picture: Any, colour: draw.Colour, tolerance: int = 2) -> Any:
-    """Where the picture has the colour, bool (height, width)."""
-    return (np.abs(np.asarray(picture, int) - np.array(colour)) <= tolerance).all(-1)
+def near(picture: Any, color: painting.Color, tolerance: int = 2) -> Any:
+    """Where the picture has the color, bool (height, width)."""
+    return (np.abs(np.asarray(picture, int) - np.array(color)) <= tolerance).all(-1)
 
 
-def places(picture: Any, colour: draw.Colour, tolerance: int = 2) -> np.ndarray:
-    """Places of a colour, x to the right and y up, in heights of the picture from its centre: (n, 2)."""
-    rows, columns = np.nonzero(near(picture, colour, tolerance))
-    assert len(rows), f"nothing is {colour}"
+def places(picture: Any, color: painting.Color, tolerance: int = 2) -> np.ndarray:
+    """Places of a color, x to the right and y up, in heights of the picture from its center: (n, 2)."""
+    rows, columns = np.nonzero(near(picture, color, tolerance))
+    assert len(rows), f"nothing is {color}"
     height, width = np.asarray(picture).shape[:2]
     return np.stack([columns - (width - 1) / 2, (height - 1) / 2 - rows], axis=-1) / height
 
 
-def middle(picture: Any, colour: draw.Colour, tolerance: int = 2) -> np.ndarray:
-    return places(picture, colour, tolerance).mean(0)
+def middle(picture: Any, color: painting.Color, tolerance: int = 2) -> np.ndarray:
+    return places(picture, color, tolerance).mean(0)
 
 
 def test_size_follows_from_the_height(env: Any) -> None:
@@ -134,13 +142,13 @@ def test_size_follows_from_the_height(env: Any) -> None:
 
 def test_every_part_is_seen_in_a_small_picture(env: Any) -> None:
     picture = render(env, 64)
-    for colour in COLOURS[env.name]:
-        assert near(picture, colour, tolerance=40).sum() >= 3, colour
+    for color in COLORS[env.name]:
+        assert near(picture, color, tolerance=40).sum() >= 3, color
 
 
-def test_the_picture_changes_with_what_is_drawn(env: Any) -> None:
+def test_the_picture_changes_with_what_it_shows(env: Any) -> None:
     picture = render(env, 64)
-    for name, value in DRAWN[env.name].items():
+    for name, value in SHOWN[env.name].items():
         assert (render(env, 64, **{name: value}) != picture).any(-1).sum() > 5, name
 
 
@@ -152,7 +160,7 @@ def test_the_picture_changes_with_the_params_that_shape_it(env: Any) -> None:
 
 
 def test_batches_of_states_and_params(env: Any) -> None:
-    states = [state_of(env), state_of(env, **DRAWN[env.name])]
+    states = [state_of(env), state_of(env, **SHOWN[env.name])]
     params = [params_of(env), params_of(env, **SHAPING.get(env.name, {}))]
     batches = [jax.tree.map(lambda *numbers: jnp.stack(numbers), *each) for each in (states, params)]
     pictures = jax.jit(jax.vmap(lambda state, params: env.render(state, params, height=64)))(*batches)
@@ -199,10 +207,10 @@ def test_the_walker_goes_where_the_name_of_the_action_says(env: Any, place: dict
     state, params = state_of(env, **place), params_of(env)
     if env.name == "FourRooms":
         params = params_of(env, fail_prob=0.0)
-    before = middle(env.render(state, params, height=130), draw.ORANGE)
+    before = middle(env.render(state, params, height=130), painting.ORANGE)
     for action, name in enumerate(env.action_names):
         _, after, *_ = env.step_env(KEY, state, action, params)
-        x, y = middle(env.render(after, params, height=130), draw.ORANGE) - before
+        x, y = middle(env.render(after, params, height=130), painting.ORANGE) - before
         expected = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}[name]
         np.testing.assert_allclose(np.array([x, y]) / np.hypot(x, y), expected, atol=0.05)
 
@@ -221,32 +229,32 @@ def test_every_arm_has_a_column_as_high_as_it_pays_often(num_arms: int) -> None:
     for arm, prob in enumerate(probs):
         column = round((picture.shape[1] - 1) / 2 + (arm + 0.5 - num_arms / 2) * unit)
         strip = picture[:, column : column + 1]
-        assert near(strip, draw.GREEN if arm == 0 else draw.BLUE).sum() == pytest.approx(prob * full, abs=2)
-        assert (near(strip, draw.ORANGE, 40).sum() > 0) == (arm == 1)
+        assert near(strip, painting.GREEN if arm == 0 else painting.BLUE).sum() == pytest.approx(prob * full, abs=2)
+        assert (near(strip, painting.ORANGE, 40).sum() > 0) == (arm == 1)
 
 
 def test_a_coin_lies_above_an_arm_that_paid() -> None:
     for arm in (0, 1):
         picture = render(BERNOULLI, 96, last_action=arm)
-        coin, disc = middle(picture, draw.YELLOW), middle(picture, draw.ORANGE)
+        coin, disc = middle(picture, painting.YELLOW), middle(picture, painting.ORANGE)
         np.testing.assert_allclose([coin[0], disc[0]], (arm - 0.5) / 3, atol=0.01)
         assert coin[1] > 0.3
         assert disc[1] < -0.2
-    assert not near(render(BERNOULLI, 96, last_reward=0), draw.YELLOW).any()
+    assert not near(render(BERNOULLI, 96, last_reward=0), painting.YELLOW).any()
 
 
 @pytest.mark.parametrize("env", [BERNOULLI, GAUSSIAN], ids=lambda env: env.name)
 def test_no_arm_is_marked_before_the_first_pull(env: Any) -> None:
     picture = render(env, 96, time=0)
-    assert not near(picture, draw.ORANGE, 20).any()
-    assert not near(picture, draw.YELLOW, 20).any()
+    assert not near(picture, painting.ORANGE, 20).any()
+    assert not near(picture, painting.YELLOW, 20).any()
 
 
 def test_the_risky_arm_is_good_above_the_safe_one_and_bad_below() -> None:
-    for mu, colour, other in ((1.6, draw.GREEN, draw.RED), (-1.6, draw.RED, draw.GREEN)):
+    for mu, color, other in ((1.6, painting.GREEN, painting.RED), (-1.6, painting.RED, painting.GREEN)):
         picture = render(GAUSSIAN, 96, mu=mu, last_action=0, last_reward=0.0)
-        level = middle(picture, draw.BLUE)[1]
-        column = places(picture, colour, 30)
+        level = middle(picture, painting.BLUE)[1]
+        column = places(picture, color, 30)
         assert not near(picture, other, 15).any()
         assert np.ptp(column[:, 1]) == pytest.approx(1.55 / 2 / 3 * 1.6 / 3.2, abs=0.03)
         assert np.sign(column[:, 1].mean() - level) == np.sign(mu)
@@ -256,7 +264,7 @@ def test_the_risky_arm_is_good_above_the_safe_one_and_bad_below() -> None:
 @pytest.mark.parametrize(("reward", "share"), [(1.6, 0.5), (-3.2, -1.0), (0.0, 0.0), (99.0, 1.0)])
 def test_the_coin_lies_at_the_height_of_the_reward(reward: float, share: float) -> None:
     picture = render(GAUSSIAN, 96, last_reward=reward)
-    x, y = middle(picture, draw.YELLOW)
+    x, y = middle(picture, painting.YELLOW)
     np.testing.assert_allclose([x, y - (0.9 + 1.55 / 2 - 1.5) / 3], [0.5 / 3, share * 1.55 / 2 / 3], atol=0.01)
 
 
@@ -269,7 +277,7 @@ def test_the_time_fills_its_gauge(env: Any, height: int) -> None:
     lengths = []
     for share in (0.25, 0.5, 1.0):
         picture = render(env, height, time=round(share * limit), **fields)[-height // 5 :]
-        lengths.append(np.ptp(np.nonzero(near(picture, draw.INK, 40))[1]))
+        lengths.append(np.ptp(np.nonzero(near(picture, painting.INK, 40))[1]))
     assert lengths[2] > 0.55 * picture.shape[1]
     np.testing.assert_allclose(np.diff(lengths), [lengths[2] / 4, lengths[2] / 2], rtol=0.15)
 
@@ -278,7 +286,7 @@ def test_the_time_fills_its_gauge(env: Any, height: int) -> None:
 
 
 def at_cells(picture: Any, rows: int, columns: int, cell: int) -> np.ndarray:
-    """The colours of the cells near their upper left corners, where nothing stands: (rows, columns, 3)."""
+    """The colors of the cells near their upper left corners, where nothing stands: (rows, columns, 3)."""
     first = cell // 2 + 1
     return np.asarray(picture)[first:, first:][: rows * cell : cell, : columns * cell : cell]
 
@@ -286,8 +294,8 @@ def at_cells(picture: Any, rows: int, columns: int, cell: int) -> np.ndarray:
 def test_walls_stand_where_the_house_has_them() -> None:
     picture = render(ROOMS, 140)
     walls = np.array([[mark == "x" for mark in row] for row in MAP])
-    np.testing.assert_array_equal(near(at_cells(picture, 13, 13, 10), draw.STONE), walls)
-    np.testing.assert_array_equal(np.argwhere(near(at_cells(picture, 13, 13, 10), draw.GREEN)), [[8, 9]])
+    np.testing.assert_array_equal(near(at_cells(picture, 13, 13, 10), painting.STONE), walls)
+    np.testing.assert_array_equal(np.argwhere(near(at_cells(picture, 13, 13, 10), painting.GREEN)), [[8, 9]])
 
 
 @pytest.mark.parametrize("size", [5, 15])
@@ -297,39 +305,39 @@ def test_walls_stand_where_the_maze_has_them(size: int) -> None:
     state = state_of(env, pos=[2, 1], goal=[1, 3])
     picture = env.render(state, height=round(10 * (side + 0.5 + 1.5 * side / 11)))
     cells = at_cells(picture, side, side, 10)
-    np.testing.assert_array_equal(near(cells, draw.STONE, 20), env.walls)
-    np.testing.assert_array_equal(np.argwhere(near(cells, draw.GREEN)), [[1, 3]])
+    np.testing.assert_array_equal(near(cells, painting.STONE, 20), env.walls)
+    np.testing.assert_array_equal(np.argwhere(near(cells, painting.GREEN)), [[1, 3]])
 
 
 @pytest.mark.parametrize("place", [(1, 1), (4, 11), (11, 7)])
 def test_the_walker_stands_in_its_cell(place: tuple[int, int]) -> None:
     picture = render(ROOMS, 140, pos=place)
-    np.testing.assert_allclose(middle(picture, draw.ORANGE) * 14, [place[1] - 6, 6 - place[0]], atol=0.05)
+    np.testing.assert_allclose(middle(picture, painting.ORANGE) * 14, [place[1] - 6, 6 - place[0]], atol=0.05)
 
 
 @pytest.mark.parametrize("rf_size", [3, 5])
 def test_the_frame_is_round_what_the_walker_sees(rf_size: int) -> None:
     env = MetaMaze(rf_size=rf_size)
     picture = render(env, 130, pos=[5, 4])
-    frame, walker = places(picture, draw.YELLOW, 30) * 13, middle(picture, draw.ORANGE) * 13
+    frame, walker = places(picture, painting.YELLOW, 30) * 13, middle(picture, painting.ORANGE) * 13
     np.testing.assert_allclose(walker, [4.5 - 5.5, 5.5 - 5], atol=0.05)  # the board lies half a row above the middle
     np.testing.assert_allclose([frame.min(0), frame.max(0)], walker + rf_size * np.array([[-0.5], [0.5]]), atol=0.12)
 
 
-@pytest.mark.parametrize(("reward", "colour"), [(10.0, draw.GREEN), (-1.0, draw.RED), (0.0, draw.SHADE)])
-def test_the_lamp_shows_the_last_reward(reward: float, colour: draw.Colour) -> None:
+@pytest.mark.parametrize(("reward", "color"), [(10.0, painting.GREEN), (-1.0, painting.RED), (0.0, painting.SHADE)])
+def test_the_lamp_shows_the_last_reward(reward: float, color: painting.Color) -> None:
     picture = render(MAZE, 130, last_reward=reward)
-    assert near(picture[-14:, 5:15], colour).sum() > 20
+    assert near(picture[-14:, 5:15], color).sum() > 20
 
 
 def test_the_lake_has_its_holes_and_goals() -> None:
     env = FrozenLake(desc=("SFHF", "GFFF", "HFFG"))
     picture = render(env, 80, position=0)
     assert picture.shape == (80, 100, 3)
-    centres = np.asarray(picture)[20::20, 20::20][:3, :4]
-    np.testing.assert_array_equal(np.argwhere(near(centres, draw.INK)), [[0, 2], [2, 0]])
-    np.testing.assert_array_equal(np.argwhere(near(at_cells(picture, 3, 4, 20), draw.GREEN)), [[1, 0], [2, 3]])
-    np.testing.assert_array_equal(np.argwhere(near(centres, draw.ORANGE)), [[0, 0]])
+    centers = np.asarray(picture)[20::20, 20::20][:3, :4]
+    np.testing.assert_array_equal(np.argwhere(near(centers, painting.INK)), [[0, 2], [2, 0]])
+    np.testing.assert_array_equal(np.argwhere(near(at_cells(picture, 3, 4, 20), painting.GREEN)), [[1, 0], [2, 3]])
+    np.testing.assert_array_equal(np.argwhere(near(centers, painting.ORANGE)), [[0, 0]])
 
 
 # The plane.
@@ -338,7 +346,7 @@ def test_the_lake_has_its_holes_and_goals() -> None:
 def test_the_robot_and_its_goal_are_where_they_are() -> None:
     picture = render(ROBOT, 64, last_action=[0, 0])
     scale, above = 2.0, 0.425  # height of the window is that of its 3 by 2; its middle
-    place = middle(picture, draw.BLUE) * scale + [0, above]
+    place = middle(picture, painting.BLUE) * scale + [0, above]
     goal = places(picture, (196, 217, 196)) * scale + [0, above]
     np.testing.assert_allclose(place, [0.2, 0.3], atol=0.02)
     np.testing.assert_allclose((goal.min(0) + goal.max(0)) / 2, [-0.6, 0.8], atol=0.03)
@@ -350,7 +358,7 @@ def test_the_robot_and_its_goal_are_where_they_are() -> None:
 def test_the_tail_points_back_along_the_last_move(rules: Any, action: tuple[float, float]) -> None:
     env = PointRobot(rules=rules)
     picture = render(env, 64, last_action=action)
-    back = middle(picture, (160, 184, 217)) - middle(picture, draw.BLUE)
+    back = middle(picture, (160, 184, 217)) - middle(picture, painting.BLUE)
     direction = np.clip(action, -0.1, 0.1)
     np.testing.assert_allclose(back / np.hypot(*back), -direction / np.hypot(*direction), atol=0.08)
 
@@ -361,15 +369,15 @@ def test_the_tail_points_back_along_the_last_move(rules: Any, action: tuple[floa
 )
 def test_a_goal_that_was_reached_is_full(dense: bool, reward: float, time: int, reached: bool) -> None:
     picture = render(ROBOT, 64, {"dense_reward": dense}, last_reward=reward, time=time)
-    assert (near(picture, draw.GREEN).sum() > 50) == reached
+    assert (near(picture, painting.GREEN).sum() > 50) == reached
     assert near(picture, (160, 184, 217)).any() != reached
 
 
 @pytest.mark.parametrize("pos", [(3.0, 0.5), (-9.0, 0.5), (0.0, 8.0), (0.1, -5.0)])
 def test_the_windows_keep_who_goes_far_in_sight(pos: tuple[float, float]) -> None:
-    for env, name, colour in ((ROBOT, "pos", draw.BLUE), (SWIMMER, "xy", draw.ORANGE)):
+    for env, name, color in ((ROBOT, "pos", painting.BLUE), (SWIMMER, "xy", painting.ORANGE)):
         picture = render(env, 64, **{name: pos})
-        mask = near(picture, colour, 20)
+        mask = near(picture, color, 20)
         assert mask.sum() > 10
         assert not mask[[0, -1]].any()
         assert not mask[:, [0, -1]].any()
@@ -381,26 +389,26 @@ def test_the_arm_reaches_from_the_origin_to_its_end(num_joints: int) -> None:
     state = state_of(env, angles=np.full(num_joints, 0.6), goal_xy=[-num_joints, 0])
     picture = env.render(state, height=160)
     side = 1.08 * num_joints
-    colours = [draw.BLUE, draw.ORANGE][:num_joints]
-    arm = np.concatenate([places(picture, colour) for colour in colours]) * 2 * side
+    colors = [painting.BLUE, painting.ORANGE][:num_joints]
+    arm = np.concatenate([places(picture, color) for color in colors]) * 2 * side
     along, across = arm @ [np.cos(0.6), np.sin(0.6)], arm @ [-np.sin(0.6), np.cos(0.6)]
     assert along.max() == pytest.approx(num_joints + 0.045 * side, abs=0.02 * side)
     assert np.abs(across).max() == pytest.approx(0.045 * side, abs=0.02 * side)
-    np.testing.assert_allclose(middle(picture, draw.GREEN) * 2 * side, [-num_joints, 0], atol=0.01 * side)
+    np.testing.assert_allclose(middle(picture, painting.GREEN) * 2 * side, [-num_joints, 0], atol=0.01 * side)
 
 
 def test_angles_of_links_are_absolute() -> None:
     picture = render(REACHER, 160, angles=[0.0, np.pi / 2])
     scale = 2 * 2.16
-    np.testing.assert_allclose(middle(picture, draw.ORANGE) * scale, [1.0, 0.52], atol=0.05)
-    assert middle(picture, draw.BLUE)[1] * scale == pytest.approx(0.0, abs=0.03)
+    np.testing.assert_allclose(middle(picture, painting.ORANGE) * scale, [1.0, 0.52], atol=0.05)
+    assert middle(picture, painting.BLUE)[1] * scale == pytest.approx(0.0, abs=0.03)
 
 
 @pytest.mark.parametrize("angle", [0.0, 2.0, -1.0])
 def test_the_swimmer_turns_to_where_it_swims(angle: float) -> None:
     velocity = [np.cos(angle), np.sin(angle)]
     picture = render(SWIMMER, 160, xy=[-0.3, -0.3], xy_vel=velocity)
-    fish = places(picture, draw.ORANGE) * 2.3 + 0.3
+    fish = places(picture, painting.ORANGE) * 2.3 + 0.3
     along, across = fish @ velocity, fish @ [-np.sin(angle), np.cos(angle)]
     np.testing.assert_allclose([along.min(), along.max()], [-0.17, 0.17], atol=0.03)
     assert np.ptp(across[along < -0.12]) > 0.1 > np.ptp(across[along > 0.14])  # a broad tail and a pointed head
@@ -408,8 +416,8 @@ def test_the_swimmer_turns_to_where_it_swims(angle: float) -> None:
 
 def test_goal_and_urchins_are_where_they_are() -> None:
     picture = render(SWIMMER, 160)
-    np.testing.assert_allclose(middle(picture, draw.GREEN) * 2.3, [0.5, 0.6], atol=0.01)
-    urchins = places(picture, draw.RED) * 2.3
+    np.testing.assert_allclose(middle(picture, painting.GREEN) * 2.3, [0.5, 0.6], atol=0.01)
+    urchins = places(picture, painting.RED) * 2.3
     for urchin, place in ((urchins[urchins[:, 0] < 0], [-0.5, 0.5]), (urchins[urchins[:, 0] > 0], [0.7, 0])):
         np.testing.assert_allclose(urchin.mean(0), place, atol=0.01)
         assert np.hypot(*(urchin - place).T).max() == pytest.approx(0.18, abs=0.03)
@@ -418,8 +426,8 @@ def test_goal_and_urchins_are_where_they_are() -> None:
 def test_water_without_urchins() -> None:
     env = Swimmer(num_urchins=0)
     picture = env.render(state_of(env, urchin_xys=np.zeros((0, 2))), height=64)
-    assert near(picture, draw.ORANGE).any()
-    assert not near(picture, draw.RED, 40).any()
+    assert near(picture, painting.ORANGE).any()
+    assert not near(picture, painting.RED, 40).any()
 
 
 # Pong.
@@ -432,25 +440,25 @@ def test_pieces_cover_the_cells_that_observations_show(width: int, height: int, 
     state = state_of(env, **fields)
     picture = np.asarray(env.render(state, params_of(env), height=(height + 3) * 8))
     assert picture.shape == ((height + 3) * 8, (width + 2) * 8, 3)
-    centres = picture[16::8, 12::8][:height, :width]
+    centers = picture[16::8, 12::8][:height, :width]
     paddles, ball, last = np.moveaxis(np.asarray(env.get_obs(state)), -1, 0)
-    np.testing.assert_array_equal(near(centres, draw.ORANGE) | near(centres, draw.PAPER), paddles)
-    np.testing.assert_array_equal(near(centres, draw.YELLOW), ball)
-    assert near(centres, (84, 92, 107))[last].all()
+    np.testing.assert_array_equal(near(centers, painting.ORANGE) | near(centers, painting.PAPER), paddles)
+    np.testing.assert_array_equal(near(centers, painting.YELLOW), ball)
+    assert near(centers, (84, 92, 107))[last].all()
 
 
 def test_paddles_of_the_agent_are_orange() -> None:
     for env, follows, is_white in ((PONG, True, True), (PONG, False, False), (Pong(rules="original"), True, False)):
         picture = render(env, 264, {"use_ai_policy": follows})
-        assert near(picture[12:-12], draw.PAPER, 20).any() == is_white
-        assert (places(picture, draw.ORANGE)[:, 0].max() < 0) == is_white
+        assert near(picture[12:-12], painting.PAPER, 20).any() == is_white
+        assert (places(picture, painting.ORANGE)[:, 0].max() < 0) == is_white
 
 
 def test_what_leaves_the_board_is_still_seen() -> None:
     env = Pong(rules="original")
     for centers, ball in (([-4.0, 34.0], [3.0, -1.0]), ([34.0, -4.0], [3.0, 40.0])):
         picture = render(env, 264, paddle_centers=centers, ball_position=ball)
-        x = places(picture, draw.ORANGE)[:, 0]
+        x = places(picture, painting.ORANGE)[:, 0]
         assert (x < 0).any()
         assert (x > 0).any()
-        assert near(picture, draw.YELLOW).any()
+        assert near(picture, painting.YELLOW).any()

@@ -1,4 +1,4 @@
-"""Whether draws are as uniform and as independent as they should be."""
+"""Checks that draws are uniform and independent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def check_uniform_draws(samples: np.ndarray) -> None:
     """Compares columns of 4,096 samples each, (4096, n), with independent draws from [-1, 1).
 
     Raises:
-      AssertionError: a quantile or a correlation is further off than chance explains.
+      AssertionError: a quantile or a correlation differs significantly.
     """
     assert len(samples) == 4096
     for column in samples.T:

@@ -16,14 +16,14 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def plugins() -> tuple[PluginRecord, ...]:
-    """The plugins that are installed for `run`; a module of tests may say which."""
+    """The plugins that are installed for `run`; a test module may override this fixture."""
     return ()
 
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], plugins: tuple[PluginRecord, ...]) -> Run:
     """Runs `envcore ARGS` and returns exit status, output and errors. Only the toy environments are installed."""
-    monkeypatch.setattr(interrupt, "install", lambda: None)  # Ctrl-C is pytest's
+    monkeypatch.setattr(interrupt, "install", lambda: None)  # Ctrl-C belongs to pytest
     monkeypatch.setattr("envcore.registration.discover", lambda: plugins)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(registry, "__dict__", vars(Registry()))

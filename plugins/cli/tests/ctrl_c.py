@@ -1,4 +1,4 @@
-"""Ctrl-C on the command `envcore`, in a terminal of its own."""
+"""Ctrl-C on the command `envcore`, in a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def envcore(*args: str, before: str = "") -> Terminal:
 
 
 def interrupt(terminal: Terminal, may_be_done: bool = False) -> float:
-    """Presses Ctrl-C and checks what has to be true wherever it comes; returns how many seconds the end took.
+    """Presses Ctrl-C and checks what must always hold afterwards; returns how many seconds the command took to end.
 
     Args:
-      may_be_done: the program may end as it would have, with 0: nothing but Python's own end was left.
+      may_be_done: the program may end normally, with status 0, if only Python's own shutdown was left.
     """
     terminal.press(b"\x03")
     pressed = time.monotonic()
@@ -58,17 +58,17 @@ def ends(terminal: Terminal) -> None:
 def interrupt_at_any_moment(
     args: tuple[str, ...], moments: int, folder: Path, finish: Callable[[Terminal], None] = ends
 ) -> None:
-    """Interrupts a command at so many moments of its run; none may leave half a file in the folder.
+    """Interrupts a command at many moments of its run; none may leave a partial file in the folder.
 
     Args:
-      args: of `envcore`; "{tmp}" is the folder.
-      moments: how many.
-      folder: where the command may write.
-      finish: waits in the first run, which is not interrupted, for what counts as the end.
+      args: the arguments of `envcore`; "{tmp}" stands for the folder.
+      moments: number of moments.
+      folder: the folder that the command may write to.
+      finish: waits for the end of the work in the first run, which is not interrupted.
     """
     args = tuple(each.format(tmp=folder) for each in args)
     longest, interrupted = 0.0, 0
-    for moment in range(-1, moments):  # the first run finds out how long an undisturbed one takes
+    for moment in range(-1, moments):  # the first run measures how long an undisturbed one takes
         with envcore(*args) as terminal:
             terminal.wait_for("ready")
             started = time.monotonic()

@@ -1,4 +1,4 @@
-"""A program in a terminal of its own: a pseudo-terminal whose screen can be read."""
+"""A program in a pseudo-terminal whose screen can be read."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import numpy as np
 import pyte
 import toy
 
-# For Ctrl-C; not in a forked JAX. Where a shell runs pytest in the background, SIGINT is ignored and would stay so.
+# For Ctrl-C; not in a forked JAX. If a shell runs pytest in the background, SIGINT is ignored and would stay ignored.
 _OWN_TERMINAL = """
 import fcntl, signal, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """
 TERM = "xterm-256color"
-_DEADLINE = 60  # seconds, for a machine under load
+_DEADLINE = 60  # seconds, generous for a machine under load
 
 
 class Terminal:
@@ -83,7 +83,7 @@ class Terminal:
         return bool(termios.tcgetattr(self._end)[3] & termios.ECHO)
 
     def pixels(self, lines: int) -> np.ndarray:
-        """The colours of the upper and lower half blocks of the first lines: uint8 (2 * lines, columns, 3)."""
+        """The colors of the upper and lower half blocks of the first lines: uint8 (2 * lines, columns, 3)."""
         cells = [[self.screen.buffer[y][x] for x in range(self.screen.columns)] for y in range(lines)]
         assert {cell.data for line in cells for cell in line} <= {"\N{UPPER HALF BLOCK}", " "}
         rows = [[_rgb(getattr(cell, half)) for cell in line] for line in cells for half in ("fg", "bg")]
@@ -98,16 +98,16 @@ class Terminal:
         return self.text
 
     def read(self, timeout: float = 0) -> bool:
-        """Reads what the program has written; returns whether there was something."""
+        """Reads what the program has written; returns whether there was anything."""
         if not select.select([self._end], [], [], timeout)[0]:
             return False
         try:
             data = os.read(self._end, 65536)
-        except OSError:  # the program has closed its end
+        except OSError:  # the program has closed its side
             return False
         self._stream.feed(data)
         return bool(data)
 
 
-def _rgb(colour: str) -> tuple[int, ...]:
-    return (0, 0, 0) if colour == "default" else tuple(bytes.fromhex(colour))
+def _rgb(color: str) -> tuple[int, ...]:
+    return (0, 0, 0) if color == "default" else tuple(bytes.fromhex(color))

@@ -19,8 +19,8 @@ from envcore.plugins import PluginRecord
 from envcore.registration import Registry
 from envcore_cli.catalogue import _in_parts, _lines
 from envcore_cli.choice import choose, parse_value
-from envcore_cli.measured import MeasuredRollout
-from envcore_cli.rollouts import roll_out
+from envcore_cli.measured_rollout import MeasuredRollout
+from envcore_cli.rollout_report import report_rollout
 from rich.cells import cell_len
 from terminal import Terminal
 from toy import Counter
@@ -146,7 +146,7 @@ def test_version(run: Run) -> None:
         "info nope",
         "rollout nope",
         "check nope",
-        "render nope --out x.gif",  # envcore-viewer's, and not imported further than its options
+        "render nope --out x.gif",  # of envcore-viewer; no more than its options is imported
         "play nope",
         "gallery nope --out g",
         "info nope --set a=1",
@@ -246,7 +246,7 @@ def outside(policy_params, obs, key):
 """
 
 
-def test_rollout_with_a_policy_of_ones_own(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rollout_with_a_custom_policy(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "rollout_agent.py").write_text(POLICIES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", list(sys.path))
@@ -261,7 +261,7 @@ def test_rollout_with_a_policy_of_ones_own(run: Run, tmp_path: Path, monkeypatch
     assert "has no attribute 'f'" in run(*args, "rollout_agent:f")[2]
 
 
-def test_what_was_collected_is_shown_when_ctrl_c_comes(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_results_so_far_are_shown_on_ctrl_c(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     def advance(self: MeasuredRollout, limit: int) -> int:
         if self.progress.steps:
             raise KeyboardInterrupt
@@ -271,9 +271,9 @@ def test_what_was_collected_is_shown_when_ctrl_c_comes(run: Run, monkeypatch: py
     monkeypatch.setattr(MeasuredRollout, "advance", advance)
     choice = choose("Counter-v0")
     with pytest.raises(KeyboardInterrupt):
-        roll_out(choice, "random", 7, 500, None, 0)
+        report_rollout(choice, "random", 7, 500, None, 0)
     out = capsys.readouterr().out
-    assert "interrupted: this is what was collected before" in out
+    assert "interrupted: these are the results up to then" in out
     assert "7 in parallel, 40 steps each" in out
     assert "return" in out
 
@@ -284,14 +284,14 @@ def test_ctrl_c_before_the_first_step_shows_no_table(run: Run, monkeypatch: pyte
 
     monkeypatch.setattr(MeasuredRollout, "advance", advance)
     with pytest.raises(KeyboardInterrupt):
-        roll_out(choose("Counter-v0"), "random", 7, 500, None, 0)
+        report_rollout(choose("Counter-v0"), "random", 7, 500, None, 0)
     assert "in parallel" not in capsys.readouterr().out
 
 
 HOSTILE = "\x1b]0;renamed\x07\x9b2J\u202e \r\n[red]words"
 
 
-def test_what_plugins_say_cannot_steer_the_terminal(
+def test_text_of_plugins_cannot_control_the_terminal(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = PluginRecord(f"evil{HOSTILE}", HOSTILE, "main", HOSTILE, "broken", (), HOSTILE)
@@ -335,7 +335,7 @@ def test_rollout_reports(run: Run) -> None:
     assert code == 0
     for part in ("7 in parallel, 43 steps each", "episodes finished", "return", "length", "steps/s", "compile time"):
         assert part in out
-    assert "to 1.50)" in out  # an episode that counts to three earns 3 * 0.5
+    assert "to 1.50)" in out  # an episode that counts to three returns 3 * 0.5
 
 
 def test_rollout_writes_a_picture(run: Run, tmp_path: Path) -> None:

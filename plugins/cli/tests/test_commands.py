@@ -1,4 +1,4 @@
-"""Commands of plugins: good ones, broken ones, and two of one name."""
+"""Commands of plugins: working ones, broken ones, and two with the same name."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ def test_functions_and_apps_are_commands(run: Run) -> None:
     assert run("greet")[0] == 2
 
 
-def test_an_error_of_envcores_is_one_line(run: Run) -> None:
+def test_an_envcore_error_is_one_line(run: Run) -> None:
     assert run("fail") == (1, "", "error: nothing to do\\x1b\n")
 
 
-def test_the_help_lists_them_without_an_import(run: Run) -> None:
+def test_the_help_lists_them_without_importing_them(run: Run) -> None:
     code, out, _ = run("--help")
     assert code == 0
     shown = [line.strip("\u2502 ").split()[0] for line in out.splitlines() if line.startswith("\u2502 ")]
@@ -115,7 +115,7 @@ def test_the_help_lists_them_without_an_import(run: Run) -> None:
     assert not set(MODULES) & set(sys.modules)
 
 
-def test_two_of_one_name_are_told_apart(run: Run) -> None:
+def test_two_of_one_name_are_qualified_by_distribution(run: Run) -> None:
     code, _, err = run("twin", "x")
     assert code == 1
     assert err == (
@@ -139,10 +139,10 @@ def test_no_plugin_replaces_a_command_of_the_command_line(run: Run) -> None:
         ("missing", "'walk_commands:nothing', which cannot be imported: AttributeError: module 'walk_commands' has no"),
         ("nowhere", "'no_such_module:greet', which cannot be imported: ModuleNotFoundError: No module named"),
         ("number", "'walk_commands:number', which is neither a typer.Typer nor a function"),
-        ("empty", "'walk_commands:empty', of which typer can make no command: "),
+        ("empty", "'walk_commands:empty', which typer cannot turn into a command: "),
     ],
 )
-def test_a_broken_command_says_what_is_wrong_and_takes_nothing_down(run: Run, name: str, message: str) -> None:
+def test_a_broken_command_says_what_is_wrong_and_affects_no_other(run: Run, name: str, message: str) -> None:
     code, out, err = run(name)
     assert (code, out) == (1, "")
     assert err.startswith(f"error: the command b-suite:{name} points at {message}")
@@ -151,7 +151,7 @@ def test_a_broken_command_says_what_is_wrong_and_takes_nothing_down(run: Run, na
 
 
 def said(err: str) -> str:
-    """What an error's frame holds, in one line."""
+    """The text inside an error's frame, on one line."""
     return " ".join(line.strip("\u2502 ") for line in err.splitlines() if line.startswith("\u2502"))
 
 
@@ -160,9 +160,9 @@ def test_an_unknown_command_names_the_nearest_what_to_install_and_what_is_broken
     assert code == 2
     assert "there is no command 'gret'. Did you mean 'greet'?" in said(err)
     assert "Plugin broken-suite is broken: ValueError: no rows today." in said(err)
-    brought = "envcore-bsuite brings it: pip install envcore-bsuite."
-    assert f"there is no command 'bsuite'. {brought}" in said(run("bsuite")[2])
-    assert f"Did you mean 'bsuite'? {brought}" in said(run("bsuit")[2])
+    provided = "envcore-bsuite provides it: pip install envcore-bsuite."
+    assert f"there is no command 'bsuite'. {provided}" in said(run("bsuite")[2])
+    assert f"Did you mean 'bsuite'? {provided}" in said(run("bsuit")[2])
     assert "pip install" not in said(run("c-suite:twin")[2])
 
 
@@ -174,7 +174,7 @@ def test_plugins_shows_commands_and_what_is_broken(run: Run) -> None:
     assert "ValueError: no rows today" in line
 
 
-def test_the_help_of_what_is_installed_imports_nothing_heavy() -> None:
+def test_the_help_of_installed_commands_imports_nothing_heavy() -> None:
     code = """
         import sys
         from envcore_cli import main

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_cli.episode_statistics import EpisodeStatistics, nothing_running, play
+from envcore_cli.episode_statistics import EpisodeStatistics, nothing_running, summarize_episodes
 
 TIME = np.arange(5000)[:, None]
 
@@ -18,11 +18,11 @@ def step(at: Any) -> Any:
 
 @jax.jit
 def run(at: Any, running: Any, num_steps: jax.Array) -> Any:
-    return play(step, at, running, num_steps)
+    return summarize_episodes(step, at, running, num_steps)
 
 
 def played(rewards: np.ndarray, done: np.ndarray, chunks: list[int] | None = None) -> EpisodeStatistics:
-    """The statistics of rewards and dones (time, num_envs), played in chunks."""
+    """The statistics of rewards and dones (time, num_envs), computed in chunks."""
     at = jnp.int32(0), jnp.asarray(rewards, jnp.float32), jnp.asarray(done)
     running, statistics = nothing_running(rewards.shape[1:]), EpisodeStatistics()
     for chunk in chunks or [len(rewards)]:
@@ -91,21 +91,23 @@ def test_adversarial_returns(name: str, draw: Any) -> None:
     check(one_step_episodes(returns, [7, 1993, 3000]), returns, np.ones(returns.shape))
 
 
-def test_long_runs_lose_nothing() -> None:
+def test_long_runs_lose_no_precision() -> None:
     returns = np.random.default_rng(2).normal(100, 0.01, (200_000, 2)).astype(np.float32)
     check(one_step_episodes(returns), returns, np.ones(returns.shape), rel=1e-6)
 
 
-def test_lengths_are_exact_beyond_what_float32_counts() -> None:
+def test_lengths_are_exact_beyond_the_integers_of_float32() -> None:
     done = np.ones((4, 1), bool)
     long = nothing_running((1,)).replace(lengths=jnp.full(1, 2**24, jnp.int32))  # pyright: ignore
     _, _, summary = jax.jit(
-        lambda running: play(lambda at: (at, jnp.zeros(1, jnp.float32), jnp.asarray(done[0])), 0, running, 1)
+        lambda running: summarize_episodes(
+            lambda at: (at, jnp.zeros(1, jnp.float32), jnp.asarray(done[0])), 0, running, 1
+        )
     )(long)
     assert EpisodeStatistics().merge(summary).mean_length == 2**24 + 1
 
 
-def test_nothing_finished() -> None:
+def test_no_finished_episode() -> None:
     statistics = played(np.ones((70, 3)), np.zeros((70, 3), bool))
     assert statistics.episodes == 0
     assert np.isnan([statistics.mean_return, statistics.std_return, statistics.mean_length]).all()
@@ -114,17 +116,17 @@ def test_nothing_finished() -> None:
 
 
 def summary_of(value: float | None) -> Any:
-    """Of one environment's first step, which ends an episode or not."""
+    """The summary of one environment's first step, which may end an episode."""
     done = jnp.array([value is not None])
     reward = jnp.full(1, value or 0, jnp.float32)
-    return play(lambda at: (at, reward, done), jnp.int32(0), nothing_running((1,)), 1)[2]
+    return summarize_episodes(lambda at: (at, reward, done), jnp.int32(0), nothing_running((1,)), 1)[2]
 
 
 def test_memory_does_not_grow_with_the_steps() -> None:
     def program(num_steps: int) -> Any:
         def run(running: Any, num_steps: jax.Array) -> Any:
             step = lambda at: (at, jnp.ones(100, jnp.float32), jnp.ones(100, bool))  # noqa: E731
-            return play(step, jnp.int32(0), running, num_steps)
+            return summarize_episodes(step, jnp.int32(0), running, num_steps)
 
         return jax.jit(run).lower(nothing_running((100,)), jnp.int32(num_steps)).compile().memory_analysis()
 

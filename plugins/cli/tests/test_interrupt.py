@@ -13,8 +13,8 @@ from ctrl_c import envcore, interrupt, interrupt_at_any_moment
 from terminal import Terminal
 
 INSTALL = "from envcore_cli import interrupt\ninterrupt.install()\n"
-# Native code that looks at no signal, as XLA's compiler does. `at_once` leaves no place between its calls at which
-# Ctrl-C could raise; `print` looks for signals once its words are out.
+# Native code that ignores signals, like XLA's compiler. `at_once` leaves no bytecode between its calls at which Ctrl-C
+# could raise; `print` checks for signals after it has written.
 NATIVE = """
 import os
 from functools import partial
@@ -24,7 +24,7 @@ native = partial(pbkdf2_hmac, "sha256", b"", b"", 2**31 - 1)
 ready = partial(os.write, 1, b"ready\\n")
 at_once = lambda *calls: list(map(call, calls))
 """
-ALTERNATE_SCREEN = 1049 << 5  # as pyte counts
+ALTERNATE_SCREEN = 1049 << 5  # in pyte's numbering
 
 
 def program(body: str) -> Terminal:
@@ -45,18 +45,18 @@ def program(body: str) -> Terminal:
         """,
         "import time; time.sleep(100)",
         "input()",
-        "import threading; threading.Thread(target=native).start()",  # Python waits for it while it ends
+        "import threading; threading.Thread(target=native).start()",  # Python waits for it at exit
         "import atexit, time; atexit.register(time.sleep, 100)",
     ],
     ids=["native", "swallows", "sleeps", "reads", "thread", "atexit"],
 )
-def test_elsewhere_it_ends_the_process_at_once(body):
+def test_outside_interruptible_it_ends_the_process_at_once(body):
     with program(f"print('ready')\n{dedent(body)}") as terminal:
         terminal.wait_for("ready")
         assert interrupt(terminal) < 2
 
 
-def test_before_anything_is_installed_it_is_one_line_as_well():
+def test_before_anything_is_installed_it_is_one_line_too():
     slow = """
         class Slow:
             def find_spec(self, name, path=None, target=None):
@@ -85,7 +85,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interruptible_part_reports():
+def test_interruptible_code_reports():
     with program(LOOP.format("done > 1 or ready()", "pass")) as terminal:
         terminal.wait_for("ready")
         assert interrupt(terminal) < 1
@@ -113,7 +113,7 @@ def test_an_interrupt_that_a_destructor_swallows_is_raised_again():
         assert "collected True" in terminal.text
 
 
-def test_an_interruptible_part_that_does_not_listen_is_ended():
+def test_interruptible_code_that_does_not_return_to_python_is_ended():
     with program(LOOP.format("at_once(ready, native)", "pass")) as terminal:
         terminal.wait_for("ready")
         assert 1 < interrupt(terminal) < 2.5
@@ -134,11 +134,11 @@ def test_a_second_one_ends_at_once(listens, reports):
     with program(LOOP.format(listens, reports)) as terminal:
         terminal.wait_for("ready")
         terminal.press(b"\x03")
-        time.sleep(0.2)  # a signal that is still pending swallows the next one
+        time.sleep(0.2)  # a signal that is still pending absorbs the next one
         assert interrupt(terminal) < 1
 
 
-def test_the_terminal_is_as_it_was():
+def test_the_terminal_is_restored():
     with program("""
         import tty
         tty.setcbreak(0)
@@ -152,7 +152,7 @@ def test_the_terminal_is_as_it_was():
         assert ALTERNATE_SCREEN in terminal.screen.mode
         interrupt(terminal)
         assert ALTERNATE_SCREEN not in terminal.screen.mode
-        assert "ready" not in terminal.text  # the line is the message's
+        assert "ready" not in terminal.text  # the message has its own line
 
 
 def test_a_dumb_terminal_gets_no_escape_codes(monkeypatch):
@@ -169,7 +169,7 @@ def piped(body: str, **pipes: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", heed + INSTALL + NATIVE + dedent(body)], **pipes)  # pyright: ignore
 
 
-def test_what_is_buffered_is_written():
+def test_buffered_output_is_written():
     with piped(
         "import os; print('unfinished', end=''); os.write(2, b'ready'); native()",
         stdout=subprocess.PIPE,
@@ -182,7 +182,7 @@ def test_what_is_buffered_is_written():
     assert (process.returncode, out, err) == (130, b"unfinished", b"interrupted\n")
 
 
-def test_a_pipe_that_nobody_reads_does_not_keep_it():
+def test_a_pipe_that_nobody_reads_does_not_block_the_end():
     with piped(
         """
         import os
@@ -203,14 +203,14 @@ def test_a_pipe_that_nobody_reads_does_not_keep_it():
         assert process.wait(timeout=30) == 130
 
 
-def test_where_it_is_ignored_it_stays_so():
+def test_where_it_is_ignored_it_stays_ignored():
     body = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(0.5); print('went on')"
     code = f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n{INSTALL}{body}"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert process.stdout == "went on\n"
 
 
-def test_a_rollout_reports_what_it_has_collected():
+def test_a_rollout_reports_its_results_so_far():
     with envcore("rollout", "Counter-v0", "--num-envs", "16384", "--steps", "100000000") as terminal:
         terminal.wait_for("━")
         time.sleep(0.5)

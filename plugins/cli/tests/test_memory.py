@@ -1,4 +1,4 @@
-"""How the commands find out what fits into memory."""
+"""How the commands determine what fits into memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import pytest
 from envcore_cli import memory
 from envcore_cli.errors import NotEnoughMemoryError
-from envcore_cli.measured import MeasuredRollout
+from envcore_cli.measured_rollout import MeasuredRollout
 
 if TYPE_CHECKING:
     from command_line import Run
@@ -28,11 +28,11 @@ def write(root: Path, **files: str) -> Path:
 MEMINFO = {"proc__meminfo": "MemTotal: 9000 kB\nMemFree: 10 kB\nMemAvailable: 4000 kB\n"}
 
 
-def test_what_the_system_has_left(tmp_path: Path):
+def test_free_memory_of_the_system(tmp_path: Path):
     assert memory.host_bytes(write(tmp_path, **MEMINFO)) == 4000 * 1024
 
 
-def test_what_a_control_group_leaves(tmp_path: Path):
+def test_free_memory_of_a_control_group(tmp_path: Path):
     group = {
         "proc__self__cgroup": "0::/job/step\n",
         "sys__fs__cgroup__job__memory_DOT_max": "1000000\n",
@@ -44,7 +44,7 @@ def test_what_a_control_group_leaves(tmp_path: Path):
     assert memory.host_bytes(write(tmp_path, **MEMINFO, **group)) == 350_000
 
 
-def test_what_an_old_control_group_leaves(tmp_path: Path):
+def test_free_memory_of_a_control_group_of_version_1(tmp_path: Path):
     group = {
         "proc__self__cgroup": "4:cpu:/x\n3:memory:/docker/abc\n",
         "sys__fs__cgroup__memory__memory_DOT_limit_in_bytes": "500000\n",
@@ -68,7 +68,7 @@ def test_says_how_many_fit():
     memory.check_fits("--num-envs", 10, 100, 1000)
     memory.check_fits("--num-envs", 10**20, 100, None)
     with pytest.raises(
-        NotEnoughMemoryError, match=r"--num-envs 11 would take about 1.1 kB of memory, and 1 kB are free"
+        NotEnoughMemoryError, match=r"--num-envs 11 would take about 1.1 kB of memory, but only 1 kB are free"
     ):
         memory.check_fits("--num-envs", 11, 100, 1000)
     with pytest.raises(NotEnoughMemoryError, match=r"at most 25 fit\.$"):
@@ -77,7 +77,7 @@ def test_says_how_many_fit():
 
 @pytest.mark.parametrize("error", [MemoryError(), jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory")])
 def test_an_allocator_s_error_is_explained(error: Exception):
-    message = "^--num-envs 9,000 takes more memory than there is"
+    message = "^--num-envs 9,000 takes more memory than is available"
     with pytest.raises(NotEnoughMemoryError, match=message), memory.explained("--num-envs", 9000):
         raise error
 
@@ -87,7 +87,7 @@ def test_other_errors_are_left_alone():
         raise jax.errors.JaxRuntimeError("INTERNAL: something else")
 
 
-def test_the_number_that_is_said_to_fit_fits(run: Run, monkeypatch: pytest.MonkeyPatch):
+def test_the_reported_number_fits(run: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(memory, "device_bytes", lambda: 2_000_000)
     code, _, err = run("rollout", "Counter-v0", "--num-envs", "1000000", "--steps", "3")
     assert code == 1
@@ -104,4 +104,4 @@ def test_a_rollout_without_memory_ends_in_one_line(run: Run, monkeypatch: pytest
     monkeypatch.setattr(MeasuredRollout, "advance", advance)
     code, _, err = run("rollout", "Counter-v0", "--num-envs", "7")
     assert code == 1
-    assert err == "error: --num-envs 7 takes more memory than there is; choose a smaller number.\n"
+    assert err == "error: --num-envs 7 takes more memory than is available; choose a smaller number.\n"

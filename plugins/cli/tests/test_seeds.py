@@ -36,10 +36,8 @@ def test_other_seeds_are_an_error(seed):
         key_of(seed)
 
 
-def test_a_kind_of_keys_that_is_not_known_takes_32_bits(monkeypatch):
+def test_an_unknown_key_type_takes_32_bits(monkeypatch):
     monkeypatch.setattr(jax.random, "key_impl", lambda key: "mine")
     key_of(2**32 - 1)
-    with pytest.raises(
-        InvalidArgumentError, match=r"less than 2\*\*32 for random keys of the kind mine, got 4294967296"
-    ):
+    with pytest.raises(InvalidArgumentError, match=r"less than 2\*\*32 for random keys of type mine, got 4294967296"):
         key_of(2**32)

@@ -1,4 +1,4 @@
-"""Commands whose standard streams fail, each in a process of its own. None of them needs JAX."""
+"""Commands whose standard streams fail, each in its own process. None of them needs JAX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNDONE = "cannot write to standard output: "
 
 
 def shell(line: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a line of shell in which `envcore` is the command."""
+    """Runs a shell command line in which `envcore` is available."""
     program = f'envcore() {{ {sys.executable} -c "$CODE" "$@"; }}; {line}'
     variables = {**os.environ, "CODE": CODE.format(before), **environment}
     return subprocess.run(
@@ -28,7 +28,7 @@ def test_a_full_disk_is_one_line(args, unbuffered):
     assert (process.returncode, process.stderr) == (1, f"error: {UNDONE}No space left on device.\n")
 
 
-def test_what_fails_only_when_python_ends_is_one_line():
+def test_a_failure_at_exit_is_one_line():
     before = "from envcore_cli import app\napp.app = lambda: print('kept in the buffer')"
     process = shell("envcore > /dev/full", before)
     assert (process.returncode, process.stderr) == (1, f"error: {UNDONE}No space left on device.\n")
@@ -42,14 +42,14 @@ def test_a_closed_output_is_one_line(args):
 
 @pytest.mark.parametrize(("args", "unbuffered"), [("list", ""), ("list", "1"), ("--help", "")])
 def test_a_closed_pipe_is_quiet(args, unbuffered):
-    # The descriptor is the end of a pipe whose reader has gone: `head` might be slower than the whole list.
+    # The descriptor is a pipe whose reader is gone: `head` might be slower than the whole list.
     process = shell(f"exec 3> >(exit 0); sleep 0.2; envcore {args} >&3", PYTHONUNBUFFERED=unbuffered)
     assert (process.returncode, process.stderr) == (141, "")
 
 
 @pytest.mark.parametrize("where", ["/dev/full", "&-"])
 @pytest.mark.parametrize(("args", "status"), [("list", 0), ("list nope", 1), ("nope", 2)])
-def test_errors_that_cannot_be_told_keep_their_status(args, status, where):
+def test_errors_that_cannot_be_printed_keep_their_status(args, status, where):
     process = shell(f"envcore {args} 2>{where} >/dev/null")
     assert (process.returncode, process.stderr) == (status, "")
 
@@ -63,23 +63,23 @@ def test_closed_descriptors_are_not_taken_by_files(tmp_path: Path):
     assert file.read_text() == "own"
 
 
-def test_a_listing_of_no_width_is_there():
+def test_a_listing_at_zero_width_is_printed():
     assert shell("envcore list", COLUMNS="0").stdout.startswith("id ")
 
 
 @pytest.mark.parametrize("columns", ["0", "00", "garbage", "-1", "\N{SUPERSCRIPT TWO}", "9" * 20, ""])
-def test_a_width_that_cannot_be_is_80(columns):
+def test_an_invalid_width_is_80(columns):
     process = shell("envcore --help", COLUMNS=columns, LINES=columns)
     assert process.returncode == 0
     assert max(map(len, process.stdout.splitlines())) == 80
 
 
-def test_what_the_terminal_cannot_encode_is_escaped():
+def test_characters_that_the_terminal_cannot_encode_are_escaped():
     before = "from envcore_cli import app\napp.app = lambda: print('3 \\N{PLUS-MINUS SIGN} 1')"
     assert shell("envcore", before, PYTHONIOENCODING="ascii").stdout == "3 \\xb1 1\n"
 
 
-def test_other_refusals_of_the_system_are_one_line():
+def test_other_system_errors_are_one_line():
     for raised, message in (
         ("PermissionError(13, 'Permission denied', '/secret\\x1b')", r"/secret\x1b: Permission denied."),
         ("OSError('odd')", "odd."),

@@ -1,4 +1,4 @@
-"""What the suite announces, and that each environment keeps envcore's contract."""
+"""The suite's announcements, and that each environment keeps envcore's contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windy gridworld against the book, and against transitions computed by hand."""
+"""Windy gridworld compared with the book, and with transitions computed by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEY = jax.random.key(0)
 
 
 def move(position: tuple[int, int], action: int, gust: int = 0, env: WindyGridworld | None = None) -> Any:
-    """Where a move leads, as ((row, column), reward, terminated)."""
+    """The result of a move: ((row, column), reward, terminated)."""
     env = env or WindyGridworld(king_moves=True)
     state = WindyGridworldState(position=jnp.array(position))
     draws = WindyGridworldDraws(gust=jnp.int32(gust))
@@ -43,12 +43,12 @@ def move(position: tuple[int, int], action: int, gust: int = 0, env: WindyGridwo
         ((3, 1), DOWN_RIGHT, (4, 2)),
         ((3, 1), DOWN_LEFT, (4, 0)),
         ((3, 1), UP_LEFT, (2, 0)),
-        # The wind is that of the column the step starts from: the book's own example, from right of the goal.
+        # The wind of the column that the step starts from counts: the book's example, from the right of the goal.
         ((3, 8), LEFT, (2, 7)),
         ((3, 2), RIGHT, (3, 3)),
         ((5, 6), DOWN, (4, 6)),
         ((5, 6), DOWN_RIGHT, (4, 7)),
-        # The edge stops what is left of move and wind together.
+        # The sum of move and wind is clipped at the edge.
         ((3, 0), LEFT, (3, 0)),
         ((6, 0), DOWN, (6, 0)),
         ((3, 9), RIGHT, (3, 9)),
@@ -78,7 +78,7 @@ def test_a_gust_changes_the_wind_where_there_is_one(
 
 
 @pytest.mark.parametrize(("env", "steps"), [(WindyGridworld(), 15), (WindyGridworld(king_moves=True), 7)])
-def test_the_shortest_way_is_as_long_as_in_the_book(env: WindyGridworld, steps: int) -> None:
+def test_the_shortest_path_has_the_length_of_the_book(env: WindyGridworld, steps: int) -> None:
     cells = np.argwhere(np.ones((env.rows, len(env.wind))))
     actions = np.arange(env.make_action_space(env.default_params).n)
     every_move = jax.jit(jax.vmap(jax.vmap(env.transition, (None, 0, None, None)), (0, None, None, None)))
@@ -109,7 +109,7 @@ def test_an_episode() -> None:
 @pytest.mark.parametrize(
     ("probability", "share"), [(0.0, (0.0, 1.0, 0.0)), (0.3, (0.3, 0.4, 0.3)), (0.5, (0.5, 0, 0.5))]
 )
-def test_gusts_are_as_frequent_as_the_params_say(probability: float, share: tuple[float, ...]) -> None:
+def test_gusts_have_the_probability_of_the_params(probability: float, share: tuple[float, ...]) -> None:
     num = 10_000
     params = WindyGridworldParams(gust_probability=probability)
     gusts = jax.vmap(WindyGridworld().draw, (0, None))(jax.random.split(KEY, num), params)
@@ -151,7 +151,7 @@ def test_bad_params(changes: dict[str, Any], message: str) -> None:
 def test_the_picture_shows_agent_and_goal() -> None:
     env = WindyGridworld()
     state = WindyGridworldState(position=jnp.array([3, 0]))
-    picture = np.asarray(env.render(state, height=80)).astype(int)  # ten pixels a cell, and a margin of five
+    picture = np.asarray(env.render(state, height=80)).astype(int)  # ten pixels per cell, and a margin of five
     assert picture.shape == (80, 110, 3)
     agent, goal, calm, stormy = picture[40, 10], picture[40, 80], picture[10, 10], picture[10, 70]
     assert agent[0] > agent[2] + 50  # orange

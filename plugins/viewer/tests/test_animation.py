@@ -11,31 +11,31 @@ import tempfile
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import draw
+from envcore import painting
 from envcore.errors import EnvcoreError
 from envcore_viewer.animation import caption, check_writable, mosaic, save_animation
 from envcore_viewer.animation.compose import _columns, mosaic_size, strip_height
 from envcore_viewer.errors import AnimationError, MissingExtraError
 from PIL import Image, ImageSequence
 
-COLOURS = np.array([[246, 244, 239], [208, 66, 61], [0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
+COLORS = np.array([[246, 244, 239], [208, 66, 61], [0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
 
 EXACT = ["webp", "apng", "png"]
 NOISE = np.random.default_rng(0).integers(0, 256, (3, 200, 200, 3)).astype(np.uint8)
 
 
 def confetti(count, height=12, width=20):
-    """Frames of few colours in which all changes."""
-    return COLOURS[np.random.default_rng(0).integers(0, len(COLOURS), (count, height, width))]
+    """Frames of few colors in which everything changes."""
+    return COLORS[np.random.default_rng(0).integers(0, len(COLORS), (count, height, width))]
 
 
 def ball(count, size=64):
-    """A soft-edged red ball that crosses a background of two colours: far more than 256 colours in all."""
+    """A soft-edged red ball that crosses a background of two colors: far more than 256 colors in all."""
     y, x = np.mgrid[:size, :size] / size
-    ground = np.where(y[..., None] < 0.6, COLOURS[0], COLOURS[2]).astype(float)
+    ground = np.where(y[..., None] < 0.6, COLORS[0], COLORS[2]).astype(float)
     places = np.linspace(0.2, 0.8, count)
     coverage = [np.clip(4 - 20 * np.hypot(x - place, y - 0.5), 0, 1)[..., None] for place in places]
-    return np.stack([ground + share * (COLOURS[1] - ground) for share in coverage]).astype(np.uint8)
+    return np.stack([ground + share * (COLORS[1] - ground) for share in coverage]).astype(np.uint8)
 
 
 def read(path):
@@ -46,36 +46,36 @@ def read(path):
 
 
 @pytest.mark.parametrize("convert", [np.asarray, jnp.asarray, list])
-def test_frames_of_few_colours_come_back_exactly(tmp_path, convert):
+def test_frames_of_few_colors_come_back_exactly(tmp_path, convert):
     save_animation(tmp_path / "a.gif", convert(confetti(5)), fps=25)
     frames, durations = read(tmp_path / "a.gif")
     np.testing.assert_array_equal(frames, confetti(5))
     assert durations == [40] * 5
 
 
-def test_255_colours_are_few(tmp_path):
+def test_255_colors_are_few(tmp_path):
     frames = np.stack([np.arange(255), np.arange(255)[::-1], np.full(255, 9)], -1).astype(np.uint8)[None, :, None]
     frames = np.concatenate([frames, frames[:, ::-1]])
     save_animation(tmp_path / "a.gif", frames)
     np.testing.assert_array_equal(read(tmp_path / "a.gif")[0], frames)
 
 
-def test_many_colours_stay_near_and_flat_ones_exact(tmp_path):
+def test_many_colors_stay_near_and_flat_ones_exact(tmp_path):
     frames = ball(12)
     assert len(np.unique(frames.reshape(-1, 3), axis=0)) > 300
     save_animation(tmp_path / "a.gif", frames)
     back = read(tmp_path / "a.gif")[0].astype(int)
     assert np.abs(back - frames).max() <= 12
-    flat = (frames[..., None, :] == COLOURS[:3]).all(-1).any(-1)
+    flat = (frames[..., None, :] == COLORS[:3]).all(-1).any(-1)
     assert flat.mean() > 0.5
     np.testing.assert_array_equal(back[flat], frames[flat])
 
 
-def test_pixels_that_stand_still_do_not_flicker(tmp_path):
+def test_unchanged_pixels_do_not_flicker(tmp_path):
     noise = np.random.default_rng(0).integers(0, 256, (1, 24, 24, 3)).astype(np.uint8)
     frames = np.repeat(noise, 6, axis=0)
     for time, frame in enumerate(frames):
-        frame[time, :4] = COLOURS[1]
+        frame[time, :4] = COLORS[1]
     save_animation(tmp_path / "a.gif", frames)
     still = read(tmp_path / "a.gif")[0][:, 6:]
     assert (still == still[0]).all()
@@ -88,7 +88,7 @@ def test_all_kinds_of_frames_are_possible(tmp_path):
 
 
 def stored_images(gif):
-    """Width, height and number of bytes of the own palette of each image in a GIF."""
+    """Width, height and palette size in bytes of each image in a GIF."""
 
     def palette_size(flags):
         return 3 << (flags & 7) + 1 if flags & 128 else 0
@@ -116,7 +116,7 @@ def test_one_palette_serves_all_frames_and_only_what_changes_is_stored(tmp_path)
 
 
 @pytest.mark.parametrize(("fps", "count"), [(30, 30), (50, 7), (7.5, 9), (24, 48), (0.01, 2)])
-def test_the_whole_lasts_as_long_as_it_should(tmp_path, fps, count):
+def test_the_total_duration_is_right(tmp_path, fps, count):
     save_animation(tmp_path / "a.gif", confetti(count), fps)
     frames, durations = read(tmp_path / "a.gif")
     assert len(frames) == count
@@ -141,7 +141,7 @@ def test_a_single_frame_is_an_animation(tmp_path):
         np.testing.assert_array_equal(np.asarray(image.convert("RGB")), confetti(1)[0])
 
 
-def test_it_loops_for_ever(tmp_path):
+def test_it_loops_forever(tmp_path):
     save_animation(tmp_path / "a.GIF", confetti(3))
     with Image.open(tmp_path / "a.GIF") as image:
         assert image.info["loop"] == 0
@@ -234,7 +234,7 @@ def test_a_folder_that_refuses_new_files(tmp_path, attempt):
     ],
     ids=["None", "number", "bytes", "NUL", "surrogate", "newline", "long"],
 )
-def test_paths_that_are_none(tmp_path, monkeypatch, attempt, path, message):
+def test_values_that_are_not_paths(tmp_path, monkeypatch, attempt, path, message):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AnimationError, match=message) as caught:
         attempt(path)
@@ -243,11 +243,11 @@ def test_paths_that_are_none(tmp_path, monkeypatch, attempt, path, message):
 
 
 @pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
-def test_a_folder_that_one_may_not_enter(tmp_path, monkeypatch, attempt):
+def test_a_folder_without_permission(tmp_path, monkeypatch, attempt):
     def refuse(self, **options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(pathlib.Path, "stat", refuse)  # the superuser may enter all
+    monkeypatch.setattr(pathlib.Path, "stat", refuse)  # root has every permission
     with pytest.raises(AnimationError, match=r"cannot write .*a\.gif: Permission denied; choose another place"):
         attempt(tmp_path / "a.gif")
 
@@ -282,7 +282,7 @@ def test_an_older_files_permissions_stay(tmp_path, mode):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links")
 @pytest.mark.parametrize("is_there", [False, True])
-def test_a_link_stays_one(tmp_path, is_there):
+def test_a_link_stays_a_link(tmp_path, is_there):
     (tmp_path / "here").mkdir()
     (tmp_path / "there").mkdir()
     target, link = tmp_path / "there" / "b.gif", tmp_path / "here" / "a.gif"
@@ -312,9 +312,9 @@ def test_links_that_lead_nowhere(tmp_path, attempt, target, message):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 @pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
-def test_a_pipe_is_no_file(tmp_path, attempt):
+def test_a_pipe_is_not_a_regular_file(tmp_path, attempt):
     os.mkfifo(tmp_path / "a.gif")
-    with pytest.raises(AnimationError, match=r"a\.gif: what has this name is no file; choose another name"):
+    with pytest.raises(AnimationError, match=r"a\.gif: it exists and is not a regular file; choose another name"):
         attempt(tmp_path / "a.gif")
     assert stat.S_ISFIFO((tmp_path / "a.gif").stat().st_mode)
 
@@ -342,14 +342,16 @@ def test_bad_frames(tmp_path, frames, message):
 @pytest.mark.parametrize("fps", [0, -1, 51, 0.001, np.nan, np.inf, np.float32(60), True, "30", None, ["two", 3]])
 def test_bad_frame_rates(tmp_path, attempt, fps):
     text = re.escape(str(fps) if isinstance(fps, np.floating) else repr(fps))
-    with pytest.raises(AnimationError, match=f"a GIF plays from 0.01 to 50 frames per second, got {text}: choose"):
+    with pytest.raises(AnimationError, match=f"a GIF supports 0.01 to 50 frames per second, got {text}: choose"):
         attempt(tmp_path / "a.gif", fps)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("suffix", "name"), [("webp", "a WebP"), ("apng", "an animated PNG"), ("png", "an animated")])
+@pytest.mark.parametrize(
+    ("suffix", "name"), [("webp", "a WebP"), ("apng", "an animated PNG"), ("png", "an animated PNG")]
+)
 def test_browsers_slow_down_more_than_90_frames_per_second(tmp_path, suffix, name):
-    with pytest.raises(AnimationError, match=f"{name}.* from 0.01 to 90 frames per second, got 91"):
+    with pytest.raises(AnimationError, match=f"{name} supports 0.01 to 90 frames per second, got 91"):
         check_writable(tmp_path / f"a.{suffix}", 91)
 
 
@@ -377,7 +379,7 @@ def test_exact_formats(tmp_path, suffix, frames):
 
 @pytest.mark.parametrize("suffix", EXACT)
 @pytest.mark.parametrize(("fps", "count"), [(30, 30), (90, 7), (7.5, 9), (24, 48), (0.01, 2), (np.float32(0.3), 4)])
-def test_exact_formats_last_as_long_as_they_should(tmp_path, suffix, fps, count):
+def test_exact_formats_have_the_right_total_duration(tmp_path, suffix, fps, count):
     save_animation(tmp_path / f"a.{suffix}", confetti(count), fps)
     frames, durations = read(tmp_path / f"a.{suffix}")
     assert len(frames) == count
@@ -386,7 +388,7 @@ def test_exact_formats_last_as_long_as_they_should(tmp_path, suffix, fps, count)
 
 
 @pytest.mark.parametrize("suffix", ["gif", *EXACT])
-def test_what_stands_still_for_hours(tmp_path, suffix):
+def test_a_still_picture_of_hours(tmp_path, suffix):
     frames = np.concatenate([np.repeat(confetti(1), 100, axis=0), confetti(2)[1:]])
     save_animation(tmp_path / f"a.{suffix}", frames, fps=0.01)
     back, durations = read(tmp_path / f"a.{suffix}")
@@ -397,9 +399,9 @@ def test_what_stands_still_for_hours(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", EXACT)
-def test_what_stands_still_is_stored_once(tmp_path, suffix):
+def test_a_still_picture_is_stored_once(tmp_path, suffix):
     frames = np.repeat(NOISE[:1, :64, :64], 8, axis=0)
-    for time in range(1, 6):  # and then it stands still
+    for time in range(1, 6):  # then nothing changes
         frames[time:, 60 - 9 * time : 64 - 9 * time, 9 * time : 9 * time + 4] = 0
     sizes = []
     for count in (1, 8):
@@ -412,7 +414,7 @@ def test_what_stands_still_is_stored_once(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", EXACT)
-def test_exact_formats_loop_for_ever(tmp_path, suffix):
+def test_exact_formats_loop_forever(tmp_path, suffix):
     path = tmp_path / f"a.{suffix.upper()}"
     save_animation(path, confetti(3))
     with Image.open(path) as image:
@@ -420,7 +422,7 @@ def test_exact_formats_loop_for_ever(tmp_path, suffix):
         assert getattr(image, "n_frames") == 3  # noqa: B009
 
 
-def test_what_knows_no_animated_png_shows_its_first_frame(tmp_path):
+def test_readers_without_animated_png_show_the_first_frame(tmp_path):
     save_animation(tmp_path / "a.png", confetti(3))
     data = (tmp_path / "a.png").read_bytes()
     assert data.index(b"IHDR") < data.index(b"acTL") < data.index(b"IDAT") < data.index(b"fdAT")
@@ -428,11 +430,11 @@ def test_what_knows_no_animated_png_shows_its_first_frame(tmp_path):
         np.testing.assert_array_equal(np.asarray(image), confetti(3)[0])
 
 
-# MP4, where its extra is installed.
+# MP4, if its extra is installed.
 
 
 def decode(path, height, width):
-    """The frames, the duration in seconds, and what ffmpeg says of the video."""
+    """The frames, the duration in seconds, and ffmpeg's description of the video."""
     program = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
     command = [program, "-i", path, "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     done = subprocess.run(command, check=True, capture_output=True)
@@ -443,7 +445,7 @@ def decode(path, height, width):
 
 
 @pytest.mark.parametrize(("fps", "count"), [(30, 30), (7.5, 9), (120, 5), (0.01, 2), (24000 / 1001, 12), (10, 1)])
-def test_mp4_lasts_as_long_as_it_should(tmp_path, fps, count):
+def test_mp4_has_the_right_duration(tmp_path, fps, count):
     pytest.importorskip("imageio_ffmpeg")
     save_animation(tmp_path / "a.mp4", ball(count), fps)
     frames, seconds, about = decode(tmp_path / "a.mp4", 64, 64)
@@ -464,12 +466,12 @@ def test_mp4_is_near_the_frames_and_repeats_the_edge_of_odd_sizes(tmp_path, heig
     expected = np.pad(frames, padding, "edge").astype(int)
     assert back.shape == expected.shape
     assert np.abs(back - expected).mean() < 3
-    for colour in COLOURS[:3]:
-        inside = (expected == colour).all(-1)
+    for color in COLORS[:3]:
+        inside = (expected == color).all(-1)
         inside &= np.roll(inside, 3, 1) & np.roll(inside, -3, 1) & np.roll(inside, 3, 2) & np.roll(inside, -3, 2)
-        errors = np.abs(back - colour)[inside]
+        errors = np.abs(back - color)[inside]
         assert errors.max(initial=0) <= 16
-        assert errors.sum() <= 2 * max(1, errors.size)  # as of two standards for colours they are not
+        assert errors.sum() <= 2 * max(1, errors.size)  # as of two standards for colors they are not
 
 
 def test_mp4_replaces_an_older_file_and_nothing_else_appears(tmp_path):
@@ -523,8 +525,8 @@ TEXT = "step 12  left  reward 1.00  return 12.00"
 
 
 def ink(frames, height):
-    """Where there is text in the strips under pictures of a height: bool (time, strip, width)."""
-    return (np.abs(frames[:, height + 1 :].astype(int) - draw.PAPER) > 60).any(-1)
+    """A mask of the text in the strips under pictures of a height: bool (time, strip, width)."""
+    return (np.abs(frames[:, height + 1 :].astype(int) - painting.PAPER) > 60).any(-1)
 
 
 def test_a_caption_is_under_the_picture():
@@ -535,9 +537,9 @@ def test_a_caption_is_under_the_picture():
     assert 60 + 10 < out.shape[1] < 60 + 45
     assert out.shape[2:] == (200, 3)
     np.testing.assert_array_equal(out[:, :60], frames)
-    np.testing.assert_array_equal(out[:, 60], np.broadcast_to(draw.SHADE, (3, 200, 3)))
-    assert (out[:, 61:] == draw.PAPER).all(-1).mean() > 0.5
-    assert np.abs(out[:, 61:].astype(int) - draw.INK).sum(-1).min() < 60
+    np.testing.assert_array_equal(out[:, 60], np.broadcast_to(painting.SHADE, (3, 200, 3)))
+    assert (out[:, 61:] == painting.PAPER).all(-1).mean() > 0.5
+    assert np.abs(out[:, 61:].astype(int) - painting.INK).sum(-1).min() < 60
     assert ink(out, 60).any((1, 2)).all()
 
 
@@ -546,7 +548,7 @@ def test_a_caption_grows_with_the_picture_and_takes_lines_where_it_is_narrow():
     for size in (64, 128, 400):
         frames = np.zeros((1, size, size, 3), np.uint8)
         strips[size] = [caption(frames, [text]).shape[1] - size for text in ("step", TEXT)]
-    assert strips[64][0] == strips[128][0] >= 12  # smaller, it could not be read
+    assert strips[64][0] == strips[128][0] >= 12  # a smaller font could not be read
     assert 1.6 < strips[400][0] / strips[128][0] < 2.6
     heights = [several / one for one, several in strips.values()]
     assert heights[0] > heights[1] > heights[2] == 1
@@ -562,14 +564,14 @@ def test_no_letter_is_cut():
     assert dark.sum() == pytest.approx(ink(letters, 64).sum() * (10 / 25) ** 2, rel=0.35)
 
 
-def test_a_wide_part_is_divided_between_words_first():
+def test_a_wide_part_is_split_between_words_first():
     texts = ["step 7  return -12.00", "step 12  uncommonly good  and so on"]
     columns = list(_columns(texts, 8, len, ("  ", " ")))
     assert columns[:4] == [("step 7", "step 12"), ("return", "uncommon"), ("", "ly"), ("-12.00", "good")]
     assert columns[4:] == [("", "and"), ("", "so"), ("", "on")]
 
 
-def test_only_what_changes_moves():
+def test_only_changing_parts_move():
     texts = [f"step {i}  {'left' if i % 2 else 'right'}  reward {'-' * (i == 2)}1.00  return 3.00" for i in range(12)]
     dark = ink(caption(np.zeros((12, 100, 400, 3), np.uint8), texts), 100)
     assert dark[0, :, 140:].sum() > 50  # the return
@@ -580,7 +582,7 @@ def test_only_what_changes_moves():
     np.testing.assert_array_equal(dark[0, :, :20], dark[11, :, :20])
 
 
-def test_the_strip_is_as_high_on_every_frame():
+def test_the_strip_has_one_height_on_all_frames():
     texts = ["step 1  reward 1.00", "step 1  reward -10000.00"]
     heights = [caption(confetti(2, 64, 100), [text] * 2).shape[1] for text in texts]
     assert heights[0] < heights[1] == caption(confetti(2, 64, 100), texts).shape[1]
@@ -599,14 +601,16 @@ def test_each_frame_needs_a_caption(count):
 
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (400, 31)])
-def test_a_picture_needs_some_width_for_a_caption(height, width):
-    with pytest.raises(AnimationError, match=f"a width of 32 pixels for a caption, this one has {width}: draw it larg"):
+def test_a_picture_needs_a_minimum_width_for_a_caption(height, width):
+    with pytest.raises(
+        AnimationError, match=f"a width of 32 pixels for a caption, this one has {width}: render it larg"
+    ):
         caption(np.zeros((1, height, width, 3), np.uint8), [TEXT])
     out = caption(np.zeros((1, height, 32, 3), np.uint8), [TEXT])
     assert out.shape[1] - height < 200
 
 
-def test_a_strip_s_height_is_known_before_it_is_drawn():
+def test_a_strip_s_height_is_known_before_it_is_painted():
     for size in (40, 90, 300):
         out = caption(np.zeros((1, size, size, 3), np.uint8), [TEXT])
         assert strip_height([TEXT], size, size) == out.shape[1] - size
@@ -620,7 +624,7 @@ def test_a_mosaic_has_each_animation_in_its_cell():
     out = mosaic(videos, gap=2)
     assert out.dtype == np.uint8
     expected = np.empty((3, 10, 22, 3), np.uint8)
-    expected[:] = draw.PAPER
+    expected[:] = painting.PAPER
     for level in range(5):
         row, column = divmod(level, 3)
         expected[:, 6 * row : 6 * row + 4, 8 * column : 8 * column + 6] = level
@@ -635,7 +639,7 @@ def test_sizes_and_lengths_may_differ():
     np.testing.assert_array_equal(out[:, 6:], large)
     rest = np.ones(out.shape[1:3], bool)
     rest[2:4, 1:4] = rest[6:] = False
-    assert (out[:, rest] == draw.PAPER).all()
+    assert (out[:, rest] == painting.PAPER).all()
 
 
 @pytest.mark.parametrize(
@@ -656,10 +660,10 @@ def test_the_cells_of_a_mosaic(count, columns, cells):
     assert mosaic_size(count, 8, 8, columns, gap=1) == out.shape[1:3]
 
 
-def test_more_than_there_is_memory():
+def test_more_than_fits_into_memory():
     frames = np.broadcast_to(np.uint8(0), (2, 64, 64, 3))
     with pytest.raises(
-        AnimationError, match=r"^2 frames of 64 x \d+ pixels need [\d.]+ GiB, more than there is: take few"
+        AnimationError, match=r"^2 frames of 64 x \d+ pixels need [\d.]+ GiB, more than is available: use few"
     ):
         mosaic([frames] * 2, columns=1, gap=2**50)
 
@@ -668,7 +672,7 @@ def test_more_than_there_is_memory():
     ("videos", "options", "message"),
     [
         ([], {}, "no animations to show together"),
-        ([confetti(1)], {"columns": 0}, "at least one column and no negative gap, got 0 and 8"),
+        ([confetti(1)], {"columns": 0}, "at least one column and a gap of at least 0, got 0 and 8"),
         ([confetti(1)], {"columns": 1.5}, "got 1.5 and 8"),
         ([confetti(1)], {"gap": -1}, "got 1 and -1"),
         ([confetti(1), confetti(2)[0]], {}, r"must have shape \(time, height, width, 3\)"),

@@ -15,7 +15,7 @@ from envcore import registry
 from envcore.registration import Registry
 from envcore_cli.policies import find_policy
 from envcore_viewer import gallery
-from envcore_viewer.recording import at_pace, record, visualizer
+from envcore_viewer.recording import record, resampled, visualizer
 from PIL import Image
 from toy import Counter, Spring
 
@@ -58,13 +58,13 @@ def frames(path: Path) -> tuple[int, tuple[int, int]]:
 
 
 class TestRecording:
-    def test_episodes_are_seen_to_their_end(self):
+    def test_episodes_are_shown_to_their_end(self):
         shown = record(Counter(), Counter().default_params, lambda *_: np.int32(1), KEY, 9, 2)
         np.testing.assert_array_equal(shown.state.count, np.array([[0, 1, 2, 3, 0, 1, 2, 3, 0]] * 2).T)
         np.testing.assert_array_equal(shown.reward, np.array([[0.5, 0.5, 0.5, 0] * 2 + [0.5]] * 2).T)
         assert shown.action.shape == (9, 2)
 
-    def test_the_last_action_stands_until_the_next_episode(self):
+    def test_the_last_action_is_shown_until_the_next_episode(self):
         params = Spring().default_params.replace(max_steps_in_episode=3)
         shown = record(Spring(), params, find_policy("random", Spring(), params), KEY, 8, 1)
         actions = np.asarray(shown.action)[:, 0, 0]
@@ -86,19 +86,19 @@ class TestRecording:
         ("pace", "fps", "shown"),
         [(10, 10, [0, 1, 2, 3]), (10, 20, [0, 0, 1, 1, 2, 2, 3, 3]), (10, 5, [0, 2]), (10, 1, [0]), (3, 2, [0, 1, 3])],
     )
-    def test_pace(self, pace, fps, shown):
-        assert at_pace(np.arange(4), pace, fps).tolist() == shown
+    def test_resampled(self, pace, fps, shown):
+        assert resampled(np.arange(4), pace, fps).tolist() == shown
 
 
 class TestRender:
-    def test_writes_what_is_asked_for(self, run: Run, tmp_path: Path):
+    def test_writes_the_requested_file(self, run: Run, tmp_path: Path):
         path = tmp_path / "a.png"
         code, out, _ = run("render", "Counter-v0", "--out", str(path), "--steps", "7", "--height", "20")
         assert code == 0
         assert "7 frames of 20 x 20 pixels" in out
         assert frames(path) == (7, (20, 20))
 
-    def test_a_policy_of_ones_own(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def test_a_custom_policy(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         (tmp_path / "my_agent.py").write_text(ONES)
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr("sys.path", list(__import__("sys").path))
@@ -140,7 +140,7 @@ class TestRender:
         assert err.count("\n") == 1
         assert not Path("a.png").exists()
 
-    def test_several_environments_and_copies_are_a_mosaic_in_which_each_has_its_pace(self, run: Run, tmp_path: Path):
+    def test_several_environments_and_copies_are_a_mosaic_with_their_own_frame_rates(self, run: Run, tmp_path: Path):
         path = tmp_path / "a.webp"
         args = ("--steps", "6", "--height", "10", "--columns", "1", "--num-envs", "2", "--fps", "5")
         code, out, _ = run("render", "Counter-v0", "Counter-v0", "--out", str(path), *args)
@@ -148,7 +148,7 @@ class TestRender:
         assert "3 frames of 28 x 28 pixels" in out
         assert frames(path)[1] == (28, 28)
 
-    def test_set_and_option_are_for_all_environments(self, run: Run, tmp_path: Path):
+    def test_set_and_option_apply_to_all_environments(self, run: Run, tmp_path: Path):
         registry.register("Fuse-v0", "toy:Fuse")
         args = ("render", "Counter-v0", "--out", str(tmp_path / "a.png"), "--steps", "3", "--height", "8")
         assert run(*args, "--set", "bonus=2", "Fuse-v0", "--option", "goal=2")[0] == 0
@@ -164,7 +164,7 @@ class TestRender:
         ("args", "message"),
         [
             (("Nowhere-v0", "--out", "a.gif"), "no installed environment is called 'Nowhere-v0'"),
-            (("Deck-v0", "--out", "a.gif"), "Deck cannot be drawn: its class Deck has to implement paint"),
+            (("Deck-v0", "--out", "a.gif"), "Deck cannot be rendered: its class Deck has to implement paint"),
             (("Counter-v0", "--out", "a.txt"), "the name must end in .gif"),
             (("Counter-v0", "--out", "no/a.gif"), "the folder no does not exist; create it first"),
             (("Counter-v0", "--out", "."), " is a folder: name a file in it"),
@@ -180,7 +180,7 @@ class TestRender:
             (("Counter-v0", "--out", "a.webp", "--height", "20000"), "at most 16383 pixels wide and high"),
             (("Counter-v0", "--out", "a.gif", "--height", "0"), "a positive integer, got 0"),
             (("Counter-v0", "--out", "a.gif", "--height", "2000000000"), "at most 65,536, got 2000000000"),
-            (("Counter-v0", "--out", "a.gif", "--fps", "0"), "from 0.01 to 50 frames per second, got 0.0"),
+            (("Counter-v0", "--out", "a.gif", "--fps", "0"), "supports 0.01 to 50 frames per second, got 0.0"),
             (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "--seed must be from 0 to 2**63 - 1, got -1"),
             (("Counter-v0", "--out", "a.gif", "--policy", "best"), "--policy must be random or MODULE:FUNCTION"),
             (
@@ -247,15 +247,15 @@ class TestGallery:
             "bonus=0.5",
             "goal=3",
             "counters/... (2)",
-            "Deck cannot be drawn",
+            "Deck cannot be rendered",
             "Guess [/red] the cards.",
             "No module named 'test_cli_broken'",
         ):
             assert part in page.text, part
-        assert "Deck-v0: Deck cannot be drawn" in out
+        assert "Deck-v0: Deck cannot be rendered" in out
         assert "shows 4 environments" in out
 
-    def test_only_those_asked_for_and_markup_is_text(self, run: Run, tmp_path: Path):
+    def test_only_given_ids_and_markup_is_text(self, run: Run, tmp_path: Path):
         registry.register("Evil-v0", "toy:Counter", summary="<script>alert(1)</script>")
         run("gallery", "Evil-v0", "--out", str(tmp_path), "--height", "8")
         text = (tmp_path / "index.html").read_text()
@@ -282,8 +282,8 @@ class TestGallery:
         assert message in err
         assert err.count("\n") == 1
 
-    def test_environments_are_drawn_side_by_side(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-        together = threading.Barrier(2, timeout=60)  # breaks where one is drawn after the other
+    def test_environments_are_rendered_side_by_side(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        together = threading.Barrier(2, timeout=60)  # times out if one is rendered after the other
 
         def drawn_together(*args: Any, **options: Any) -> Any:
             together.wait()
@@ -299,15 +299,15 @@ class TestGallery:
         assert len(page.images) == 2
         assert "2/2" in out
 
-    def test_a_problem_that_several_have_is_said_once(self, run: Run, tmp_path: Path):
+    def test_a_problem_of_several_is_printed_once(self, run: Run, tmp_path: Path):
         registry.register("Dock-v0", "toy:Deck")
         _, out, _ = run("gallery", "Deck-v0", "Counter-v0", "Dock-v0", "--out", str(tmp_path), "--height", "8")
-        assert "Deck-v0, Dock-v0: Deck cannot be drawn" in out
-        assert out.count("cannot be drawn") == 1
+        assert "Deck-v0, Dock-v0: Deck cannot be rendered" in out
+        assert out.count("cannot be rendered") == 1
 
-    def test_set_and_option_are_for_the_ids_that_are_given(self, run: Run, tmp_path: Path):
+    def test_set_and_option_apply_to_the_given_ids(self, run: Run, tmp_path: Path):
         args = ("gallery", "--out", str(tmp_path), "--height", "8", "--option", "goal=4", "--set", "bonus=0.3")
-        assert "give their ids" in run(*args)[2]
+        assert "need ids: name the environments" in run(*args)[2]
         assert run(*args, "Counter-v0")[0] == 0
         text = _Page((tmp_path / "index.html").read_text()).text
         assert "goal=4" in text
@@ -316,12 +316,12 @@ class TestGallery:
         assert code == 1
         assert "Deck-v0 has no constructor option 'goal'" in err
 
-    def test_a_picture_that_cannot_be_written_stands_on_its_card(self, run: Run, tmp_path: Path):
+    def test_a_picture_that_cannot_be_written_is_reported_on_its_card(self, run: Run, tmp_path: Path):
         registry.register("Slow-v0", "toy:Slow")
         code, out, _ = run("gallery", "Slow-v0", "Counter-v0", "Counter-v0", "--out", str(tmp_path), "--height", "8")
         page = _Page((tmp_path / "index.html").read_text())
         assert code == 0
-        assert "Slow-v0: a WebP plays from 0.01" in out
+        assert "Slow-v0: a WebP supports 0.01" in out
         assert "shows 2 environments" in out
         assert len(page.images) == 1
 
@@ -341,7 +341,7 @@ def test_an_empty_path_is_an_error(run: Run, tmp_path: Path, monkeypatch: pytest
     assert not list(tmp_path.iterdir())
 
 
-def test_what_plugins_say_cannot_steer_a_browser(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_of_plugins_cannot_control_a_browser(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hostile = "\x1b]0;renamed\x07\x9b2J\u202e \r\n[red]words"
 
     def refuse() -> None:

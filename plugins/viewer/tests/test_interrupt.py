@@ -7,7 +7,7 @@ from ctrl_c import ends, envcore, interrupt, interrupt_at_any_moment
 from terminal import Terminal
 
 
-def test_no_half_written_picture_is_left(tmp_path):
+def test_no_partial_picture_is_left(tmp_path):
     slow = """
         import time
         from envcore_viewer.animation import files
@@ -26,7 +26,7 @@ def test_no_half_written_picture_is_left(tmp_path):
 
 
 def begins(terminal: Terminal) -> None:
-    """The game is under way."""
+    """Waits until the game is running."""
     terminal.wait_for("press any key to start")
     terminal.press(b"1")
     terminal.wait_for("step 5")

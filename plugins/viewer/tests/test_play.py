@@ -22,7 +22,7 @@ import toy
 from envcore import registry
 from envcore.specs import EnvSpec
 from envcore_cli import main
-toy.Fuse.action_names = ()  # nothing says that action 0 waits
+toy.Fuse.action_names = ()  # without names, no action is idle
 toy.Still = type("Still", (toy.Counter,), {{"render_fps": 0}})
 toy.Misnamed = type("Misnamed", (toy.Counter,), {{"action_names": ("a",)}})
 for name in ("Counter", "Fuse", "Deck", "Spring", "Still", "Misnamed"):
@@ -55,7 +55,7 @@ class TestKeys:
             (b"\x1b[A\x1b[B\x1b[C\x1b[D", ["up", "down", "right", "left"]),
             (b"\x1bOA1\x1bOD", ["up", "1", "left"]),
             (b"\x1b", ["escape"]),
-            (b"\x1b[3~\x1b[1;5Cx", ["x"]),  # Delete and Ctrl-Right have no name here
+            (b"\x1b[3~\x1b[1;5Cx", ["x"]),  # Delete and Ctrl-Right have no names
             (b"\xc3\xa4;\x00\t", []),
             (b"\x1b[", []),
             (b"", []),
@@ -85,12 +85,12 @@ class TestControls:
         assert Controls(with_actions(spaces.Discrete(3), "left", "jump", "right"), None).idle is None
         assert Controls(with_actions(spaces.Discrete(3)), None).idle is None
 
-    def test_more_than_ten_actions_go_on_with_letters_that_are_free(self):
+    def test_more_than_ten_actions_continue_with_free_letters(self):
         controls = Controls(with_actions(spaces.Discrete(40)), None)
         assert [controls.action([key]) for key in "09aozs"] == [0, 9, 10, 24, 32, 25]
         assert all(controls.action([key]) is None for key in "qrp")
 
-    def test_boxes_are_pushed_to_their_bounds(self):
+    def test_keys_of_a_box_are_its_bounds(self):
         box = spaces.Box(np.array([-2.0, 0.0, -np.inf, -1.0, -1.0]), np.array([2.0, 1.0, np.inf, 1.0, 1.0]), (5,))
         controls = Controls(with_actions(box), None)
         np.testing.assert_array_equal(controls.idle, np.array([0, 0.5, 0, 0, 0], np.float32))
@@ -111,7 +111,7 @@ class TestControls:
 
 class TestHalfBlocks:
     @pytest.mark.parametrize("height", [1, 2, 7])
-    def test_two_pixels_a_character(self, height):
+    def test_two_pixels_per_character(self, height):
         picture = np.random.default_rng(0).integers(0, 2, (height, 9, 3)).astype(np.uint8) * 255
         console = Console(color_system="truecolor", force_terminal=True, width=20, legacy_windows=False)
         lines = console.render_lines(HalfBlocks(picture), pad=False)
@@ -125,7 +125,7 @@ class TestHalfBlocks:
                 assert (tuple(style.bgcolor.triplet) if style.bgcolor else None) == lower
 
 
-def test_a_game_stands_still_at_its_end_until_the_next_one():
+def test_a_game_stops_at_its_end_until_the_next_one():
     game = Game(Counter(), Counter().default_params, jax.random.key(0))
     for action in (1, 0, 1, 1):
         assert not game.is_over
@@ -146,7 +146,7 @@ def test_a_game_ends_at_its_time_limit():
     assert game.is_over
 
 
-def test_a_game_with_an_idle_action_goes_on_by_itself():
+def test_a_game_with_an_idle_action_continues_by_itself():
     with play("Counter-v0", "--fps", "1", rows=24, columns=70) as terminal:
         screen = terminal.wait_for("press any key to start  step 0")
         assert not terminal.echoes
@@ -184,13 +184,13 @@ def test_a_game_without_an_idle_action_waits_for_each_key_and_fits_its_terminal(
         np.testing.assert_array_equal(terminal.pixels(8), Counter().render(counted(1), height=16))
         terminal.press(b"\x03")
         assert terminal.wait_for_end() == 130
-        assert "No episode of Fuse-v0 was played to its end." in terminal.text.replace("\n", "")
+        assert "No episode of Fuse-v0 was finished." in terminal.text.replace("\n", "")
 
 
 @pytest.mark.parametrize(
     ("env_id", "message"),
     [
-        ("Deck-v0", "Deck cannot be drawn: its class Deck has to implement paint"),
+        ("Deck-v0", "Deck cannot be rendered: its class Deck has to implement paint"),
         ("Still-v0", "Still.render_fps must be more than 0 and at most 1000, got 0"),
         ("Misnamed-v0", "action_names must name all of Discrete(2) or none, got ('a',)"),
     ],
@@ -206,10 +206,10 @@ def test_a_dumb_terminal_is_an_error(monkeypatch):
     monkeypatch.setattr("terminal.TERM", "dumb")
     with play("Counter-v0", columns=100) as terminal:
         assert terminal.wait_for_end() == 1
-        assert "error: envcore play cannot draw where TERM is dumb or unknown" in terminal.text
+        assert "error: envcore play cannot show pictures where TERM is dumb or unknown" in terminal.text
 
 
-def test_a_terminal_that_is_too_small_waits_for_a_larger_one_and_is_left_as_it_was():
+def test_a_terminal_that_is_too_small_waits_for_a_larger_one_and_is_restored():
     with play("Spring-v0", rows=24, columns=40) as terminal:
         terminal.wait_for("press any key to start")
         terminal.press(b"x")

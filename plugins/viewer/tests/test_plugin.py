@@ -1,4 +1,4 @@
-"""What the viewer announces, and what it imports for that."""
+"""What the viewer announces, and what it imports to do so."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_visualizer_needs_no_command_line(tmp_path) -> None:
     assert done.stdout == f"{tmp_path / 'a.gif'}\n", done.stderr
 
 
-def test_a_misspelt_name() -> None:
+def test_a_misspelled_name() -> None:
     import envcore_viewer
 
     assert "Visualizer" in dir(envcore_viewer)

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import pictures, random, rollout
+from envcore import random, rendering, rollout
 from envcore.engine import arguments
 from envcore.errors import (
     EnvcoreError,
@@ -46,22 +46,22 @@ BARS = np.stack([bar(count) for count in COUNTS])
 
 
 @dataclasses.dataclass(frozen=True)
-class Drawn(Counter):
+class Painted(Counter):
     """A counter with another picture."""
 
-    draw: Any = None
+    paint_at: Any = None
 
     def render(self, state: Any, params: Any = None, *, height: int = 256) -> Any:
-        return self.draw(height)
+        return self.paint_at(height)
 
 
 def collected(env: Any, num_steps: int = 6) -> Any:
-    start = rollout.begin(env, KEY)
-    return rollout.unroll(env, rollout.random_policy(env), start, num_steps)[1]
+    start = rollout.start_rollout(env, KEY)
+    return rollout.run_rollout(env, rollout.random_policy(env), start, num_steps)[1]
 
 
 @pytest.mark.parametrize("states", [STATES, tuple(STATES), TOGETHER, jax.tree.map(np.asarray, TOGETHER)])
-def test_a_list_of_states_and_states_with_an_axis_for_time(states: Any) -> None:
+def test_a_list_of_states_and_states_with_a_time_axis(states: Any) -> None:
     vis = Visualizer(ENV, PARAMS, states, height=12)
     assert isinstance(vis.frames, np.ndarray)
     assert vis.frames.dtype == np.uint8
@@ -98,7 +98,7 @@ def test_params_and_height_reach_the_picture() -> None:
     assert Visualizer(env, None, STATES).frames.shape == (5, 256, 512, 3)
 
 
-def test_long_sequences_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_sequences_are_rendered_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "_CHUNK", 4)
     counts = np.random.default_rng(0).integers(0, 4, 11).astype(np.int32)
     states = CounterState(count=counts, time=np.arange(11, dtype=np.int32))
@@ -108,7 +108,7 @@ def test_long_sequences_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
     np.testing.assert_array_equal(render_frames(ENV, states, PARAMS, height=12), expected)
 
 
-def test_one_program_draws_sequences_of_all_lengths() -> None:
+def test_one_program_renders_sequences_of_all_lengths() -> None:
     traces = []
 
     @dataclasses.dataclass(frozen=True)
@@ -180,7 +180,7 @@ def test_x64_mode_changes_nothing() -> None:
             np.testing.assert_array_equal(Visualizer(ENV, PARAMS, sequence, height=12).frames, BARS)
 
 
-# What is written under the pictures.
+# Captions.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,7 +192,7 @@ def texts(*args: Any, env: Any = ENV, states: Any = STATES) -> list[str]:
     return Visualizer(env, None, states, *args, height=12)._texts(5)
 
 
-def test_captions_say_what_is_known() -> None:
+def test_captions_show_what_is_known() -> None:
     assert texts() == [f"step {time}" for time in range(5)]
     assert texts([0.5, 1.0, 1.0, 0.75, 1.75])[2:4] == [
         "step 2  reward 0.00  return 1.00",
@@ -206,7 +206,7 @@ def test_captions_say_what_is_known() -> None:
     assert texts(None, [0, 1, 1, -1, 7])[3:] == ["step 3  action -1", "step 4  action 7"]
 
 
-def test_actions_in_several_numbers() -> None:
+def test_actions_of_several_numbers() -> None:
     vectors = np.array([[0.5, -1.0]] * 4 + [[0.123, -0.001]], np.float32)
     assert texts(None, vectors)[3:] == ["step 3  action 0.50 -1.00", "step 4  action 0.12 0.00"]
     assert texts(None, list(vectors))[3] == "step 3  action 0.50 -1.00"
@@ -277,7 +277,7 @@ CHANGING = [STATES[i] for i in (0, 1, 3, 4)]
 
 
 @pytest.mark.parametrize(("fps", "at", "milliseconds"), [(None, None, 100), (5, None, 200), (5, 20, 50)])
-def test_the_pace(tmp_path: Any, fps: Any, at: Any, milliseconds: int) -> None:
+def test_the_frame_rate(tmp_path: Any, fps: Any, at: Any, milliseconds: int) -> None:
     vis = Visualizer(ENV, None, CHANGING, height=12, fps=fps)
     vis.animate(tmp_path / "a.webp", at)
     frames, durations = read(tmp_path / "a.webp")
@@ -289,7 +289,7 @@ def test_the_pace(tmp_path: Any, fps: Any, at: Any, milliseconds: int) -> None:
     ("name", "fps", "message"),
     [("a.txt", None, r"must end in \.gif"), ("no/a.gif", None, "does not exist"), ("a.gif", 60, "0.01 to 50")],
 )
-def test_no_picture_is_drawn_for_a_file_that_cannot_be_written(
+def test_no_picture_is_rendered_for_a_file_that_cannot_be_written(
     tmp_path: Any, name: str, fps: Any, message: str
 ) -> None:
     vis = Visualizer(ENV, None, STATES, height=12)
@@ -299,17 +299,17 @@ def test_no_picture_is_drawn_for_a_file_that_cannot_be_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_no_picture_is_drawn_that_is_too_large_for_the_format(tmp_path: Any) -> None:
-    wide = Drawn(draw=lambda h: jnp.zeros((h, 10_000, 3), jnp.uint8))
+def test_no_picture_is_rendered_that_is_too_large_for_the_format(tmp_path: Any) -> None:
+    wide = Painted(paint_at=lambda h: jnp.zeros((h, 10_000, 3), jnp.uint8))
     vis = Visualizer(wide, None, jax.tree.map(lambda x: jnp.stack([x, x], 1), TOGETHER), height=2)
-    with pytest.raises(AnimationError, match=r"a WebP is at most 16383 .*, the frames are 20008 by 2: make them"):
+    with pytest.raises(AnimationError, match=r"a WebP can be at most 16383 .*, the frames are 20008 by 2: make them"):
         vis.animate(tmp_path / "a.webp")
     assert "frames" not in vars(vis)
 
 
 @pytest.mark.parametrize("overlay", [False, True])
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_the_size_is_known_before_frames_are_drawn(overlay: bool, count: int) -> None:
+def test_the_size_is_known_before_frames_are_rendered(overlay: bool, count: int) -> None:
     states = jax.tree.map(lambda x: jnp.stack([x] * count, 1), TOGETHER) if count else TOGETHER
     rewards = np.full((5, count) if count else 5, -123.456).cumsum(0)
     vis = Visualizer(ENV, None, states, rewards, height=40, overlay=overlay)
@@ -319,15 +319,17 @@ def test_the_size_is_known_before_frames_are_drawn(overlay: bool, count: int) ->
 
 
 def test_an_overlay_needs_a_picture_that_is_wide_enough() -> None:
-    with pytest.raises(AnimationError, match="a width of 32 pixels for a caption, this one has 31: draw it larger"):
+    with pytest.raises(AnimationError, match="a width of 32 pixels for a caption, this one has 31: render it larger"):
         Visualizer(ENV, None, STATES, height=31, overlay=True)
     assert Visualizer(ENV, None, STATES, height=32, overlay=True).frames.shape[2] == 32
     assert Visualizer(ENV, None, STATES, height=31).frames.shape == (5, 31, 31, 3)
 
 
-def test_more_frames_than_there_is_memory() -> None:
-    endless = Drawn(draw=lambda h: jnp.zeros((h, 2**40, 3), jnp.uint8))
-    message = r"^5 frames of 1099511627776 x 1024 pixels need 15728640.0 GiB, more than there is: take fewer or smaller"
+def test_more_frames_than_fit_into_memory() -> None:
+    endless = Painted(paint_at=lambda h: jnp.zeros((h, 2**40, 3), jnp.uint8))
+    message = (
+        r"^5 frames of 1099511627776 x 1024 pixels need 15728640.0 GiB, more than is available: use fewer or smaller"
+    )
     with pytest.raises(AnimationError, match=message):
         _ = Visualizer(endless, None, STATES, height=1024).frames
 
@@ -337,7 +339,7 @@ class Hasty(Counter):
     render_fps: ClassVar[float] = 120
 
 
-def test_an_environments_own_pace_follows_the_format(tmp_path: Any) -> None:
+def test_an_environments_own_frame_rate_is_limited_by_the_format(tmp_path: Any) -> None:
     vis = Visualizer(Hasty(), None, CHANGING, height=12)
     vis.animate(tmp_path / "a.gif")
     assert read(tmp_path / "a.gif")[1] == [20] * 4
@@ -365,22 +367,22 @@ def test_a_notebook_shows_it() -> None:
     assert not note
 
 
-@pytest.mark.parametrize("drawn", [False, True])
+@pytest.mark.parametrize("rendered", [False, True])
 @pytest.mark.parametrize("limit", ["_INLINE_FRAMES", "_INLINE_BYTES"])
 def test_a_notebook_shows_the_beginning_of_a_long_sequence(
-    monkeypatch: pytest.MonkeyPatch, drawn: bool, limit: str
+    monkeypatch: pytest.MonkeyPatch, rendered: bool, limit: str
 ) -> None:
     monkeypatch.setattr(visualize, limit, 2 if limit == "_INLINE_FRAMES" else 3 * 12 * 12 * 3 - 1)
     vis = Visualizer(ENV, None, CHANGING, height=12, fps=1000)
     expected = Visualizer(ENV, None, CHANGING, height=12).frames
-    if drawn:
+    if rendered:
         assert len(vis.frames) == 4
-        monkeypatch.setattr(vis, "_drawn", None)  # not drawn again
+        monkeypatch.setattr(vis, "_rendered", None)  # not rendered again
     pictures, durations, note = shown(vis)
     np.testing.assert_array_equal(pictures, expected[:2])
     assert note == "<p>The first 2 of 4 frames; <code>animate(path)</code> writes them all.</p>"
-    assert sum(durations) == 22  # no browser plays faster
-    assert ("frames" in vars(vis)) == drawn
+    assert sum(durations) == 22  # browsers play no faster
+    assert ("frames" in vars(vis)) == rendered
 
 
 def test_a_notebook_shows_it_as_slowly_as_it_can() -> None:
@@ -393,7 +395,7 @@ def test_its_repr() -> None:
     assert "5 frames, 3 environments, each 12 by 12 pixels" in repr(Visualizer(ENV, None, states, height=12))
 
 
-# What it refuses.
+# Errors.
 
 
 def at_length(count: int) -> Any:
@@ -409,7 +411,7 @@ _FOREIGN = Spring().reset(KEY)[1]
 _LONG = STATES[0].replace(count=jnp.zeros(2, jnp.int32))
 BAD = {
     "a pair": (((ENV, PARAMS), None, STATES), {}, VisualizerError, r"got \(Counter.*make returns a pair"),
-    "an id": (("CartPole-v1", None, STATES), {}, VisualizerError, "shows an Environment, got 'CartPole-v1'"),
+    "an id": (("CartPole-v1", None, STATES), {}, VisualizerError, "needs an Environment, got 'CartPole-v1'"),
     "no states": ((ENV, None, []), {}, VisualizerError, "state_seq is empty"),
     "a trace of none": ((ENV, None, at_length(0)), {}, VisualizerError, "state_seq is empty"),
     "one state": (
@@ -422,7 +424,7 @@ BAD = {
         (ENV, None, jax.tree.map(lambda x: x[:, None, None], TOGETHER)),
         {},
         InvalidArgumentError,
-        r"at most one more for several environments: got time of shape \(5, 1, 1\)\.$",
+        r"at most one more axis for several environments: got time of shape \(5, 1, 1\)\.$",
     ),
     "foreign": ((ENV, None, [_FOREIGN]), {}, InvalidArgumentError, "must be CounterState, got SpringState"),
     "not a batch's": (
@@ -440,12 +442,12 @@ BAD = {
     "of a wrapper": ((LogWrapper(ENV), None, STATES), {}, InvalidArgumentError, "must be LogState, got CounterState"),
     "not states": ((ENV, None, np.zeros(5)), {}, InvalidArgumentError, "must be CounterState"),
     "None": ((ENV, None, None), {}, InvalidArgumentError, "must be CounterState"),
-    "mixed": ((ENV, None, [STATES[0], _FOREIGN]), {}, InvalidArgumentError, "number 1 is not like number 0"),
+    "mixed": ((ENV, None, [STATES[0], _FOREIGN]), {}, InvalidArgumentError, "number 1 differs from number 0"),
     "shapes": (
         (ENV, None, [*STATES, _LONG]),
         {},
         InvalidArgumentError,
-        r"number 5 has one of \(2,\) where number 0 has",
+        r"number 5 has shape \(2,\) where number 0",
     ),
     "all of a shape": ((ENV, None, [_LONG]), {}, InvalidArgumentError, r"count must have shape \(1,\), got \(1, 2\)"),
     "floats": ((ENV, None, [STATES[0].replace(count=0.5)]), {}, InvalidArgumentError, "count must be int32, got float"),
@@ -466,7 +468,7 @@ BAD = {
         (ENV, None, STATES, None, [0, [1]]),
         {},
         VisualizerError,
-        "action_seq must hold values of one kind: number 1",
+        "action_seq must hold values of one structure: number 1",
     ),
     "actions of one": (
         (ENV, None, jax.tree.map(lambda x: jnp.stack([x, x], 1), TOGETHER), None, np.zeros(5)),
@@ -490,7 +492,12 @@ BAD = {
     "a tree of no actions": ((ENV, None, STATES, None, {}), {}, VisualizerError, "got a value of type dict"),
     "empty actions": ((ENV, None, STATES, None, np.zeros((5, 0))), {}, VisualizerError, r"at least one number .*5, 0"),
     "objects for actions": ((ENV, None, STATES, None, [object()] * 5), {}, VisualizerError, r"numbers, .*object\[5\]"),
-    "actions that are not alike": ((ENV, None, STATES, None, [0, KEY]), {}, VisualizerError, "make no array together"),
+    "actions that are not alike": (
+        (ENV, None, STATES, None, [0, KEY]),
+        {},
+        VisualizerError,
+        "cannot be stacked into an array",
+    ),
     "keys for actions": (
         (ENV, None, STATES, None, jax.random.split(KEY, 5)),
         {},
@@ -545,19 +552,19 @@ PICTURES: dict[str, tuple[Any, str]] = {
     "None": (lambda _: None, "returns None"),
     "a dict": (lambda h: {"image": jnp.zeros((h, h, 3), jnp.uint8)}, "returns a dict"),
     "a list": (lambda h: [jnp.zeros((h, h, 3), jnp.uint8)], "returns a list"),
-    "a word": (lambda _: "picture", "returns what is no array"),
+    "a word": (lambda _: "picture", "returns something that is not an array"),
 }
 
 
-@pytest.mark.parametrize(("draw", "message"), PICTURES.values(), ids=PICTURES)
-def test_a_picture_that_is_none(draw: Any, message: str) -> None:
+@pytest.mark.parametrize(("paint_at", "message"), PICTURES.values(), ids=PICTURES)
+def test_a_picture_of_a_wrong_type(paint_at: Any, message: str) -> None:
     must = r": it must return uint8 \[8, 'width', 3\]\.$"
     with pytest.raises(EnvironmentDefinitionError, match=message + must) as caught:
-        Visualizer(Drawn(draw=draw), None, STATES, height=8)
+        Visualizer(Painted(paint_at=paint_at), None, STATES, height=8)
     assert "\n" not in str(caught.value)
-    batched = Batched(LogWrapper(Drawn(draw=draw)), 2)
+    batched = Batched(LogWrapper(Painted(paint_at=paint_at)), 2)
     with pytest.raises(EnvironmentDefinitionError, match=r"it must return uint8 \[2, 8, 'width', 3\]\.$"):
-        pictures.picture_struct(batched, arguments.state_struct(batched), None, 8)
+        rendering.picture_struct(batched, arguments.state_struct(batched), None, 8)
 
 
 def test_an_authors_own_type_error_is_not_hidden() -> None:
@@ -565,7 +572,7 @@ def test_an_authors_own_type_error_is_not_hidden() -> None:
         return height + "1"  # pyright: ignore[reportOperatorIssue]
 
     with pytest.raises(TypeError, match="unsupported operand") as caught:
-        Visualizer(Drawn(draw=broken), None, STATES)
+        Visualizer(Painted(paint_at=broken), None, STATES)
     assert not isinstance(caught.value, EnvcoreError)
 
 

@@ -1,4 +1,4 @@
-"""What carries the contract out, so that `envcore.environment` can be short.
+"""The implementation of the contract, so that `envcore.environment` can be short.
 
     arguments    checks and casts what users pass in, before anything is traced
     episode      makes `start`, `advance` and `restart` of an author's rules

@@ -1,8 +1,8 @@
-"""Spaces: what actions, observations and states may be.
+"""Spaces: the sets of valid actions, observations and states.
 
-A space describes a value (`shape`, `dtype`, bounds), draws one (`sample`) and tests one (`contains`); both work
-inside `jit` and `vmap`, and `contains(sample(key))` is always true. Two equal spaces compare equal. Bounds may be
-traced (they may depend on an environment's params).
+A space describes its values (`shape`, `dtype`, bounds), samples one (`sample`) and tests one (`contains`). Both work
+inside `jit` and `vmap`, and `contains(sample(key))` is always true. Spaces compare by value. Bounds may be traced, so
+they may depend on an environment's params.
 """
 
 from __future__ import annotations

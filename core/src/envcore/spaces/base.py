@@ -1,4 +1,4 @@
-"""`Space`, and what its subclasses share."""
+"""`Space`, and helpers that its subclasses share."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from envcore import random, trees
 
 
 class Space:
-    """What all spaces have in common."""
+    """The base class of all spaces."""
 
     @property
     def shape(self) -> Any:
-        """Shape of one value; for `Tuple` and `Dict` the shapes of their parts."""
+        """The shape of one value; for `Tuple` and `Dict` the shapes of their parts."""
         raise NotImplementedError
 
     @property
     def dtype(self) -> Any:
-        """Data type of one value; for `Tuple` and `Dict` the dtypes of their parts."""
+        """The dtype of one value; for `Tuple` and `Dict` the dtypes of their parts."""
         raise NotImplementedError
 
     def sample(self, key: jax.Array) -> Any:
-        """Draws one value."""
+        """Returns a random value."""
         raise NotImplementedError
 
     def mismatch(self, value: Any) -> str | None:
-        """Says what is wrong with a value's structure, shape or kind of dtype; None where nothing is.
+        """Describes what is wrong with a value's structure, shape or kind of dtype; None if nothing is.
 
-        It reads types only, so it also works on tracers.
+        It looks at types only, so it also works on tracers.
         """
         raise NotImplementedError
 
@@ -45,7 +45,7 @@ class Space:
         raise NotImplementedError
 
     def _static(self) -> tuple[Any, ...]:
-        """What `==` and `hash` compare."""
+        """The values that `==` and `hash` compare."""
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
@@ -56,13 +56,13 @@ class Space:
 
 
 def sample_integers(key: jax.Array, shape: tuple[int, ...], low: Any, high: Any) -> jax.Array:
-    """int32, uniform on [low, high], both included; what uint32 bounds mean comes out by a cast to uint32."""
+    """Returns int32, uniform on [low, high], both included; for uint32 bounds, cast the result to uint32."""
     if not isinstance(low, jax.Array) and not isinstance(high, jax.Array):
         count = np.asarray(high, np.int64) - np.asarray(low, np.int64) + 1
         if count.max(initial=0) <= 2**16:
             return random.below(random.bits(key, shape), count.astype(np.uint32)) + np.asarray(low).astype(np.int32)
     low, high = jnp.asarray(low).astype(jnp.int32), jnp.asarray(high).astype(jnp.int32)
-    count = (high - low).astype(jnp.uint32) + jnp.uint32(1)  # modulo 2**32: 0 stands for all of them
+    count = (high - low).astype(jnp.uint32) + jnp.uint32(1)  # modulo 2**32: 0 means all 2**32 values
     key_all, key_some = random.split(key)
     everything = random.bits(key_all, shape)
     some = jax.random.randint(key_some, shape, jnp.uint32(0), count, jnp.uint32)

@@ -1,4 +1,4 @@
-"""Spaces of many values at once."""
+"""Spaces of batches of values."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from envcore.spaces.discrete import Discrete, MultiDiscrete
 
 
 def batch_space(space: Space, num: int) -> Space:
-    """The space of `num` values at once, stacked along a new first axis; it samples the whole batch in one draw.
+    """The space of batches of `num` values, stacked along a new first axis; it samples a whole batch at once.
 
     Raises:
       ValueError: num is not a positive integer.
-      TypeError: the space is none of this module's.
+      TypeError: the space is not one of envcore's own.
     """
     num = options.positive_integer("num", num)
     match space:
@@ -31,14 +31,14 @@ def batch_space(space: Space, num: int) -> Space:
         case Dict():
             return Dict({name: batch_space(part, num) for name, part in space.spaces.items()})
         case _:
-            raise TypeError(f"batch_space knows envcore's own spaces, got {space!r}")
+            raise TypeError(f"batch_space supports only envcore's own spaces, got {space!r}")
 
 
 def unbatch_space(space: Space) -> Space:
     """The space of one value of a batch: undoes `batch_space`.
 
     Raises:
-      TypeError: the space has no first axis, or is none of this module's.
+      TypeError: the space has no batch axis, or is not one of envcore's own.
     """
     match space:
         case MultiDiscrete():

@@ -19,18 +19,18 @@ class Box(Space):
     """Arrays between two bounds, both included.
 
     Args:
-      low: lower bound, a number, an array that broadcasts to `shape`, or a list of numbers; may be -inf, may be
-        traced. A JAX array that is not traced is read, so that its values are checked as a number's are.
+      low: lower bound: a number, an array that broadcasts to `shape`, or a list of numbers. It may be -inf, and may be
+        traced. A JAX array that is not traced is copied to the host, so that its values are checked like numbers.
       high: upper bound likewise; may be inf.
-      shape: shape of a value; by default the broadcast shape of the bounds.
-      dtype: of a value: bool, or an integer or float dtype of at most 32 bits.
+      shape: the shape of a value; by default the broadcast shape of the bounds.
+      dtype: the dtype of a value: bool, or an integer or float dtype of at most 32 bits.
 
-    Bounded float elements are sampled uniformly, half-bounded ones from an exponential distribution beyond
-    their bound, unbounded ones from a normal distribution; integers uniformly, both bounds included.
+    Floats with two bounds are sampled uniformly, floats with one bound from an exponential distribution that starts at
+    it, floats without bounds from a normal distribution; integers uniformly, both bounds included.
 
     Raises:
-      ValueError: the bounds do not broadcast to `shape`, or low > high, or `dtype` does not hold a bound.
-      TypeError: `dtype` is none of those.
+      ValueError: the bounds do not broadcast to `shape`, low > high, or `dtype` cannot represent a bound.
+      TypeError: `dtype` is not one of those.
     """
 
     def __init__(self, low: Any, high: Any, shape: Iterable[int] | None = None, dtype: Any = jnp.float32):
@@ -60,7 +60,7 @@ class Box(Space):
         is_float = jnp.issubdtype(self._dtype, jnp.floating)
         lost = np.isinf(cast) & ~np.isinf(bound) if is_float else cast != bound
         if lost.any():
-            raise ValueError(f"{self._dtype} does not hold it")
+            raise ValueError(f"{self._dtype} cannot represent it")
         return cast
 
     @property
@@ -89,7 +89,7 @@ class Box(Space):
         finite_low, finite_high = jnp.where(has_low, low, 0), jnp.where(has_high, high, 0)
         bounded = _between(unit, finite_low, jnp.where(has_high, high, finite_low))
         one_sided = jnp.where(has_low, finite_low + tail, finite_high - tail)
-        # The inverse of the normal distribution, at the centres of the steps of `unit`: never at 0 or 1.
+        # The inverse CDF of the normal distribution, at the midpoints of the steps of `unit`: never at 0 or 1.
         free = np.float32(np.sqrt(2)) * lax.erf_inv(2 * unit - np.float32(1 - 2**-23))
         value = jnp.where(has_low & has_high, bounded, jnp.where(has_low | has_high, one_sided, free))
         return jnp.clip(value, low, high).astype(self._dtype)
@@ -106,7 +106,7 @@ class Box(Space):
             return ((value >= self.low.astype(np.int32)) & (value <= self.high.astype(np.int32))).all()
         cast = value.astype(self._dtype)
         within = (cast >= self.low) & (cast <= self.high)
-        if self._dtype.kind in "iu":  # a wider integer may wrap round into the bounds
+        if self._dtype.kind in "iu":  # a wider integer may wrap around into the bounds
             within &= (cast.astype(value.dtype) == value) & ((cast < 0) == (value < 0))
         return within.all()
 
@@ -124,7 +124,7 @@ COUNT = Box(0, np.iinfo(np.int32).max, (), jnp.int32)
 
 def symmetric_box(high: Iterable[Any]) -> Box:
     """The float32 vectors with -high <= x <= high."""
-    # In numpy where it can be: under `jit`, even the negative of an array that is not traced would be traced.
+    # In numpy if possible: under `jit`, even the negative of a concrete array would be traced.
     high = [x if isinstance(x, Tracer) else np.asarray(x) for x in high]
     return Box([-x for x in high], high)
 

@@ -1,4 +1,4 @@
-"""`Tuple` and `Dict`: spaces made of spaces."""
+"""`Tuple` and `Dict`: spaces composed of other spaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Tuple(Space):
     """A tuple of spaces; values are tuples.
 
     Raises:
-      TypeError: a part is no space.
+      TypeError: a part is not a space.
     """
 
     def __init__(self, spaces: Iterable[Space]):
@@ -42,7 +42,7 @@ class Tuple(Space):
         return _first_mismatch(dict(enumerate(self.spaces)), dict(enumerate(value)))
 
     def parts(self, value: Any) -> list[tuple[Space, Any]]:
-        """Each part's space with its part of a value that has the right structure."""
+        """Pairs of each part's space and the value of that part, for a value of the right structure."""
         return list(zip(self.spaces, value, strict=True))
 
     def _within(self, value: Any) -> jax.Array:
@@ -56,10 +56,10 @@ class Tuple(Space):
 
 
 class Dict(Space):
-    """Spaces by name; values are dicts. A dataclass with these fields (a state) is tested like a dict.
+    """A dict of spaces; values are dicts. A dataclass with these fields, such as a state, is treated like a dict.
 
     Raises:
-      TypeError: a part is no space.
+      TypeError: a part is not a space.
     """
 
     def __init__(self, spaces: Mapping[str, Space]):
@@ -85,7 +85,7 @@ class Dict(Space):
         return _first_mismatch(self.spaces, parts)
 
     def parts(self, value: Any) -> list[tuple[Space, Any]]:
-        """Each part's space with its part of a value that has the right structure, in the order of names."""
+        """Pairs of each part's space and the value of that part, for a value of the right structure, sorted by name."""
         named = _as_mapping(value) or {}
         return [(space, named[name]) for name, space in self.spaces.items()]
 

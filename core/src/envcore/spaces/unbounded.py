@@ -1,4 +1,4 @@
-"""The space of everything that has certain types."""
+"""The space of all values of given types."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from envcore.spaces.composite import Dict, Tuple
 
 
 def unbounded_space(struct: Any) -> Space:
-    """The space of the values with these types, without bounds.
+    """The space of all values with the given structure, shapes and dtypes.
 
     Args:
-      struct: arrays or `jax.ShapeDtypeStruct`, in dataclasses, dicts and tuples.
+      struct: a tree of arrays or `jax.ShapeDtypeStruct`s, of dataclasses, dicts and tuples.
 
     Raises:
-      TypeError: there is a typed random key among them.
+      TypeError: a leaf is a typed random key.
     """
     if dataclasses.is_dataclass(struct):
         return Dict({field.name: unbounded_space(getattr(struct, field.name)) for field in dataclasses.fields(struct)})
@@ -30,7 +30,7 @@ def unbounded_space(struct: Any) -> Space:
     if isinstance(struct, tuple | list):
         return Tuple(unbounded_space(part) for part in struct)
     if jnp.issubdtype(struct.dtype, jax.dtypes.prng_key):
-        raise TypeError(f"no space holds random keys, got {struct.dtype}: keep jax.random.key_data(key) in its place")
+        raise TypeError(f"a space cannot hold random keys, got {struct.dtype}: store jax.random.key_data(key) instead")
     if struct.dtype == np.bool_:
         return Box(False, True, struct.shape, struct.dtype)
     if jnp.issubdtype(struct.dtype, jnp.integer):

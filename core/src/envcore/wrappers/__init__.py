@@ -2,7 +2,7 @@
 
 Every wrapper is an `Environment`, a frozen dataclass, and works under `jit` and `vmap`. They stack in any order, also
 around and inside `Batched`. A wrapper that remembers something has a `WrapperState`, whose `env_state` is the state of
-the environment inside, and a `ParamsWrapper` has `WrapperParams` around the params of the environment inside.
+the wrapped environment, and a `ParamsWrapper` has `WrapperParams` around the wrapped environment's params.
 """
 
 from envcore.wrappers.actions import ClipAction, RescaleAction, StickyAction

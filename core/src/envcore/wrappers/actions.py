@@ -17,10 +17,10 @@ from envcore.wrappers.base import Wrapper, WrapperState
 
 @dataclasses.dataclass(frozen=True)
 class ClipAction(Wrapper):
-    """Takes any real action and clips it to the bounds of the environment inside.
+    """Takes any real action and clips it to the bounds of the wrapped environment.
 
     Raises:
-      ValueError: the action space inside is not a float `Box`.
+      ValueError: the wrapped action space is not a float `Box`.
     """
 
     def __post_init__(self) -> None:
@@ -36,14 +36,14 @@ class ClipAction(Wrapper):
 
 @dataclasses.dataclass(frozen=True)
 class RescaleAction(Wrapper):
-    """Takes actions in [low, high] and maps them linearly onto the bounds of the environment inside.
+    """Takes actions in [low, high] and maps them linearly onto the bounds of the wrapped environment.
 
     Attributes:
       low: lower bound of every element, finite.
       high: upper bound of every element, finite.
 
     Raises:
-      ValueError: the action space inside is not a bounded float `Box`, or low and high are not finite numbers
+      ValueError: the wrapped action space is not a bounded float `Box`, or low and high are not finite numbers
         with low < high.
     """
 
@@ -54,7 +54,7 @@ class RescaleAction(Wrapper):
     def __post_init__(self) -> None:
         inner = _check_float_box(self.env, "RescaleAction")
         if not (np.isfinite(inner.low).all() and np.isfinite(inner.high).all()):
-            raise ValueError(f"RescaleAction needs a bounded action space inside, got {inner!r}")
+            raise ValueError(f"RescaleAction needs a bounded action space, got {inner!r}")
         for name in ("low", "high"):
             object.__setattr__(self, name, options.finite_number(name, getattr(self, name)))
         if not np.float32(self.low) < np.float32(self.high):
@@ -74,7 +74,7 @@ class StickyState(WrapperState):
     """State of `StickyAction`.
 
     Attributes:
-      last_action: the action executed last, as in the action space.
+      last_action: the last executed action, as in the action space.
       has_last_action: whether there is one in this episode, bool of the batch shape.
     """
 
@@ -86,7 +86,7 @@ class StickyDraws(NamedTuple):
     """What a step of `StickyAction` draws.
 
     Attributes:
-      env_draws: those of the environment inside.
+      env_draws: those of the wrapped environment.
       sticks: whether the last action is executed again, if there is one, bool of the batch shape.
     """
 
@@ -96,7 +96,7 @@ class StickyDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class StickyAction(Wrapper):
-    """Repeats, with some probability, the action executed last in place of the one given (Machado et al. 2018).
+    """Repeats the last executed action in place of the given one, with some probability (Machado et al. 2018).
 
     The first action of an episode is always executed.
 

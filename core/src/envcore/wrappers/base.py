@@ -1,4 +1,4 @@
-"""`Wrapper`: an environment that passes everything on to the one inside it, for subclasses to change."""
+"""`Wrapper`: forwards everything to the environment that it wraps; subclasses change what they need to."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from envcore.environment import Environment, Outcome
 class WrapperState:
     """State of a wrapper that remembers something.
 
-    The fields of the state inside can be read as if they were the wrapper's: `state.theta`, or
+    The fields of the wrapped state can be read as if they were the wrapper's: `state.theta`, or
     `state.observation_statistics` wherever in the stack `NormalizeObservation` is.
 
     Attributes:
-      env_state: state of the environment inside.
+      env_state: state of the wrapped environment.
     """
 
     env_state: Any
@@ -41,10 +41,10 @@ class WrapperState:
 
 @dataclasses.dataclass(frozen=True)
 class Wrapper(Environment[Any, Any]):
-    """Base of wrappers. Override `start`, `draw`, `advance`, `restart` and `observe` where they change, and the spaces.
+    """Base of wrappers. Subclasses override `start`, `draw`, `advance`, `restart`, `observe` and spaces as they need.
 
     Attributes:
-      env: the environment inside.
+      env: the wrapped environment.
 
     Raises:
       TypeError: env is not an `Environment`.
@@ -64,17 +64,17 @@ class Wrapper(Environment[Any, Any]):
 
     @property
     def differentiable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the environment inside says."""
+        """That of the wrapped environment."""
         return self.env.differentiable
 
     @property
     def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the environment inside says."""
+        """That of the wrapped environment."""
         return self.env.action_names
 
     @property
     def render_fps(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the environment inside says."""
+        """That of the wrapped environment."""
         return self.env.render_fps
 
     @property
@@ -103,7 +103,7 @@ class Wrapper(Environment[Any, Any]):
         return self.env.observation_space(params)
 
     def make_state_space(self, params: Any) -> spaces.Dict:
-        """The state space inside; around it, the wrapper's own fields without bounds."""
+        """The wrapped environment's state space, and around it the wrapper's own fields, without bounds."""
         space, state, inside = (
             self.env.state_space(params),
             arguments.state_struct(self),
@@ -120,6 +120,17 @@ class Wrapper(Environment[Any, Any]):
 
     def complete_params(self, params: Any) -> Any:
         return self.env.complete_params(params)
+
+    def init_state(self, draws: Any, params: Any, /) -> Any:
+        raise NotImplementedError(
+            f"{type(self).__name__} is a wrapper: call start(key, params), or init_state of env.unwrapped."
+        )
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any, /) -> tuple[Any, ...]:
+        raise NotImplementedError(
+            f"{type(self).__name__} is a wrapper: call advance(state, action, draws, params), "
+            "or transition of env.unwrapped."
+        )
 
     def start(self, key: jax.Array, params: Any) -> Any:
         return self.env.start(key, params)
@@ -141,20 +152,20 @@ class Wrapper(Environment[Any, Any]):
         return self.env.render(env_state, params, height=height)
 
     def over_batch(self, fun: Callable[..., Any]) -> Callable[..., Any]:
-        """Lifts a function of one environment's values to values of the batch inside, if it is one."""
+        """Maps a function of one environment's values over the wrapped batch, if there is one."""
         for _ in self.batch_shape:
             fun = jax.vmap(fun)
         return fun
 
     def single_observation_space(self, params: Any) -> spaces.Space:
-        """The observation space inside, of one environment of the batch."""
+        """The wrapped observation space, of one environment of a batch."""
         space = self.env.observation_space(params)
         for _ in self.batch_shape:
             space = spaces.unbatch_space(space)
         return space
 
     def batch_space(self, space: spaces.Space) -> spaces.Space:
-        """The space of a value for every environment of the batch inside."""
+        """The space of a value for every environment of a wrapped batch."""
         for size in reversed(self.batch_shape):
             space = spaces.batch_space(space, size)
         return space

@@ -17,18 +17,18 @@ from envcore.wrappers.base import Wrapper
 
 @dataclasses.dataclass(frozen=True)
 class CheckActions(Wrapper):
-    """Looks at the value of every action, and raises where it is outside the action space, or nan. For debugging.
+    """Checks the value of every action and raises where it is outside the action space, or nan. For debugging.
 
     The environment itself never reads what a JAX array holds, because that would wait for the device. This does:
 
     - Outside `jit`, `step` and `step_env` read the action first and raise `InvalidActionError`. Keep the wrapper
       outermost for that.
-    - In a compiled program, under `vmap` and in a `scan`, nothing can be raised while it is traced. The action takes
-      a way through the host (`jax.pure_callback`), and the program fails when it comes to a bad one, with a
-      `jax.errors.JaxRuntimeError` or a `ValueError`, as JAX decides, that holds the message of the
-      `InvalidActionError`. Programs run asynchronously, so it comes at the latest where a result is waited for, such
-      as by `jax.block_until_ready`. It does not tell the step. A batch goes through the host as a whole, once a step.
-    - Where no result that is computed depends on the action, it is not looked at: XLA deletes what is not used.
+    - In a compiled program, under `vmap` and in a `scan`, nothing can be raised while it is traced. The action
+      goes through the host (`jax.pure_callback`), and the program fails at the first invalid one, with a
+      `jax.errors.JaxRuntimeError` or a `ValueError`, as JAX decides, that contains the message of the
+      `InvalidActionError`. Programs run asynchronously, so the error is raised at the latest where a result is waited
+      for, as by `jax.block_until_ready`. It does not say which step failed. A batch goes through the host as a whole.
+    - An action on which no computed result depends is not checked: XLA deletes what is not used.
 
     It checks what reaches it: around `ClipAction` the action as given, inside it the clipped one.
 
@@ -55,7 +55,7 @@ class CheckActions(Wrapper):
         return self.over_batch(space.contains)(action)
 
     def _passed(self, action: Any, params: Any) -> Any:
-        """The action as it is, once the host has looked at it."""
+        """The action, unchanged, after the host has checked it."""
         struct = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), action)
 
         def look(inside: jax.Array, action: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`FrameStack`: the last observations together."""
+"""`FrameStack`: stacks the last observations."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class FrameStack(Wrapper):
     def restart(self, key: jax.Array, done: jax.Array, state: FrameStackState, params: Any) -> FrameStackState:
         env_state = self.env.restart(key, done, state.env_state, params)
         obs = self._observed(env_state, params)
-        # Where the episode goes on, `obs` is the newest frame already. Putting it there once more leaves XLA no use for
-        # the observation that `advance` made, unless final_obs is read: a stack of pictures is 1.8 times faster.
+        # Where the episode goes on, `obs` is the newest frame already. Writing it again lets XLA delete the observation
+        # that `advance` made, unless final_obs is read: a stack of pictures is 1.8 times faster.
         return FrameStackState(env_state, self.over_batch(_restacked)(done, state.frames, obs))
 
     def observe(self, state: FrameStackState, params: Any) -> Any:

@@ -22,7 +22,7 @@ class LogState(WrapperState):
     Attributes:
       episode_returns: sum of rewards of the running episode, float32.
       episode_lengths: its steps, int32.
-      returned_episode_returns: return of the episode that ended last, float32; 0 before the first end.
+      returned_episode_returns: return of the last finished episode, float32; 0 before the first end.
       returned_episode_lengths: its length, int32; 0 before the first end.
       returned_episode_valid: whether any episode has ended, bool.
     """
@@ -36,13 +36,13 @@ class LogState(WrapperState):
 
 @dataclasses.dataclass(frozen=True)
 class LogWrapper(Wrapper):
-    """Adds the return and the length of the episode that ended last to `info`, on every step.
+    """Adds the return and length of the last finished episode to `info`, on every step.
 
     Its entries, each of the environment's batch shape:
       returned_episode: bool, an episode ended on this step.
-      returned_episode_returns: float32, the return of the episode that ended last.
+      returned_episode_returns: float32, the return of the last finished episode.
       returned_episode_lengths: int32, its length.
-      returned_episode_valid: bool, false until the first episode has ended; the two before it mean nothing till then.
+      returned_episode_valid: bool, false until an episode has ended; the two entries above mean nothing until then.
     """
 
     def start(self, key: jax.Array, params: Any) -> LogState:

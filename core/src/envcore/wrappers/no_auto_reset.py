@@ -1,4 +1,4 @@
-"""`NoAutoReset`: episodes that stay over."""
+"""`NoAutoReset`: disables auto-reset."""
 
 from __future__ import annotations
 

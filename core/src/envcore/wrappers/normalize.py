@@ -1,11 +1,11 @@
 """`NormalizeObservation` and `NormalizeReward`: running statistics over everything seen so far.
 
 Around `Batched`, one set of statistics covers the whole batch: `NormalizeObservation(Batched(env, n))` pools the
-observations of all copies, as training wants it. Inside it, `Batched(NormalizeObservation(env), n)`, every copy keeps
-statistics of its own episodes alone, and the copies are normalized differently; so it is under `jax.vmap`.
+observations of all copies, as training needs it. Inside it, `Batched(NormalizeObservation(env), n)`, every copy keeps
+statistics of its own episodes, and the copies are normalized differently. The same holds under `jax.vmap`.
 
 Statistics are numbers, so they are params: `reset` starts from those in `params`, `step` carries them in the state and
-updates them there, through every auto-reset. With `frozen=True` they stay what they are. Both keep the names
+updates them there, through every auto-reset. With `frozen=True` they do not change. Both keep the names
 `observation_statistics` and `reward_statistics`, in params and in states, wherever in a stack the wrapper is:
 
     # Train.
@@ -62,7 +62,7 @@ class RunningStatistics:
         return cls(np.zeros(shape, np.float32), np.ones(shape, np.float32), np.float32(1e-4))
 
     def update(self, values: jax.Array, included: jax.Array) -> RunningStatistics:
-        """Takes in the values, shape (*batch, *shape), whose entry in `included`, bool (*batch,), is true."""
+        """Adds the values, shape (*batch, *shape), whose entry in `included`, bool (*batch,), is true."""
         axes = tuple(range(included.ndim))
         values = values.astype(jnp.float32)
         weights = included.astype(jnp.float32).reshape(included.shape + (1,) * jnp.ndim(self.mean))
@@ -72,7 +72,7 @@ class RunningStatistics:
         return self._joined(mean, squares, count)
 
     def pooled(self) -> RunningStatistics:
-        """One set of statistics out of those of a batch, whose fields have leading batch axes.
+        """Joins the statistics of a batch into one set, whose fields have leading batch axes.
 
         It turns what the copies of `Batched(NormalizeObservation(env), n)` have seen into what params take. What they
         started from counts once for each of them.
@@ -116,19 +116,19 @@ class NormalizeObservationState(WrapperState):
 
 @dataclasses.dataclass(frozen=True)
 class NormalizeObservation(ParamsWrapper):
-    """Shifts and scales every element of the observation to mean 0 and variance 1, by what was observed so far.
+    """Shifts and scales observations to mean 0 and variance 1 of every element, estimated from all observations so far.
 
     Around `Batched` it pools the observations of the whole batch; inside it, every copy has its own statistics.
 
-    `reset` starts from `params.observation_statistics`, by default those of nothing observed; `step` returns the
-    updated ones in `state.observation_statistics`. To continue with them, or to use them elsewhere, give them back:
+    `reset` starts from `params.observation_statistics`, by default empty ones; `step` returns the
+    updated ones in `state.observation_statistics`. To continue with them, or to use them elsewhere, pass them on:
     `env.reset(key, params.replace(observation_statistics=state.observation_statistics))`. Those of a batch of states,
-    with more axes, are joined by `pooled()` before.
+    with more axes, are first joined by `pooled()`.
 
     Attributes:
       epsilon: added to the variance.
-      frozen: leave the statistics as they are, for evaluation. They have to be given then: with the default params
-        alone, observations stay what they are.
+      frozen: do not update the statistics, for evaluation. They have to be given then: with the default params alone,
+        observations would not change.
 
     Raises:
       ValueError: observations are not a `Box` of numbers (use `FlattenObservation` inside), epsilon is not a positive
@@ -224,8 +224,8 @@ class NormalizeReward(ParamsWrapper):
     Attributes:
       gamma: discount factor of the return, in [0, 1].
       epsilon: added to the variance.
-      frozen: leave the statistics as they are. They have to be given then: with the default params alone, rewards
-        stay what they are.
+      frozen: do not update the statistics. They have to be given then: with the default params alone, rewards would not
+        change.
 
     Raises:
       ValueError: gamma is not a number in [0, 1], epsilon not a positive one, or frozen not a bool.

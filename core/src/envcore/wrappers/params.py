@@ -15,13 +15,13 @@ from envcore.wrappers.base import Wrapper
 
 @dataclasses.dataclass(frozen=True)
 class WrapperParams:
-    """Params of a wrapper that has some of its own, beside those of the environment inside.
+    """Params of a wrapper that adds some to those of the wrapped environment.
 
-    Subclasses are frozen dataclasses, registered by `jax.tree_util.register_dataclass`. The params inside can be read
+    Subclasses are frozen dataclasses, registered by `jax.tree_util.register_dataclass`. The wrapped params can be read
     and replaced as if they were the wrapper's: `params.max_steps_in_episode`, `params.replace(length=1.0)`.
 
     Attributes:
-      env_params: params of the environment inside.
+      env_params: params of the wrapped environment.
     """
 
     env_params: Any
@@ -42,9 +42,9 @@ class WrapperParams:
 
 @dataclasses.dataclass(frozen=True)
 class ParamsWrapper(Wrapper):
-    """Base of wrappers whose params are `WrapperParams`: passes those of the environment inside on to it.
+    """Base of wrappers whose params are `WrapperParams`: hands the wrapped environment its own.
 
-    Where a user gives the params of the environment inside alone, such as those that `make` returned, the wrapper's
+    Where a user gives the params of the wrapped environment alone, such as those that `make` returned, the wrapper's
     own are their defaults.
     """
 

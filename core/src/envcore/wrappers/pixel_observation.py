@@ -12,7 +12,7 @@ import numpy as np
 from envcore import options, spaces
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
-from envcore.pictures import fitting_height, margins
+from envcore.rendering import fitting_height, margins
 from envcore.wrappers.base import Wrapper
 
 # Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorise in 16 bits.
@@ -21,16 +21,16 @@ _LUMA = (77, 150, 29)
 
 @dataclasses.dataclass(frozen=True)
 class PixelObservation(Wrapper):
-    """Observes the environment's picture: uint8 (height, width, 3), or (height, width) in grey.
+    """Observes the environment's picture: uint8 (height, width, 3), or (height, width) in grey levels.
 
-    The picture is drawn as large as fits into `size` with its own aspect ratio, in the middle; the pixels at its edge
-    go on to the border. It shows what `render` shows, which may be more than the environment's own observation does,
+    The picture is scaled to fit `size`, keeps its aspect ratio and is centered; its edge pixels are repeated up to the
+    border. It shows what `render` shows, which may be more than the environment's own observation does,
     such as a hidden goal, or less, such as velocities: for those, stack the last pictures,
     `FrameStack(PixelObservation(env, grayscale=True), 4)`, uint8 (4, height, width).
 
     Attributes:
       size: height and width in pixels.
-      grayscale: brightness instead of colours.
+      grayscale: grey levels instead of colors.
 
     Raises:
       NoPictureError: the environment has no picture.

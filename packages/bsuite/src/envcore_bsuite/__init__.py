@@ -6,7 +6,7 @@ Importing this package imports no environment: `envcore.make("Catch-bsuite")` do
 
 try:
     from envcore.errors import InvalidActionError as _  # noqa: F401
-except ImportError:  # the package index has a stranger's `envcore`
+except ImportError:  # another project's `envcore` is installed
     import importlib.metadata
     import sys
 

@@ -14,7 +14,7 @@ from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.cartpole import CartPoleParams, CartPoleStart, cart_and_pole, check_cart_and_pole, is_late, swing
-from envcore_bsuite.render.control import draw_cartpole_swingup
+from envcore_bsuite.render.control import paint_cartpole_swingup
 
 
 @struct.dataclass
@@ -163,7 +163,7 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         }
 
     def paint(self, state: CartPoleSwingupState, params: CartPoleSwingupParams, height: int) -> jax.Array:
-        return draw_cartpole_swingup(state, params, height)
+        return paint_cartpole_swingup(state, params, height)
 
 
 def _flags(state: CartPoleSwingupState, params: CartPoleSwingupParams) -> tuple[jax.Array, jax.Array]:

@@ -14,7 +14,7 @@ from flax import struct
 
 from envcore_bsuite import boards
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.grids import draw_catch
+from envcore_bsuite.render.grids import paint_catch
 
 
 @struct.dataclass
@@ -130,4 +130,4 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         return {"total_regret": state.total_regret}
 
     def paint(self, state: CatchState, params: CatchParams, height: int) -> jax.Array:
-        return draw_catch(state, params, height, self.rows, self.columns)
+        return paint_catch(state, params, height, self.rows, self.columns)

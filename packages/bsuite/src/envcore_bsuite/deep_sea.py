@@ -15,7 +15,7 @@ from flax import struct
 from envcore_bsuite import boards
 from envcore_bsuite.bandit import check_mapping_seed
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.grids import draw_deep_sea
+from envcore_bsuite.render.grids import paint_deep_sea
 
 
 @struct.dataclass
@@ -177,4 +177,4 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
         return {"total_bad_episodes": state.total_bad_episodes, "denoised_return": state.denoised_return}
 
     def paint(self, state: DeepSeaState, params: DeepSeaParams, height: int) -> jax.Array:
-        return draw_deep_sea(state, params, height)
+        return paint_deep_sea(state, params, height)

@@ -14,7 +14,7 @@ from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.bits import num_words, unpack
-from envcore_bsuite.render.chains import draw_memory_chain
+from envcore_bsuite.render.chains import paint_memory_chain
 
 
 @struct.dataclass
@@ -162,4 +162,4 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
         return {"total_perfect": state.total_perfect, "total_regret": state.total_regret}
 
     def paint(self, state: MemoryChainState, params: MemoryChainParams, height: int) -> jax.Array:
-        return draw_memory_chain(state, params, height)
+        return paint_memory_chain(state, params, height)

@@ -17,7 +17,7 @@ from flax import struct
 from envcore_bsuite import mnist_data
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.mnist_data import CLASSES, SIDE
-from envcore_bsuite.render.bandits import draw_mnist
+from envcore_bsuite.render.bandits import paint_mnist
 
 _MOST = 2**16  # of `random.below`
 # Together 1 / 255, and pixel * _NEARLY is exact. Where a program divides by 255, XLA multiplies by 1 / 255 in float32,
@@ -163,7 +163,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
         return {"total_regret": state.total_regret}
 
     def paint(self, state: MNISTBanditState, params: MNISTBanditParams, height: int) -> jax.Array:
-        return draw_mnist(state, params, height)
+        return paint_mnist(state, params, height)
 
 
 def _picture(images: jax.Array, index: jax.Array, is_shown: jax.Array) -> jax.Array:

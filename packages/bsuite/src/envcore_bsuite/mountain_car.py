@@ -13,7 +13,7 @@ from envcore.environment import EnvParams, EnvState
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.control import draw_mountain_car
+from envcore_bsuite.render.control import paint_mountain_car
 
 
 @struct.dataclass
@@ -136,4 +136,4 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return {"raw_return": state.raw_return}
 
     def paint(self, state: MountainCarState, params: MountainCarParams, height: int) -> jax.Array:
-        return draw_mountain_car(state, params, height)
+        return paint_mountain_car(state, params, height)

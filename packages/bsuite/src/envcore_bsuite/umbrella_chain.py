@@ -15,7 +15,7 @@ from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.bits import bit, keep, num_words, unpack
-from envcore_bsuite.render.chains import draw_umbrella_chain
+from envcore_bsuite.render.chains import paint_umbrella_chain
 
 
 @struct.dataclass
@@ -177,7 +177,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
         return {"total_regret": state.total_regret}
 
     def paint(self, state: UmbrellaChainState, params: UmbrellaChainParams, height: int) -> jax.Array:
-        return draw_umbrella_chain(state, params, height, self.n_distractor)
+        return paint_umbrella_chain(state, params, height, self.n_distractor)
 
     def _words(self, key: jax.Array) -> jax.Array:
         """Words for the distractors and two bits more."""

@@ -13,7 +13,7 @@ from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 from jax import lax
 
-from envcore_classic_control.render import draw_acrobot
+from envcore_classic_control.render import paint_acrobot
 
 _GRAVITY = 9.8  # m/s^2
 
@@ -182,7 +182,7 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         )
 
     def paint(self, state: AcrobotState, params: AcrobotParams, height: int) -> jax.Array:
-        return draw_acrobot(state, params, height)
+        return paint_acrobot(state, params, height)
 
     def _runge_kutta(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
         """One step of the classical fourth-order method."""

@@ -12,7 +12,7 @@ from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
-from envcore_classic_control.render import draw_cartpole
+from envcore_classic_control.render import paint_cartpole
 
 
 @struct.dataclass
@@ -164,7 +164,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         return jnp.stack([state.x, state.x_dot, state.theta, state.theta_dot])
 
     def paint(self, state: CartPoleState, params: CartPoleParams, height: int) -> jax.Array:
-        return draw_cartpole(state, params, height)
+        return paint_cartpole(state, params, height)
 
     def _reward(self, terminated: jax.Array, has_fallen: jax.Array) -> jax.Array:
         if self.sutton_barto_reward:

@@ -11,7 +11,7 @@ from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
-from envcore_classic_control.render import draw_mountain_car
+from envcore_classic_control.render import paint_mountain_car
 
 
 @struct.dataclass
@@ -107,7 +107,7 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
         return jnp.stack([state.position, state.velocity])
 
     def paint(self, state: MountainCarState, params: MountainCarParams, height: int) -> jax.Array:
-        return draw_mountain_car(state, params, height)
+        return paint_mountain_car(state, params, height)
 
 
 # Shared with MountainCarContinuous, which pushes harder, more finely, towards a nearer goal.

@@ -12,7 +12,7 @@ from envcore.environment import Environment, EnvParams
 from flax import struct
 
 from envcore_classic_control.mountain_car import MountainCarState, check_valley, drive, valley_space, valley_state_space
-from envcore_classic_control.render import draw_mountain_car
+from envcore_classic_control.render import paint_mountain_car
 
 
 @struct.dataclass
@@ -100,4 +100,4 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
         return jnp.stack([state.position, state.velocity])
 
     def paint(self, state: MountainCarState, params: MountainCarContinuousParams, height: int) -> jax.Array:
-        return draw_mountain_car(state, params, height)
+        return paint_mountain_car(state, params, height)

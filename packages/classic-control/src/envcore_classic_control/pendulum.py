@@ -12,7 +12,7 @@ from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
-from envcore_classic_control.render import draw_pendulum
+from envcore_classic_control.render import paint_pendulum
 
 
 @struct.dataclass
@@ -118,7 +118,7 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
         return jnp.stack([trig.cos(state.theta), trig.sin(state.theta), state.theta_dot])
 
     def paint(self, state: PendulumState, params: PendulumParams, height: int) -> jax.Array:
-        return draw_pendulum(state, params, height)
+        return paint_pendulum(state, params, height)
 
 
 def _wrap(angle: jax.Array) -> jax.Array:

@@ -20,7 +20,7 @@ from flax import struct
 from envcore_minatar import bit_fields
 from envcore_minatar.bit_fields import BitFields, bits
 from envcore_minatar.packing import SIDE, lookup
-from envcore_minatar.render import draw_grid
+from envcore_minatar.render import paint_grid
 
 NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 """The full action set."""
@@ -151,7 +151,7 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
         return fresh.replace(last_action=final.last_action)
 
     def render(self, state: StateT, params: MinAtarParams | None = None, *, height: int = 256) -> jax.Array:
-        return draw_grid(self.get_obs(state), height)
+        return paint_grid(self.get_obs(state), height)
 
 
 def move_sideways(column: jax.Array, action: jax.Array) -> jax.Array:

@@ -1,4 +1,4 @@
-"""Pictures of MinAtar's games: uint8 (height, height, 3), in the colours of the original's `display_state`."""
+"""Pictures of MinAtar's games: uint8 (height, height, 3), in the colors of the original's `display_state`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 
 @functools.partial(jax.jit, static_argnums=1, inline=True)
-def draw_grid(obs: jax.Array, height: int) -> jax.Array:
-    """The observation, bool (10, 10, channels), as coloured cells on black; where channels overlap, the last shows."""
+def paint_grid(obs: jax.Array, height: int) -> jax.Array:
+    """The observation, bool (10, 10, channels), as colored cells on black; where channels overlap, the last shows."""
     num_channels = obs.shape[-1]
     shown = jnp.max(jnp.where(obs, np.arange(1, num_channels + 1, dtype=np.int32)[None, None], 0), axis=-1)
     pixel = np.arange(height) * obs.shape[0] // height
-    return jnp.asarray(colours(num_channels))[shown[pixel][:, pixel]]
+    return jnp.asarray(colors(num_channels))[shown[pixel][:, pixel]]
 
 
-def colours(num_channels: int) -> np.ndarray:
-    """Black, and a colour for each channel: uint8 (num_channels + 1, 3).
+def colors(num_channels: int) -> np.ndarray:
+    """Black, and a color for each channel: uint8 (num_channels + 1, 3).
 
-    The original takes seaborn's palette "cubehelix", which is matplotlib's table of 256 colours at evenly spaced
+    The original takes seaborn's palette "cubehelix", which is matplotlib's table of 256 colors at evenly spaced
     places (Green 2011, "A colour scheme for the display of astronomical intensity images").
     """
     place = (np.linspace(0, 1, num_channels + 2)[1:-1] * 256).astype(int) / 255

@@ -14,7 +14,7 @@ from envcore.fusion import compute_once
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
-from envcore_misc.render.bandits import draw_bernoulli_bandit
+from envcore_misc.render.bandits import paint_bernoulli_bandit
 
 Arms = Literal["dependent", "dependent-uniform", "independent", "given"]
 
@@ -181,7 +181,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         return jnp.concatenate(self._in_order(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
 
     def paint(self, state: BernoulliBanditState, params: BernoulliBanditParams, height: int) -> jax.Array:
-        return draw_bernoulli_bandit(state, params, height)
+        return paint_bernoulli_bandit(state, params, height)
 
     def _reward_probs(self, key: jax.Array, params: BernoulliBanditParams) -> jax.Array:
         if self.arms == "given":

@@ -15,7 +15,7 @@ from envcore.fusion import compute_once
 from flax import struct
 from jax import lax
 
-from envcore_misc.render.grids import draw_four_rooms
+from envcore_misc.render.grids import paint_four_rooms
 
 MAP = (
     "xxxxxxxxxxxxx",
@@ -240,7 +240,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return picture.reshape(_SIDE, _SIDE, 3)
 
     def paint(self, state: FourRoomsState, params: FourRoomsParams, height: int) -> jax.Array:
-        return draw_four_rooms(state, params, height, MAP)
+        return paint_four_rooms(state, params, height, MAP)
 
 
 def _is_free_place(place: Any) -> bool:

@@ -12,7 +12,7 @@ from envcore import random, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
-from envcore_misc.render.grids import draw_frozen_lake
+from envcore_misc.render.grids import paint_frozen_lake
 
 MAPS = {
     "4x4": ("SFFF", "FHFH", "FFFH", "HFFG"),
@@ -159,7 +159,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return state.position
 
     def paint(self, state: FrozenLakeState, params: FrozenLakeParams, height: int) -> jax.Array:
-        return draw_frozen_lake(state, params, height, self.lake)
+        return paint_frozen_lake(state, params, height, self.lake)
 
     @property
     def _tiles(self) -> np.ndarray:

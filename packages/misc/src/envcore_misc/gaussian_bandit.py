@@ -14,7 +14,7 @@ from envcore.fusion import compute_once
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
-from envcore_misc.render.bandits import draw_gaussian_bandit
+from envcore_misc.render.bandits import paint_gaussian_bandit
 
 NUM_ARMS = 2
 
@@ -135,4 +135,4 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         return jnp.stack([state.last_reward, *arms, observed_time(state.time, params)])
 
     def paint(self, state: GaussianBanditState, params: GaussianBanditParams, height: int) -> jax.Array:
-        return draw_gaussian_bandit(state, params, height)
+        return paint_gaussian_bandit(state, params, height)

@@ -15,7 +15,7 @@ from envcore.fusion import compute_once
 from flax import struct
 from jax import lax
 
-from envcore_misc.render.grids import draw_meta_maze
+from envcore_misc.render.grids import paint_meta_maze
 
 # A cell is one number, 256 * row + column: XLA's CPU backend computes a stored array anew for each of its elements.
 _ROW = 256
@@ -235,7 +235,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return jnp.concatenate([walls, action, jnp.stack([state.last_reward, time])])
 
     def paint(self, state: MetaMazeState, params: MetaMazeParams, height: int) -> jax.Array:
-        return draw_meta_maze(state, params, height, self)
+        return paint_meta_maze(state, params, height, self)
 
     @property
     def _num_free(self) -> int:

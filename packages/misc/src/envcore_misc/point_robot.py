@@ -14,7 +14,7 @@ from envcore.fusion import compute_once
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
-from envcore_misc.render.plane import draw_point_robot
+from envcore_misc.render.plane import paint_point_robot
 
 Rules = Literal["gymnax", "original"]
 
@@ -203,7 +203,7 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         return jnp.concatenate([state.pos, state.last_reward[None], state.last_action, time[None]])
 
     def paint(self, state: PointRobotState, params: PointRobotParams, height: int) -> jax.Array:
-        return draw_point_robot(state, params, height)
+        return paint_point_robot(state, params, height)
 
     def _start(self, units: list[jax.Array]) -> PointRobotDraws:
         """A start from two numbers uniform on [0, 1)."""

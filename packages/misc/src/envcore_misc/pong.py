@@ -13,7 +13,7 @@ from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from flax import struct
 
 from envcore_misc import pong_view
-from envcore_misc.render.arcade import draw_pong
+from envcore_misc.render.arcade import paint_pong
 
 
 @struct.dataclass
@@ -195,7 +195,7 @@ class Pong(Environment[PongState, PongParams]):
         return show(state, self.height, self.width, self.paddle_half_height)
 
     def paint(self, state: PongState, params: PongParams, height: int) -> jax.Array:
-        return draw_pong(state, params, height, self)
+        return paint_pong(state, params, height, self)
 
     @property
     def _paddle_range(self) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
 
-from envcore_misc.render.plane import draw_reacher
+from envcore_misc.render.plane import paint_reacher
 
 
 @struct.dataclass
@@ -160,7 +160,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         return jnp.concatenate([trig.cos(state.angles), trig.sin(state.angles), state.angle_vels, state.goal_xy])
 
     def paint(self, state: ReacherState, params: ReacherParams, height: int) -> jax.Array:
-        return draw_reacher(state, params, height)
+        return paint_reacher(state, params, height)
 
 
 def _proximity(angles: jax.Array, link_lengths: jax.Array, goal_xy: jax.Array) -> jax.Array:

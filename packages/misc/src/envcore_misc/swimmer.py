@@ -13,7 +13,7 @@ from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
 
-from envcore_misc.render.plane import draw_swimmer
+from envcore_misc.render.plane import paint_swimmer
 
 
 @struct.dataclass
@@ -160,7 +160,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
         return jnp.concatenate([state.urchin_xys.reshape(-1), state.xy, state.xy_vel, state.goal_xy])
 
     def paint(self, state: SwimmerState, params: SwimmerParams, height: int) -> jax.Array:
-        return draw_swimmer(state, params, height)
+        return paint_swimmer(state, params, height)
 
 
 def _proximity(xy: jax.Array, goal_xy: jax.Array, urchin_xys: jax.Array) -> jax.Array:

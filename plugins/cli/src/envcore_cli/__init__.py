@@ -7,7 +7,7 @@ import sys
 
 try:
     from envcore.errors import InvalidActionError as _  # noqa: F401
-except ImportError:  # the package index has a stranger's `envcore`
+except ImportError:  # another project's `envcore` is installed
     import importlib.metadata
 
     found = [each.version for each in importlib.metadata.distributions(name="envcore")][:1]
@@ -22,14 +22,14 @@ except ImportError:  # the package index has a stranger's `envcore`
 def main() -> None:
     """Entry point of the console script.
 
-    An error of envcore's own or of the system becomes one line and exit status 1, Ctrl-C one line and 130, and the
-    end of a pipe's reader a silent 141. Only before it is called, while Python itself starts, Ctrl-C shows Python's
-    own traceback.
+    An error of envcore or of the system is printed as one line, with exit status 1. Ctrl-C prints one line and exits
+    with 130; when the reader of a pipe is gone, the command exits silently with 141. Only while Python itself starts,
+    before this is called, does Ctrl-C show Python's own traceback.
     """
     try:
         from envcore_cli import interrupt, streams
 
-        streams.prepare()  # first: a descriptor that is opened must not become a standard stream
+        streams.prepare()  # first: no file that is opened later may become a standard stream
         interrupt.install()
     except KeyboardInterrupt:
         os.write(2, b"interrupted\n")
@@ -38,7 +38,7 @@ def main() -> None:
 
     from envcore.errors import EnvcoreError, PluginWarning
 
-    # `list` and `plugins` show broken plugins in their tables; a Python warning on top says it twice.
+    # `list` and `plugins` show broken plugins in their tables; a warning would repeat that.
     warnings.simplefilter("ignore", PluginWarning)
     try:
         _run()
@@ -58,7 +58,7 @@ def _run() -> None:
     try:
         app()
     finally:
-        sys.stdout.flush()  # while somebody can still say that it fails
+        sys.stdout.flush()  # while a failure can still be reported
 
 
 def _fail(message: str) -> None:

@@ -1,6 +1,6 @@
-"""The commands and their options; what they do is in the sibling modules, and in plugins.
+"""The commands and their options. Their work is done in the sibling modules, and in plugins.
 
-Ids are looked up here, by `choose`, before a command imports JAX: a wrong one is answered at once.
+Ids are looked up here, by `choose`, before a command imports JAX, so an unknown id is reported at once.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from envcore_cli.options import EnvId, Options, Params, Policy, Seed, path
 
 
 class _Commands(TyperGroup):
-    """The commands below, then those of plugins, of which only the one that is called is imported."""
+    """The commands below, then those of plugins; only the command that is called is imported."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *self._of_plugins]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """For the help: of a plugin's command no more than its name and summary."""
+        """For the help: a command of a plugin is shown by its name and summary, without importing it."""
         if cmd_name in self.commands or cmd_name not in self._of_plugins:
             return super().get_command(ctx, cmd_name)
         summary = escape(printable(self._of_plugins[cmd_name].spec.summary))
@@ -83,7 +83,7 @@ def common(
 def list_command(
     family: Annotated[str, typer.Argument(help="Show the members of a family, such as bsuite/deep_sea.")] = "",
 ) -> None:
-    """Show every installed environment, each family of them in one line."""
+    """Show every installed environment, one line per family."""
     from envcore_cli.catalogue import show_environments
 
     show_environments(family)
@@ -91,7 +91,7 @@ def list_command(
 
 @app.command()
 def plugins() -> None:
-    """Show every plugin, also the broken and the disabled ones."""
+    """Show every plugin, including broken and disabled ones."""
     from envcore_cli.catalogue import show_plugins
 
     show_plugins()
@@ -111,7 +111,7 @@ def rollout(
     env_id: EnvId,
     num_envs: Annotated[int, typer.Option(help="How many environments step in parallel.")] = 2048,
     steps: Annotated[
-        int | None, typer.Option(help="Steps of each environment; by default what a second takes.")
+        int | None, typer.Option(help="Steps of each environment; by default as many as fit into a second.")
     ] = None,
     policy: Policy = "random",
     gif: Annotated[
@@ -122,16 +122,16 @@ def rollout(
     set_: Params = None,
     seed: Seed = 0,
 ) -> None:
-    """Roll many environments out, and report returns and speed.
+    """Run many environments in parallel, and report returns and speed.
 
-    FUNCTION(policy_params, obs, key) returns an action of one environment; policy_params is None, and vmap and jit
-    have to be able to compile it. Statistics are the same for the same seed and --steps; the speed covers runs of a
-    compiled program, in which the observations are computed too.
+    FUNCTION(policy_params, obs, key) returns the action for one environment; policy_params is None, and the function
+    must work under vmap and jit. The same seed and --steps give the same statistics. The speed is that of the compiled
+    program, including the observations.
     """
     choice = choose(env_id, option or (), set_ or ())
-    from envcore_cli.rollouts import roll_out
+    from envcore_cli.rollout_report import report_rollout
 
-    roll_out(choice, policy, num_envs, steps, gif, seed)
+    report_rollout(choice, policy, num_envs, steps, gif, seed)
 
 
 @app.command()

@@ -14,18 +14,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_SHOWN_FAMILIES = 30  # in the error of an unknown one
+_SHOWN_FAMILIES = 30  # in the error for an unknown family
 _GAP = "  "
 _CUT = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def show_environments(family: str = "") -> None:
-    """Prints one line an environment or family of them, then what is wrong with the plugins.
+    """Prints one line per environment or family, then the problems of plugins.
 
-    A terminal gets lines that fit, without the distributions where there is no room; a pipe or a file gets all.
+    On a terminal, lines are shortened to fit, and distributions left out if there is no room; a pipe or a file gets
+    complete lines.
 
     Args:
-      family: prints one line for each member of this family instead.
+      family: print one line for each member of this family instead.
 
     Raises:
       UnknownEnvironmentError: there is no such family.
@@ -48,14 +49,14 @@ def show_environments(family: str = "") -> None:
 
 
 def _room(console: Console) -> int | None:
-    """Columns of the terminal; None where the output goes elsewhere."""
+    """The number of columns of the terminal; None if the output is not a terminal."""
     return console.width if console.is_terminal else None
 
 
 def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
-    """Rows as aligned lines of at most `room` columns: the middle cells give way first, then the end of the last ones.
+    """Formats rows as aligned lines of at most `room` columns: drops the middle cells first, then cuts the last ones.
 
-    Not a rich table, which takes a millisecond a row and holds all of them.
+    A rich table would take a millisecond per row and hold all rows in memory.
     """
     widths = [max(map(_width, cells)) for cells in zip(*rows, strict=True)]
     shown = [0, 2] if room is not None and sum(widths) + len(_GAP) * (len(widths) - 1) > room else [0, 1, 2]
@@ -66,19 +67,19 @@ def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
 
 
 def _width(text: str) -> int:
-    """Columns that a text takes; most are plain, and then their length says it in a tenth of the time."""
+    """The number of columns that a text takes; for ASCII its length, which is ten times as fast."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def _in_parts(lines: Iterable[str], size: int = 1000) -> Iterator[str]:
-    """Many lines at a time, because each print costs more than a line."""
+    """Joins many lines into one part, because each print costs more than a line."""
     lines = iter(lines)
     while part := list(itertools.islice(lines, size)):
         yield "\n".join(part)
 
 
 def by_family() -> dict[str, dict[str, Registration]]:
-    """The members of each family by their ids; environments without a family are under the empty name."""
+    """The members of each family by id; environments without a family are under the empty name."""
     families: dict[str, dict[str, Registration]] = {"": {}}
     for env_id, found in registry.items():
         families.setdefault(found.spec.family, {})[env_id] = found
@@ -95,14 +96,14 @@ def _unknown_family(family: str, known: Sequence[str]) -> str:
 
 
 def _family_row(members: Sequence[Registration]) -> tuple[str, str, str]:
-    """One row for all members of a family, such as "bsuite/deep_sea/0..20"."""
+    """The row for a family, such as "bsuite/deep_sea/0..20"."""
     first, last = members[0].spec, members[-1].spec
     shown = f"{first.id}..{last.id.removeprefix(f'{last.family}/')}" if len(members) > 1 else first.id
     return shown, ", ".join(sorted({found.distribution for found in members})), first.summary
 
 
 def show_plugins() -> None:
-    """Prints one row a plugin."""
+    """Prints one row per plugin."""
     console = Console()
     found = registry.plugins
     if not found:
@@ -115,6 +116,6 @@ def show_plugins() -> None:
         names = ", ".join(sorted(command.name for command in plugin.commands))
         counts = str(len(plugin.specs)), names
         row = (plugin.distribution, plugin.version, plugin.status, *counts, plugin.module, plugin.error)
-        # What plugins say of themselves is text, never rich's markup or the terminal's.
+        # Text from plugins is never interpreted as rich markup or escape sequences.
         table.add_row(*(Text(printable(cell)) for cell in row))
     console.print(table)

@@ -1,4 +1,4 @@
-"""Which environment a command is about: an id, with `--option` and `--set`. Imports no JAX before `make`."""
+"""The environment that a command works on: an id, with `--option` and `--set`. Imports no JAX before `make`."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _WORDS: dict[str, Any] = {
     "-inf": float("-inf"),
     "nan": float("nan"),
 }
-"""Values that people write otherwise than Python's literals, in lower case."""
+"""Spellings of values that are not Python literals, in lower case."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """An installed environment, as a user asked for it.
+    """The environment that a user chose, with options and params.
 
     Attributes:
-      title: what the user called it.
-      found: what the registry says of it.
-      options: what `--option` gives its constructor.
-      params: what `--set` puts in place of its default params.
+      title: the id as the user typed it.
+      found: its registration.
+      options: the constructor options of `--option`.
+      params: the params of `--set`, which replace its defaults.
     """
 
     title: str
@@ -41,15 +41,15 @@ class Choice:
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything was given."""
+        """Whether any options or params were given."""
         return bool(self.options or self.params)
 
     def make(self) -> tuple[Any, Any]:
-        """The environment and its params.
+        """Returns the environment and its params.
 
         Raises:
           InvalidArgumentError: the environment does not have an option, or refuses its value.
-          InvalidParamsError: it does not have a param, or the value does not fit.
+          InvalidParamsError: the environment does not have a param, or a value has the wrong shape or dtype.
           EnvcoreError: as for `envcore.make`.
         """
         env, params = registry.make(self.found.qualified_id, **self.options)
@@ -70,7 +70,7 @@ class Choice:
             env.observation_space(params)
         except EnvcoreError:
             raise
-        except Exception as error:  # whatever an environment does with a value that it did not expect
+        except Exception as error:  # an environment may fail in any way on an unexpected value
             given = " ".join(f"--option {name}={value!r}" for name, value in self.options.items())
             raise InvalidArgumentError(f"{self.title} does not work with {given}: {one_line(error)}") from error
 
@@ -91,17 +91,17 @@ class Choice:
                 given = np.asarray(None)
             if given.dtype.kind not in "biuf":
                 raise InvalidParamsError(f"{self.title}'s param {name!r} must be a number or an array, got {value!r}.")
-            # A scalar as Python has it, because its value is checked; an array's may be on a device.
+            # A scalar stays a Python number, so that its value is checked.
             params = checked_params(env, params.replace(**{name: value if given.ndim == 0 else given}))
         return params
 
 
 def choose(env_id: str, options: Sequence[str] = (), params: Sequence[str] = ()) -> Choice:
-    """Looks an id up and reads `--option` and `--set`, before anything heavy is imported.
+    """Looks up an id and parses `--option` and `--set`, before anything heavy is imported.
 
     Raises:
       UnknownEnvironmentError: as for `envcore.make`.
-      InvalidArgumentError: what was given is not NAME=VALUE, or names something twice.
+      InvalidArgumentError: an argument is not NAME=VALUE, or a name is given twice.
     """
     found = registry[env_id]
     return Choice(
@@ -125,7 +125,7 @@ def _assignments(flag: str, texts: Iterable[str], error: type[EnvcoreError]) -> 
 
 
 def parse_value(text: str) -> Any:
-    """The value of a Python literal; true, false, none, inf and nan are understood, any other word is a string."""
+    """The value of a Python literal, or of true, false, none, inf or nan; any other text is a string."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:

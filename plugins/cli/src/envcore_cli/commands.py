@@ -1,4 +1,4 @@
-"""The commands of plugins: listed without an import, imported when they are called."""
+"""The commands of plugins: listed without importing them, imported when they are called."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class PluginCommand:
 
     @property
     def qualified_name(self) -> str:
-        """What a user types where the name alone does not decide, such as "envcore-viewer:render"."""
+        """The unambiguous name, such as "envcore-viewer:render"."""
         return f"{self.distribution}:{self.spec.name}"
 
 
 def plugin_commands(taken: Collection[str]) -> dict[str, PluginCommand]:
-    """The announced commands by what to call them: their names, with the distribution where the name does not decide.
+    """The announced commands by name; the name is qualified by the distribution if it is ambiguous.
 
     Args:
-      taken: names of the command line's own commands, which no plugin replaces.
+      taken: names of the command line's own commands, which plugins cannot replace.
     """
     found = _announced()
     counts = collections.Counter(each.spec.name for each in found)
@@ -46,7 +46,7 @@ def plugin_commands(taken: Collection[str]) -> dict[str, PluginCommand]:
 
 
 def find(typed: str) -> PluginCommand | None:
-    """The command that is called `"name"` or `"distribution:name"`; None if there is none.
+    """The command that matches `"name"` or `"distribution:name"`; None if there is none.
 
     Raises:
       CommandError: several distributions announce the name.
@@ -62,7 +62,7 @@ def find(typed: str) -> PluginCommand | None:
 
 
 def unknown(typed: str, known: Collection[str]) -> str:
-    """What to say of a command that does not exist: what is meant, what to install, which plugins are left out."""
+    """The error message for an unknown command: a suggestion, what to install, and which plugins are not loaded."""
     from envcore import suggestions
 
     offered = suggestions.offered("commands")
@@ -73,12 +73,12 @@ def unknown(typed: str, known: Collection[str]) -> str:
         parts.append(f"Did you mean {meant!r}?")
     owner = offered.get(meant)
     if owner and owner not in {plugin.distribution for plugin in plugins}:
-        parts.append(f"{owner} brings it: pip install {owner}.")
+        parts.append(f"{owner} provides it: pip install {owner}.")
     return printable(" ".join([*parts, *suggestions.left_out(plugins)]))
 
 
 def load(command: PluginCommand) -> Any:
-    """Imports a command, as typer makes it of an app or a function.
+    """Imports a command and turns it into one of typer's.
 
     Raises:
       CommandError: it cannot be imported, or is neither an app with commands nor a function.
@@ -94,14 +94,14 @@ def load(command: PluginCommand) -> Any:
         raise CommandError(f"{what}, which is neither a typer.Typer nor a function")
     try:
         loaded = typer.main.get_command(app)
-    except Exception as error:  # of an app without commands, or parameters that typer cannot make options of
-        raise CommandError(f"{what}, of which typer can make no command: {one_line(error)}") from error
-    completion = ("install_completion", "show_completion")  # which is the command line's own business
+    except Exception as error:  # an app without commands, or parameters that typer cannot turn into options
+        raise CommandError(f"{what}, which typer cannot turn into a command: {one_line(error)}") from error
+    completion = ("install_completion", "show_completion")  # of the command line, not of its commands
     loaded.params = [each for each in loaded.params if each.name not in completion]
     return loaded
 
 
 def _announced() -> list[PluginCommand]:
-    """All of them, in the order of names and distributions."""
+    """All announced commands, sorted by name and distribution."""
     found = [PluginCommand(each.distribution, spec) for each in registry.plugins for spec in each.commands]
     return sorted(found, key=lambda each: (each.spec.name, each.distribution))

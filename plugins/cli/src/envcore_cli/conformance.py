@@ -13,7 +13,7 @@ from envcore_cli.seeds import key_of
 
 
 def check_environment(choice: Choice, seed: int) -> None:
-    """Prints one line a rule as soon as it is checked, and below it everything that breaks the rule.
+    """Prints one line per rule as soon as it is checked, followed by everything that breaks the rule.
 
     Raises:
       ConformanceError: the environment breaks a rule.
@@ -41,7 +41,7 @@ def check_environment(choice: Choice, seed: int) -> None:
 
 
 def _print_breach(console: Console, breach: testing.Breach) -> None:
-    """The place first, in one piece: terminals and editors open it."""
+    """Prints the place on a line of its own, without wrapping, so that terminals and editors can open it."""
     place = breach.place
     if place is not None:
         where = printable(f"  {place.file}:{place.line}, in {place.function}")

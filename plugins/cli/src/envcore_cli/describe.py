@@ -21,7 +21,7 @@ from envcore_cli.choice import Choice
 
 
 def show_environment(choice: Choice) -> None:
-    """Prints what a user needs to know of an environment before the first step."""
+    """Prints what a user needs to know about an environment before the first step."""
     console, found = Console(), choice.found
     env, params = choice.make()
     table = Table(show_header=False, box=None, pad_edge=False)
@@ -33,7 +33,7 @@ def show_environment(choice: Choice) -> None:
         **describe(env, params),
     }
     for name, text in facts.items():
-        table.add_row(name, Text(printable(text)))  # `Text`, because brackets are no markup here
+        table.add_row(name, Text(printable(text)))  # `Text`, so that brackets are not read as markup
     console.print(table)
     console.print()
     for module in dict.fromkeys(type(each).__module__ for each in (env.unwrapped, env)):
@@ -42,7 +42,7 @@ def show_environment(choice: Choice) -> None:
 
 
 def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:
-    """An environment's spaces, options and params in words."""
+    """Describes an environment's spaces, options and params in words."""
     names = ", ".join(f"{i} {name}" for i, name in enumerate(env.action_names))
     return {
         "observation": repr(env.observation_space(params)),
@@ -57,7 +57,7 @@ def _values(instance: object, names: Iterable[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """An array as Python numbers: of a float32 those digits that it needs, 9.8 and not 9.800000190734863."""
+    """An array as Python numbers; float32 with as few digits as identify it, 9.8 and not 9.800000190734863."""
     if not isinstance(value, jax.Array | np.ndarray):
         return value
     value = np.asarray(value)

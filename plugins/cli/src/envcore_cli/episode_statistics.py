@@ -1,11 +1,11 @@
 """Mean and spread of episodes' returns and lengths, over more steps than fit into memory.
 
-`play` runs a loop of steps on the device and keeps a few numbers an environment, however long it runs;
-`EpisodeStatistics` joins what it returns on the host, in float64.
+`summarize_episodes` runs a loop of steps on the device and keeps a few numbers per environment, however long it runs;
+`EpisodeStatistics` combines its results on the host, in float64.
 
-Sums of squares lose everything where the mean is large and the spread is small. So values are summed as deviations
-from a pivot, the environment's first episode of the last few steps, and each such block is joined to the ones before
-it by the parallel algorithm of Chan et al. (1979). Equal returns have a spread of exactly zero.
+Sums of squares lose all precision if the mean is large and the spread is small. So values are summed as deviations from
+a pivot, the first episode that an environment finishes in a block of steps, and blocks are combined by the parallel
+algorithm of Chan et al. (1979). Equal returns have a spread of exactly zero.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from jax import lax
 T = TypeVar("T")
 
 _BLOCK = 64
-"""Steps between two joins: in float32, each loses at most this many roundings."""
+"""Steps in a block: its float32 sums accumulate at most this many rounding errors."""
 
 
 @struct.dataclass
@@ -32,8 +32,8 @@ class Running:
     """The unfinished episode of each environment.
 
     Attributes:
-      returns: sum of its rewards, float32.
-      lengths: its steps, int32.
+      returns: the sum of its rewards so far, float32.
+      lengths: its steps so far, int32.
     """
 
     returns: jax.Array
@@ -42,7 +42,7 @@ class Running:
 
 @struct.dataclass
 class Moments:
-    """Of some numbers, for each environment.
+    """Mean and squared deviations of some numbers, for each environment.
 
     Attributes:
       pivot: one of the numbers, in their dtype.
@@ -57,12 +57,12 @@ class Moments:
 
 @struct.dataclass
 class Summary:
-    """The episodes that ended, for each environment; where none did, only `count` has a meaning.
+    """A summary of the finished episodes of each environment; where there are none, only `count` is meaningful.
 
     Attributes:
-      count: how many, int32.
-      returns, lengths: their moments.
-      lowest, highest: of their returns, float32.
+      count: number of episodes, int32.
+      returns, lengths: moments of their returns and lengths.
+      lowest, highest: their lowest and highest return, float32.
     """
 
     count: jax.Array
@@ -73,36 +73,39 @@ class Summary:
 
 
 def nothing_running(shape: tuple[int, ...]) -> Running:
-    """Where all environments of a batch start."""
+    """No steps yet, for a batch of environments."""
     return Running(jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.int32))
 
 
-def play(
-    step: Callable[[T], tuple[T, jax.Array, jax.Array]], at: T, running: Running, num_steps: jax.Array | int
+def summarize_episodes(
+    step: Callable[[T], tuple[T, jax.Array, jax.Array]], carry: T, running: Running, num_steps: jax.Array | int
 ) -> tuple[T, Running, Summary]:
     """Takes `num_steps` steps and summarizes the episodes that end in them. Call it inside `jit`.
 
     Args:
-      step: takes `at`, and returns the next one, rewards (float32) and dones (bool) of the batch's shape.
-      at: where the environments stand.
-      running: the episodes that have begun already.
-      num_steps: int32 (); it may be traced, so that one program serves for all.
+      step: takes the carry and returns the next one, with rewards (float32) and dones (bool) of the batch's shape.
+      carry: the carry before the first step.
+      running: the episodes that are already under way.
+      num_steps: int32 (); it may be traced, so that one program serves all numbers of steps.
+
+    Returns:
+      The carry after the last step, the episodes then under way, and the summary.
     """
 
-    def block(number: jax.Array, carry: tuple[T, Running, Summary]) -> tuple[T, Running, Summary]:
-        at, running, summary = carry
+    def block(number: jax.Array, block_carry: tuple[T, Running, Summary]) -> tuple[T, Running, Summary]:
+        carry, running, summary = block_carry
         steps = jnp.minimum(_BLOCK, jnp.asarray(num_steps, jnp.int32) - number * _BLOCK)
-        # The sums have the form of a summary: `mean` is a sum until `_means`.
+        # The sums are stored in a summary: `mean` is a sum until `_means`.
         sums = empty_summary(running)
-        at, running, sums = lax.fori_loop(0, steps, lambda _, carry: _after(step, *carry), (at, running, sums))
-        return at, running, _joined(summary, _means(sums))
+        carry, running, sums = lax.fori_loop(0, steps, lambda _, each: _after(step, *each), (carry, running, sums))
+        return carry, running, _joined(summary, _means(sums))
 
     blocks = (jnp.asarray(num_steps, jnp.int32) + (_BLOCK - 1)) // _BLOCK
-    return lax.fori_loop(0, blocks, block, (at, running, empty_summary(running)))
+    return lax.fori_loop(0, blocks, block, (carry, running, empty_summary(running)))
 
 
 def empty_summary(running: Running) -> Summary:
-    """Of no episodes."""
+    """The summary of no episodes."""
     zero = jnp.zeros_like(running.returns)
     returns = Moments(zero, zero, zero)
     lengths = Moments(jnp.zeros_like(running.lengths), zero, zero)
@@ -110,8 +113,8 @@ def empty_summary(running: Running) -> Summary:
     return Summary(jnp.zeros_like(running.lengths), returns, lengths, infinity, -infinity)
 
 
-def _after(step: Callable[..., Any], at: Any, running: Running, sums: Summary) -> tuple[Any, Running, Summary]:
-    at, reward, done = step(at)
+def _after(step: Callable[..., Any], carry: Any, running: Running, sums: Summary) -> tuple[Any, Running, Summary]:
+    carry, reward, done = step(carry)
     returns, lengths = running.returns + reward, running.lengths + np.int32(1)
     is_first = done & (sums.count == 0)
 
@@ -128,11 +131,11 @@ def _after(step: Callable[..., Any], at: Any, running: Running, sums: Summary) -
         jnp.where(done, jnp.maximum(sums.highest, returns), sums.highest),
     )
     running = Running(jnp.where(done, np.float32(0), returns), jnp.where(done, np.int32(0), lengths))
-    return at, running, sums
+    return carry, running, sums
 
 
 def _means(sums: Summary) -> Summary:
-    """Turns sums of deviations from the pivot, and of their squares, into moments."""
+    """Turns sums of deviations from the pivot and of their squares into moments."""
     count = jnp.maximum(sums.count, 1).astype(jnp.float32)
 
     def moments(sums: Moments) -> Moments:
@@ -165,10 +168,10 @@ def _joined(first: Summary, second: Summary) -> Summary:
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeStatistics:
-    """What is known of the finished episodes; means and spreads are nan before the first.
+    """Statistics of all finished episodes; means and standard deviations are NaN before the first.
 
     Attributes:
-      episodes: how many ended.
+      episodes: number of episodes.
       mean_return, std_return, lowest_return, highest_return: of their returns.
       mean_length, std_length: of their lengths, in steps.
     """
@@ -182,7 +185,7 @@ class EpisodeStatistics:
     std_length: float = math.nan
 
     def merge(self, summary: Summary) -> EpisodeStatistics:
-        """Takes in what `play` returned."""
+        """Adds the episodes of a summary."""
         summary = jax.tree.map(lambda x: np.asarray(x).reshape(-1), summary)
         some = summary.count > 0
         if not some.any():

@@ -10,8 +10,8 @@ class CommandError(EnvcoreError):
 
 
 class OutputError(EnvcoreError):
-    """What a command prints cannot be written: the disk is full, or standard output is closed."""
+    """The output of a command cannot be written: the disk is full, or standard output is closed."""
 
 
 class NotEnoughMemoryError(EnvcoreError, MemoryError):
-    """What was asked for does not fit into memory."""
+    """The requested work does not fit into memory."""

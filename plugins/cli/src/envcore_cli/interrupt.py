@@ -1,10 +1,10 @@
-"""Ctrl-C: one line and exit status 130 within two seconds, wherever the program stands. Imports nothing heavy.
+"""Ctrl-C: one line and exit status 130 within two seconds, whatever the program is doing. Imports nothing heavy.
 
-Python calls a signal's handler between two bytecodes of the main thread. So it waits while XLA compiles, and what it
-raises is an exception at any place at all: a page of traceback in the middle of an import, lost where C++ called
-Python (JAX does so in each garbage collection), or a crash where C++ expected none. Therefore Ctrl-C raises only
-inside `interruptible`, where a command has something to report or to tidy up. Everywhere else, and wherever that
-takes too long, a thread of its own ends the process; the part of Python's handler that is written in C wakes it up.
+Python calls a signal handler between two bytecodes of the main thread. So the handler waits while XLA compiles, and the
+exception that it raises can appear anywhere: as a page of traceback in the middle of an import; lost when C++ called
+Python (JAX does so in each garbage collection); or as a crash when C++ expected no exception. Therefore Ctrl-C raises
+only inside `interruptible`, where a command has something to report or to clean up. Everywhere else, and whenever that
+takes too long, a separate thread ends the process; the part of Python's handler that is written in C wakes it up.
 """
 
 from __future__ import annotations
@@ -29,40 +29,40 @@ except ImportError:  # pragma: no cover  # Windows
     termios = None
 
 STATUS = 128 + signal.SIGINT
-"""What shells show for a program that Ctrl-C has ended."""
+"""The exit status that shells show for a program ended by Ctrl-C."""
 
-_GRACE = 1.5  # seconds in which an interruptible part has to end
-_PATIENCE = 0.3  # seconds for the last words: standard error may be a pipe that nobody reads
+_GRACE = 1.5  # seconds in which interruptible code has to end
+_PATIENCE = 0.3  # seconds to print the last line: standard error may be a pipe that nobody reads
 _TICK = 0.05
 
 
 class _Process:
-    """What there is one of in a process."""
+    """State that exists once per process."""
 
-    interruptible = 0  # how deep inside `interruptible` the main thread is
+    interruptible = 0  # nesting depth of `interruptible` in the main thread
     was_raised = False  # whether Ctrl-C has raised KeyboardInterrupt
-    was_lost = False  # whether an interrupt was raised where nothing could catch it
+    was_lost = False  # whether a KeyboardInterrupt was raised where nothing could catch it
     alternate_screen = False
-    settings: Any = None  # of the terminal at the beginning
+    settings: Any = None  # of the terminal at the start
     ending = _thread.allocate_lock()
-    said = _thread.allocate_lock()  # held until the last words are said
-    said.acquire()
+    finished = _thread.allocate_lock()  # held until `_finish_output` is done
+    finished.acquire()
 
 
 class Interrupted(BaseException):
-    """An interrupt on its way to `main`: typer would turn a KeyboardInterrupt into an exit without a word."""
+    """An interrupt on its way to `main`: typer would turn a KeyboardInterrupt into a silent exit."""
 
 
 def install() -> None:
-    """Makes Ctrl-C what the module says, for the rest of the process; call it before anything slow."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: Ctrl-C is not meant for it
+    """Installs this handling of Ctrl-C for the rest of the process; call it before anything slow."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job of a shell: Ctrl-C is not meant for it
         return
     _Process.settings = _terminal_settings()
     signal.signal(signal.SIGINT, _handle)
-    # Registered first, so called last: once everything is done, Python would put the default handler back, which kills.
+    # Registered first, so called last: afterwards Python would restore the default handler, which kills the process.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     sys.unraisablehook = _notice_lost
-    if os.name == "posix":  # elsewhere the handler alone has to do
+    if os.name == "posix":  # elsewhere there is only the handler
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         _thread.start_new_thread(_watch, (reader,))
@@ -71,10 +71,10 @@ def install() -> None:
 
 @contextlib.contextmanager
 def interruptible() -> Generator[None]:
-    """Here Ctrl-C raises `KeyboardInterrupt`, at a bytecode of the main thread.
+    """A context in which Ctrl-C raises `KeyboardInterrupt`, at a bytecode of the main thread.
 
-    Whoever catches it has 1.5 seconds from Ctrl-C on to report what there is, and then raises it again. A second
-    Ctrl-C ends the process at once. Enter it last, so that it is left before a progress bar is closed:
+    Code that catches it has 1.5 seconds from Ctrl-C to report its results, and must then raise it again. A second
+    Ctrl-C ends the process at once. Enter this context last, so that it is left before a progress bar is closed:
 
         try:
             with Progress() as progress, interruptible():
@@ -92,7 +92,7 @@ def interruptible() -> Generator[None]:
 
 @contextlib.contextmanager
 def alternate_screen() -> Generator[None]:
-    """Says that the terminal shows its alternate screen in here, which an abrupt end has to leave."""
+    """A context in which the terminal shows its alternate screen, which an abrupt end has to leave."""
     _Process.alternate_screen = True
     try:
         yield
@@ -101,20 +101,20 @@ def alternate_screen() -> Generator[None]:
 
 
 def end() -> NoReturn:
-    """Ends the process with one line, the terminal as it was, and what is buffered written."""
+    """Ends the process: restores the terminal, prints one line and flushes the standard streams."""
     if _Process.ending.acquire(blocking=False):
-        # In a thread: this one may be in a handler that came while it held the lock of a stream.
+        # In a thread: the handler may have interrupted this one while it held the lock of a stream.
         try:
-            _thread.start_new_thread(_say_goodbye, ())
-        except RuntimeError:  # there are no new threads while the interpreter shuts down
-            _say_goodbye()
-    _Process.said.acquire(timeout=_PATIENCE)
-    # No destructors and no `atexit`: XLA's threads may be at work, and to finish would crash or take its time.
+            _thread.start_new_thread(_finish_output, ())
+        except RuntimeError:  # no threads can be started while the interpreter shuts down
+            _finish_output()
+    _Process.finished.acquire(timeout=_PATIENCE)
+    # No destructors and no `atexit`: XLA's threads may be running, so a regular exit could crash or take long.
     os._exit(STATUS)
 
 
 def _handle(signum: int, frame: object) -> None:
-    """The handler of SIGINT in the main thread, whenever it gets its turn."""
+    """The handler of SIGINT, which Python calls in the main thread when it can."""
     if not _Process.interruptible:
         end()
     _Process.was_raised = True
@@ -122,7 +122,7 @@ def _handle(signum: int, frame: object) -> None:
 
 
 def _notice_lost(unraisable: Any) -> None:
-    """Instead of a traceback for an interrupt in a destructor or a callback, `_watch` raises it again."""
+    """Notes an interrupt in a destructor or a callback, so that `_watch` raises it again; Python would print it."""
     if unraisable.exc_type is KeyboardInterrupt:
         _Process.was_lost = True
     else:
@@ -130,7 +130,7 @@ def _notice_lost(unraisable: Any) -> None:
 
 
 def _watch(reader: int) -> None:
-    """Waits in a thread for Ctrl-C; where it may raise, for a second one or for the end of the grace as well."""
+    """Waits in a thread for Ctrl-C; if Ctrl-C may raise, also for a second one or the end of the grace period."""
     while not _is_pressed(reader, None):
         pass
     if _Process.interruptible or _Process.was_raised:
@@ -139,17 +139,17 @@ def _watch(reader: int) -> None:
             if _Process.was_lost and _Process.interruptible:
                 _Process.was_lost = False
                 _thread.interrupt_main()
-                os.read(reader, 1)  # the byte that this call has written
+                os.read(reader, 1)  # the byte that this call wrote
     end()
 
 
 def _is_pressed(reader: int, timeout: float | None) -> bool:
-    """Whether SIGINT comes in time; other signals that have a handler in Python write their numbers too."""
+    """Whether SIGINT arrives before the timeout; other signals with a Python handler write their numbers too."""
     is_ready, _, _ = select.select([reader], [], [], timeout)
     return bool(is_ready) and os.read(reader, 1)[0] == signal.SIGINT
 
 
-def _say_goodbye() -> None:
+def _finish_output() -> None:
     with contextlib.suppress(OSError):
         _restore_terminal()
     with contextlib.suppress(OSError):
@@ -157,11 +157,11 @@ def _say_goodbye() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(BaseException):
             stream.flush()
-    _Process.said.release()
+    _Process.finished.release()
 
 
 def _restore_terminal() -> None:
-    """Puts the cursor back at the start of an empty line, where a progress bar or ^C may stand."""
+    """Restores the terminal's settings and moves the cursor to an empty line, past a progress bar or ^C."""
     settings = _terminal_settings()
     if termios is not None and settings != _Process.settings and os.tcgetpgrp(0) == os.getpgrp():
         termios.tcsetattr(0, termios.TCSANOW, _Process.settings)
@@ -174,7 +174,7 @@ def _restore_terminal() -> None:
 
 
 def _terminal_settings() -> Any:
-    """How the terminal of standard input is set; None where there is none."""
+    """The settings of the terminal on standard input; None if there is none."""
     if termios is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""How much memory there is, and whether what a user asks for fits into it."""
+"""How much memory is available, and whether the requested work fits into it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from envcore_cli.errors import NotEnoughMemoryError
 
 
 def tree_bytes(struct: Any) -> int:
-    """Bytes of the arrays that a tree of `jax.ShapeDtypeStruct` describes; a random key counts as its words."""
+    """The bytes of the arrays that a tree of `jax.ShapeDtypeStruct` describes; a random key counts as its words."""
     return sum(math.prod(leaf.shape) * getattr(leaf.dtype, "itemsize", 16) for leaf in jax.tree.leaves(struct))
 
 
 def check_fits(option: str, count: int, bytes_each: int, available: int | None) -> None:
-    """Raises `NotEnoughMemoryError` where `count` things of so many bytes each are more than there is room for.
+    """Raises `NotEnoughMemoryError` if `count` things of so many bytes each do not fit into memory.
 
     Args:
-      option: what the user gave the count with, such as "--num-envs".
-      count: how many.
-      bytes_each: what one of them takes at most.
-      available: bytes; None where nobody knows.
+      option: the option with which the user chose the count, such as "--num-envs".
+      count: the number of things.
+      bytes_each: the most bytes that one of them takes.
+      available: the free bytes; None if unknown.
     """
     if available is not None and count * bytes_each > available:
         check_total(option, count, count * bytes_each, available, f"at most {available // bytes_each:,} fit")
@@ -35,29 +35,29 @@ def check_fits(option: str, count: int, bytes_each: int, available: int | None) 
 def check_total(
     option: str, value: int, total: int, available: int | None, advice: str = "choose a smaller number"
 ) -> None:
-    """Raises `NotEnoughMemoryError` where what the user asked for takes `total` bytes and fewer are available."""
+    """Raises `NotEnoughMemoryError` if the requested work takes `total` bytes and fewer are available."""
     if available is not None and total > available:
         raise NotEnoughMemoryError(
-            f"{option} {value:,} would take about {_shown(total)} of memory, and {_shown(available)} are free: "
+            f"{option} {value:,} would take about {_shown(total)} of memory, but only {_shown(available)} are free: "
             f"{advice}."
         )
 
 
 @contextlib.contextmanager
 def explained(option: str, count: int) -> Generator[None]:
-    """Turns what an allocator raises into `NotEnoughMemoryError`, a line that names the option to make smaller."""
+    """Turns an allocator's errors into `NotEnoughMemoryError`, whose message names the option to reduce."""
     try:
         yield
     except (MemoryError, jax.errors.JaxRuntimeError) as error:
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
             raise NotEnoughMemoryError(
-                f"{option} {count:,} takes more memory than there is; choose a smaller number."
+                f"{option} {count:,} takes more memory than is available; choose a smaller number."
             ) from error
         raise
 
 
 def device_bytes() -> int | None:
-    """Free memory of the first device: what its allocator still may take, or the host's for a CPU."""
+    """The free memory of the first device: what its allocator may still take, or the host's memory for a CPU."""
     device = jax.devices()[0]
     stats = device.memory_stats() or {}
     if "bytes_limit" in stats:
@@ -66,13 +66,13 @@ def device_bytes() -> int | None:
 
 
 def host_bytes(root: Path = Path("/")) -> int | None:
-    """Memory that this process may still take: what the system has left, and what its control group allows.
+    """The memory that this process may still take, limited by the system's free memory and by its control groups.
 
     Args:
-      root: where `proc` and `sys` are, for tests.
+      root: the folder that contains `proc` and `sys`, for tests.
 
     Returns:
-      None where the system does not say.
+      The number of bytes; None if the system does not say.
     """
     known = [_free_bytes(root), *_group_bytes(root)]
     return min((each for each in known if each is not None), default=None)
@@ -89,7 +89,7 @@ def _free_bytes(root: Path) -> int | None:
 
 
 def _group_bytes(root: Path) -> Iterator[int]:
-    """What the control groups of this process, and those around them, leave it; caches that can go do not count."""
+    """The bytes that each control group of this process and its parents leave; reclaimable caches count as free."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -103,9 +103,9 @@ def _group_bytes(root: Path) -> Iterator[int]:
             ("memory.limit_in_bytes", "memory.usage_in_bytes") if controllers else ("memory.max", "memory.current")
         )
         folder = top / path.lstrip("/")
-        # In a container the path is often the host's; its own group is then at the top.
+        # In a container the path is often the host's; the container's group is then at the top.
         for place in (folder, *folder.parents):
-            with contextlib.suppress(OSError, ValueError):  # "max" is no number
+            with contextlib.suppress(OSError, ValueError):  # "max" is not a number
                 free = int((place / limit).read_text()) - int((place / used).read_text())
                 yield max(0, free + _reclaimable(place / "memory.stat"))
             if place == top:
@@ -120,6 +120,6 @@ def _reclaimable(stat: Path) -> int:
 
 
 def _shown(count: int) -> str:
-    """A number of bytes as people say it."""
+    """A number of bytes in a readable unit."""
     power = min(max(0, math.floor(math.log(max(count, 1), 1000))), 6)
     return f"{count / 1000**power:.3g} {('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')[power]}"

@@ -14,14 +14,14 @@ Options = Annotated[
 ]
 Params = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PARAM=VALUE", help="One of its params; may be given several times."),
+    typer.Option("--set", metavar="PARAM=VALUE", help="A value for one of its params; may be given several times."),
 ]
-Policy = Annotated[str, typer.Option(help="Who plays: random, or your MODULE:FUNCTION.")]
+Policy = Annotated[str, typer.Option(help="The policy: random, or your MODULE:FUNCTION.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random key.")]
 
 
 def path(text: str) -> Path:
-    """The parser of an option's path: an empty one, of an unset variable, would mean this folder."""
+    """Parses the path of an option; refuses an empty one, which would mean the current folder."""
     if not text:
         raise typer.BadParameter("the path is empty.")
     return Path(text)

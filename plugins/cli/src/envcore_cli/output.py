@@ -1,4 +1,4 @@
-"""How the commands speak. Imports no JAX."""
+"""Printing messages. Imports no JAX."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from rich.console import Console
 
 
 def say(text: str, style: str = "") -> None:
-    """Prints a sentence in one line, whatever it holds: without markup, escape codes and colours of rich's own."""
+    """Prints a message on one line, without interpreting markup or escape sequences in it."""
     Console().print(printable(text), style=style, markup=False, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The picture of `envcore rollout --gif`: the only place where the command line uses envcore-viewer, if it is there."""
+"""The picture of `envcore rollout --gif`: the only module of the command line that uses envcore-viewer."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from envcore_cli.interrupt import interruptible
 
 
 def check_writable(path: Path) -> None:
-    """Says before the work why there could be no picture.
+    """Checks, before the work starts, that a picture can be written.
 
     Raises:
       CommandError: envcore-viewer is not installed.
-      EnvcoreError: no animation can be written to the path.
+      EnvcoreError: an animation cannot be written to the path.
     """
     with _viewer():
         from envcore_viewer.animation import check_writable as check
@@ -24,7 +24,7 @@ def check_writable(path: Path) -> None:
 
 
 def write(path: Path, env: Any, states: Any, params: Any, height: int) -> None:
-    """Draws states, whose leaves have a first axis for time, and writes them at the environment's pace."""
+    """Renders states, whose leaves have a leading time axis, and writes them at the environment's frame rate."""
     with _viewer():
         from envcore_viewer.animation import files, save_animation
         from envcore_viewer.frames import render_frames

@@ -1,4 +1,4 @@
-"""Who plays: the value of `--policy`."""
+"""Policies: the value of `--policy`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from envcore.wrappers import Batched
 
 
 def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
-    """The policy called `random`, or the function that `module:function` names, `(policy_params, obs, key) -> action`.
+    """Returns the policy that `random` or `module:function` names, `(policy_params, obs, key) -> action`.
 
-    `policy_params` is None. The module is looked for in the working directory too.
+    `policy_params` is None. The module may be in the working directory.
 
     Raises:
-      InvalidArgumentError: the name is neither, or there is no such function.
+      InvalidArgumentError: the name is malformed, or there is no such function.
     """
     if name == "random":
         return random_policy(env, params)
@@ -41,10 +41,10 @@ def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
 
 
 def imported(what: str, name: str) -> Callable[..., Any]:
-    """The function that a user names as `module:function`; the module is looked for in the working directory too.
+    """Imports the function that a user names as `module:function`; the module may be in the working directory.
 
     Args:
-      what: the option or argument, for messages.
+      what: the option or argument, for error messages.
       name: its value.
 
     Raises:
@@ -65,7 +65,7 @@ def imported(what: str, name: str) -> Callable[..., Any]:
 
 
 def batch_policy(name: str, batch: Batched, params: Any) -> Policy:
-    """The same for a whole batch: a function of one observation is mapped over all of them."""
+    """Like `find_policy`, for a whole batch: a function of one observation is mapped over the batch."""
     if name == "random":
         return random_policy(batch, params)
     policy = find_policy(name, batch.env, params)
@@ -78,9 +78,9 @@ def batch_policy(name: str, batch: Batched, params: Any) -> Policy:
 
 def _policy_error(name: str, error: BaseException) -> InvalidArgumentError:
     what, *_ = str(error).splitlines() or [""]
-    return InvalidArgumentError(f"--policy {name} fails where jit compiles it: {type(error).__name__}: {what}")
+    return InvalidArgumentError(f"--policy {name} fails when jit traces it: {type(error).__name__}: {what}")
 
 
 def outside_action_space(policy: str, env: Environment[Any, Any], params: Any) -> InvalidArgumentError:
-    """The error of a policy whose actions are not in the action space."""
+    """The error for a policy whose actions are not in the action space."""
     return InvalidArgumentError(f"--policy {policy} returned actions that are not in {env.action_space(params)!r}.")

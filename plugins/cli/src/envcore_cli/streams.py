@@ -1,6 +1,6 @@
-"""What a command finds when it starts: its standard streams, and what the environment says of the terminal's size.
+"""Makes the standard streams safe, and ignores invalid terminal sizes in environment variables.
 
-Imports nothing that Python has not imported by then.
+Imports only modules that Python itself has imported at startup.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 CLOSED_PIPE = 141
-"""Exit status where the reader of a pipe has gone: 128 + SIGPIPE, what shells show for `yes | head -1`.
+"""Exit status when the reader of a pipe is gone: 128 + SIGPIPE, as shells show for `yes | head -1`.
 
-It is not 0, because the work may be unfinished: a rollout writes its picture after its table.
+It is not 0, because the work may be unfinished: `envcore rollout` writes its picture after its table.
 """
 
-_MOST_DIGITS = 4  # of a terminal's columns or lines that can be true
+_MOST_DIGITS = 4  # of a plausible number of columns or lines
 
 
 def prepare() -> None:
-    """Makes the standard streams safe to write to, whoever writes, and leaves sizes that make no sense to be found."""
+    """Makes the standard streams safe to write to, and removes invalid COLUMNS and LINES."""
     _open_closed()
     sys.stdout = _replaced(sys.stdout, sys.__stdout__, 1, _Output)
     sys.stderr = _replaced(sys.stderr, sys.__stderr__, 2, _Errors)
@@ -35,7 +35,7 @@ def prepare() -> None:
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output, whose failures reach `main` past everybody who has an opinion on an `OSError`."""
+    """Standard output whose failures reach `main`, even through code that handles `OSError` in its own way."""
 
     def write(self, text: str, /) -> int:
         try:
@@ -53,8 +53,8 @@ class _Output(io.TextIOWrapper):
         """Ends the command.
 
         Raises:
-          SystemExit: nobody reads the pipe any more, which is not an error.
-          OutputError: anything else.
+          SystemExit: the reader of the pipe is gone, which is not an error.
+          OutputError: any other failure.
         """
         from envcore_cli.errors import OutputError
 
@@ -65,7 +65,7 @@ class _Output(io.TextIOWrapper):
 
 
 class _Errors(io.TextIOWrapper):
-    """Standard error, whose failures nobody can be told of."""
+    """Standard error that ignores its failures, since they cannot be reported."""
 
     def write(self, text: str, /) -> int:
         try:
@@ -82,35 +82,35 @@ class _Errors(io.TextIOWrapper):
 
 
 def _replaced(stream: Any, original: Any, descriptor: int, kind: type[io.TextIOWrapper]) -> Any:
-    """The stream as one of ours; one that somebody else has put in its place stays."""
+    """Returns the stream wrapped in `kind`; a stream that other code has installed is kept."""
     if stream is not original:
         return stream
     buffer = open(descriptor, "wb", closefd=False) if stream is None else stream.buffer  # noqa: SIM115
     return kind(
         buffer,
         encoding=getattr(stream, "encoding", "utf-8"),
-        errors="backslashreplace",  # an ASCII terminal shows \xb1 in place of a traceback
+        errors="backslashreplace",  # so that an ASCII terminal shows \xb1, not a traceback
         line_buffering=getattr(stream, "line_buffering", False),
         write_through=getattr(stream, "write_through", False),
     )
 
 
 def _open_closed() -> None:
-    """Opens the descriptors that the caller has closed, or the next files would become standard streams.
+    """Opens descriptors that the caller has closed; otherwise the next opened files would become standard streams.
 
-    Standard output, which is meant to be read, fails at the first use; standard error swallows everything.
+    Writing to standard output, which is meant to be read, then fails; standard error discards everything.
     """
     for descriptor, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, mode)  # takes the lowest descriptor that is free
+            os.open(os.devnull, mode)  # takes the lowest free descriptor
     if sys.stdin is None:
         sys.stdin = open(0, closefd=False)  # noqa: SIM115
 
 
 def _discard(descriptor: int) -> None:
-    """Sends what is still buffered, which Python writes at its end, to where it cannot fail."""
+    """Redirects buffered output, which Python flushes at exit, to where writing cannot fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, descriptor)
     os.close(nowhere)

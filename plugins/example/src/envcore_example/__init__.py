@@ -1,4 +1,4 @@
-"""Windy gridworld for envcore: a complete suite of environments with one environment, to be copied.
+"""Windy gridworld for envcore: a complete suite with one environment, which serves as a template.
 
 Importing this package imports no environment: `envcore.make("WindyGridworld-v0")` does, or
 `from envcore_example.windy_gridworld import WindyGridworld`.
@@ -6,7 +6,7 @@ Importing this package imports no environment: `envcore.make("WindyGridworld-v0"
 
 try:
     from envcore.errors import InvalidActionError as _  # noqa: F401
-except ImportError:  # the package index has a stranger's `envcore`
+except ImportError:  # another project's `envcore` is installed
     import importlib.metadata
     import sys
 

@@ -8,7 +8,7 @@ _SOURCE = "Sutton & Barto (2018)"
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    """One class under two names: the example of the book, and its exercise as options of the same class."""
+    """One class under two ids: the example of the book, and its exercise as an option of the same class."""
     return [
         EnvSpec(
             id="WindyGridworld-v0",

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
-from envcore import draw, figures
+from envcore import painting
+from envcore.painting import figures
 
 if TYPE_CHECKING:
     from envcore_example.windy_gridworld import WindyGridworldParams, WindyGridworldState
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 _STORM = 3  # the strength of the darkest wind
 
 
-@draw.picture
-def draw_windy_gridworld(
+@painting.picture
+def paint_windy_gridworld(
     state: WindyGridworldState, params: WindyGridworldParams, height: int, wind: tuple[int, ...], rows: int
 ) -> jax.Array:
     """The cells, darker where the wind is stronger, the goal and the agent: uint8 (height, width, 3)."""
@@ -23,10 +24,10 @@ def draw_windy_gridworld(
     strength = np.broadcast_to(np.clip(np.abs(wind), 0, _STORM) / _STORM, (rows, len(wind)))
     tiles = figures.tiles(np.ones(strength.shape, np.bool_))
     goal = figures.tile(figures.cell(params.goal[0], params.goal[1], rows))
-    return draw.paint(
+    return painting.paint(
         height,
         window,
-        (tiles, draw.shades(strength, draw.SHADE, draw.STONE)),
-        (goal, draw.GREEN),
+        (tiles, painting.shades(strength, painting.SHADE, painting.STONE)),
+        (goal, painting.GREEN),
         figures.walker(figures.cell(state.position[0], state.position[1], rows)),
     )

@@ -1,10 +1,10 @@
-"""Pictures of envcore's environments at work: in files, in notebooks and in the terminal.
+"""Animations of envcore's environments: in files, in notebooks and in the terminal.
 
     vis = Visualizer(env, params, states, cum_rewards)
     vis.animate("episode.gif")
 
-`Visualizer` is imported on first use: importing this package imports neither JAX nor Pillow. The commands `render`,
-`gallery` and `play` of `envcore` need envcore-cli as well.
+`Visualizer` is imported on first use: importing this package imports neither JAX nor Pillow. The commands
+`envcore render`, `gallery` and `play` also need envcore-cli.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import importlib
 
 try:
     from envcore.errors import InvalidActionError as _  # noqa: F401
-except ImportError:  # the package index has a stranger's `envcore`
+except ImportError:  # another project's `envcore` is installed
     import importlib.metadata
     import sys
 

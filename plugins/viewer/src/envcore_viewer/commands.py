@@ -1,6 +1,6 @@
-"""The commands that the viewer adds to `envcore`, and their options; what they do is in the sibling modules.
+"""The commands that the viewer adds to `envcore`, and their options. Their work is done in the sibling modules.
 
-Ids are looked up here, by `choose`, before a command imports JAX: a wrong one is answered at once.
+Ids are looked up here, by `choose`, before a command imports JAX, so an unknown id is reported at once.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ def render(
     policy: Policy = "random",
     steps: Annotated[int | None, typer.Option(help="Frames; by default eight seconds of them.")] = None,
     num_envs: Annotated[int, typer.Option(help="Copies of each environment, side by side.")] = 1,
-    height: Annotated[int, typer.Option(help="Of one environment's picture, in pixels.")] = 256,
-    fps: Annotated[float | None, typer.Option(help="Frames per second; by default the environment's pace.")] = None,
-    overlay: Annotated[bool, typer.Option("--overlay", help="Write step, action, reward and return below.")] = False,
-    columns: Annotated[int | None, typer.Option(help="Of several environments, how many in a row.")] = None,
+    height: Annotated[int, typer.Option(help="Height of one environment's picture, in pixels.")] = 256,
+    fps: Annotated[float | None, typer.Option(help="Frames per second; by default those of the environment.")] = None,
+    overlay: Annotated[
+        bool, typer.Option("--overlay", help="Write step, action, reward and return below the picture.")
+    ] = False,
+    columns: Annotated[int | None, typer.Option(help="Columns of a mosaic of several environments.")] = None,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
 ) -> None:
-    """Write a moving picture of environments at work.
+    """Write an animation of environments.
 
-    FUNCTION(policy_params, obs, key) returns an action; policy_params is None, and jit has to be able to compile it.
-    With several ids, --option and --set are for all of them.
+    FUNCTION(policy_params, obs, key) returns an action; policy_params is None, and the function must work under jit.
+    With several ids, --option and --set apply to all of them.
     """
     choices = [choose(env_id, option or (), set_ or ()) for env_id in env_ids]
     from envcore_viewer.render import render as render_environments
@@ -41,19 +43,21 @@ def render(
 
 
 def gallery(
-    out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The folder to write.")],
-    env_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID...]", help="Which; by default all.")] = None,
-    height: Annotated[int, typer.Option(help="Of a picture, in pixels.")] = 200,
+    out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The folder to write to.")],
+    env_ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID...]", help="Ids of environments; by default all.")
+    ] = None,
+    height: Annotated[int, typer.Option(help="Height of a picture, in pixels.")] = 200,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
 ) -> None:
-    """Write a page that shows all installed environments at work.
+    """Write a page with animations of all installed environments.
 
-    --option and --set are for the ids that are given; all of them must have what they name.
+    --option and --set apply to the given ids; all of these must have the named options and params.
     """
     if (option or set_) and not env_ids:
-        raise GalleryError("--option and --set are for environments that are named: give their ids.")
+        raise GalleryError("--option and --set need ids: name the environments that they apply to.")
     choices = [choose(env_id, option or (), set_ or ()) for env_id in dict.fromkeys(env_ids or [])]
     from envcore_viewer.gallery import gallery as write_gallery
 
@@ -62,14 +66,14 @@ def gallery(
 
 def play(
     env_id: EnvId,
-    fps: Annotated[float | None, typer.Option(help="Steps per second; by default the environment's own pace.")] = None,
+    fps: Annotated[float | None, typer.Option(help="Steps per second; by default those of the environment.")] = None,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
 ) -> None:
     """Play an environment in the terminal, with the keyboard. The first key starts the game.
 
-    Where every action does something, the game waits for a key at each step; with --fps it goes on by itself and
+    If every action does something, the game waits for a key at each step; with --fps it continues by itself and
     repeats the last action.
     """
     choice = choose(env_id, option or (), set_ or ())

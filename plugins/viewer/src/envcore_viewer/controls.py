@@ -1,4 +1,4 @@
-"""Which key plays which action."""
+"""The keys for each action."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from envcore.errors import EnvironmentDefinitionError
 from envcore_viewer.errors import PlayError
 
 IDLE = ("stay", "noop", "wait", "none")
-"""Names of actions that do nothing: what a player plays who presses no key."""
+"""Names of actions that do nothing, which are taken while no key is pressed."""
 
 RESERVED = {"q": "quit", "r": "new episode", "p": "pause"}
 
@@ -32,16 +32,16 @@ _AXES = (("left", "right"), ("down", "up"), ("a", "d"), ("s", "w"))
 class Controls:
     """The keys of an environment with `Discrete` or `Box` actions.
 
-    Discrete: an action called "left", "right", "up" or "down" has that arrow key, "fire" the space bar, and all have
-    their numbers (letters from the tenth on). Box: each of the first four components has two keys, for its least and
-    its greatest value, or -1 and 1 where it has no bounds; the others stay in the middle.
+    Discrete: actions called "left", "right", "up" and "down" have the arrow keys, "fire" the space bar, and all actions
+    have their numbers (letters from the eleventh on). Box: each of the first four components has two keys, for its
+    smallest and its largest value, or -1 and 1 if it is unbounded; the other components stay in the middle.
 
     Attributes:
-      help: the keys and what they do, as pairs.
-      idle: the action of no key; None if every action does something.
+      help: pairs of keys and what they do.
+      idle: the action while no key is pressed; None if every action does something.
 
     Raises:
-      PlayError: the actions are of another kind.
+      PlayError: the action space is of another type.
     """
 
     def __init__(self, env: Environment[Any, Any], params: Any):
@@ -56,9 +56,9 @@ class Controls:
             raise PlayError(f"{env.name} cannot be played by hand: its actions are {space!r}, not Discrete or Box.")
 
     def action(self, keys: Sequence[str]) -> Any:
-        """The action of the keys pressed together; None where none of them is an action's.
+        """The action for keys that are pressed together; None if none of them belongs to an action.
 
-        Discrete: the newest key's. Box: all of them, each for its component.
+        Discrete: the last key counts. Box: all keys count, each for its component.
         """
         pressed = [self._values[key] for key in keys if key in self._values]
         if not pressed:

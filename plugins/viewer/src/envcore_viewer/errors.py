@@ -1,4 +1,4 @@
-"""Errors of pictures and their files. Imports nothing heavy."""
+"""Errors of animations and their files. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from envcore.errors import EnvcoreError
 
 
 class AnimationError(EnvcoreError, ValueError):
-    """The frames are no animation, or there is no way to write one to the path."""
+    """The frames are not a valid animation, or it cannot be written to the path."""
 
 
 class MissingExtraError(AnimationError, ImportError):
-    """The format needs a package that an extra of envcore-viewer installs: the message names the extra."""
+    """The format needs an extra of envcore-viewer that is not installed; the message names it."""
 
 
 class VisualizerError(EnvcoreError, ValueError):
-    """What a `Visualizer` was given is no episode, or its parts do not belong together."""
+    """The arguments of a `Visualizer` are not an episode, or do not match each other."""
 
 
 class PlayError(EnvcoreError, ValueError):
-    """An environment cannot be played by hand, or not here."""
+    """An environment cannot be played by hand, or not in this terminal."""
 
 
 class GalleryError(EnvcoreError, ValueError):
-    """There is nothing to make a gallery of, or no place to write it to."""
+    """There are no environments for a gallery, or it cannot be written."""

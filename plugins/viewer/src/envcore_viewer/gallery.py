@@ -27,36 +27,36 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from envcore_viewer.animation import save_animation
 from envcore_viewer.errors import AnimationError, GalleryError
-from envcore_viewer.recording import at_pace, recorded_bytes, steps_in, visualizer
+from envcore_viewer.recording import recorded_bytes, resampled, steps_in, visualizer
 
 _SECONDS = 6
 _FASTEST = 25  # frames per second in the files
-_STAGES = 3  # of an environment: made, drawn, written
+_STAGES = 3  # of an environment: made, rendered, written
 _PAGE, _PICTURES = "index.html", "pictures"
 
 
 @dataclasses.dataclass(frozen=True)
 class _Card:
-    """What the page says of an environment, or of a family by its first member."""
+    """The part of the page about one environment, or about a family by its first member."""
 
     title: str
     found: Registration
     facts: dict[str, str]
-    picture: str  # its path in the folder; empty where there is none
-    problem: str  # why there is no picture, or no environment
+    picture: str  # its path in the folder; empty if there is none
+    problem: str  # why there is no picture or no environment
 
 
 def gallery(choices: Sequence[Choice], out: Path, height: int, seed: int) -> None:
-    """Writes a folder with one page that shows environments at work, with what they observe and take.
+    """Writes a folder with one page that shows environments: an animation, the spaces, options and params of each.
 
     Args:
-      choices: those to show; all installed ones and the first of each family if there are none.
-      out: the folder; it is made, and files that are in it already are replaced.
-      height: of a picture, in pixels.
-      seed: of the random key.
+      choices: the environments to show; if empty, all installed ones and the first of each family.
+      out: the folder; it is created if necessary, and existing files in it are replaced.
+      height: the height of a picture, in pixels.
+      seed: the seed of the random key.
 
     Raises:
-      EnvcoreError: the folder cannot be written, or the height or seed makes no sense.
+      EnvcoreError: the folder cannot be written to, or the height or seed is invalid.
     """
     key = key_of(seed)
     if height < 1:
@@ -86,7 +86,7 @@ def _installed() -> list[Choice]:
 
 
 def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array) -> list[_Card]:
-    """The cards of all environments, made by a thread a core: compiling, drawing and packing leave Python's lock."""
+    """Makes the cards of all environments, one thread per core: compiling, rendering and encoding release the GIL."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     pool = ThreadPoolExecutor(_cores())
     with Progress(*columns) as progress:
@@ -103,19 +103,19 @@ def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array) ->
         try:
             return list(pool.map(card, chosen, keys))
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # after an error or Ctrl-C, nothing new is begun
+            pool.shutdown(wait=False, cancel_futures=True)  # after an error or Ctrl-C, no new work starts
 
 
 def _cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _card(choice: Choice, out: Path, height: int, key: jax.Array, advance: Callable[[], None]) -> _Card:
-    """Makes the environment and its picture; whatever goes wrong stands on its card, beside those of the others.
+    """Makes an environment and its picture; errors are shown on its card, so that the others are still made.
 
     Args:
-      advance: is called after each of the `_STAGES`: made, drawn, written.
+      advance: called after each of the `_STAGES`: made, rendered, written.
     """
     found = choice.found
     picture = f"{_PICTURES}/{re.sub(r'[^A-Za-z0-9.-]+', '_', found.qualified_id)}.webp"
@@ -131,17 +131,17 @@ def _card(choice: Choice, out: Path, height: int, key: jax.Array, advance: Calla
         with memory.explained("--height", height):
             frames = visualizer(env, params, "random", key, num_steps=steps, height=height).frames
         advance()
-    except Exception as error:  # whatever a plugin does
+    except Exception as error:  # a plugin may raise anything
         if isinstance(error, NotEnoughMemoryError) or (isinstance(error, EnvcoreError) and choice.is_changed):
-            raise  # what the user asked for is at fault
+            raise  # the user's arguments are at fault
         problem = str(error) if isinstance(error, EnvcoreError) else f"{type(error).__name__}: {error}"
         return _Card(choice.title, found, facts, "", problem)
     fps = min(env.render_fps, _FASTEST)
     try:
-        save_animation(out / picture, at_pace(frames, env.render_fps, fps), fps)
+        save_animation(out / picture, resampled(frames, env.render_fps, fps), fps)
         advance()
     except AnimationError as error:
-        if isinstance(error.__cause__, OSError):  # the folder's fault
+        if isinstance(error.__cause__, OSError):  # the folder is at fault
             raise
         return _Card(choice.title, found, facts, "", str(error))
     return _Card(choice.title, found, facts, picture, "")
@@ -153,9 +153,9 @@ def _environments(cards: list[_Card]) -> str:
 
 # The page.
 
-_COLOURS = f"--ink: rgb{INK}; --paper: rgb{PAPER}; --shade: rgb{SHADE}; --blue: rgb{BLUE};"
+_COLORS = f"--ink: rgb{INK}; --paper: rgb{PAPER}; --shade: rgb{SHADE}; --blue: rgb{BLUE};"
 _STYLE = """
-:root { color-scheme: light; COLOURS }
+:root { color-scheme: light; COLORS }
 * { box-sizing: border-box; }
 body { margin: 0; background: white; color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 header, main { max-width: 1280px; margin: auto; padding: 24px; }
@@ -171,7 +171,7 @@ h3 { margin: 0; font-size: 16px; overflow-wrap: anywhere; } .text > p { margin: 
 dl { margin: 0; display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; font-size: 13px; }
 details { margin-top: 8px; } summary { color: #6b7280; font-size: 13px; cursor: pointer; }
 dt { color: #6b7280; } dd { margin: 0; font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
-""".replace("COLOURS", _COLOURS)
+""".replace("COLORS", _COLORS)
 
 
 def _page(cards: list[_Card]) -> str:

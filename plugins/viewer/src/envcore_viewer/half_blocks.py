@@ -1,4 +1,4 @@
-"""A picture as text: two pixels a character, by the colours of an upper half block. Imports no JAX."""
+"""Pictures as text, two pixels per character: the two colors of an upper half block. Imports no JAX."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rich.style import Style
 
 
 class HalfBlocks:
-    """A rich renderable of uint8 (height, width, 3), `width` characters wide and half of `height` lines high.
+    """A rich renderable of uint8 (height, width, 3), `width` characters wide and `height / 2` lines high.
 
-    An odd picture's last line shows its lower half in the terminal's own background.
+    If the height is odd, the lower half of the last line has the terminal's own background.
     """
 
     def __init__(self, picture: np.ndarray):

@@ -18,14 +18,14 @@ except ImportError:  # pragma: no cover  # Windows
 
 _ESCAPES = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"}
 _NAMES = {b" ": "space", b"\r": "enter", b"\n": "enter", b"\x1b": "escape"}
-_LATENCY = 0.05  # seconds within which the rest of an arrow key's three bytes arrives
+_LATENCY = 0.05  # seconds within which the remaining bytes of an arrow key arrive
 
 
 class Keyboard:
-    """Reads keys as they are pressed, without echo, while it is open as a context manager.
+    """A context manager that reads keys as they are pressed, without echo.
 
     Raises:
-      PlayError: standard input is no terminal, or the system has no POSIX terminals.
+      PlayError: standard input is not a terminal, or the system has no POSIX terminals.
     """
 
     def __init__(self) -> None:
@@ -49,14 +49,14 @@ class Keyboard:
         termios.tcsetattr(self._terminal, termios.TCSADRAIN, self._settings)
 
     def next(self, timeout: float) -> str | None:
-        """The oldest key that was pressed and has not been asked for yet.
+        """Returns the oldest key press that has not been returned yet.
 
         Args:
-          timeout: how long to wait for one, in seconds.
+          timeout: how long to wait for a key, in seconds.
 
         Returns:
-          Its name: "left", "right", "up", "down", "space", "enter", "escape", or a character; None if no key came. A
-          terminal that has gone away presses "escape".
+          Its name: "left", "right", "up", "down", "space", "enter", "escape", or a character; None if no key was
+          pressed. If the terminal is gone, "escape".
         """
         if not self._pressed and self._is_ready(timeout):
             data = self._bytes()
@@ -66,7 +66,7 @@ class Keyboard:
         return self._pressed.pop(0) if self._pressed else None
 
     def forget(self) -> None:
-        """Drops what was pressed up to now."""
+        """Discards all key presses so far."""
         while self.next(0) is not None:
             pass
 
@@ -81,7 +81,7 @@ class Keyboard:
 
 
 def parse_keys(data: bytes) -> list[str]:
-    """The names of the keys that send these bytes; keys without a name here are left out."""
+    """The names of the keys that send these bytes; unknown keys are left out."""
     keys: list[str] = []
     while data:
         if data[:2] in (b"\x1b[", b"\x1bO"):

@@ -12,7 +12,7 @@ import numpy as np
 from envcore import random
 from envcore.engine.arguments import state_struct
 from envcore.errors import InvalidArgumentError
-from envcore.pictures import fitting_height, picture_struct
+from envcore.rendering import fitting_height, picture_struct
 from envcore.text import printable
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import alternate_screen, interruptible
@@ -30,30 +30,30 @@ from envcore_viewer.keyboard import Keyboard
 _LINES_BELOW = 3
 _QUIT = {"q", "escape"}
 _SMALLEST = 16  # pixels
-_PATIENCE = 0.5  # seconds between looks at the size of the terminal while the game waits for a key
+_PATIENCE = 0.5  # seconds between checks of the terminal's size while the game waits for a key
 
 
 def play(choice: Choice, fps: float | None, seed: int) -> None:
-    """Lets a person play in the terminal until they quit, then prints how it went.
+    """Lets a person play in the terminal until they quit, then prints the results.
 
     Args:
-      choice: what to play.
-      fps: steps per second; None for the environment's own pace, or a step for each key where every action does
-        something.
-      seed: of the random key.
+      choice: the environment.
+      fps: steps per second; None for those of the environment, or, if every action does something, for one step per
+        key.
+      seed: the seed of the random key.
 
     Raises:
-      EnvcoreError: there is no terminal, or the environment has no picture or no actions that keys can stand for.
+      EnvcoreError: there is no terminal, or the environment has no picture, or its actions cannot be mapped to keys.
     """
     key = key_of(seed)
     _check_fps("--fps", fps)
     keyboard, console = Keyboard(), Console()
     if not console.is_terminal:
-        raise PlayError("envcore play needs a terminal to draw in: do not redirect its output.")
+        raise PlayError("envcore play needs a terminal to show pictures in: do not redirect its output.")
     if console.is_dumb_terminal:
-        raise PlayError("envcore play cannot draw where TERM is dumb or unknown: run it in another terminal.")
+        raise PlayError("envcore play cannot show pictures where TERM is dumb or unknown: run it in another terminal.")
     env, params = choice.make()
-    picture_struct(env, state_struct(env), params, _SMALLEST)  # it may have no picture: say so before anything else
+    picture_struct(env, state_struct(env), params, _SMALLEST)  # fails early if the environment has no picture
     controls = Controls(env, params)
     if fps is None and controls.idle is not None:
         fps = env.render_fps
@@ -66,7 +66,7 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
             _run(game, controls, keyboard, live, fps)
     finally:
         if not game.finished:
-            say(f"No episode of {choice.title} was played to its end.")
+            say(f"No episode of {choice.title} was finished.")
         for number, (steps, total) in enumerate(game.finished, 1):
             say(f"episode {number}: {steps} steps, return {total:g}")
 
@@ -77,12 +77,12 @@ def _check_fps(name: str, fps: float | None) -> None:
 
 
 def _leave(*_: object) -> None:
-    """Ends the program as a signal would, but lets the terminal be as it was."""
+    """Ends the program with a signal's exit status, but restores the terminal."""
     raise SystemExit(128 + signal.SIGTERM)
 
 
 class Game:
-    """An environment, where it stands, and what has been scored."""
+    """An environment with its current state, and the results of finished episodes."""
 
     def __init__(self, env: Any, params: Any, key: jax.Array):
         self.env, self.params = env, params
@@ -97,7 +97,7 @@ class Game:
         self.steps, self.total, self.reward, self.is_over, self.played = 0, 0.0, 0.0, False, ""
 
     def step(self, action: Any) -> None:
-        """Takes one step, without a reset at the end."""
+        """Takes one step, without auto-reset."""
         self._key, key = random.split(self._key)
         _, self.state, reward, terminated, info = self.env.step_env(key, self.state, action, self.params)
         self.reward, self.played = float(reward), self._name(action)
@@ -108,9 +108,9 @@ class Game:
             self.finished.append((self.steps, self.total))
 
     def picture(self, rows: int, columns: int) -> np.ndarray:
-        """The state in at most so many pixels."""
+        """The picture of the state, at most `rows` x `columns` pixels."""
         height = fitting_height(self.env, (rows, columns))
-        return np.asarray(_draw(self.env, height, self.state, self.params))
+        return np.asarray(_render(self.env, height, self.state, self.params))
 
     def _name(self, action: Any) -> str:
         if self.env.action_names:
@@ -119,14 +119,14 @@ class Game:
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def _draw(env: Any, height: int, state: Any, params: Any) -> jax.Array:
+def _render(env: Any, height: int, state: Any, params: Any) -> jax.Array:
     return env.render(state, params, height=height)
 
 
 def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: float | None) -> None:
-    """Plays until the player quits. The first key starts the game; without an idle action, the last one is repeated."""
-    is_paused, habit, due = False, controls.idle, time.monotonic()
-    is_waiting = fps is not None  # otherwise the game waits for each key anyway
+    """Runs the game until the player quits. The first key starts it; without an idle action, the last one repeats."""
+    is_paused, repeated, due = False, controls.idle, time.monotonic()
+    is_waiting = fps is not None  # otherwise every step waits for a key anyway
     keys_help = controls.help + [pair for pair in RESERVED.items() if fps is not None or pair[0] != "p"]
     while True:
         notice = "press any key to start" if is_waiting else "paused: press p" if is_paused else ""
@@ -148,21 +148,21 @@ def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: fl
             is_paused = not is_paused and fps is not None
         if "r" in keys or (game.is_over and keys):
             game.reset()
-            habit = controls.idle
+            repeated = controls.idle
         elif not game.is_over and not is_paused:
             action = controls.action(keys)
             if action is None and fps is not None:
-                action = habit
+                action = repeated
             elif controls.idle is None:
-                habit = action
+                repeated = action
             if action is not None:
                 game.step(action)
             if game.is_over:
-                keyboard.forget()  # what was pressed before the end was seen
+                keyboard.forget()  # keys that were pressed before the player saw the end
 
 
 def _keys_until(due: float, keyboard: Keyboard) -> list[str]:
-    """The keys pressed until then, or until one that is not an action's."""
+    """The keys pressed until a time, or until one that is not for an action."""
     keys: list[str] = []
     while (left := due - time.monotonic()) > 0 and not {*_QUIT, *RESERVED} & set(keys):
         key = keyboard.next(left)
@@ -184,6 +184,6 @@ def _screen(game: Game, keys: list[tuple[str, str]], console: Console, notice: s
         line.no_wrap, line.overflow = True, "ellipsis"
     try:
         picture = HalfBlocks(game.picture(2 * max(1, height - _LINES_BELOW), width))
-    except InvalidArgumentError:  # whatever shape the picture has, the terminal may become larger again
+    except InvalidArgumentError:  # the terminal may be enlarged again
         picture = Text("too small")
     return Group(picture, *lines)

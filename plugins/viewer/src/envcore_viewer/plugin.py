@@ -6,11 +6,11 @@ from envcore.specs import CommandSpec
 
 @hookimpl
 def envcore_commands() -> list[CommandSpec]:
-    """What shows environments at work."""
+    """The commands that show environments."""
     return [
-        CommandSpec("render", "Write a moving picture of environments at work.", "envcore_viewer.commands:render"),
+        CommandSpec("render", "Write an animation of environments.", "envcore_viewer.commands:render"),
         CommandSpec(
-            "gallery", "Write a page that shows all installed environments at work.", "envcore_viewer.commands:gallery"
+            "gallery", "Write a page with animations of all installed environments.", "envcore_viewer.commands:gallery"
         ),
         CommandSpec("play", "Play an environment in the terminal, with the keyboard.", "envcore_viewer.commands:play"),
     ]

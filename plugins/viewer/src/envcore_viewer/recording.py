@@ -1,4 +1,4 @@
-"""Episodes to look at: what `envcore render` and `envcore gallery` show."""
+"""Recordings of episodes, which `envcore render` and `envcore gallery` show."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from envcore import random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.pictures import picture_struct
+from envcore.rendering import picture_struct
 from envcore.rollout import Policy
 from envcore_cli import memory
 from envcore_cli.policies import find_policy, outside_action_space
@@ -20,12 +20,12 @@ from envcore_viewer.visualize import Visualizer
 
 
 class Recording(NamedTuple):
-    """Episodes one after another, with the state that each ends in; every leaf has the leading axes (time, num_envs).
+    """Consecutive episodes, each with its final state; every leaf has the leading axes (time, num_envs).
 
     Attributes:
-      state: what there is to see.
-      action: what was done in it; where an episode is over, once more what was done last.
-      reward: for it, float32; 0 where an episode is over.
+      state: the state that is shown.
+      action: the action taken in it; for the final state of an episode, the last action again.
+      reward: the reward of that action, float32; 0 for the final state of an episode.
     """
 
     state: Any
@@ -37,7 +37,7 @@ class Recording(NamedTuple):
 def record(
     env: Environment[Any, Any], params: Any, policy: Policy, key: jax.Array, num_steps: int, num_envs: int
 ) -> Recording:
-    """Plays `num_envs` copies side by side for `num_steps` frames."""
+    """Records `num_envs` copies of the environment for `num_steps` frames each."""
 
     def one(key: jax.Array) -> Recording:
         key, key_reset = random.split(key)
@@ -69,15 +69,15 @@ def visualizer(
     num_envs: int = 1,
     **options: Any,
 ) -> Visualizer:
-    """Records an environment and shows it, with actions, rewards and returns.
+    """Records an environment and returns a `Visualizer` of it, with actions, rewards and returns.
 
     Args:
       env: the environment.
       params: its params.
       policy: as for `find_policy`.
       key: a random key.
-      num_steps: frames.
-      num_envs: how many copies to show together.
+      num_steps: number of frames.
+      num_envs: number of copies to show together.
       **options: as for `Visualizer`.
     """
     played = record(env, params, find_policy(policy, env, params), key, num_steps, num_envs)
@@ -95,17 +95,17 @@ def _check_actions(policy: str, env: Environment[Any, Any], params: Any, actions
 
 
 def recorded_bytes(env: Environment[Any, Any], params: Any, height: int) -> int:
-    """Bytes that a frame of one environment takes at most: its picture where it is drawn, copied and written."""
+    """The most bytes that a frame of one environment takes: its state, and its picture rendered, copied and encoded."""
     state = arguments.state_struct(env)
     return 3 * memory.tree_bytes(picture_struct(env, state, params, height)) + 2 * memory.tree_bytes(state)
 
 
 def steps_in(seconds: float, env: Environment[Any, Any]) -> int:
-    """Steps that the environment takes in that time at its own pace, one at least."""
+    """The number of steps that take so many seconds at the environment's frame rate, at least one."""
     return max(1, round(seconds * env.render_fps))
 
 
-def at_pace(frames: np.ndarray, pace: float, fps: float) -> np.ndarray:
-    """What is seen at `fps` of frames that are shown at `pace`: some of them again, or some not."""
-    count = max(1, round(len(frames) * fps / pace))
-    return frames[np.minimum((np.arange(count) * (pace / fps)).astype(int), len(frames) - 1)]
+def resampled(frames: np.ndarray, frames_fps: float, fps: float) -> np.ndarray:
+    """Converts frames from one frame rate to another, by repeating or dropping some."""
+    count = max(1, round(len(frames) * fps / frames_fps))
+    return frames[np.minimum((np.arange(count) * (frames_fps / fps)).astype(int), len(frames) - 1)]

@@ -11,7 +11,7 @@ import numpy as np
 from envcore import random
 from envcore.engine.arguments import state_struct
 from envcore.errors import InvalidArgumentError
-from envcore.pictures import fitting_height, margins, picture_struct
+from envcore.rendering import fitting_height, margins, picture_struct
 from envcore_cli import memory
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
@@ -19,10 +19,10 @@ from envcore_cli.output import say
 from envcore_cli.seeds import key_of
 
 from envcore_viewer.animation import check_writable, files, mosaic, save_animation
-from envcore_viewer.recording import at_pace, recorded_bytes, steps_in, visualizer
+from envcore_viewer.recording import recorded_bytes, resampled, steps_in, visualizer
 
 _SECONDS = 8
-_TOGETHER = 20  # frames per second of several environments, each at its own pace
+_MOSAIC_FPS = 20  # frames per second of a mosaic of several environments
 
 
 def render(
@@ -37,22 +37,22 @@ def render(
     height: int,
     overlay: bool,
 ) -> None:
-    """Plays environments, draws them and writes one animation.
+    """Records environments, renders them and writes one animation.
 
     Args:
       choices: one environment, or several for a mosaic.
       out: the file; its suffix decides the format.
       policy: "random", or "module:function".
-      steps: frames of each environment; by default eight seconds' at its own pace.
-      num_envs: copies of each environment.
-      fps: frames per second; by default the environment's pace, or 20 for a mosaic of several.
-      columns: of the mosaic.
-      seed: of the random key.
-      height: of one environment's picture, in pixels.
+      steps: number of frames of each environment; None for eight seconds at its own frame rate.
+      num_envs: number of copies of each environment.
+      fps: frames per second; None for those of the environment, or 20 for a mosaic of several.
+      columns: number of columns of the mosaic; None for about as many as rows.
+      seed: the seed of the random key.
+      height: the height of one environment's picture, in pixels.
       overlay: whether to write step, action, reward and return below.
 
     Raises:
-      EnvcoreError: an argument makes no sense, an environment has no picture, or the file cannot be written.
+      EnvcoreError: an argument is invalid, an environment has no picture, or the file cannot be written.
     """
     for name, value, most in (
         ("--steps", steps, 10**6),
@@ -64,8 +64,8 @@ def render(
     key = key_of(seed)
     made = [choice.make() for choice in choices]
     out = files.checked_path(out)
-    pace = made[0][0].render_fps if len(made) == 1 else _TOGETHER
-    rate = files.nearest_fps(out.suffix, pace) if fps is None else fps
+    own_fps = made[0][0].render_fps if len(made) == 1 else _MOSAIC_FPS
+    rate = files.nearest_fps(out.suffix, own_fps) if fps is None else fps
     pictures = [picture_struct(env, state_struct(env), params, height) for env, params in made]
     check_writable(out, rate, pictures[0].shape[:2] if len(made) == 1 else None)
     lengths = [steps_in(_SECONDS, env) if steps is None else steps for env, _ in made]
@@ -95,16 +95,16 @@ def _frames(
     height: int,
     overlay: bool,
 ) -> np.ndarray:
-    """Plays and draws all of them, each at its own pace."""
+    """Records and renders all environments, each at its own frame rate."""
     videos = []
     for (env, params), num_steps in zip(made, lengths, strict=True):
-        key, key_play = random.split(key)
-        frames = _play(env, params, policy, key_play, num_steps, num_envs, len(made) > 1, height, overlay)
-        videos.append(frames if len(made) == 1 and fps else at_pace(frames, env.render_fps, rate))
+        key, key_record = random.split(key)
+        frames = _recorded_frames(env, params, policy, key_record, num_steps, num_envs, len(made) > 1, height, overlay)
+        videos.append(frames if len(made) == 1 and fps else resampled(frames, env.render_fps, rate))
     return videos[0] if len(videos) == 1 else mosaic(videos, columns)
 
 
-def _play(
+def _recorded_frames(
     env: Any,
     params: Any,
     policy: str,
@@ -115,9 +115,9 @@ def _play(
     height: int,
     overlay: bool,
 ) -> np.ndarray:
-    """Plays and draws one environment; a tile is a square of the height, which the picture's edges fill."""
-    drawn = fitting_height(env, (height, height)) if is_tile else height
-    options = {"height": drawn, "overlay": overlay}
+    """Records and renders one environment; a tile is a square, which the edges of the picture are extended to fill."""
+    rendered_height = fitting_height(env, (height, height)) if is_tile else height
+    options = {"height": rendered_height, "overlay": overlay}
     frames = visualizer(env, params, policy, key, num_steps=num_steps, num_envs=num_envs, **options).frames
     if not is_tile or num_envs > 1 or overlay:
         return frames

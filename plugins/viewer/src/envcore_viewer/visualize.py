@@ -1,4 +1,4 @@
-"""`Visualizer`: an episode as a moving picture, in a file or a notebook."""
+"""`Visualizer`: an episode as an animation, in a file or a notebook."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from envcore.engine import arguments
 from envcore.environment import Environment
 
 from envcore_viewer.animation import caption, check_writable, compose, files, mosaic, save_animation
-from envcore_viewer.animation.timing import rate, shown
+from envcore_viewer.animation.timing import format_fps, fps_as_float
 from envcore_viewer.errors import VisualizerError
 from envcore_viewer.frames import checked_states, picture_shape, render_frames, stacked
 
@@ -32,30 +32,30 @@ class Visualizer:
         vis = Visualizer(env, env_params, state_seq, cum_rewards)
         vis.animate("episode.gif")
 
-    In a notebook, a `Visualizer` at the end of a cell shows itself, of a long sequence the first 500 frames.
+    In a notebook, a `Visualizer` at the end of a cell shows its animation, of a long sequence the first 500 frames.
 
     Args:
-      env: the environment, in its wrappers if the states are theirs. A `Batched` one is shown as a mosaic.
+      env: the environment, with the wrappers that the states come from. A `Batched` one is shown as a mosaic.
       env_params: its params, or None for its defaults.
-      state_seq: a list of states, or states with a first axis for time as `unroll` collects them. With an axis more,
-        (time, num_envs), they are shown as a mosaic.
-      cum_rewards: the running sum of rewards, float (time,) or (time, num_envs): number i counts the reward of the
-        step that was taken from state i. It goes on through the ends of episodes.
-      action_seq: a list of actions, or actions with the states' leading axes: number i was taken in state i.
-      height: of one environment's picture, in pixels.
-      fps: frames per second; by default `env.render_fps`, or as near to it as a format plays.
-      overlay: whether to write the step, the action, the reward and the return under the pictures, as far as they
-        are known. Step and return are those of the episode.
+      state_seq: a list of states, or states with a leading time axis, as `run_rollout` collects them. States with
+        two leading axes, (time, num_envs), are shown as a mosaic.
+      cum_rewards: the cumulative rewards, float (time,) or (time, num_envs); entry i includes the reward of the step
+        from state i. The sum continues across episodes.
+      action_seq: a list of actions, or actions with the states' leading axes; entry i was taken in state i.
+      height: the height of one environment's picture, in pixels.
+      fps: frames per second; by default `env.render_fps`, or the nearest number that the format supports.
+      overlay: whether to write step, action, reward and return under the pictures, as far as they are known. Step and
+        return are those of the episode.
 
     Raises:
-      VisualizerError: `env` is no environment, there are no states, cum_rewards or action_seq are no numbers or have
-        not one entry for each state, or `fps` is no positive number.
-      EnvironmentDefinitionError: what the environment's `render` returns is no picture.
-      AnimationError: an overlay is wanted under pictures that are too narrow for it.
-      InvalidArgumentError: the states belong to another environment, or are not all of the same shapes; the height
-        is not a positive integer.
+      VisualizerError: `env` is not an environment; there are no states; cum_rewards or action_seq are not numbers or do
+        not have one entry for each state; or `fps` is not a positive number.
+      EnvironmentDefinitionError: the environment's `render` does not return a picture.
+      AnimationError: the pictures are too narrow for an overlay.
+      InvalidArgumentError: the states belong to another environment, or have different shapes; the height is not a
+        positive integer.
       InvalidParamsError: the params belong to another environment.
-      NoPictureError: the environment does not implement `render`.
+      NoPictureError: the environment does not implement `paint`.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Visualizer:
     ):
         if not isinstance(env, Environment):
             hint = "; make returns a pair: env, params = envcore.make(...)" if isinstance(env, tuple) else ""
-            raise VisualizerError(f"a Visualizer shows an Environment, got {env!r}{hint}.")
+            raise VisualizerError(f"a Visualizer needs an Environment, got {env!r}{hint}.")
         self.env, self.height, self.overlay = env, height, overlay
         self.env_params = arguments.checked_params(env, env_params)
         self.fps = _checked_fps(env.render_fps if fps is None else fps)
@@ -86,22 +86,22 @@ class Visualizer:
 
     @functools.cached_property
     def frames(self) -> np.ndarray:
-        """The pictures, uint8 (time, height, width, 3), drawn when they are first asked for."""
-        return self._drawn(self._lead[0])
+        """The pictures, uint8 (time, height, width, 3), rendered on first access."""
+        return self._rendered(self._lead[0])
 
     def animate(self, path: str | os.PathLike[str], fps: float | None = None) -> Path:
-        """Writes the frames to a GIF, WebP, animated PNG or MP4: the path's suffix decides.
+        """Writes the frames to a GIF, WebP, animated PNG or MP4, depending on the path's suffix.
 
         Args:
           path: the file.
-          fps: frames per second; by default the Visualizer's.
+          fps: frames per second; by default those of the `Visualizer`.
 
         Returns:
           The path.
 
         Raises:
-          AnimationError: the path cannot be written to, its format does not play so many frames per second or has no
-            pictures of this size, or there is not enough memory for them.
+          AnimationError: the path cannot be written to, its format does not support this frame rate or picture size, or
+            there is not enough memory for the frames.
           MissingExtraError: the format needs an extra that is not installed.
         """
         path = files.checked_path(path)
@@ -118,11 +118,11 @@ class Visualizer:
         return f"<Visualizer of {self.env.name}: {total} frames, {many}{width} by {height} pixels>"
 
     def _repr_html_(self) -> str:
-        """A picture that plays in the notebook, with the data in it."""
+        """An animation that plays in the notebook, with its data inline."""
         per_frame = 3 * math.prod(self._picture_shape) * math.prod(self._lead[1:])
         total = self._lead[0]
         stop = min(total, max(1, min(_INLINE_FRAMES, _INLINE_BYTES // per_frame)))
-        frames = self.frames[:stop] if stop == total or "frames" in self.__dict__ else self._drawn(stop)
+        frames = self.frames[:stop] if stop == total or "frames" in self.__dict__ else self._rendered(stop)
         file = io.BytesIO()
         files.write(file, ".webp", frames, files.nearest_fps(".webp", self.fps))
         data = base64.b64encode(file.getbuffer()).decode()
@@ -131,14 +131,14 @@ class Visualizer:
         return image + note if stop < total else image
 
     def _frame_shape(self) -> tuple[int, int]:
-        """Height and width of a frame, found without drawing one."""
+        """The height and width of a frame, without rendering one."""
         height, width = self._picture_shape
         total, *batch = self._lead
         if self.overlay:
             height += compose.strip_height(self._texts(total), height, width)
         return compose.mosaic_size(math.prod(batch), height, width) if batch else (height, width)
 
-    def _drawn(self, stop: int) -> np.ndarray:
+    def _rendered(self, stop: int) -> np.ndarray:
         """The frames before `stop`."""
         states = jax.tree.map(lambda x: x[:stop], self._states)
         pictures = render_frames(self.env, states, self.env_params, height=self.height)
@@ -150,13 +150,13 @@ class Visualizer:
         return mosaic(pictures.swapaxes(0, 1)) if len(self._lead) > 1 else pictures[:, 0]
 
     def _texts(self, stop: int) -> list[str]:
-        """One caption for each state before `stop`, those of an instant one after another."""
+        """One caption for each state before `stop`, grouped by instant."""
         parts = [[f"step {step}" for step in np.asarray(self._states.time)[:stop].ravel()]]
         if self._actions is not None:
             flat = [x[:stop].reshape(-1, *x.shape[len(self._lead) :]) for x in self._actions]
             parts.append(_action_texts(flat, self.env.action_names))
         if self._rewards is not None:
-            with np.errstate(invalid="ignore"):  # rewards that are not finite are shown as they are
+            with np.errstate(invalid="ignore"):  # rewards that are not finite are shown unchanged
                 rewards = np.diff(self._rewards, axis=0, prepend=0)
                 returns = self._rewards - _before_episode(np.asarray(self._states.time), self._rewards - rewards)
             digits = _digits(rewards)
@@ -199,13 +199,13 @@ class Visualizer:
 
 
 def _checked_fps(fps: Any) -> float:
-    if not 0 < rate(fps) < math.inf:
-        raise VisualizerError(f"fps must be a positive number of frames per second, got {shown(fps)}.")
-    return rate(fps)
+    if not 0 < fps_as_float(fps) < math.inf:
+        raise VisualizerError(f"fps must be a positive number of frames per second, got {format_fps(fps)}.")
+    return fps_as_float(fps)
 
 
 def _action_texts(leaves: list[np.ndarray], names: tuple[str, ...]) -> list[str]:
-    """What was done, in a word if it has one, else in numbers."""
+    """The captions of actions: their names if they have any, else numbers."""
     if len(leaves) == 1 and leaves[0].ndim == 1 and leaves[0].dtype.kind in "iu":
         return [names[x] if 0 <= x < len(names) else f"action {x}" for x in leaves[0]]
     flat = np.concatenate([x.reshape(len(x), -1).astype(np.float64) for x in leaves], 1)
@@ -215,24 +215,24 @@ def _action_texts(leaves: list[np.ndarray], names: tuple[str, ...]) -> list[str]
 
 
 def _before_episode(time: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """What was earned before each state's episode, from what was earned before each state."""
+    """The cumulative rewards before each state's episode, from the cumulative rewards before each state."""
     index = np.arange(len(time)).reshape(-1, *[1] * (time.ndim - 1))
     start = np.maximum.accumulate(np.where(time == 0, index, 0), axis=0)
     return np.take_along_axis(before, start, axis=0)
 
 
 def _digits(values: np.ndarray) -> int:
-    """Digits after the point that show two of the largest value's, and not fewer than two."""
+    """The number of decimals that show two digits of the largest value, at least two."""
     largest = np.abs(values[np.isfinite(values)]).max(initial=0)
     return 2 if not largest else max(2, 1 - math.floor(math.log10(largest)))
 
 
 def _decimal(value: float, digits: int) -> str:
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # 0 is never negative
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # never -0
 
 
 def _is_numeric(values: Any) -> bool:
-    """Whether these are real numbers on the host; numpy does not know JAX's small floats as such."""
+    """Whether these are real numbers on the host; numpy does not recognize JAX's small floats as numbers."""
     if not isinstance(values, np.ndarray):
         return False
     kind = values.dtype.kind
@@ -240,7 +240,7 @@ def _is_numeric(values: Any) -> bool:
 
 
 def _described(values: Any, given: Any) -> str:
-    """What a sequence is, for a message: its dtype and shape as `values`, or the type that was given."""
+    """Describes a sequence for an error message: the dtype and shape of `values`, or the type that was given."""
     if hasattr(values, "dtype") and (values.ndim or values.dtype.kind in "biufc"):
         return f"{values.dtype}{list(values.shape)}"
     if isinstance(given, list | tuple) and given:

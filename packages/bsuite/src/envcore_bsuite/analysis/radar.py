@@ -22,7 +22,7 @@ from envcore_bsuite.errors import ResultsError
 
 _LOWEST = 0.05
 _RINGS = (0.25, 0.5, 0.75, 1.0)
-_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#000000")  # Okabe and Ito (2008)
+_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#000000")  # Okabe and Ito (2008)
 _LEGEND_WIDTH = 72  # about as many letters fit side by side
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
@@ -46,11 +46,11 @@ def plot_radar(tag_scores: Mapping[str, Mapping[str, float] | pd.Series]) -> Fig
     axes = cast("PolarAxes", figure.add_subplot(projection="polar"))
     for radius in _RINGS:
         axes.fill(np.linspace(0, 2 * np.pi, 200), np.full(200, radius), color="black", alpha=0.03)
-    for agent, colour, marker in zip(scores, _COLOURS, _MARKERS, strict=False):
+    for agent, color, marker in zip(scores, _COLORS, _MARKERS, strict=False):
         radii = scores[agent].clip(_LOWEST, 1).to_numpy()
         outline = np.append(angles, angles[0]), np.append(radii, radii[0])
-        axes.plot(*outline, color=colour, marker=marker, markersize=8, linewidth=3, alpha=0.85, label=agent, zorder=3)
-        axes.fill(*outline, color=colour, alpha=0.2 / len(scores.columns), zorder=2)
+        axes.plot(*outline, color=color, marker=marker, markersize=8, linewidth=3, alpha=0.85, label=agent, zorder=3)
+        axes.fill(*outline, color=color, alpha=0.2 / len(scores.columns), zorder=2)
     axes.set_ylim(0, 1.02)
     axes.set_yticks(_RINGS, [".25", ".5", ".75", "1"], fontsize=14, color="0.25")
     axes.set_rlabel_position(180 / len(scores))  # between two spokes, where no outline has a corner
@@ -67,8 +67,8 @@ def plot_radar(tag_scores: Mapping[str, Mapping[str, float] | pd.Series]) -> Fig
 
 def _table(tag_scores: Mapping[str, Mapping[str, float] | pd.Series]) -> pd.DataFrame:
     """The scores, one column an agent and one row a tag, sorted."""
-    if not 1 <= len(tag_scores) <= len(_COLOURS):
-        raise ResultsError(f"a radar plot shows 1 to {len(_COLOURS)} agents, got {len(tag_scores)}")
+    if not 1 <= len(tag_scores) <= len(_COLORS):
+        raise ResultsError(f"a radar plot shows 1 to {len(_COLORS)} agents, got {len(tag_scores)}")
     scores = pd.DataFrame({agent: pd.Series(scores, dtype=np.float64) for agent, scores in tag_scores.items()})
     if len(scores) < 3:
         raise ResultsError(f"a radar plot needs at least 3 tags, got {', '.join(scores.index) or 'none'}")

@@ -1,1 +1,1 @@
-"""Pictures of bsuite's environments: `draw_*(state, params, height, *options) -> uint8 (height, width, 3)`, by kind."""
+"""Pictures of bsuite's environments, by kind: `paint_*(state, params, height, *options) -> uint8 (h, w, 3)`."""

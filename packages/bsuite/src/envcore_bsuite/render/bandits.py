@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import draw, figures
+from envcore import painting
+from envcore.painting import figures
 
 from envcore_bsuite.render.parts import beads, regret
 
@@ -15,47 +16,49 @@ if TYPE_CHECKING:
     from envcore_bsuite.bandit import SimpleBanditParams, SimpleBanditState
     from envcore_bsuite.mnist import MNISTBanditParams, MNISTBanditState
 
-_CARD: draw.Colour = (255, 255, 255)
+_CARD: painting.Color = (255, 255, 255)
 
 
-@draw.picture
-def draw_bandit(state: SimpleBanditState, params: SimpleBanditParams, height: int) -> jax.Array:
-    """A bar for each arm's reward, from 0 to 1 or to what lies beyond, the best green, and the regret below.
+@painting.picture
+def paint_bandit(state: SimpleBanditState, params: SimpleBanditParams, height: int) -> jax.Array:
+    """A bar for each arm's reward, on a scale of at least 0 to 1, the best in green, and the regret below.
 
     The width is 3/2 of the height.
     """
     rewards = params.rewards
     arms = len(rewards)
-    window = draw.Window.around(x=(-0.06 * arms, 1.06 * arms), y=(-0.17 * arms, 0.57 * arms), aspect=1.5)
+    window = painting.Window.around(x=(-0.06 * arms, 1.06 * arms), y=(-0.17 * arms, 0.57 * arms), aspect=1.5)
     low, high = jnp.minimum(rewards.min(), 0.0), jnp.maximum(rewards.max(), 1.0)
     tall = 0.5 * arms
     scale = tall / (high - low)
-    colour = figures.by_column(rewards == rewards.max(), draw.GREEN, draw.BLUE)
+    color = figures.by_column(rewards == rewards.max(), painting.GREEN, painting.BLUE)
 
-    return draw.paint(
+    return painting.paint(
         height,
         window,
-        (figures.bars(np.full(arms, tall)), draw.SHADE),
-        (draw.scaled(figures.bars(rewards * scale), (0.0, -low * scale), 1.0), colour),
+        (figures.bars(np.full(arms, tall)), painting.SHADE),
+        (painting.scaled(figures.bars(rewards * scale), (0.0, -low * scale), 1.0), color),
         *regret((0.05 * arms, -0.09 * arms), 0.9 * arms, state.total_regret, 0.05 * arms),
     )
 
 
-@draw.picture
-def draw_mnist(state: MNISTBanditState, params: MNISTBanditParams, height: int) -> jax.Array:
-    """The image as MNIST has it, a row of ten dots for the digits with the right one green, and the regret below.
+@painting.picture
+def paint_mnist(state: MNISTBanditState, params: MNISTBanditParams, height: int) -> jax.Array:
+    """The image, a row of ten dots for the digits with the correct one in green, and the regret below.
 
     One unit is a pixel of the image; the width is 7/8 of the height.
     """
     side = params.images.shape[-1]
-    image = params.images[state.index].astype(jnp.uint8).astype(jnp.float32)  # int8 pixels become what they were
+    image = (
+        params.images[state.index].astype(jnp.uint8).astype(jnp.float32)
+    )  # restores the original values of int8 pixels
     place = 1.4 + 2.8 * state.correct_label.astype(jnp.float32)
-    window = draw.Window.around(x=(-2.0, side + 2.0), y=(-8.0, side + 2.0), aspect=0.875)
-    return draw.paint(
+    window = painting.Window.around(x=(-2.0, side + 2.0), y=(-8.0, side + 2.0), aspect=0.875)
+    return painting.paint(
         height,
         window,
-        (draw.box((side / 2, side / 2), (side, side)), draw.shades(image / 255, low=_CARD)),
-        (beads((1.4, -2.4), 2.8, 9, 0.75), draw.STONE),
-        (draw.circle((place, -2.4), 1.2), draw.GREEN),
+        (painting.box((side / 2, side / 2), (side, side)), painting.shades(image / 255, low=_CARD)),
+        (beads((1.4, -2.4), 2.8, 9, 0.75), painting.STONE),
+        (painting.circle((place, -2.4), 1.2), painting.GREEN),
         *regret((0.9, -5.8), side - 1.8, state.total_regret, 1.6),
     )

@@ -1,4 +1,4 @@
-"""Pictures of the chains, walked from left to right: uint8 (height, width, 3), 3/2 as wide as high."""
+"""Pictures of the chains, from left to right: uint8 (height, width, 3), 3/2 as wide as high."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import draw, figures
+from envcore import painting
+from envcore.painting import figures
 
 from envcore_bsuite.bits import unpack
 from envcore_bsuite.render.parts import beads
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
     from envcore_bsuite.memory_chain import MemoryChainParams, MemoryChainState
     from envcore_bsuite.umbrella_chain import UmbrellaChainParams, UmbrellaChainState
 
-_WINDOW = draw.Window((3.0, 2.0), 4.0, 1.5)
-_LEFT, _RIGHT = 0.85, 5.15  # the ends of the way
+_WINDOW = painting.Window((3.0, 2.0), 4.0, 1.5)
+_LEFT, _RIGHT = 0.85, 5.15  # the ends of the path
 _GROUND = 1.0
 _WEATHER = (_RIGHT - 0.05, 3.35)
-_RAIN: draw.Colour = (109, 146, 199)
+_RAIN: painting.Color = (109, 146, 199)
 
 
-@draw.picture
-def draw_discounting_chain(state: DiscountingChainState, params: DiscountingChainParams, height: int) -> jax.Array:
-    """Chains that part on the left, each as long as its steps till it pays, on a logarithmic scale.
+@painting.picture
+def paint_discounting_chain(state: DiscountingChainState, params: DiscountingChainParams, height: int) -> jax.Array:
+    """Chains that fork on the left; the length of each is the number of steps until it pays, on a logarithmic scale.
 
     The coin at a chain's end is green where it is the largest, and grey once it has been paid. The chosen chain is
     dark, and the walker on it goes on to the end of the episode.
@@ -45,7 +46,7 @@ def draw_discounting_chain(state: DiscountingChainState, params: DiscountingChai
     is_paid = (np.arange(chains, dtype=np.int32) == state.context) & (params.reward_timestep <= state.time)
 
     def nearest(y: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The number of the nearest chain, and how far above it a point is."""
+        """The index of the nearest chain, and the height of a point above it."""
         level = jnp.clip(jnp.round(y), 0, top)
         return top - level.astype(jnp.int32), y - level
 
@@ -59,92 +60,96 @@ def draw_discounting_chain(state: DiscountingChainState, params: DiscountingChai
         beside = x - ends[chain]
         return jnp.sqrt(beside * beside + above * above) - np.float32(0.34)
 
-    def colour(x: jax.Array, y: jax.Array) -> draw.Colour:
+    def color(x: jax.Array, y: jax.Array) -> painting.Color:
         del x
         chain, _ = nearest(y)
-        return figures.either(is_paid[chain], draw.STONE, figures.either(is_best[chain], draw.GREEN, draw.YELLOW))
+        return figures.either(
+            is_paid[chain], painting.STONE, figures.either(is_best[chain], painting.GREEN, painting.YELLOW)
+        )
 
-    # The forks of the upper half, for points that the lower half is mirrored to.
-    forks = draw.union(*[draw.segment(fork, (first, top / 2 + k), 0.065) for k in range(top // 2 + 1)])
+    # The forks of the upper half; points of the lower half are mirrored to it.
+    forks = painting.union(*[painting.segment(fork, (first, top / 2 + k), 0.065) for k in range(top // 2 + 1)])
     level, is_chosen = (top - state.context).astype(jnp.float32), state.context >= 0
-    chosen = draw.union(draw.segment(fork, (first, level), 0.065), draw.segment((first, level), (end, level), 0.065))
+    chosen = painting.union(
+        painting.segment(fork, (first, level), 0.065), painting.segment((first, level), (end, level), 0.065)
+    )
     passed = along(jnp.minimum(state.time, params.max_steps_in_episode))
     walker = jnp.where(is_chosen, passed, fork[0]), jnp.where(is_chosen, level, fork[1])
-    return draw.paint(
+    return painting.paint(
         height,
-        draw.Window((3.75, top / 2), 5.1, 1.5),
-        (draw.union(ways, lambda x, y: forks(x, top / 2 + jnp.abs(y - top / 2))), draw.STONE),
-        (draw.shown(chosen, is_chosen), draw.INK),
-        (coins, colour),
-        (draw.circle(walker, 0.26), draw.ORANGE),
+        painting.Window((3.75, top / 2), 5.1, 1.5),
+        (painting.union(ways, lambda x, y: forks(x, top / 2 + jnp.abs(y - top / 2))), painting.STONE),
+        (painting.shown(chosen, is_chosen), painting.INK),
+        (coins, color),
+        (painting.circle(walker, 0.26), painting.ORANGE),
     )
 
 
-@draw.picture
-def draw_memory_chain(state: MemoryChainState, params: MemoryChainParams, height: int) -> jax.Array:
+@painting.picture
+def paint_memory_chain(state: MemoryChainState, params: MemoryChainParams, height: int) -> jax.Array:
     """The context as lamps, bright where a bit is 1, and below it the chain with the walker.
 
     Lamps are large while the agent sees them. The bit that is asked for gets a ring when the agent is asked.
     """
     steps = jnp.maximum(params.memory_length, 1) + 1
-    seen = jnp.clip(state.time - 1, 0, params.memory_length)  # a step shows the time before it
+    seen = jnp.clip(state.time - 1, 0, params.memory_length)  # an observation has the time of the step before
     radius = jnp.where(seen == 0, np.float32(0.4), np.float32(0.17))
     grid = _Grid.of(len(state.context), (3.0, 2.45), (5.2, 2.5), most=1.6)
-    panel = draw.box(grid.centre, (grid.columns * grid.side + 0.3, grid.rows * grid.side + 0.3), corner=0.2)
-    lamps = grid.copies(draw.circle((0.0, 0.0), radius), state.context, draw.INK, draw.YELLOW)
+    panel = painting.box(grid.center, (grid.columns * grid.side + 0.3, grid.rows * grid.side + 0.3), corner=0.2)
+    lamps = grid.copies(painting.circle((0.0, 0.0), radius), state.context, painting.INK, painting.YELLOW)
     asked = figures.cell(state.query // grid.columns, state.query % grid.columns, grid.rows)
-    query = draw.scaled(draw.outline(draw.circle(asked, 0.43), 0.14), grid.corner, grid.side)
-    return draw.paint(
+    query = painting.scaled(painting.outline(painting.circle(asked, 0.43), 0.14), grid.corner, grid.side)
+    return painting.paint(
         height,
         _WINDOW,
-        (panel, draw.SHADE),
+        (panel, painting.SHADE),
         lamps,
-        (draw.shown(query, seen >= params.memory_length - 1), draw.BLUE),
+        (painting.shown(query, seen >= params.memory_length - 1), painting.BLUE),
         *_way(0.5, state.time, steps),
-        (draw.circle((_place(state.time, steps), 0.5), 0.24), draw.ORANGE),
+        (painting.circle((_place(state.time, steps), 0.5), 0.24), painting.ORANGE),
     )
 
 
-@draw.picture
-def draw_umbrella_chain(
+@painting.picture
+def paint_umbrella_chain(
     state: UmbrellaChainState, params: UmbrellaChainParams, height: int, n_distractor: int
 ) -> jax.Array:
-    """A person on the way to where it rains or the sun shines, with or without an umbrella, and below the distractors.
+    """A person on the way to rain or sunshine, with or without an umbrella, and the distractors below.
 
     Before the choice the umbrella, which is there at random, is grey.
     """
     length = jnp.maximum(params.chain_length, 1)
     x = _place(state.time, length)
     rains, has_umbrella = state.need_umbrella == 1, state.has_umbrella == 1
-    body = draw.union(
-        draw.segment((x, _GROUND + 0.32), (x, _GROUND + 0.68), 0.2), draw.circle((x, _GROUND + 1.14), 0.21)
+    body = painting.union(
+        painting.segment((x, _GROUND + 0.32), (x, _GROUND + 0.68), 0.2), painting.circle((x, _GROUND + 1.14), 0.21)
     )
-    umbrella = draw.union(_dome((x, _GROUND + 1.3), 0.7), draw.box((x + 0.3, _GROUND + 0.98), (0.06, 1.1)))
-    drop = draw.segment((-0.1, -0.3), (0.1, 0.3), 0.08)
-    rain = draw.scaled(draw.repeated(drop, np.ones((5, 4), np.bool_)), (_RIGHT - 0.8, _GROUND + 0.05), 0.4)
-    return draw.paint(
+    umbrella = painting.union(_dome((x, _GROUND + 1.3), 0.7), painting.box((x + 0.3, _GROUND + 0.98), (0.06, 1.1)))
+    drop = painting.segment((-0.1, -0.3), (0.1, 0.3), 0.08)
+    rain = painting.scaled(painting.repeated(drop, np.ones((5, 4), np.bool_)), (_RIGHT - 0.8, _GROUND + 0.05), 0.4)
+    return painting.paint(
         height,
         _WINDOW,
-        (draw.shown(rain, rains), _RAIN),
-        (_choice(rains, _cloud(), _sun()), figures.either(rains, draw.STONE, draw.YELLOW)),
-        (body, draw.ORANGE),
-        (draw.shown(umbrella, has_umbrella), figures.either(state.time == 0, draw.STONE, draw.BLUE)),
+        (painting.shown(rain, rains), _RAIN),
+        (_choice(rains, _cloud(), _sun()), figures.either(rains, painting.STONE, painting.YELLOW)),
+        (body, painting.ORANGE),
+        (painting.shown(umbrella, has_umbrella), figures.either(state.time == 0, painting.STONE, painting.BLUE)),
         *_way(_GROUND - 0.2, state.time, length),
         *_distractors(unpack(state.distractors, n_distractor)),
     )
 
 
-def _cloud() -> draw.Shape:
+def _cloud() -> painting.Shape:
     x, y = _WEATHER
-    return draw.union(
-        draw.circle((x - 0.38, y), 0.27),
-        draw.circle((x + 0.06, y + 0.13), 0.38),
-        draw.segment((x - 0.38, y - 0.1), (x + 0.46, y - 0.1), 0.2),
+    return painting.union(
+        painting.circle((x - 0.38, y), 0.27),
+        painting.circle((x + 0.06, y + 0.13), 0.38),
+        painting.segment((x - 0.38, y - 0.1), (x + 0.46, y - 0.1), 0.2),
     )
 
 
-def _sun() -> draw.Shape:
-    """A star with eight points: a square and the same square on its corner."""
+def _sun() -> painting.Shape:
+    """A star with eight points: a square, and the same square rotated by 45 degrees."""
     x0, y0 = _WEATHER
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -154,9 +159,9 @@ def _sun() -> draw.Shape:
     return distance
 
 
-def _dome(centre: draw.Point, radius: float) -> draw.Shape:
+def _dome(center: painting.Point, radius: float) -> painting.Shape:
     """The upper half of a disc."""
-    disc, floor = draw.circle(centre, radius), centre[1]
+    disc, floor = painting.circle(center, radius), center[1]
     return lambda x, y: jnp.maximum(disc(x, y), floor - y)
 
 
@@ -165,7 +170,7 @@ def _distractors(bits: jax.Array) -> list[figures.Layer]:
     if not len(bits):
         return []
     grid = _Grid.of(len(bits), (3.0, 0.33), (4.6, 0.5), most=0.22)
-    return [grid.copies(draw.box((0.0, 0.0), (0.8, 0.8)), bits, draw.SHADE, draw.STONE)]
+    return [grid.copies(painting.box((0.0, 0.0), (0.8, 0.8)), bits, painting.SHADE, painting.STONE)]
 
 
 def _way(y: float, time: jax.Array, steps: jax.Array) -> list[figures.Layer]:
@@ -173,13 +178,13 @@ def _way(y: float, time: jax.Array, steps: jax.Array) -> list[figures.Layer]:
     spacing = (_RIGHT - _LEFT) / steps.astype(jnp.float32)
     radius = jnp.clip(0.36 * spacing, 0.04, 0.12)
     return [
-        (beads((_LEFT, y), spacing, count, radius), colour)
-        for count, colour in ((steps, draw.STONE), (jnp.minimum(time, steps), draw.INK))
+        (beads((_LEFT, y), spacing, count, radius), color)
+        for count, color in ((steps, painting.STONE), (jnp.minimum(time, steps), painting.INK))
     ]
 
 
 def _place(time: jax.Array, steps: jax.Array) -> jax.Array:
-    """Where the way has got to at a time."""
+    """The position on the path at a time."""
     return _LEFT + (_RIGHT - _LEFT) * jnp.minimum(time.astype(jnp.float32) / steps.astype(jnp.float32), 1)
 
 
@@ -189,37 +194,39 @@ class _Grid(NamedTuple):
     Attributes:
       rows, columns: how many.
       side: of a square.
-      centre: the middle of the grid.
+      center: the middle of the grid.
     """
 
     rows: int
     columns: int
     side: float
-    centre: draw.Point
+    center: painting.Point
 
     @classmethod
-    def of(cls, count: int, centre: draw.Point, room: tuple[float, float], most: float) -> _Grid:
-        """For `count` squares in a room of a width and a height: large ones, up to `most`, with few left over."""
+    def of(cls, count: int, center: painting.Point, room: tuple[float, float], most: float) -> _Grid:
+        """The grid for `count` squares in an area (width, height): large squares, at most `most`, few unused."""
 
         def grid(columns: int) -> _Grid:
             rows = math.ceil(count / columns)
-            return cls(rows, columns, min(room[0] / columns, room[1] / rows, most), centre)
+            return cls(rows, columns, min(room[0] / columns, room[1] / rows, most), center)
 
         return max(map(grid, range(1, count + 1)), key=lambda grid: grid.side / math.sqrt(grid.rows * grid.columns))
 
     @property
-    def corner(self) -> draw.Point:
-        """The lower left one."""
-        return self.centre[0] - self.columns * self.side / 2, self.centre[1] - self.rows * self.side / 2
+    def corner(self) -> painting.Point:
+        """The lower left corner."""
+        return self.center[0] - self.columns * self.side / 2, self.center[1] - self.rows * self.side / 2
 
-    def copies(self, shape: draw.Shape, bits: jax.Array, low: draw.Colour, high: draw.Colour) -> figures.Layer:
-        """A copy of the shape for each bit, 0 or 1 (n,), line by line from the upper left, in the bit's colour."""
+    def copies(
+        self, shape: painting.Shape, bits: jax.Array, low: painting.Color, high: painting.Color
+    ) -> figures.Layer:
+        """A copy of the shape for each bit, 0 or 1 (n,), line by line from the upper left, in the bit's color."""
         (left, bottom), places = self.corner, self.rows * self.columns
         is_there = (np.arange(places) < len(bits)).reshape(self.rows, self.columns)
-        colour = draw.shades(jnp.pad(bits, (0, places - len(bits))).reshape(is_there.shape), low, high)
-        copies = draw.scaled(draw.repeated(shape, is_there), (left, bottom), self.side)
-        return copies, lambda x, y: colour((x - left) / self.side, (y - bottom) / self.side)
+        color = painting.shades(jnp.pad(bits, (0, places - len(bits))).reshape(is_there.shape), low, high)
+        copies = painting.scaled(painting.repeated(shape, is_there), (left, bottom), self.side)
+        return copies, lambda x, y: color((x - left) / self.side, (y - bottom) / self.side)
 
 
-def _choice(condition: jax.Array, yes: draw.Shape, no: draw.Shape) -> draw.Shape:
+def _choice(condition: jax.Array, yes: painting.Shape, no: painting.Shape) -> painting.Shape:
     return lambda x, y: jnp.where(condition, yes(x, y), no(x, y))

@@ -1,4 +1,4 @@
-"""What several of bsuite's pictures are made of."""
+"""Parts that several of bsuite's pictures share."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import draw, figures
+from envcore import painting
+from envcore.painting import figures
 
-_WORST_REGRET = 10_000  # 1 in each of the episodes that bsuite plays
+_WORST_REGRET = 10_000  # 1 in each of bsuite's episodes
 
 
-def beads(left: draw.Point, spacing: Any, count: Any, radius: Any) -> draw.Shape:
-    """`count` + 1 discs in a row to the right of `left`, the first about it, their centres `spacing` apart."""
+def beads(left: painting.Point, spacing: Any, count: Any, radius: Any) -> painting.Shape:
+    """`count` + 1 discs in a row to the right of `left`, the first centered on it, with centers `spacing` apart."""
     x0, y0, spacing, count, radius = (jnp.asarray(value, jnp.float32) for value in (*left, spacing, count, radius))
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -24,7 +25,7 @@ def beads(left: draw.Point, spacing: Any, count: Any, radius: Any) -> draw.Shape
     return distance
 
 
-def regret(left: draw.Point, length: Any, total: jax.Array, width: Any) -> list[figures.Layer]:
-    """A gauge of the regret over all episodes on a logarithmic scale, which 10,000 fills."""
+def regret(left: painting.Point, length: Any, total: jax.Array, width: Any) -> list[figures.Layer]:
+    """A gauge of the regret over all episodes on a logarithmic scale, full at 10,000."""
     share = jnp.log1p(total) / np.float32(np.log1p(_WORST_REGRET))
-    return figures.gauge(left, length, share, draw.RED, width)
+    return figures.gauge(left, length, share, painting.RED, width)

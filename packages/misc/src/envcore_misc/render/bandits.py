@@ -1,4 +1,4 @@
-"""Pictures of bandits: arms as columns, the arm pulled last over an orange disc, what it paid as a yellow coin."""
+"""Pictures of bandits: arms as columns, the last pulled arm above an orange disc, its payment as a yellow coin."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import draw, figures
+from envcore import painting
+from envcore.painting import figures
 
 if TYPE_CHECKING:
     from envcore_misc.bernoulli_bandit import BernoulliBanditParams, BernoulliBanditState
@@ -16,27 +17,27 @@ if TYPE_CHECKING:
 _BELOW, _ABOVE = 0.9, 0.55  # from the lower edge to the columns, and from the columns to the upper edge
 
 
-@draw.picture
-def draw_bernoulli_bandit(state: BernoulliBanditState, params: BernoulliBanditParams, height: int) -> jax.Array:
-    """How often each arm pays, the best in green, and a coin above the arm that just paid.
+@painting.picture
+def paint_bernoulli_bandit(state: BernoulliBanditState, params: BernoulliBanditParams, height: int) -> jax.Array:
+    """The probability that each arm pays, the best in green, and a coin above the arm that just paid.
 
     The width is the height or more, up to twice as much for many arms.
     """
     num_arms = len(state.reward_probs)
     window, full = _room(num_arms)
     is_best = state.reward_probs >= state.exp_reward_best
-    return draw.paint(
+    return painting.paint(
         height,
         window,
-        (figures.bars(np.full(num_arms, full)), draw.SHADE),
-        (figures.bars(full * state.reward_probs), figures.by_column(is_best, draw.GREEN, draw.BLUE)),
+        (figures.bars(np.full(num_arms, full)), painting.SHADE),
+        (figures.bars(full * state.reward_probs), figures.by_column(is_best, painting.GREEN, painting.BLUE)),
         *_pull(full + 0.3, state, state.last_reward > 0),
         *_time(num_arms, state, params),
     )
 
 
-@draw.picture
-def draw_gaussian_bandit(state: GaussianBanditState, params: GaussianBanditParams, height: int) -> jax.Array:
+@painting.picture
+def paint_gaussian_bandit(state: GaussianBanditState, params: GaussianBanditParams, height: int) -> jax.Array:
     """The mean of the risky arm above or below the safe one's 0, and the last reward at its height.
 
     The columns reach two standard deviations of mean and reward beyond the mean of means; a square.
@@ -49,34 +50,34 @@ def draw_gaussian_bandit(state: GaussianBanditState, params: GaussianBanditParam
         return middle + jnp.clip(scale * value, -full / 2, full / 2)
 
     mean = (1.5, (middle + level(state.mu)) / 2), (0.7, jnp.abs(level(state.mu) - middle))
-    return draw.paint(
+    return painting.paint(
         height,
         window,
-        (figures.bars(np.full(2, full)), draw.SHADE),
-        (draw.box(*mean), figures.either(state.mu > 0, draw.GREEN, draw.RED)),
-        (draw.segment((0.0, middle), (2.0, middle), 0.02), draw.STONE),
-        (draw.segment((0.2, middle), (0.8, middle), 0.05), draw.BLUE),
+        (figures.bars(np.full(2, full)), painting.SHADE),
+        (painting.box(*mean), figures.either(state.mu > 0, painting.GREEN, painting.RED)),
+        (painting.segment((0.0, middle), (2.0, middle), 0.02), painting.STONE),
+        (painting.segment((0.2, middle), (0.8, middle), 0.05), painting.BLUE),
         *_pull(level(state.last_reward), state, True),
         *_time(2, state, params),
     )
 
 
-def _room(num_arms: int) -> tuple[draw.Window, float]:
-    """The window round columns one unit apart that stand on y = 0, and their greatest height."""
+def _room(num_arms: int) -> tuple[painting.Window, float]:
+    """The window around columns one unit apart with y = 0 at the bottom, and their greatest height."""
     height = max(3.0, (num_arms + 0.6) / 2)
     width = max(num_arms + 0.6, height)
-    return draw.Window((num_arms / 2, height / 2 - _BELOW), height, width / height), height - _BELOW - _ABOVE
+    return painting.Window((num_arms / 2, height / 2 - _BELOW), height, width / height), height - _BELOW - _ABOVE
 
 
 def _pull(level: Any, state: Any, paid: Any) -> list[figures.Layer]:
-    """The disc below the arm pulled last and the coin at a level; none before the first pull."""
+    """The disc below the last pulled arm and the coin at a level; neither before the first pull."""
     begun = state.time > 0
     arm = state.last_action.astype(jnp.float32) + 0.5
     coin = (arm, level)
     return [
-        (draw.shown(draw.circle((arm, -0.27), 0.18), begun), draw.ORANGE),
-        (draw.shown(draw.circle(coin, 0.2), begun & paid), draw.INK),
-        (draw.shown(draw.circle(coin, 0.16), begun & paid), draw.YELLOW),
+        (painting.shown(painting.circle((arm, -0.27), 0.18), begun), painting.ORANGE),
+        (painting.shown(painting.circle(coin, 0.2), begun & paid), painting.INK),
+        (painting.shown(painting.circle(coin, 0.16), begun & paid), painting.YELLOW),
     ]
 
 

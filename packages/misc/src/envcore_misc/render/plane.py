@@ -1,4 +1,4 @@
-"""Pictures of machines and swimmers in the plane, whose windows widen to keep them in sight."""
+"""Pictures of machines and swimmers in the plane, whose windows grow to keep them in view."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import draw, trig
+from envcore import painting, trig
 from jax import lax
 
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from envcore_misc.reacher import ReacherParams, ReacherState
     from envcore_misc.swimmer import SwimmerParams, SwimmerState
 
-_WATER: draw.Colour = (205, 226, 240)
-_PALE_GREEN: draw.Colour = (196, 217, 196)
-_PALE_BLUE: draw.Colour = (160, 184, 217)
+_WATER: painting.Color = (205, 226, 240)
+_PALE_GREEN: painting.Color = (196, 217, 196)
+_PALE_BLUE: painting.Color = (160, 184, 217)
 
 
-@draw.picture
-def draw_point_robot(state: PointRobotState, params: PointRobotParams, height: int) -> jax.Array:
-    """The half circle of goals, the goal with its radius, full green if just reached, the robot and its last move.
+@painting.picture
+def paint_point_robot(state: PointRobotState, params: PointRobotParams, height: int) -> jax.Array:
+    """The half circle of goals, the goal with its radius, bright if just reached, the robot and its last move.
 
     The move is a tail behind the robot, in the direction that it came from; width is 3/2 of the height.
     """
@@ -35,59 +35,59 @@ def draw_point_robot(state: PointRobotState, params: PointRobotParams, height: i
     side = _greatest(1.5 * radius, 1.1 * jnp.abs(x) + margin, jnp.abs(goal[0]) + params.goal_radius + margin)
     high = _greatest(1.35 * radius, 1.1 * y + margin, goal[1] + params.goal_radius + margin)
     depth = _greatest(0.5 * radius, margin - 1.1 * y, params.goal_radius - goal[1] + margin)
-    window = draw.Window.around((-side, side), (-depth, high), aspect=1.5)
+    window = painting.Window.around((-side, side), (-depth, high), aspect=1.5)
     distance = jnp.where(params.dense_reward, -state.last_reward, jnp.where(state.last_reward > 0, 0.0, jnp.inf))
     reached = (distance <= params.goal_radius) & (state.time > 0)
     size = 0.045 * window.height
     share = jnp.clip(state.last_action / params.max_force, -1, 1) * 4 * size
-    tail = draw.segment((x - share[0], y - share[1]), (x, y), 0.45 * size)
-    return draw.paint(
+    tail = painting.segment((x - share[0], y - share[1]), (x, y), 0.45 * size)
+    return painting.paint(
         height,
         window,
-        (draw.arc((0.0, 0.0), radius, 0.0, np.pi, 0.05 * radius), draw.SHADE),
-        (draw.circle(goal, params.goal_radius), _PALE_GREEN),
-        (draw.shown(draw.circle(goal, params.goal_radius), reached), draw.GREEN),
-        (draw.circle(goal, 0.06 * radius), draw.GREEN),
-        (draw.shown(tail, ~reached), _PALE_BLUE),
-        (draw.circle((x, y), size), draw.BLUE),
+        (painting.arc((0.0, 0.0), radius, 0.0, np.pi, 0.05 * radius), painting.SHADE),
+        (painting.circle(goal, params.goal_radius), _PALE_GREEN),
+        (painting.shown(painting.circle(goal, params.goal_radius), reached), painting.GREEN),
+        (painting.circle(goal, 0.06 * radius), painting.GREEN),
+        (painting.shown(tail, ~reached), _PALE_BLUE),
+        (painting.circle((x, y), size), painting.BLUE),
     )
 
 
-@draw.picture
-def draw_reacher(state: ReacherState, params: ReacherParams, height: int) -> jax.Array:
-    """The arm with its links in turn blue and orange, the circle that it can reach, and the goal; a square."""
+@painting.picture
+def paint_reacher(state: ReacherState, params: ReacherParams, height: int) -> jax.Array:
+    """The arm with alternating blue and orange links, the circle that it can reach, and the goal; a square."""
     reach = jnp.abs(params.link_lengths).sum()
     side = 1.08 * _greatest(reach, *jnp.abs(params.goal_low), *jnp.abs(params.goal_high))
     x = jnp.cumsum(params.link_lengths * trig.cos(state.angles))
     y = jnp.cumsum(params.link_lengths * trig.sin(state.angles))
-    joints: list[draw.Point] = [(0.0, 0.0), *zip(x, y, strict=True)]
+    joints: list[painting.Point] = [(0.0, 0.0), *zip(x, y, strict=True)]
     width = side * 0.045
-    links = [draw.segment(start, end, width) for start, end in itertools.pairwise(joints)]
-    return draw.paint(
+    links = [painting.segment(start, end, width) for start, end in itertools.pairwise(joints)]
+    return painting.paint(
         height,
-        draw.Window.around((-side, side), (-side, side)),
-        (draw.arc((0.0, 0.0), reach, 0.0, 2 * np.pi, 0.3 * width), draw.SHADE),
-        (draw.circle((0.0, 0.0), 2 * width), draw.STONE),
-        (draw.circle((state.goal_xy[0], state.goal_xy[1]), 2 * width), draw.GREEN),
-        (draw.union(*links[::2]), draw.BLUE),
-        *[(draw.union(*links[1::2]), draw.ORANGE)][: len(links) - 1],
-        (draw.union(*[draw.circle(joint, 0.5 * width) for joint in joints[:-1]]), draw.INK),
+        painting.Window.around((-side, side), (-side, side)),
+        (painting.arc((0.0, 0.0), reach, 0.0, 2 * np.pi, 0.3 * width), painting.SHADE),
+        (painting.circle((0.0, 0.0), 2 * width), painting.STONE),
+        (painting.circle((state.goal_xy[0], state.goal_xy[1]), 2 * width), painting.GREEN),
+        (painting.union(*links[::2]), painting.BLUE),
+        *[(painting.union(*links[1::2]), painting.ORANGE)][: len(links) - 1],
+        (painting.union(*[painting.circle(joint, 0.5 * width) for joint in joints[:-1]]), painting.INK),
     )
 
 
-@draw.picture
-def draw_swimmer(state: SwimmerState, params: SwimmerParams, height: int) -> jax.Array:
-    """The swimmer, its head where it swims to, the goal, and the urchins where rewards are lost; a square."""
+@painting.picture
+def paint_swimmer(state: SwimmerState, params: SwimmerParams, height: int) -> jax.Array:
+    """The swimmer, heading in its direction of motion, the goal, and the urchins where rewards are lost; a square."""
     x, y = state.xy[0], state.xy[1]
     bounds = [params.goal_low, params.goal_high, params.urchin_low.reshape(-1), params.urchin_high.reshape(-1)]
     side = _greatest(1.15 * jnp.abs(jnp.concatenate(bounds)).max(), 1.2 * jnp.abs(x), 1.2 * jnp.abs(y))
-    fish = draw.placed(_fish(0.15 * side), (x, y), jnp.arctan2(state.xy_vel[1], state.xy_vel[0]))
-    return draw.paint(
+    fish = painting.placed(_fish(0.15 * side), (x, y), jnp.arctan2(state.xy_vel[1], state.xy_vel[0]))
+    return painting.paint(
         height,
-        draw.Window.around((-side, side), (-side, side)),
-        (draw.circle((state.goal_xy[0], state.goal_xy[1]), jnp.maximum(0.1, 0.04 * side)), draw.GREEN),
-        *[(_urchins(state.urchin_xys, jnp.maximum(0.18, 0.06 * side)), draw.RED)][: len(state.urchin_xys)],
-        (fish, draw.ORANGE),
+        painting.Window.around((-side, side), (-side, side)),
+        (painting.circle((state.goal_xy[0], state.goal_xy[1]), jnp.maximum(0.1, 0.04 * side)), painting.GREEN),
+        *[(_urchins(state.urchin_xys, jnp.maximum(0.18, 0.06 * side)), painting.RED)][: len(state.urchin_xys)],
+        (fish, painting.ORANGE),
         background=_WATER,
     )
 
@@ -96,19 +96,19 @@ def _greatest(*numbers: Any) -> jax.Array:
     return functools.reduce(jnp.maximum, numbers)
 
 
-def _fish(length: Any) -> draw.Shape:
+def _fish(length: Any) -> painting.Shape:
     """A fish that swims to the right, from `-length` to `length`."""
-    radius, off = 0.85 * length, 0.47 * length  # of the two discs whose common part is the body
-    tail = draw.polygon((-0.1 * length, 0.0), (-length, 0.5 * length), (-length, -0.5 * length))
+    radius, off = 0.85 * length, 0.47 * length  # of the two discs whose intersection is the body
+    tail = painting.polygon((-0.1 * length, 0.0), (-length, 0.5 * length), (-length, -0.5 * length))
 
     def body(x: jax.Array, y: jax.Array) -> jax.Array:
-        return draw.circle((0.3 * length, -off), radius)(x, jnp.abs(y))
+        return painting.circle((0.3 * length, -off), radius)(x, jnp.abs(y))
 
-    return draw.union(body, tail)
+    return painting.union(body, tail)
 
 
-def _urchins(places: jax.Array, size: jax.Array) -> draw.Shape:
-    """Stars at places, float32 (n, 2), with eight spikes that end `size` from the middle."""
+def _urchins(places: jax.Array, size: jax.Array) -> painting.Shape:
+    """Stars at points, float32 (n, 2), with eight spikes that end `size` from the center."""
     core, spike = 0.45 * size, 0.55 * size
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -119,10 +119,10 @@ def _urchins(places: jax.Array, size: jax.Array) -> draw.Shape:
             dx, dy = jnp.where(nearer, other_x, dx), jnp.where(nearer, other_y, dy)
         radius = jnp.maximum(jnp.sqrt(dx * dx + dy * dy), np.float32(1e-6))
         cosine, sine = dx / radius, dy / radius
-        for _ in range(2):  # of four times the angle
+        for _ in range(2):  # doubles the angle
             cosine, sine = cosine * cosine - sine * sine, 2 * cosine * sine
-        slope = 4 * spike * cosine / radius  # along the edge, which makes the distance shorter
+        slope = 4 * spike * cosine / radius  # of the edge, which makes the distance shorter
         star = (radius - core - spike * (1 - jnp.abs(sine))) * lax.rsqrt(1 + slope * slope)
-        return jnp.minimum(star, radius - core)  # at the middle the slope has no bounds
+        return jnp.minimum(star, radius - core)  # the slope is unbounded at the center
 
     return distance

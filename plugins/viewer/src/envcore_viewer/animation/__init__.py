@@ -1,4 +1,4 @@
-"""Moving pictures: saving frames, writing captions under them, and showing several side by side.
+"""Animations: saving frames, adding captions, and joining several into a mosaic.
 
 Frames are uint8 (time, height, width, 3). Imports no JAX, and Pillow only when it is needed.
 """

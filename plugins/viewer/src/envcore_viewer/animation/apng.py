@@ -1,7 +1,7 @@
-"""Animated PNG: lossless, and any fraction of a second.
+"""Animated PNG: lossless, with frame times in any fraction of a second.
 
-Pillow compresses the pictures. It would also join them to an animation, but it holds them all in memory until the
-last one, and counts in thousandths of a second.
+Pillow compresses the pictures. It could also write the animation, but it would hold all pictures in memory, and it
+rounds frame times to milliseconds.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import BinaryIO
 
 import numpy as np
 
-FPS = (0.01, 90)  # browsers slow down a frame that lasts no more than a hundredth of a second
+FPS = (0.01, 90)  # browsers slow down frames of a hundredth of a second or less
 SIDE = 2**31 - 1
 
 
 def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
-    """Stores of each frame the smallest rectangle that has all changes in it."""
+    """Stores the smallest rectangle of each frame that contains all changes."""
     period = Fraction(1 / fps)
-    period = period.limit_denominator(65535 // max(1, math.ceil(period)))  # two numbers of 16 bits
+    period = period.limit_denominator(65535 // max(1, math.ceil(period)))  # two 16-bit numbers
     delay = struct.pack(">HH", period.numerator, period.denominator)
-    number = 0  # of the animation's chunks
+    number = 0  # sequence number of the animation's chunks
     before = None
     file.write(b"\x89PNG\r\n\x1a\n")
     for frame in frames:
@@ -36,7 +36,9 @@ def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
             _write_chunk(file, b"acTL", struct.pack(">II", len(frames), 0))
         place = rows.stop - rows.start, columns.start, rows.start
         size = struct.pack(">IIII", columns.stop - columns.start, *place)
-        _write_chunk(file, b"fcTL", struct.pack(">I", number) + size + delay + b"\0\0")  # replaces, and stays
+        _write_chunk(
+            file, b"fcTL", struct.pack(">I", number) + size + delay + b"\0\0"
+        )  # replaces pixels, is not disposed of
         if before is None:
             _write_chunk(file, b"IDAT", chunks[b"IDAT"])
         else:
@@ -48,7 +50,7 @@ def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
 
 
 def _changes(before: np.ndarray | None, frame: np.ndarray) -> tuple[slice, slice]:
-    """The rows and columns between which a frame differs from the one before; one pixel where it does not."""
+    """The rows and columns in which a frame differs from the one before; one pixel if it does not differ."""
     if before is None:
         return slice(0, frame.shape[0]), slice(0, frame.shape[1])
     differs = (frame != before).any(-1)
@@ -59,7 +61,7 @@ def _changes(before: np.ndarray | None, frame: np.ndarray) -> tuple[slice, slice
 
 
 def _compressed(picture: np.ndarray) -> Iterator[tuple[bytes, bytes]]:
-    """The chunks of a PNG by their names, those of its data joined."""
+    """The chunks of a PNG with their names; the data chunks are joined into one."""
     from PIL import Image
 
     buffer = io.BytesIO()

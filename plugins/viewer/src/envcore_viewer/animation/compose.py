@@ -1,4 +1,4 @@
-"""Captions under frames, and several animations in one."""
+"""Captions under frames, and mosaics of several animations."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from envcore_viewer.animation.files import checked_frames, empty_frames
 from envcore_viewer.errors import AnimationError
 
 NARROWEST = 32
-"""Pixels: no caption is written under a picture of less width, where it would be a column of single letters."""
+"""The smallest width in pixels of a picture with a caption; a narrower one would have room for single letters only."""
 
 
 def caption(frames: Any, texts: Iterable[str]) -> np.ndarray:
-    """Adds a strip under each frame, with its text.
+    """Adds a strip with a text under each frame.
 
-    The parts of a text, which two spaces or more divide, each have their place for the whole sequence, so that nothing
-    moves but what changes. A part that does not fit beside the others begins a new line; one that is wider than
-    the picture is divided. The strip is as high on every frame.
+    The parts of a text, separated by two or more spaces, keep their positions for the whole sequence, so that only what
+    changes moves. A part that does not fit on the line starts a new one; one that is wider than the picture is split.
+    The strip has the same height on every frame.
 
     Args:
       frames: uint8 (time, height, width, 3), at least 32 pixels wide.
@@ -33,7 +33,7 @@ def caption(frames: Any, texts: Iterable[str]) -> np.ndarray:
       uint8 (time, height + strip, width, 3).
 
     Raises:
-      AnimationError: the frames are none or too narrow, or there are more or fewer texts than frames.
+      AnimationError: there are no frames, they are too narrow, or the numbers of texts and frames differ.
     """
     from PIL import Image, ImageDraw
 
@@ -55,7 +55,7 @@ def caption(frames: Any, texts: Iterable[str]) -> np.ndarray:
 
 
 def strip_height(texts: Sequence[str], height: int, width: int) -> int:
-    """Pixels that `caption` adds under pictures of a size."""
+    """The number of pixels that `caption` adds below pictures of a size."""
     return _layout(texts, height, width).height
 
 
@@ -63,20 +63,20 @@ def check_width(width: int) -> None:
     """Raises `AnimationError` for pictures that are too narrow for a caption."""
     if width < NARROWEST:
         raise AnimationError(
-            f"a picture needs a width of {NARROWEST} pixels for a caption, this one has {width}: draw it larger, or "
+            f"a picture needs a width of {NARROWEST} pixels for a caption, this one has {width}: render it larger, or "
             "without a caption."
         )
 
 
 class _Layout(NamedTuple):
-    columns: list[tuple[str, ...]]  # each part's text on every frame
-    places: list[tuple[int, int]]  # and where it begins in the strip: x and y in pixels
+    columns: list[tuple[str, ...]]  # the text of each part on every frame
+    places: list[tuple[int, int]]  # and its position in the strip: x and y in pixels
     height: int
     font: Any
 
 
 def _layout(texts: Sequence[str], height: int, width: int) -> _Layout:
-    """Where everything is in the strips under pictures of a size."""
+    """The layout of the strips under pictures of a size."""
     from PIL import ImageFont
 
     check_width(width)
@@ -95,29 +95,31 @@ def _layout(texts: Sequence[str], height: int, width: int) -> _Layout:
 
 
 def mosaic(videos: Iterable[Any], columns: int | None = None, gap: int = 8) -> np.ndarray:
-    """Shows several animations at once, row by row.
+    """Joins several animations into one, row by row.
 
-    Each is in the middle of a cell, and all cells are as large as the largest needs. One that is shorter than the
-    longest holds its last frame.
+    Each is centered in a cell, and all cells have the size of the largest animation. An animation that is shorter than
+    the longest stays at its last frame.
 
     Args:
-      videos: each uint8 (time, height, width, 3); sizes and lengths may differ.
-      columns: how many in a row; by default about as many as there are rows.
-      gap: pixels between cells.
+      videos: uint8 (time, height, width, 3) each; sizes and lengths may differ.
+      columns: number of columns; by default about as many as rows.
+      gap: number of pixels between cells.
 
     Returns:
       uint8 (time, height, width, 3).
 
     Raises:
-      AnimationError: there are none, one of them has no frames or another shape or dtype, `columns` is no positive
-        integer or `gap` is negative.
+      AnimationError: there are no animations, one of them has no frames or the wrong shape or dtype, `columns` is not a
+        positive integer, or `gap` is negative.
     """
     videos = [checked_frames(video) for video in videos]
     if not videos:
         raise AnimationError("there are no animations to show together: a mosaic needs at least one.")
     columns = _columns_of(len(videos)) if columns is None else columns
     if not isinstance(columns, int) or columns < 1 or not isinstance(gap, int) or gap < 0:
-        raise AnimationError(f"a mosaic needs at least one column and no negative gap, got {columns!r} and {gap!r}.")
+        raise AnimationError(
+            f"a mosaic needs at least one column and a gap of at least 0, got {columns!r} and {gap!r}."
+        )
     columns = min(columns, len(videos))
     time, height, width = (max(video.shape[axis] for video in videos) for axis in range(3))
     out = empty_frames((time, *mosaic_size(len(videos), height, width, columns, gap), 3))
@@ -133,7 +135,7 @@ def mosaic(videos: Iterable[Any], columns: int | None = None, gap: int = 8) -> n
 
 
 def mosaic_size(count: int, height: int, width: int, columns: int | None = None, gap: int = 8) -> tuple[int, int]:
-    """Height and width of a mosaic of `count` pictures of a size."""
+    """The height and width of a mosaic of `count` pictures of a size."""
     columns = min(_columns_of(count) if columns is None else columns, count)
     return math.ceil(count / columns) * (height + gap) - gap, columns * (width + gap) - gap
 
@@ -143,7 +145,7 @@ def _columns_of(count: int) -> int:
 
 
 def _columns(texts: Sequence[str], room: float, measure: Any, separators: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Divides texts at the first separator, and what is still too wide at the next ones, at last anywhere."""
+    """Splits texts at the first separator, parts that are still too wide at the next ones, and finally anywhere."""
     if separators:
         parts = [[part.strip() for part in text.split(separators[0]) if part.strip()] for text in texts]
     else:

@@ -1,4 +1,4 @@
-"""Files of frames: which formats there are, and how one is written without ever leaving half a file."""
+"""Animation files: the formats, and writing one without ever leaving a partial file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from envcore_viewer.animation import apng, gif, mp4, webp
-from envcore_viewer.animation.timing import rate, shown
+from envcore_viewer.animation.timing import format_fps, fps_as_float
 from envcore_viewer.errors import AnimationError
 
 
 class _Format(NamedTuple):
     name: str
-    fps: tuple[float, float]  # the slowest and the fastest that it plays
-    side: int  # the longest side of a picture in pixels
+    fps: tuple[float, float]  # the lowest and the highest that it supports
+    side: int  # the largest height or width in pixels
     write: Callable[[BinaryIO, np.ndarray, float], None]
 
 
@@ -38,35 +38,36 @@ _FORMATS = {
 
 
 def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -> None:
-    """Writes frames to a file whose suffix decides the format.
+    """Writes frames to a file in the format of its suffix.
 
-    | suffix           | colours                            | fps          |
+    | suffix           | colors                             | fps          |
     | ---------------- | ---------------------------------- | ------------ |
     | `.gif`           | 255 of them, chosen for all frames | 0.01 to 50   |
     | `.webp`          | exact                              | 0.01 to 90   |
     | `.apng`, `.png`  | exact                              | 0.01 to 90   |
     | `.mp4` (H.264)   | nearly exact, blurred by a pixel   | 0.01 to 1000 |
 
-    All but MP4 loop for ever. An MP4 has even sides: an odd one repeats its last row or column; it needs the extra
-    `envcore-viewer[video]`. The file appears, or takes the place of an older one and keeps its permissions, when it is
-    complete: whatever goes wrong, no half-written one is left. A link stays one: the file it leads to is written.
+    All formats but MP4 loop forever. MP4 needs the extra `envcore-viewer[video]`, and even sides: an odd side is padded
+    with its last row or column. The file appears, or replaces an older one and keeps its permissions, only when it is
+    complete: whatever goes wrong, no partial file is left. A symbolic link is kept, and its target is written.
 
     Args:
       path: the file.
       frames: uint8 (time, height, width, 3), a numpy or JAX array.
-      fps: frames per second. In a GIF or a WebP, frames that show no change may be stored as a single one that lasts
-        longer.
+      fps: frames per second. In a GIF or a WebP, equal frames may be stored as one frame that lasts longer.
 
     Raises:
-      AnimationError: there are no frames, or they have another shape or dtype, or are too large for the format; `fps`
-        is out of range; the path cannot be written to.
+      AnimationError: there are no frames, they have the wrong shape or dtype, or they are too large for the format;
+        `fps` is out of range; or the path cannot be written to.
       MissingExtraError: an `AnimationError`; the format needs an extra that is not installed.
     """
     path = checked_path(path)
     frames = checked_frames(frames)
     with _explained(path):
         target = path.resolve()
-        new = target.with_name(f".{secrets.token_hex(8)}")  # the name itself may be as long as a name can be
+        new = target.with_name(
+            f".{secrets.token_hex(8)}"
+        )  # not derived from the name, which may be as long as a name can be
         try:
             with new.open("xb") as file:
                 write(file, path.suffix, frames, fps)
@@ -78,17 +79,16 @@ def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -
 
 
 def check_writable(path: str | os.PathLike[str], fps: float = 30, size: tuple[int, int] | None = None) -> None:
-    """Raises what `save_animation` would raise because of these arguments: call it before a long computation.
+    """Raises the errors that `save_animation` would raise for these arguments; call it before a long computation.
 
     Args:
       path: the file.
       fps: frames per second.
-      size: height and width of the frames in pixels, if they are known.
+      size: the height and width of the frames in pixels, if known.
 
     Raises:
-      AnimationError: the suffix is none that can be written, the folder does not exist or refuses new files, or the
-        path is itself a folder, a device or read-only; the format does not play that many frames per second, or has
-        no pictures of that size.
+      AnimationError: the suffix is unknown; the folder does not exist or is not writable; the path is a folder, a
+        device or read-only; or the format does not support the frame rate or the size.
       MissingExtraError: an `AnimationError`; the format needs an extra that is not installed.
     """
     path = checked_path(path)
@@ -101,7 +101,7 @@ def check_writable(path: str | os.PathLike[str], fps: float = 30, size: tuple[in
 
 
 def write(file: BinaryIO, suffix: str, frames: np.ndarray, fps: float) -> None:
-    """Writes checked frames into an open file, in the format of a suffix; an MP4 only into one that has a name.
+    """Writes checked frames into an open file in the format of a suffix; for an MP4, the file needs a name.
 
     Raises:
       AnimationError: the frames are too large for the format, or `fps` is out of range.
@@ -113,13 +113,13 @@ def write(file: BinaryIO, suffix: str, frames: np.ndarray, fps: float) -> None:
 
 
 def nearest_fps(suffix: str, fps: float) -> float:
-    """The number of frames per second nearest to `fps` that a format plays."""
+    """The frame rate nearest to `fps` that a format supports."""
     slowest, quickest = _FORMATS[suffix.lower()].fps
     return min(max(fps, slowest), quickest)
 
 
 def checked_frames(frames: Any) -> np.ndarray:
-    """The frames as a numpy array.
+    """Returns the frames as a numpy array.
 
     Raises:
       AnimationError: they are not uint8 (time, height, width, 3), or there are none.
@@ -135,26 +135,26 @@ def checked_frames(frames: Any) -> np.ndarray:
 
 
 def empty_frames(shape: tuple[int, ...]) -> np.ndarray:
-    """Room for frames, uint8 (..., height, width, 3).
+    """Returns an uninitialized array for frames, uint8 (..., height, width, 3).
 
     Raises:
       AnimationError: there is not enough memory.
     """
     try:
         return np.empty(shape, np.uint8)
-    except (MemoryError, ValueError) as error:  # numpy's for sizes that no machine has
+    except (MemoryError, ValueError) as error:  # numpy raises ValueError for impossible sizes
         *count, height, width, _ = shape
         raise AnimationError(
             f"{math.prod(count)} frames of {width} x {height} pixels need {math.prod(shape) / 2**30:.1f} GiB, more "
-            "than there is: take fewer or smaller ones."
+            "than is available: use fewer or smaller frames."
         ) from error
 
 
 def checked_path(path: Any) -> Path:
-    """The path as one.
+    """Returns the path as a `Path`.
 
     Raises:
-      AnimationError: no file can be written there, or none of this name.
+      AnimationError: a file cannot be written there, or the suffix is unknown.
       MissingExtraError: the format needs an extra that is not installed.
     """
     try:
@@ -174,7 +174,7 @@ def checked_path(path: Any) -> Path:
     if not in_folder:
         raise AnimationError(f"cannot write {_name(path)}: the folder {_name(folder)} does not exist; create it first.")
     if old and not stat.S_ISREG(old):
-        raise AnimationError(f"cannot write {_name(path)}: what has this name is no file; choose another name.")
+        raise AnimationError(f"cannot write {_name(path)}: it exists and is not a regular file; choose another name.")
     if old and not os.access(path, os.W_OK):
         raise AnimationError(f"cannot write {_name(path)}: the file is read-only; choose another name.")
     if path.suffix.lower() == ".mp4":
@@ -183,7 +183,7 @@ def checked_path(path: Any) -> Path:
 
 
 def _status(path: Path) -> int:
-    """The mode of what a path leads to; 0 where there is nothing."""
+    """The mode of the file at a path, following links; 0 if there is none."""
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -193,31 +193,31 @@ def _status(path: Path) -> int:
 
 
 def _name(path: Path) -> str:
-    """A path in a message of one line."""
+    """A path for an error message on one line."""
     return str(path) if str(path).isprintable() else repr(str(path))
 
 
 def _check_size(kind: _Format, height: int, width: int) -> None:
     if max(height, width) > kind.side:
         raise AnimationError(
-            f"{kind.name} is at most {kind.side} pixels wide and high, the frames are {width} by {height}: "
+            f"{kind.name} can be at most {kind.side} pixels wide and high, the frames are {width} by {height}: "
             "make them smaller."
         )
 
 
 def _checked_fps(kind: _Format, fps: Any) -> float:
     slowest, quickest = kind.fps
-    if not slowest <= rate(fps) <= quickest:
+    if not slowest <= fps_as_float(fps) <= quickest:
         raise AnimationError(
-            f"{kind.name} plays from {slowest} to {quickest} frames per second, got {shown(fps)}: "
+            f"{kind.name} supports {slowest} to {quickest} frames per second, got {format_fps(fps)}: "
             "choose another number, or another format."
         )
-    return rate(fps)
+    return fps_as_float(fps)
 
 
 @contextlib.contextmanager
 def _explained(path: Path) -> Generator[None]:
-    """Turns the system's refusals into errors that say what to do."""
+    """Turns system errors into errors that say what to do."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""GIF: at most 255 colours for all frames, and hundredths of a second."""
+"""GIF: at most 255 colors for all frames, frame times in hundredths of a second."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from envcore_viewer.animation.timing import durations
 
-FPS = (0.01, 50)  # viewers slow down a frame that lasts only one hundredth
+FPS = (0.01, 50)  # viewers slow down frames of one hundredth of a second
 SIDE = 65535
-_LONGEST = 600  # seconds that an image may last: they are counted in 16 bits
+_LONGEST = 600  # seconds that an image may last: frame times are 16-bit numbers
 
 
 def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
-    """One palette serves all frames, without dithering, and what stands still is not stored again: no flicker."""
-    colours, index = _palette(frames)
-    unchanged = len(colours)  # the index of a pixel that keeps its colour; the palette needs an entry for it
-    palette = _bytes(np.append(colours, 0)).tobytes()
+    """Writes with one palette for all frames, without dithering, and stores only pixels that change: no flicker."""
+    colors, index = _palette(frames)
+    unchanged = len(colors)  # the index for pixels that keep their color; the palette needs an entry for it
+    palette = _bytes(np.append(colors, 0)).tobytes()
     first, *others = _images(index, frames, unchanged, palette, int(_LONGEST * fps))
     first.save(
         file,
@@ -34,7 +34,7 @@ def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
 
 
 def _palette(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """At most 255 colours for all frames, and the index of a near one of them for every colour that occurs."""
+    """Returns at most 255 colors for all frames, and for every color that occurs the index of a similar one."""
     from PIL import Image
 
     occurs = np.zeros(1 << 24, np.bool_)
@@ -43,8 +43,8 @@ def _palette(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     present = chosen = np.flatnonzero(occurs)
     index = np.zeros(1 << 24, np.uint8)
     if len(present) > 255:
-        colours, counts = np.unique(_words(frames[:: len(frames) // 8 + 1]), return_counts=True)
-        frequent = colours[np.argsort(counts)[-16:]]  # large areas keep their exact colours
+        colors, counts = np.unique(_words(frames[:: len(frames) // 8 + 1]), return_counts=True)
+        frequent = colors[np.argsort(counts)[-16:]]  # large areas keep their exact colors
         sample = Image.fromarray(_bytes(present[None, :: len(present) // 32768 + 1]))
         blends = sample.quantize(239, Image.Quantize.MAXCOVERAGE)
         chosen = np.union1d(frequent, _words(np.asarray(blends.convert("RGB"))))
@@ -57,9 +57,9 @@ def _palette(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _images(index: np.ndarray, frames: np.ndarray, unchanged: int, palette: bytes, every: int) -> Iterator[Any]:
-    """The frames as images with a palette, in which `unchanged` stands for what is as it was in the frame before.
+    """The frames as palette images, in which the index `unchanged` marks pixels equal to those of the previous frame.
 
-    Pillow joins images that are equal; one pixel is stored again in one of `every` of them, which ends the run.
+    Pillow merges equal images into one; in one of `every` images one pixel is stored anyway, which ends such a run.
     """
     from PIL import Image
 
@@ -76,7 +76,7 @@ def _images(index: np.ndarray, frames: np.ndarray, unchanged: int, palette: byte
 
 
 def _words(pixels: np.ndarray) -> np.ndarray:
-    """Red, green and blue in one integer: from uint8 (..., 3) to int32 (...)."""
+    """Packs red, green and blue into one integer: from uint8 (..., 3) to int32 (...)."""
     red, green, blue = (pixels[..., i].astype(np.int32) for i in range(3))
     return (red << 16) | (green << 8) | blue
 

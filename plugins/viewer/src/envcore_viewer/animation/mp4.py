@@ -1,4 +1,4 @@
-"""MP4: H.264 as every player shows it, written by ffmpeg."""
+"""MP4: H.264 that every player supports, written by ffmpeg."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SIDE = 16384
 
 
 def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
-    """Overwrites the file by its name; it goes back and forth in it, so a stream will not do.
+    """Overwrites the file by its name: ffmpeg needs to seek in it, so a stream is not enough.
 
     Raises:
       OSError: ffmpeg could not write it.
     """
     height, width = frames.shape[1:3]
-    if height % 2 or width % 2:  # colours are stored for two by two pixels
+    if height % 2 or width % 2:  # colors are stored for blocks of 2 x 2 pixels
         frames = np.pad(frames, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)), "edge")
         height, width = frames.shape[1:3]
     options = {
@@ -33,7 +33,7 @@ def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
         "-framerate": str(Fraction(fps).limit_denominator(10000)),
         "-i": "-",
     }
-    # Players guess the meaning of colours from the size of the picture where a file does not say it.
+    # Players guess the color space from the size of the picture if the file does not declare it.
     encoding = {
         "-vf": "scale=out_color_matrix=bt709:out_range=tv",
         "-c:v": "libx264",
@@ -63,10 +63,10 @@ def _signal_name(number: int) -> str:
 
 
 def ffmpeg() -> str:
-    """The program that the extra installs.
+    """Returns the path of ffmpeg, which the extra installs.
 
     Raises:
-      MissingExtraError: there is none.
+      MissingExtraError: the extra is not installed.
     """
     try:
         return importlib.import_module("imageio_ffmpeg").get_ffmpeg_exe()

@@ -1,4 +1,4 @@
-"""Frames per second, and when frames end in the units that a format counts in."""
+"""Frame rates, and frame times in the units of a format."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 
-def rate(fps: Any) -> float:
-    """Frames per second as a float; NaN, which is in no range, for what is no number."""
+def fps_as_float(fps: Any) -> float:
+    """Returns frames per second as a float; NaN, which is outside every range, for anything but a number."""
     with contextlib.suppress(OverflowError):
         return float(fps) if _is_number(fps) else math.nan
     return math.inf
 
 
-def shown(fps: Any) -> str:
-    """Frames per second as a message of one line shows them, whatever was given."""
+def format_fps(fps: Any) -> str:
+    """Formats frames per second for an error message on one line, whatever was given."""
     return str(fps) if _is_number(fps) else " ".join(reprlib.repr(fps).split())
 
 
@@ -27,8 +27,8 @@ def _is_number(fps: Any) -> bool:
 
 
 def durations(count: int, fps: float, units: int) -> np.ndarray:
-    """How long each of `count` frames lasts, in 1/units of a second, int (count,).
+    """The duration of each of `count` frames, in 1/units of a second, int (count,).
 
-    Their ends are rounded, so that errors do not add up: at 30 fps and 100 units they last 3, 4 and 3 in turn.
+    The ends of frames are rounded, so that errors do not accumulate: at 30 fps and 100 units they last 3, 4, 3, ...
     """
     return np.diff(np.round(units / fps * np.arange(count + 1))).astype(int)

@@ -1,4 +1,4 @@
-"""WebP: lossless, and thousandths of a second."""
+"""WebP: lossless, frame times in milliseconds."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from envcore_viewer.animation.timing import durations
 
-FPS = (0.01, 90)  # browsers slow down a frame that lasts no more than ten thousandths
+FPS = (0.01, 90)  # browsers slow down frames of ten milliseconds or less
 SIDE = 16383
 
 
 def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
-    """Stores what changes, with the colours that it has."""
+    """Stores only changes, losslessly."""
     from PIL import Image
 
     first, *others = map(Image.fromarray, frames)
@@ -23,7 +23,7 @@ def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
         save_all=True,
         append_images=others,
         lossless=True,
-        quality=20,  # of a lossless picture this is the effort, as method is: more takes four times as long
+        quality=20,  # for lossless pictures this is the effort, like method: more takes four times as long
         method=1,
         duration=durations(len(frames), fps, 1000).tolist(),
         loop=0,

@@ -1,4 +1,4 @@
-"""The pictures that environments' `render` returns: checking their type, and fitting them into a size."""
+"""Calling an environment's `render`: checks the type of its pictures, and fits them into a size."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore.draw import checked_height
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidArgumentError
+from envcore.painting import checked_height
 
 
 def render_instant(env: Environment[Any, Any], state: Any, params: Any, height: int) -> jax.Array:
-    """Draws the states of one instant: one, a batch if `env` is one, or several in an axis of their own."""
+    """Renders the states of one instant: one state, a batch if `env` is one, or several along an extra leading axis."""
 
     def render(state: Any) -> jax.Array:
         return env.render(state, params, height=height)
@@ -27,19 +27,19 @@ def render_instant(env: Environment[Any, Any], state: Any, params: Any, height: 
 
 
 def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: Any) -> jax.ShapeDtypeStruct:
-    """The type of the picture that `env.render` returns, found without drawing one.
+    """Returns the shape and dtype of the picture that `env.render` returns, without rendering it.
 
     Args:
       env: the environment.
-      state: a state, or its `jax.ShapeDtypeStruct`s; or those of several environments in a first axis.
+      state: a state, or its `jax.ShapeDtypeStruct`s; or several along a leading axis.
       params: as for `render`.
-      height: of the picture, in pixels.
+      height: the height of the picture, in pixels.
 
     Returns:
-      uint8 (height, width, 3), after the axes of `state.time`.
+      uint8 (height, width, 3), preceded by the axes of `state.time`.
 
     Raises:
-      InvalidArgumentError: the height is no positive integer.
+      InvalidArgumentError: the height is not a positive integer.
       EnvironmentDefinitionError: `render` returns something else, or does not take a height.
       NoPictureError: the environment does not implement `paint`.
     """
@@ -53,7 +53,7 @@ def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: 
     except TypeError as error:
         if isinstance(error, EnvcoreError) or "not a valid JAX type" not in str(error):
             raise
-        raise EnvironmentDefinitionError(f"{call} returns what is no array: {wanted}.") from error
+        raise EnvironmentDefinitionError(f"{call} returns something that is not an array: {wanted}.") from error
     if not isinstance(picture, jax.ShapeDtypeStruct):
         returned = "None" if picture is None else f"a {type(picture).__name__}"
         raise EnvironmentDefinitionError(f"{call} returns {returned}: {wanted}.")
@@ -65,32 +65,32 @@ def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: 
 
 @functools.lru_cache
 def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
-    """The largest height at which the environment's picture is within `size`."""
+    """The largest height at which the environment's picture fits into `size`, (height, width) in pixels."""
     state = arguments.state_struct(env)
 
-    def drawn(height: int) -> tuple[int, int]:
+    def rendered(height: int) -> tuple[int, int]:
         picture = picture_struct(env, state, env.default_params, height)
         return picture.shape[-3], picture.shape[-2]
 
-    height, width = drawn(size[0])
-    start = min(size[0], size[0] * size[1] // width + 1)  # a width is rounded, so the next height may fit as well
+    height, width = rendered(size[0])
+    start = min(size[0], size[0] * size[1] // width + 1)  # the width is rounded, so the next height may fit too
     for height in range(start, 0, -1):
-        if (found := drawn(height))[0] <= size[0] and found[1] <= size[1]:
+        if (found := rendered(height))[0] <= size[0] and found[1] <= size[1]:
             return height
     raise InvalidArgumentError(
-        f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: at a height of {size[0]} it is {width} "
-        "wide; ask for a larger size."
+        f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: at a height of {size[0]} its width is "
+        f"{width}; choose a larger size."
     )
 
 
 def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]]:
-    """What to pad a picture of a shape (height, width, ...) with, so that it is in the middle of `size`."""
-    spare = [side - drawn for side, drawn in zip(size, shape[:2], strict=True)]
+    """The padding that centers a picture of a shape (height, width, ...) in `size`."""
+    spare = [side - rendered for side, rendered in zip(size, shape[:2], strict=True)]
     return [(each // 2, each - each // 2) for each in spare] + [(0, 0)] * (len(shape) - 2)
 
 
 def _check_arguments(env: Environment[Any, Any], call: str) -> None:
-    """A wrapper passes on what it is given: what counts is what the environment inside takes."""
+    """Checks the wrapper and the wrapped environment, because wrappers pass on all arguments."""
     signatures = {
         "render(self, state, params=None, *, height=256)": ((None, None), {"height": 1}),
         "paint(self, state, params, height)": ((None, None, 1), {}),

@@ -8,8 +8,8 @@ from typing import Any
 import jax
 from envcore.engine.arguments import state_struct
 from envcore.errors import InvalidArgumentError
-from envcore.pictures import picture_struct
-from envcore.rollout import RolloutState, unroll
+from envcore.rendering import picture_struct
+from envcore.rollout import RolloutState, run_rollout
 from envcore.wrappers import Batched
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -18,29 +18,29 @@ from rich.table import Table
 from envcore_cli import memory, picture
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
-from envcore_cli.measured import MeasuredRollout, check_memory
+from envcore_cli.measured_rollout import MeasuredRollout, check_memory
 from envcore_cli.output import say
 from envcore_cli.seeds import key_of
 
-_SECONDS = 1.0  # of a rollout whose number of steps nobody gave
+_SECONDS = 1.0  # of a rollout without --steps
 _MAX_FRAMES = 500
-_HEIGHT = 256  # of a picture, in pixels
+_HEIGHT = 256  # of the picture, in pixels
 
 
-def roll_out(choice: Choice, policy: str, num_envs: int, steps: int | None, gif: Path | None, seed: int) -> None:
-    """Rolls out in compiled chunks with a progress bar, prints a table and writes the picture.
+def report_rollout(choice: Choice, policy: str, num_envs: int, steps: int | None, gif: Path | None, seed: int) -> None:
+    """Runs a measured rollout with a progress bar, prints a table and writes the picture.
 
     Args:
       choice: the environment.
       policy: "random", or "module:function".
-      num_envs: how many of it step in parallel.
-      steps: of each; None for as many as a second takes.
-      gif: where to write a picture of the first environment.
-      seed: of the random key.
+      num_envs: number of environments that step in parallel.
+      steps: steps of each environment; None for as many as fit into a second.
+      gif: where to write a picture of the first environment; None for no picture.
+      seed: the seed of the random key.
 
     Raises:
-      EnvcoreError: an argument makes no sense, there is not enough memory, or the picture cannot be written.
-      KeyboardInterrupt: after the table of what was collected.
+      EnvcoreError: an argument is invalid, there is not enough memory, or the picture cannot be written.
+      KeyboardInterrupt: Ctrl-C was pressed; the table of the results so far is printed first.
     """
     if num_envs < 1 or (steps is not None and steps < 1):
         given = "" if steps is None else f" and {steps}"
@@ -50,7 +50,7 @@ def roll_out(choice: Choice, policy: str, num_envs: int, steps: int | None, gif:
         picture.check_writable(gif)
     env, params = choice.make()
     if gif is not None:
-        picture_struct(env, state_struct(env), params, _HEIGHT)  # it may have no picture: say so before the work
+        picture_struct(env, state_struct(env), params, _HEIGHT)  # fails early if the environment has no picture
     check_memory(env, params, num_envs)
     batch = Batched(env, num_envs)
     with memory.explained("--num-envs", num_envs):
@@ -59,7 +59,7 @@ def roll_out(choice: Choice, policy: str, num_envs: int, steps: int | None, gif:
             _run(measured, choice.title, steps)
         except KeyboardInterrupt:
             if measured.progress.steps:
-                _print_table(choice.title, num_envs, measured, "interrupted: this is what was collected before")
+                _print_table(choice.title, num_envs, measured, "interrupted: these are the results up to then")
             raise
         _print_table(choice.title, num_envs, measured)
         if gif is not None:
@@ -98,12 +98,12 @@ def _print_table(title: str, num_envs: int, measured: MeasuredRollout, note: str
 
 
 def _write_picture(batch: Batched, params: Any, measured: MeasuredRollout, gif: Path) -> None:
-    """Takes the first steps once more, the same for the same key, and keeps the states of the first environment."""
+    """Repeats the first steps, which are the same for the same key, and keeps the states of the first environment."""
     num_frames = min(measured.progress.steps, _MAX_FRAMES)
 
     @jax.jit
     def first_states(start: RolloutState) -> Any:
-        return unroll(
+        return run_rollout(
             batch,
             measured.policy,
             start,

@@ -1,4 +1,4 @@
-"""What a suite says where the `envcore` that Python imports is not ours: the package index has a stranger's."""
+"""The error of a suite if the installed `envcore` is another project's, which has this name on the package index."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SUITES = sorted(
 
 
 def run(code: str, *path: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a program that sees the standard library and `path`, and nothing of the workspace."""
+    """Runs a program that can import the standard library and `path`, but nothing of the workspace."""
     code = f"import sys\nsys.path[:0] = {[str(each) for each in path]}\n{dedent(code)}"
     return subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
 
 
-def stranger(folder: Path, case: str) -> Path | None:
+def other_envcore(folder: Path, case: str) -> Path | None:
     """Writes another `envcore` into a folder, and returns its file."""
     if case == "none":
         return None
@@ -43,8 +43,8 @@ def stranger(folder: Path, case: str) -> Path | None:
 
 @pytest.mark.parametrize("case", ["a package", "a package with our modules", "a script", "none"])
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
-def test_a_suite_says_in_one_line_that_envcore_is_not_ours(suite: Path, case: str, tmp_path: Path) -> None:
-    file = stranger(tmp_path, case)
+def test_a_suite_says_in_one_line_that_envcore_is_another_project(suite: Path, case: str, tmp_path: Path) -> None:
+    file = other_envcore(tmp_path, case)
     found = ["0.1.1"] if case.startswith("a package") else []
     found.append("not importable" if file is None else str(file))
     modules = sorted(path.stem for path in suite.glob("[a-z]*.py"))
@@ -55,7 +55,7 @@ def test_a_suite_says_in_one_line_that_envcore_is_not_ours(suite: Path, case: st
             try:
                 importlib.import_module(module)
             except ImportError as error:
-                assert error.__suppress_context__  # one traceback, which ends with the one line
+                assert error.__suppress_context__  # a single traceback, which ends with this line
                 errors.add(str(error))
             else:
                 errors.add(module)
@@ -72,7 +72,7 @@ def test_a_suite_says_in_one_line_that_envcore_is_not_ours(suite: Path, case: st
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
-def test_with_our_core_a_suite_imports_next_to_nothing(suite: Path) -> None:
+def test_with_the_right_core_a_suite_imports_almost_nothing(suite: Path) -> None:
     code = f"""
         import json, {suite.name}
         print(json.dumps(list(sys.modules)))

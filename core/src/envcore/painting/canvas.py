@@ -1,4 +1,4 @@
-"""From shapes and colours to pixels."""
+"""From shapes and colors to pixels."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ import numpy as np
 from jax import lax
 
 from envcore import trees
-from envcore.draw.shapes import Point, Shape, in_cell, scalar
 from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
 from envcore.options import positive_integer
-from envcore.palette import INK, PAPER, Colour
+from envcore.painting.shapes import Point, Shape, in_cell, scalar
+from envcore.palette import INK, PAPER, Color
 
-Paint = Callable[[jax.Array, jax.Array], Colour]
-"""A colour that depends on the place: from x and y as a shape gets them to levels that broadcast with them."""
+Paint = Callable[[jax.Array, jax.Array], Color]
+"""A color that depends on the position: a function of x and y, as for a shape, to levels that broadcast with them."""
 
-_HIGHEST = 2**16  # pixels of a picture
+_MAX_HEIGHT = 2**16  # in pixels
 
 
 class Window(NamedTuple):
     """The part of the scene that a picture shows.
 
     Attributes:
-      centre: its middle.
-      height: from the lower edge to the upper one, float scalar > 0.
+      center: the point at its center.
+      height: distance from its lower to its upper edge, float scalar > 0.
       aspect: width divided by height, a Python float.
     """
 
-    centre: Point
+    center: Point
     height: Any
     aspect: float
 
     @classmethod
     def around(cls, x: tuple[Any, Any], y: tuple[Any, Any], aspect: float = 1.0) -> Window:
-        """The smallest window of an aspect ratio that shows `x[0] <= x <= x[1]` and `y[0] <= y <= y[1]`."""
+        """The smallest window with this aspect ratio that shows `x[0] <= x <= x[1]` and `y[0] <= y <= y[1]`."""
         height = jnp.maximum(scalar(y[1] - y[0]), scalar((x[1] - x[0]) / aspect))
         return cls(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2), height, aspect)
 
 
-def picture(draw: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
-    """Decorates a function `draw(state, params, height, *options)` that paints an environment's state.
+def picture(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    """Decorates a function `paint_something(state, params, height, *options)` that paints an environment's state.
 
-    It is compiled once for each height and options, which must be hashable, inlines under the caller's own `jit`, and
-    sees every number as an array of at most 32 bits, whatever the caller passed.
+    The decorated function is compiled once for each height and set of options, which must be hashable, and is inlined
+    under the caller's own `jit`. It receives every number as an array of at most 32 bits.
 
-    Raises (the function that it returns):
+    Raises (when called):
       InvalidArgumentError: the state is a batch of states.
     """
 
     @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
     def compiled(state: Any, params: Any, height: int, options: tuple[Any, ...]) -> jax.Array:
-        return draw(trees.narrow(state), trees.narrow(params), height, *options)
+        return function(trees.narrow(state), trees.narrow(params), height, *options)
 
-    @functools.wraps(draw)
+    @functools.wraps(function)
     def checked(state: Any, params: Any, height: int, *options: Any) -> jax.Array:
         if batch := jnp.shape(state.time):
             raise InvalidArgumentError(
@@ -69,14 +69,14 @@ def picture(draw: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     return checked
 
 
-def paint(height: int, window: Window, *layers: tuple[Shape, Colour | Paint], background: Colour = PAPER) -> jax.Array:
+def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], background: Color = PAPER) -> jax.Array:
     """Paints shapes over each other, the first at the back.
 
     Args:
-      height: of the picture in pixels; its width is `round(height * window.aspect)`.
-      window: what of the scene to show.
-      *layers: shapes and their colours. An edge blends over one pixel; where a distance is NaN, the shape is not.
-      background: the colour behind them.
+      height: the height of the picture in pixels; its width is `round(height * window.aspect)`.
+      window: the part of the scene to show.
+      *layers: shapes and their colors. Edges are blended over one pixel; where a distance is NaN, nothing is painted.
+      background: the color behind all shapes.
 
     Returns:
       uint8 (height, width, 3).
@@ -88,19 +88,19 @@ def paint(height: int, window: Window, *layers: tuple[Shape, Colour | Paint], ba
     x, y, pixel = _pixel_centres(size, window)
     sharpness = 1 / pixel
     planes = tuple(jnp.full(size, scalar(level)) for level in background)
-    for shape, colour in layers:
+    for shape, color in layers:
         inside = np.float32(0.5) - shape(x, y) * sharpness
         coverage = jnp.where(inside > 0, jnp.minimum(inside, 1), 0)
-        levels = colour(x, y) if callable(colour) else map(scalar, colour)
+        levels = color(x, y) if callable(color) else map(scalar, color)
         planes = tuple(plane + coverage * (level - plane) for plane, level in zip(planes, levels, strict=True))
-    # The words are stored before the bytes are taken out of them, or XLA would paint each pixel once for each byte.
+    # The words are stored before they are split into bytes, or XLA would paint each pixel once per byte.
     return compute_once(_bytes, _words(planes))
 
 
-def shades(values: Any, low: Colour = PAPER, high: Colour = INK) -> Paint:
-    """The paint of a grid's cells, `low` where `values`, float (rows, columns), is 0 and `high` where it is 1."""
+def shades(values: Any, low: Color = PAPER, high: Color = INK) -> Paint:
+    """Paints grid cells `low` where `values`, float (rows, columns), is 0, `high` where it is 1, blended between."""
 
-    def levels(x: jax.Array, y: jax.Array) -> Colour:
+    def levels(x: jax.Array, y: jax.Array) -> Color:
         share = in_cell(jnp.asarray(values, jnp.float32), x, y, outside=0)
         red, green, blue = (scalar(a) + share * (scalar(b) - scalar(a)) for a, b in zip(low, high, strict=True))
         return red, green, blue
@@ -109,22 +109,22 @@ def shades(values: Any, low: Colour = PAPER, high: Colour = INK) -> Paint:
 
 
 def checked_height(height: Any) -> int:
-    """The height of a picture as a Python integer.
+    """Returns the height of a picture as a Python integer.
 
     Raises:
-      InvalidArgumentError: it is not an integer from 1 to 65,536.
+      InvalidArgumentError: the height is not an integer from 1 to 65,536.
     """
-    # No format has more, and to trace it could take all memory.
-    return positive_integer("the height of a picture", height, InvalidArgumentError, at_most=_HIGHEST)
+    # No image format allows more, and tracing a larger picture could exhaust the memory.
+    return positive_integer("the height of a picture", height, InvalidArgumentError, at_most=_MAX_HEIGHT)
 
 
 def _pixel_centres(size: tuple[int, int], window: Window) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Returns x as (1, width), y as (height, 1), and the side of a pixel, in units of the scene."""
+    """Returns x as (1, width), y as (height, 1), and the size of a pixel, in units of the scene."""
     height, width = size
     pixel = scalar(window.height) / height
     column = np.arange(width, dtype=np.float32)[None, :] - np.float32(width / 2 - 0.5)
     row = np.arange(height, dtype=np.float32)[:, None] - np.float32(height / 2 - 0.5)
-    return scalar(window.centre[0]) + column * pixel, scalar(window.centre[1]) - row * pixel, pixel
+    return scalar(window.center[0]) + column * pixel, scalar(window.center[1]) - row * pixel, pixel
 
 
 def _words(planes: tuple[jax.Array, ...]) -> jax.Array:
@@ -134,5 +134,5 @@ def _words(planes: tuple[jax.Array, ...]) -> jax.Array:
 
 
 def _bytes(words: jax.Array) -> jax.Array:
-    """Unpacks them to uint8 (height, width, 3)."""
+    """Unpacks such words to uint8 (height, width, 3)."""
     return lax.bitcast_convert_type(words, jnp.uint8)[..., :3]

@@ -1,4 +1,4 @@
-"""Signed distances, and what can be made of them."""
+"""Shapes as signed distances, and operations on shapes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from envcore import trig
 from envcore.errors import InvalidArgumentError
 
 Shape = Callable[[jax.Array, jax.Array], jax.Array]
-"""Signed distance of points: from x and y, float32 and broadcastable to each other, to float32."""
+"""A function from points to their signed distances: x and y, float32 and broadcastable to each other, to float32."""
 
 Point = tuple[Any, Any]
 """Two float scalars, x to the right and y up."""
@@ -24,9 +24,9 @@ Point = tuple[Any, Any]
 # Shapes.
 
 
-def circle(centre: Point, radius: Any) -> Shape:
+def circle(center: Point, radius: Any) -> Shape:
     """A disc."""
-    return lambda x, y: _norm(x - scalar(centre[0]), y - scalar(centre[1])) - scalar(radius)
+    return lambda x, y: _norm(x - scalar(center[0]), y - scalar(center[1])) - scalar(radius)
 
 
 def segment(start: Point, end: Point, radius: Any) -> Shape:
@@ -43,13 +43,13 @@ def segment(start: Point, end: Point, radius: Any) -> Shape:
     return distance
 
 
-def box(centre: Point, size: Point, corner: Any = 0.0) -> Shape:
-    """A rectangle with sides along the axes and corners rounded with radius `corner`; `size` is width and height."""
+def box(center: Point, size: Point, corner: Any = 0.0) -> Shape:
+    """An axis-aligned rectangle with corners of radius `corner`; `size` is its width and height."""
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
         radius = scalar(corner)
-        dx = jnp.abs(x - scalar(centre[0])) - (scalar(size[0]) / 2 - radius)
-        dy = jnp.abs(y - scalar(centre[1])) - (scalar(size[1]) / 2 - radius)
+        dx = jnp.abs(x - scalar(center[0])) - (scalar(size[0]) / 2 - radius)
+        dy = jnp.abs(y - scalar(center[1])) - (scalar(size[1]) / 2 - radius)
         outside = _norm(jnp.maximum(dx, 0), jnp.maximum(dy, 0))
         return outside + jnp.minimum(jnp.maximum(dx, dy), 0) - radius
 
@@ -59,8 +59,8 @@ def box(centre: Point, size: Point, corner: Any = 0.0) -> Shape:
 def polygon(*vertices: Point) -> Shape:
     """A convex polygon, its vertices counter-clockwise.
 
-    Outside, where a vertex is nearest, the distance is that to the nearest of the two edges' lines: corners are
-    sharp.
+    Outside, near a vertex, the distance is the larger of the distances to the lines through its two edges, so corners
+    stay sharp.
     """
     corners = [(scalar(x), scalar(y)) for x, y in vertices]
     edges = list(zip(corners, corners[1:] + corners[:1], strict=True))
@@ -79,7 +79,7 @@ def below(level: Any) -> Shape:
 def under(curve: Callable[[jax.Array], jax.Array]) -> Shape:
     """Everything below `y = curve(x)`.
 
-    The distance is that to the curve's tangent at the same x: right near the curve, where it matters.
+    The distance is measured to the curve's tangent at the same x, which is accurate near the curve, where it matters.
     """
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -89,34 +89,34 @@ def under(curve: Callable[[jax.Array], jax.Array]) -> Shape:
     return distance
 
 
-def arc(centre: Point, radius: Any, start: Any, sweep: Any, width: Any) -> Shape:
-    """A part of a circle's line with round ends, `width` thick.
+def arc(center: Point, radius: Any, start: Any, sweep: Any, width: Any) -> Shape:
+    """A circular arc with round ends, `width` thick.
 
-    It begins at the angle `start`, counter-clockwise from the x axis, and goes on for `sweep`, which may be
-    negative; at most one turn, in radians.
+    It begins at the angle `start`, counter-clockwise from the x axis, and extends over `sweep`, which may be negative
+    and is at most one turn; both in radians.
     """
     half = jnp.abs(scalar(sweep)) / 2
     end = scalar(radius) * trig.cos(half), scalar(radius) * trig.sin(half)
 
     def from_middle(x: jax.Array, y: jax.Array) -> jax.Array:
         y = jnp.abs(y)
-        is_beside = y * trig.cos(half) <= x * trig.sin(half)  # of the line from the centre through the end
+        is_beside = y * trig.cos(half) <= x * trig.sin(half)  # beside the line from the center through the end
         to_circle = jnp.abs(_norm(x, y) - scalar(radius))
         return jnp.where(is_beside, to_circle, _norm(x - end[0], y - end[1])) - scalar(width) / 2
 
-    return placed(from_middle, centre, scalar(start) + scalar(sweep) / 2)
+    return placed(from_middle, center, scalar(start) + scalar(sweep) / 2)
 
 
-# What can be made of shapes.
+# Operations on shapes.
 
 
 def union(*shapes: Shape) -> Shape:
-    """All of the shapes in one, for one colour."""
+    """All of the shapes as one, to share a color."""
     return lambda x, y: functools.reduce(jnp.minimum, [shape(x, y) for shape in shapes])
 
 
 def placed(shape: Shape, origin: Point, angle: Any) -> Shape:
-    """The shape turned counter-clockwise by `angle` in radians about (0, 0), which then moves to `origin`."""
+    """The shape rotated counter-clockwise by `angle` radians about (0, 0), then moved by `origin`."""
     sine, cosine = trig.sin(scalar(angle)), trig.cos(scalar(angle))
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -127,7 +127,7 @@ def placed(shape: Shape, origin: Point, angle: Any) -> Shape:
 
 
 def scaled(shape: Shape, origin: Point, scale: Any) -> Shape:
-    """The shape enlarged by a factor `scale` > 0 about (0, 0), which then moves to `origin`."""
+    """The shape scaled by a factor `scale` > 0 about (0, 0), then moved by `origin`."""
     x0, y0, scale = map(scalar, (*origin, scale))
     return lambda x, y: scale * shape((x - x0) / scale, (y - y0) / scale)
 
@@ -138,15 +138,15 @@ def outline(shape: Shape, width: Any) -> Shape:
 
 
 def shown(shape: Shape, condition: Any) -> Shape:
-    """The shape where `condition`, a bool scalar, holds, else nothing."""
+    """The shape if `condition`, a bool scalar, is true, else nothing."""
     return lambda x, y: jnp.where(condition, shape(x, y), np.float32(np.inf))
 
 
 def repeated(shape: Shape, where: Any) -> Shape:
-    """A copy of the shape, drawn about (0, 0), in every cell of a grid where `where`, bool (rows, columns), holds.
+    """Copies of a shape in the cells of a grid where `where`, bool (rows, columns), is true.
 
-    Cells are unit squares and row 0 is the uppermost: the middle of `where[row, column]` is at
-    `(column + 0.5, rows - row - 0.5)`. A copy ends where its cell ends.
+    The shape is centered on (0, 0). Cells are unit squares and row 0 is at the top: the center of
+    `where[row, column]` is `(column + 0.5, rows - row - 0.5)`. Copies are clipped to their cells.
     """
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import pictures
+from envcore import rendering
 from envcore.engine import arguments
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
 from envcore.wrappers import Batched, LogWrapper
@@ -21,14 +21,14 @@ TOGETHER = jax.tree.map(lambda *x: jnp.stack(x), *STATES)
 
 def test_the_type_of_a_picture() -> None:
     for state in (STATES[0], arguments.state_struct(ENV)):
-        assert pictures.picture_struct(ENV, state, PARAMS, 8) == jax.ShapeDtypeStruct((8, 8, 3), jnp.uint8)
-    assert pictures.picture_struct(ENV, TOGETHER, None, np.int64(8)).shape == (5, 8, 8, 3)
+        assert rendering.picture_struct(ENV, state, PARAMS, 8) == jax.ShapeDtypeStruct((8, 8, 3), jnp.uint8)
+    assert rendering.picture_struct(ENV, TOGETHER, None, np.int64(8)).shape == (5, 8, 8, 3)
     batched = LogWrapper(Batched(ENV, 3))
-    assert pictures.picture_struct(batched, arguments.state_struct(batched), None, 8).shape == (3, 8, 8, 3)
+    assert rendering.picture_struct(batched, arguments.state_struct(batched), None, 8).shape == (3, 8, 8, 3)
     with pytest.raises(InvalidArgumentError, match="got 0"):
-        pictures.picture_struct(ENV, STATES[0], PARAMS, 0)
+        rendering.picture_struct(ENV, STATES[0], PARAMS, 0)
     with pytest.raises(NoPictureError, match="Deck has to implement paint"):
-        pictures.picture_struct(Deck(), arguments.state_struct(Deck()), None, 8)
+        rendering.picture_struct(Deck(), arguments.state_struct(Deck()), None, 8)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,18 +45,18 @@ def test_render_takes_a_height(env: Any) -> None:
         r"Rigid.render\(state, params, height=8\) cannot be called: .*'height'; its signature must be render\(self"
     )
     with pytest.raises(EnvironmentDefinitionError, match=message) as caught:
-        pictures.picture_struct(env, arguments.state_struct(env), None, 8)
+        rendering.picture_struct(env, arguments.state_struct(env), None, 8)
     assert "\n" not in str(caught.value)
 
 
 def test_a_picture_fits_into_a_size_and_the_margins_fill_it() -> None:
-    assert pictures.fitting_height(Counter(), (20, 20)) == 20
-    assert pictures.fitting_height(Spring(), (20, 20)) == 10  # twice as wide as high
-    assert pictures.margins((10, 20, 3), (21, 20)) == [(5, 6), (0, 0), (0, 0)]
-    assert pictures.margins((10, 20), (10, 23)) == [(0, 0), (1, 2)]
+    assert rendering.fitting_height(Counter(), (20, 20)) == 20
+    assert rendering.fitting_height(Spring(), (20, 20)) == 10  # twice as wide as high
+    assert rendering.margins((10, 20, 3), (21, 20)) == [(5, 6), (0, 0), (0, 0)]
+    assert rendering.margins((10, 20), (10, 23)) == [(0, 0), (1, 2)]
 
 
-def test_a_batch_and_several_instants_are_drawn_like_single_states() -> None:
+def test_a_batch_and_several_instants_are_rendered_like_single_states() -> None:
     single = [ENV.render(state, PARAMS, height=8) for state in STATES]
-    np.testing.assert_array_equal(pictures.render_instant(ENV, TOGETHER, PARAMS, 8), np.stack(single))
-    np.testing.assert_array_equal(pictures.render_instant(ENV, STATES[2], PARAMS, 8), single[2])
+    np.testing.assert_array_equal(rendering.render_instant(ENV, TOGETHER, PARAMS, 8), np.stack(single))
+    np.testing.assert_array_equal(rendering.render_instant(ENV, STATES[2], PARAMS, 8), single[2])

@@ -4,35 +4,36 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import draw, figures
+from envcore import painting
+from envcore.painting import figures
 
-UNITS = draw.Window((2.0, 2.0), 4.0, 1.0)  # 4 by 4 units; (0, 0) is the lower left corner
+UNITS = painting.Window((2.0, 2.0), 4.0, 1.0)  # 4 by 4 units; (0, 0) is the lower left corner
 
 
-def at(shape: draw.Shape, x: float, y: float) -> float:
+def at(shape: painting.Shape, x: float, y: float) -> float:
     return float(shape(jnp.full((1, 1), x, jnp.float32), jnp.full((1, 1), y, jnp.float32))[0, 0])
 
 
-def colours(picture: jax.Array) -> set[tuple[int, ...]]:
+def colors(picture: jax.Array) -> set[tuple[int, ...]]:
     return {tuple(pixel) for pixel in np.asarray(picture).reshape(-1, 3).tolist()}
 
 
-def middle_of(picture: jax.Array, colour: draw.Colour) -> np.ndarray:
-    """Mean column and row of the pixels of a colour, from 0 to 1."""
-    rows, columns = np.nonzero((np.asarray(picture) == np.array(colour)).all(-1))
+def middle_of(picture: jax.Array, color: painting.Color) -> np.ndarray:
+    """Mean column and row of the pixels of a color, from 0 to 1."""
+    rows, columns = np.nonzero((np.asarray(picture) == np.array(color)).all(-1))
     return np.array([columns.mean() + 0.5, rows.mean() + 0.5]) / np.array(picture.shape[1::-1])
 
 
 @pytest.mark.parametrize(("row", "column"), [(0, 0), (2, 3), (np.int32(1), jnp.int32(2))])
 def test_a_cell_is_counted_from_the_upper_left(row, column):
     x, y = figures.cell(row, column, 4)
-    picture = draw.paint(40, UNITS, (draw.circle((x, y), 0.4), draw.RED))
+    picture = painting.paint(40, UNITS, (painting.circle((x, y), 0.4), painting.RED))
     np.testing.assert_allclose(
-        middle_of(picture, draw.RED), [(float(column) + 0.5) / 4, (float(row) + 0.5) / 4], atol=0.01
+        middle_of(picture, painting.RED), [(float(column) + 0.5) / 4, (float(row) + 0.5) / 4], atol=0.01
     )
     mask = np.zeros((4, 4), np.bool_)
     mask[row, column] = True
-    repeated = draw.paint(40, UNITS, (draw.repeated(draw.circle((0.0, 0.0), 0.4), mask), draw.RED))
+    repeated = painting.paint(40, UNITS, (painting.repeated(painting.circle((0.0, 0.0), 0.4), mask), painting.RED))
     np.testing.assert_array_equal(repeated, picture)
 
 
@@ -46,28 +47,13 @@ def test_a_board_holds_its_cells():
     assert at(shape, -0.4, 1.5) > 0
 
 
-def test_repeated_shapes_end_with_their_cells():
-    copies = draw.repeated(draw.circle((0.0, 0.0), 9.0), np.array([[True, False]]))
-    assert at(copies, 0.99, 0.5) < 0
-    assert at(copies, 1.01, 0.5) == at(copies, -0.01, 0.5) == at(copies, 0.5, 1.01) == np.inf
-
-
-def test_shades_run_from_one_colour_to_the_other():
-    values = np.array([[0.0, 0.5], [1.0, 0.25]])
-    window = draw.Window((1.0, 1.0), 2.0, 1.0)
-    everything = draw.box((1.0, 1.0), (4.0, 4.0))
-    picture = draw.paint(2, window, (everything, draw.shades(values, (0, 0, 100), (200, 100, 0))))
-    expected = [[(0, 0, 100), (100, 50, 50)], [(200, 100, 0), (50, 25, 75)]]
-    np.testing.assert_array_equal(picture, expected)
-
-
 @pytest.mark.parametrize("share", [-1.0, 0.0, 0.25, 1.0, 7.0])
 def test_a_gauge_is_filled_to_its_share(share):
-    picture = draw.paint(80, UNITS, *figures.gauge((0.5, 2.0), 3.0, share, draw.RED, width=0.4))
-    filled = (np.asarray(picture)[40] == np.array(draw.RED)).all(-1).sum() / 20
+    picture = painting.paint(80, UNITS, *figures.gauge((0.5, 2.0), 3.0, share, painting.RED, width=0.4))
+    filled = (np.asarray(picture)[40] == np.array(painting.RED)).all(-1).sum() / 20
     ends = 0.4 if share > 0 else 0
     assert filled == pytest.approx(3 * np.clip(share, 0, 1) + ends, abs=0.15)
-    assert tuple(draw.PAPER) in colours(picture)
+    assert tuple(painting.PAPER) in colors(picture)
 
 
 def test_bars_stand_on_zero_and_hang_from_it():
@@ -83,17 +69,17 @@ def test_bars_stand_on_zero_and_hang_from_it():
     assert at(bars, 9.5, 0.0) == pytest.approx(6.75)
 
 
-def test_columns_have_their_colours():
-    paint = figures.by_column(np.array([True, False]), draw.GREEN, draw.RED)
-    window = draw.Window((1.0, 0.5), 1.0, 2.0)
-    picture = draw.paint(1, window, (draw.box((1.0, 0.0), (9.0, 9.0)), paint))
-    np.testing.assert_array_equal(picture, [[draw.GREEN, draw.RED]])
+def test_columns_have_their_colors():
+    paint = figures.by_column(np.array([True, False]), painting.GREEN, painting.RED)
+    window = painting.Window((1.0, 0.5), 1.0, 2.0)
+    picture = painting.paint(1, window, (painting.box((1.0, 0.0), (9.0, 9.0)), paint))
+    np.testing.assert_array_equal(picture, [[painting.GREEN, painting.RED]])
 
 
 @pytest.mark.parametrize("condition", [True, False, jnp.bool_(True)])
-def test_either_colour(condition):
-    chosen = figures.either(condition, draw.GREEN, draw.RED)
-    np.testing.assert_array_equal(chosen, draw.GREEN if condition else draw.RED)
+def test_either_color(condition):
+    chosen = figures.either(condition, painting.GREEN, painting.RED)
+    np.testing.assert_array_equal(chosen, painting.GREEN if condition else painting.RED)
 
 
 @pytest.mark.parametrize("theta", [0.0, 0.5, -2.0, 3.0])
@@ -107,8 +93,8 @@ def test_a_pole_has_its_angle(theta):
 def test_a_car_stands_on_its_hill():
     for position in (-1.1, -0.5, 0.4):
         _, layers = figures.car_on_hill(jnp.float32(position), 0.5, -1.2, 0.6)
-        (wheels, colour), (ground, _) = layers[-1], layers[3]
-        assert colour == draw.INK
+        (wheels, color), (ground, _) = layers[-1], layers[3]
+        assert color == painting.INK
         level = float(figures.hill(position))
         assert at(wheels, position, level) == pytest.approx(np.hypot(0.075, 0.037) - 0.037, abs=1e-4)
         assert abs(at(ground, position, level)) < 1e-5

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import painting
+from envcore.errors import InvalidArgumentError
+from flax import struct
+from switches import switched
+
+BLACK, WHITE = (0, 0, 0), (255, 255, 255)
+UNIT = painting.Window((0.5, 0.5), 1.0, 1.0)  # from (0, 0) to (1, 1)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.25, 0.5, 1.0])
+def test_an_edge_covers_its_share_of_a_pixel(part):
+    picture = painting.paint(4, UNIT, (painting.below((2 + part) / 4), WHITE), background=BLACK)
+    rows = [0, round(255 * part), 255, 255]
+    np.testing.assert_array_equal(picture, np.broadcast_to(np.array(rows)[:, None, None], (4, 4, 3)))
+
+
+def test_an_edge_is_one_pixel_wide_at_any_size():
+    for height in (10, 100):
+        line = painting.paint(height, UNIT, (painting.circle((0.0, 0.5), 0.617), WHITE), background=BLACK)[
+            height // 2, :, 0
+        ]
+        assert (line[:-1] >= line[1:]).all()
+        assert ((line > 0) & (line < 255)).sum() in (1, 2)
+
+
+def test_x_runs_right_and_y_up():
+    window = painting.Window.around(x=(10.0, 14.0), y=(20.0, 22.0), aspect=2.0)
+    picture = painting.paint(
+        2, window, (painting.box((10.5, 21.5), (1.0, 1.0)), painting.RED), background=painting.BLUE
+    )
+    expected = np.full((2, 4, 3), painting.BLUE)
+    expected[0, 0] = painting.RED
+    np.testing.assert_array_equal(picture, expected)
+
+
+@pytest.mark.parametrize(("x", "y", "height"), [((0.0, 6.0), (0.0, 1.0), 2.0), ((0.0, 1.0), (-2.0, 3.0), 5.0)])
+def test_a_window_shows_all_that_it_is_put_around(x, y, height):
+    window = painting.Window.around(x, y, aspect=3.0)
+    assert window.center == (sum(x) / 2, sum(y) / 2)
+    assert window.height == height
+    assert painting.paint(7, window).shape == (7, 21, 3)
+
+
+def test_later_layers_cover_earlier_ones():
+    layers = [
+        (painting.below(0.8), painting.GREEN),
+        (painting.below(0.6), painting.BLUE),
+        (painting.below(0.4), painting.RED),
+    ]
+    column = np.asarray(painting.paint(5, UNIT, *layers))[:, 2]
+    np.testing.assert_array_equal(column, [painting.PAPER, painting.GREEN, painting.BLUE, painting.RED, painting.RED])
+
+
+def test_shades_run_from_one_color_to_the_other():
+    values = np.array([[0.0, 0.5], [1.0, 0.25]])
+    window = painting.Window((1.0, 1.0), 2.0, 1.0)
+    everything = painting.box((1.0, 1.0), (4.0, 4.0))
+    picture = painting.paint(2, window, (everything, painting.shades(values, (0, 0, 100), (200, 100, 0))))
+    expected = [[(0, 0, 100), (100, 50, 50)], [(200, 100, 0), (50, 25, 75)]]
+    np.testing.assert_array_equal(picture, expected)
+
+
+def test_a_shape_that_is_nowhere_is_left_out():
+    layers = [(painting.below(0.5), painting.GREEN), (painting.circle((np.nan, 0.5), 0.2), painting.RED)]
+    np.testing.assert_array_equal(painting.paint(8, UNIT, *layers), painting.paint(8, UNIT, layers[0]))
+
+
+def scene(x, angle, level):
+    """Every shape, with traced numbers wherever there may be any."""
+    flower = [painting.placed(painting.box((0.2, 0.0), (0.3, 0.1), 0.02 * x), (x, 0.5), angle + i) for i in range(3)]
+    return painting.paint(
+        48,
+        painting.Window.around((0.0, 1.0 + x), (0.0, 1.0), aspect=1.5),
+        (painting.below(x - 0.3), (level, 80, 90)),
+        (painting.under(lambda x: 0.2 + 0.1 * jnp.sin(9 * x)), painting.GREEN),
+        (painting.union(*flower), painting.BLUE),
+        (painting.segment((x, 0.5), (x + angle, 0.9), 0.02 + 0.01 * x), painting.ORANGE),
+        (painting.arc((x, 0.5), 0.4 * x, angle, 3 * x, 0.05), painting.INK),
+        (painting.polygon((x, 0.1), (x + 0.3, 0.1), (x, 0.1 + angle)), painting.YELLOW),
+        (painting.shown(painting.circle((x, 0.5), 0.1), angle > 0.5), painting.RED),
+    )
+
+
+NUMBERS = np.array([[0.3, 0.5, 0.7], [0.2, 0.6, 1.1], [0, 100, 255]], np.float32)  # x, angle, level
+
+
+def test_transformations_give_the_same_picture():
+    one = jax.jit(scene)
+    pictures = np.stack([one(*numbers) for numbers in NUMBERS.T])
+    assert pictures.shape == (3, 48, 72, 3)
+    assert pictures.dtype == np.uint8
+    arrays = tuple(jnp.asarray(NUMBERS))
+    scanned = jax.lax.scan(lambda carry, numbers: (carry, scene(*numbers)), None, arrays)[1]
+    for others in (jax.jit(jax.vmap(scene))(*arrays), scanned):
+        assert others.dtype == jnp.uint8
+        np.testing.assert_allclose(np.asarray(others, int), pictures, atol=1)  # rounding may fall either way
+    assert (pictures[0] != pictures[1]).any(-1).mean() > 0.1
+
+
+def test_jit_changes_nothing():
+    def paint(x):
+        return painting.paint(
+            16, UNIT, (painting.segment((x, 0.2), (0.8, x), 0.1), painting.BLUE), (painting.below(x), painting.RED)
+        )
+
+    eager = paint(0.3)
+    assert isinstance(eager, jax.Array)
+    assert eager.dtype == jnp.uint8
+    np.testing.assert_allclose(np.asarray(eager, int), jax.jit(paint)(0.3), atol=1)
+
+
+def test_x64_mode_changes_nothing():
+    numbers = [0.3, 0.6, 100.0]
+    expected = jax.jit(scene)(*numbers)
+    with switched(jax_enable_x64=True):
+        for cast in (float, jnp.float64):
+            picture = jax.jit(scene)(*map(cast, numbers))
+            assert picture.dtype == jnp.uint8
+            np.testing.assert_allclose(np.asarray(picture, int), expected, atol=1)
+
+
+@struct.dataclass
+class Ball:
+    x: Any
+    time: Any = 0
+
+
+def test_picture_compiles_once_for_each_height():
+    traces = []
+
+    @painting.picture
+    def ball(state, params, height):
+        traces.append((state.x.dtype, params["radius"].dtype))
+        return painting.paint(height, UNIT, (painting.circle((state.x, 0.5), params["radius"]), painting.RED))
+
+    with switched(jax_enable_x64=True):
+        pictures = [ball(Ball(jnp.float64(x)), {"radius": np.float64(0.1)}, h) for h in (8, 16) for x in (0.2, 0.8)]
+    assert traces == [(jnp.float32, jnp.float32)] * 2
+    assert [p.shape for p in pictures] == [(8, 8, 3)] * 2 + [(16, 16, 3)] * 2
+    np.testing.assert_array_equal(pictures[0], pictures[1][:, ::-1])
+    assert ball.__name__ == "ball"
+
+
+def test_a_picture_compiles_once_for_each_of_its_options():
+    traces = []
+
+    @painting.picture
+    def ball(state, params, height, radius, color):
+        traces.append(radius)
+        return painting.paint(height, UNIT, (painting.circle((state.x, 0.5), radius), color))
+
+    pictures = [ball(Ball(0.5), None, 8, radius, painting.RED) for radius in (0.1, 0.1, 0.4)]
+    assert traces == [0.1, 0.4]
+    np.testing.assert_array_equal(pictures[0], pictures[1])
+    assert (pictures[0] != pictures[2]).any()
+
+
+def test_a_picture_of_a_batch_of_states_is_refused_before_it_is_painted():
+    ball = painting.picture(lambda *_: pytest.fail("painted"))
+    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape \(8,\): for a batch, use jax.vmap"):
+        ball(Ball(jnp.zeros(8), jnp.zeros(8)), None, 8)
+
+
+@pytest.mark.parametrize("height", [0, -3, 2.5, None, "64"])
+def test_a_height_must_be_a_positive_integer(height):
+    with pytest.raises(InvalidArgumentError, match="height of a picture must be a positive integer, got"):
+        painting.paint(height, UNIT)
+
+
+def test_a_height_that_no_machine_can_paint_is_refused_before_it_is_tried():
+    with pytest.raises(InvalidArgumentError, match=r"at most 65,536, got 9{20}$"):
+        painting.paint(int("9" * 20), UNIT)
+
+
+def test_numpy_integers_are_heights():
+    height: Any = np.int64(3)
+    assert painting.paint(height, UNIT).shape == (3, 3, 3)
+
+
+def test_a_batch_without_vmap_is_refused():
+    xs = jnp.linspace(0, 1, 8)
+    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape \(8,\): for a batch, use jax.vmap"):
+        painting.paint(8, UNIT, (painting.circle((xs, 0.5), 0.1), painting.RED))
