@@ -297,7 +297,7 @@ class TestDefaults:
         assert Nested().state_space().contains(Nested().init_state(KEY, None))
 
     def test_an_environment_without_a_picture_says_what_to_do(self) -> None:
-        with pytest.raises(NoPictureError, match=r"^Deck cannot be drawn: its class Deck has to implement paint"):
+        with pytest.raises(NoPictureError, match=r"^Deck cannot be rendered: its class Deck has to implement paint"):
             Deck().render(Deck().reset(KEY)[1])
 
     def test_time_is_for_the_base_class(self) -> None:

@@ -127,7 +127,7 @@ def test_what_is_not_a_picture_is_an_error_at_once(picture) -> None:
 
 
 def test_an_environment_without_a_picture_is_an_error_at_once() -> None:
-    with pytest.raises(NoPictureError, match=r"Deck cannot be drawn: .* has to implement"):
+    with pytest.raises(NoPictureError, match=r"Deck cannot be rendered: .* has to implement"):
         PixelObservation(Deck())
 
 

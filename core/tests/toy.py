@@ -165,7 +165,7 @@ class DeckState(EnvState):
 
 @dataclasses.dataclass(frozen=True)
 class Deck(Environment[DeckState, EnvParams]):
-    """Guess the cards of a shuffled deck one by one; a wrong guess ends the episode. The shuffle is the dear part."""
+    """Guess the cards of a shuffled deck one by one; a wrong guess ends the episode. Shuffling is expensive."""
 
     expensive_reset: ClassVar[bool] = True
 

@@ -26,10 +26,17 @@ TOLERANCE = 2e-6
 """Relative and absolute, of floats: a few roundings of numbers near 1."""
 
 
-def rules(*rows: tuple[Any, ...]) -> pytest.MarkDecorator:
-    """Parametrizes a test by rows of: the rule in words, state before, action, draws, state after, reward, end."""
-    cases = [pytest.param(*row[1:], id=row[0]) for row in rows]
-    return pytest.mark.parametrize(("before", "action", "draws", "after", "reward", "end"), cases)
+COLUMNS = ("before", "action", "draws", "after", "reward", "end")
+
+
+def rules(*rows: tuple[Any, ...], columns: tuple[str, ...] = COLUMNS) -> pytest.MarkDecorator:
+    """Parametrizes a test by rows of: the rule in words, state before, action, draws, state after, reward, end.
+
+    Args:
+      *rows: the rule in words, then a value for each column.
+      columns: the arguments of the test.
+    """
+    return pytest.mark.parametrize(columns, [pytest.param(*row[1:], id=row[0]) for row in rows])
 
 
 def check_rule(
@@ -40,6 +47,7 @@ def check_rule(
     after: Mapping[str, Any],
     reward: float,
     end: bool,
+    /,  # params can have these names: MetaMaze's `reward`
     **params: Any,
 ) -> None:
     """Fails unless a step leads to this state, reward and end.

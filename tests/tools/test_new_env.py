@@ -73,7 +73,7 @@ def test_the_written_files_pass_every_check_unchanged(suite):
 
     tests = python("-m", "pytest", "-c", CONFIG, "--rootdir", suite, "-p", "no:cacheprovider", "tests", suite=suite)
     assert tests.returncode == 0, tests.stdout
-    assert "12 passed" in tests.stdout
+    assert "14 passed" in tests.stdout
 
 
 def test_it_adds_rows_in_order_and_keeps_the_rest(suite):

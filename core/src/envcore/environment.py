@@ -149,7 +149,7 @@ class Environment(Generic[StateT, ParamsT]):
     def paint(self, state: StateT, params: ParamsT, height: int) -> jax.Array:
         """The picture that `render` returns: uint8 (height, width, 3). By default there is none."""
         raise NoPictureError(
-            f"{self.name} cannot be drawn: its class {type(self).__qualname__} has to implement "
+            f"{self.name} cannot be rendered: its class {type(self).__qualname__} has to implement "
             "paint(state, params, height), which returns uint8 (height, width, 3)."
         )
 

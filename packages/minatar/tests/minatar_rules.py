@@ -8,7 +8,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-import pytest
+import rules as table
 from envcore.engine import arguments
 from envcore.testing.compilation import quick_jit
 from envcore_minatar.game import MinAtarDraws
@@ -16,10 +16,8 @@ from envcore_minatar.game import MinAtarDraws
 NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 
 
-def rules(*rows: tuple[Any, ...]) -> pytest.MarkDecorator:
-    """Parametrizes a test by rows of: the rule in words, fields before, action, fields after, reward, end."""
-    cases = [pytest.param(*row[1:], id=row[0]) for row in rows]
-    return pytest.mark.parametrize(("before", "action", "after", "reward", "end"), cases)
+rules = functools.partial(table.rules, columns=("before", "action", "after", "reward", "end"))
+"""Parametrizes a test by rows of: the rule in words, fields before, action, fields after, reward, end."""
 
 
 def check_step(

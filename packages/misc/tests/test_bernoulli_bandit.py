@@ -1,4 +1,4 @@
-"""BernoulliBandit against the original's formulas in numpy, and what only we have."""
+"""BernoulliBandit: its rules, a case a line, the original's formulas in numpy, and what only we have."""
 
 from __future__ import annotations
 
@@ -14,9 +14,40 @@ from envcore.errors import InvalidParamsError
 from envcore.testing import check_env
 from envcore.testing.compilation import quick_jit
 from envcore_misc.bernoulli_bandit import BernoulliBandit, BernoulliBanditDraws
+from rules import check_rule, rules
 
 KEYS = jax.random.split(jax.random.key(0), 4000)
 NUM_STEPS = 1500
+TASK = {"reward_probs": (0.25, 0.75), "exp_reward_best": 0.75}
+PAID = {**TASK, "last_action": 1, "last_reward": 1}
+JUST_BELOW_ONE = 1 - 2**-23  # the largest draw
+
+
+def luck(number: Any) -> BernoulliBanditDraws:
+    return BernoulliBanditDraws(number)
+
+
+@rules(
+    ("luck below 3/4: the better arm pays", TASK, 1, luck(0.74), {"last_action": 1, "last_reward": 1}, 1, False),
+    ("luck of 3/4: it does not", TASK, 1, luck(0.75), {"last_action": 1}, 0, False),
+    ("luck below 1/4: the worse arm pays", TASK, 0, luck(0.24), {"last_reward": 1}, 1, False),
+    ("luck of 1/4: it does not", TASK, 0, luck(0.25), {}, 0, False),
+    ("the last step is forgotten", PAID, 0, luck(0.5), {"last_action": 0, "last_reward": 0}, 0, False),
+)
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(BernoulliBandit(), before, action, draws, after, reward, end)
+
+
+CERTAIN = {"reward_probs": (0, 0.5, 1), "exp_reward_best": 1}
+
+
+@rules(
+    ("an arm of 0 never pays", CERTAIN, 0, luck(0.0), {}, 0, False),
+    ("an arm of 1 always does", CERTAIN, 2, luck(JUST_BELOW_ONE), {"last_action": 2, "last_reward": 1}, 1, False),
+    ("and one between them by luck", CERTAIN, 1, luck(0.4), {"last_action": 1, "last_reward": 1}, 1, False),
+)
+def test_rules_of_three_arms(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(BernoulliBandit("independent", 3), before, action, draws, after, reward, end)
 
 
 def original_obs(env: BernoulliBandit, params: Any, reward: Any, action: int, time: int) -> np.ndarray:
@@ -40,12 +71,12 @@ def original_obs(env: BernoulliBandit, params: Any, reward: Any, action: int, ti
 def test_whole_episodes_in_lockstep(env: BernoulliBandit, changes: dict[str, Any]) -> None:
     params = env.default_params.replace(**changes)
     (obs, state), steps = jax.device_get(play(env, params, NUM_STEPS, jax.random.key(1)))
-    action, luck, next_obs, after, reward, done, info = steps
+    action, drawn, next_obs, after, reward, done, info = steps
     probs, time = state.reward_probs.astype(float), 0
     np.testing.assert_allclose(obs, original_obs(env, params, 0, 0, 0), atol=1e-6)
     for t in range(NUM_STEPS):
         time += 1
-        expected = int(luck[t] < probs[action[t]])
+        expected = int(drawn[t] < probs[action[t]])
         ended = time >= params.max_steps_in_episode
         assert (reward[t], done[t], info["truncated"][t]) == (expected, ended, ended)
         assert not info["terminated"][t]
@@ -86,30 +117,22 @@ def test_uniform_arms(arms: Any, num_arms: int) -> None:
         np.testing.assert_allclose(probs.sum(1), 1, atol=1e-6)
 
 
-def test_forced_draws() -> None:
+def test_regret_is_what_the_best_arm_would_have_paid_more() -> None:
     env = BernoulliBandit("given", 3)
     _, state = env.reset(KEYS[0], env.default_params.replace(reward_probs=np.array([0.0, 0.25, 1.0])))
-    just_below_one = 1 - 2**-23  # the largest draw
-    for arm, luck, expected in (
-        (0, 0.0, 0),
-        (1, 0.2499, 1),
-        (1, 0.25, 0),
-        (2, just_below_one, 1),
-    ):
-        draws = BernoulliBanditDraws(jnp.float32(luck))
-        after, reward, terminated, info = env.transition(state, jnp.int32(arm), draws, env.default_params)
-        assert (reward, after.last_reward, after.last_action, terminated) == (expected, expected, arm, False)
-        assert info["regret"] == [1.0, 0.75, 0.0][arm]
+    for arm, regret in enumerate([1.0, 0.75, 0.0]):
+        *_, info = env.transition(state, jnp.int32(arm), luck(0.5), env.default_params)
+        assert info["regret"] == regret
 
 
 def test_luck_is_uniform_and_not_that_of_the_arms() -> None:
     env = BernoulliBandit("dependent-uniform")
-    luck = np.asarray(jax.vmap(env.draw, (0, None))(KEYS, env.default_params).luck)
-    assert abs(np.histogram(luck, 10, (0, 1))[0] - 400).max() < 4.5 * (400 * 0.9) ** 0.5
+    drawn = np.asarray(jax.vmap(env.draw, (0, None))(KEYS, env.default_params).luck)
+    assert abs(np.histogram(drawn, 10, (0, 1))[0] - 400).max() < 4.5 * (400 * 0.9) ** 0.5
     params = env.default_params.replace(max_steps_in_episode=1)
-    _, (_, luck, _, after, _, done, _) = jax.device_get(play(env, params, NUM_STEPS, KEYS[0]))
+    _, (_, drawn, _, after, _, done, _) = jax.device_get(play(env, params, NUM_STEPS, KEYS[0]))
     assert done.all()
-    assert abs(np.corrcoef(luck, after.reward_probs[:, 0])[0, 1]) < 5 / NUM_STEPS**0.5
+    assert abs(np.corrcoef(drawn, after.reward_probs[:, 0])[0, 1]) < 5 / NUM_STEPS**0.5
 
 
 def returns(env: BernoulliBandit, key: jax.Array, params: Any, arm: jax.Array) -> tuple[jax.Array, jax.Array]:

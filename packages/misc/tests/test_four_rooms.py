@@ -1,4 +1,4 @@
-"""FourRooms against the original's rules in numpy, and what only we have."""
+"""FourRooms: its rules, a case a line, the original's rules in numpy, and what only we have."""
 
 from __future__ import annotations
 
@@ -12,8 +12,55 @@ import pytest
 from envcore.environment import NO_TIME_LIMIT
 from envcore.testing import check_env
 from envcore_misc.four_rooms import MAP, FourRooms, FourRoomsDraws, FourRoomsStart, FourRoomsState
+from rules import check_rule, rules
 
+UP, RIGHT, DOWN, LEFT = range(4)
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
+
+
+def at(row: int, column: int) -> dict[str, Any]:
+    """The agent's place, with the goal at row 8, column 9."""
+    return {"pos": (row, column), "goal": (8, 9)}
+
+
+def astray(chance: Any, direction: Any) -> FourRoomsDraws:
+    return FourRoomsDraws(chance, direction)
+
+
+to, STRAIGHT = at, astray(0.99, UP)
+
+
+# Another direction by a chance below 4/9.
+@rules(
+    ("up", at(2, 2), UP, STRAIGHT, to(1, 2), 0, False),
+    ("right", at(2, 2), RIGHT, STRAIGHT, to(2, 3), 0, False),
+    ("down", at(2, 2), DOWN, STRAIGHT, to(3, 2), 0, False),
+    ("left", at(2, 2), LEFT, STRAIGHT, to(2, 1), 0, False),
+    ("the outer wall stops it", at(1, 2), UP, STRAIGHT, {}, 0, False),
+    ("so does the wall between rooms", at(2, 5), RIGHT, STRAIGHT, {}, 0, False),
+    ("a door lets it pass", at(3, 5), RIGHT, STRAIGHT, to(3, 6), 0, False),
+    ("in a door only the way through is free", at(3, 6), DOWN, STRAIGHT, {}, 0, False),
+    ("the second door", at(6, 2), DOWN, STRAIGHT, to(7, 2), 0, False),
+    ("the third door", at(6, 9), DOWN, STRAIGHT, to(7, 9), 0, False),
+    ("the fourth door", at(10, 7), LEFT, STRAIGHT, to(10, 6), 0, False),
+    ("the goal ends it", at(8, 8), RIGHT, STRAIGHT, to(8, 9), 1, True),
+    ("beyond the goal it goes on", at(8, 9), RIGHT, STRAIGHT, to(8, 10), 0, False),
+    ("the step goes astray", at(2, 2), UP, astray(0.4444, LEFT), to(2, 1), 0, False),
+    ("or not", at(2, 2), UP, astray(0.4445, LEFT), to(1, 2), 0, False),
+    ("it may find the goal by that", at(8, 8), UP, astray(0.0, RIGHT), to(8, 9), 1, True),
+    ("or miss it", at(8, 8), RIGHT, astray(0.0, UP), {}, 0, False),
+    ("the other direction may be the same", at(2, 2), UP, astray(0.0, UP), to(1, 2), 0, False),
+)
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(FourRooms(), before, action, draws, after, reward, end)
+
+
+@rules(
+    ("with fail_prob of 1/4 by a chance below 1/3", at(2, 2), UP, astray(0.333, LEFT), to(2, 1), 0, False),
+    ("else not", at(2, 2), UP, astray(0.334, LEFT), to(1, 2), 0, False),
+)
+def test_a_smaller_fail_prob(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(FourRooms(), before, action, draws, after, reward, end, fail_prob=0.25)
 
 
 def is_free(row: int, column: int) -> bool:

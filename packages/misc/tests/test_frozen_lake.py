@@ -1,4 +1,4 @@
-"""FrozenLake against the recordings of the original, and what only we have."""
+"""FrozenLake: its rules, a case a line, the recordings of the original, and what only we have."""
 
 from __future__ import annotations
 
@@ -14,9 +14,74 @@ import numpy as np
 import pytest
 from envcore.testing import check_env
 from envcore_misc.frozen_lake import MAPS, FrozenLake, FrozenLakeDraws, FrozenLakeState
+from rules import check_rule, rules
 
 GOLDEN = Path(__file__).parents[3] / "tests" / "golden" / "toy_text.frozen_lake.npz"
 LAKES = range(5)
+LEFT, DOWN, RIGHT, UP = range(4)
+
+
+def at(row: int, column: int) -> dict[str, int]:
+    """A tile of the lake of 4 rows and 4 columns."""
+    return {"position": 4 * row + column}
+
+
+def turned(turn: Any) -> FrozenLakeDraws:
+    return FrozenLakeDraws(turn)
+
+
+to, STRAIGHT = at, turned(0)
+
+
+# SFFF
+# FHFH
+# FFFH
+# HFFG
+@rules(
+    ("left", at(2, 1), LEFT, STRAIGHT, to(2, 0), 0, False),
+    ("down", at(2, 1), DOWN, STRAIGHT, to(3, 1), 0, False),
+    ("right", at(2, 1), RIGHT, STRAIGHT, to(2, 2), 0, False),
+    ("up", at(2, 2), UP, STRAIGHT, to(1, 2), 0, False),
+    ("the left edge stops it", at(1, 0), LEFT, STRAIGHT, {}, 0, False),
+    ("the bottom edge stops it", at(3, 1), DOWN, STRAIGHT, {}, 0, False),
+    ("the right edge stops it", at(0, 3), RIGHT, STRAIGHT, {}, 0, False),
+    ("the top edge stops it", at(0, 0), UP, STRAIGHT, {}, 0, False),
+    ("a hole ends it", at(0, 1), DOWN, STRAIGHT, to(1, 1), 0, True),
+    ("the goal earns 1 and ends it", at(3, 2), RIGHT, STRAIGHT, to(3, 3), 1, True),
+    ("a slip to one side: left becomes up", at(2, 2), LEFT, turned(-1), to(1, 2), 0, False),
+    ("a slip to the other: left becomes down", at(2, 2), LEFT, turned(1), to(3, 2), 0, False),
+    ("up becomes right", at(2, 1), UP, turned(-1), to(2, 2), 0, False),
+    ("up becomes left", at(2, 1), UP, turned(1), to(2, 0), 0, False),
+    ("from a hole there is no way", at(1, 1), LEFT, STRAIGHT, {}, 0, True),
+    ("from the goal neither, and it earns 0", at(3, 3), LEFT, STRAIGHT, {}, 0, True),
+    ("not even a bump earns it again", at(3, 3), RIGHT, STRAIGHT, {}, 0, True),
+)
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(FrozenLake(), before, action, draws, after, reward, end)
+
+
+@rules(
+    ("any tile", at(2, 1), LEFT, None, to(2, 0), -1, False),
+    ("a bump is a step onto the same tile", at(1, 0), LEFT, None, {}, -1, False),
+    ("a hole", at(0, 1), DOWN, None, to(1, 1), -100, True),
+    ("the goal", at(3, 2), RIGHT, None, to(3, 3), 50, True),
+    ("a step from it", at(3, 3), LEFT, None, {}, 0, True),
+)
+def test_rewards_on_ice_that_is_not_slippery(
+    before: Any, action: int, draws: Any, after: Any, reward: float, end: bool
+) -> None:
+    env = FrozenLake(is_slippery=False, reward_schedule=(50, -100, -1))
+    check_rule(env, before, action, draws, after, reward, end)
+
+
+@rules(
+    ("right", {"position": 1}, RIGHT, None, {"position": 2}, 0, False),
+    ("down", {"position": 0}, DOWN, None, {"position": 3}, 0, False),
+    ("the goal", {"position": 1}, DOWN, None, {"position": 4}, 1, True),
+)
+def test_a_lake_of_two_rows(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    env = FrozenLake(desc=("SFS", "FGS"), is_slippery=False)
+    check_rule(env, before, action, draws, after, reward, end)
 
 
 def recording(number: int) -> tuple[FrozenLake, dict[str, np.ndarray]]:

@@ -1,4 +1,4 @@
-"""GaussianBandit against its formulas in numpy, and what only we have."""
+"""GaussianBandit: its rules, a case a line, its formulas in numpy, and what only we have."""
 
 from __future__ import annotations
 
@@ -12,12 +12,38 @@ from bandits import play
 from envcore.testing import check_env
 from envcore.testing.compilation import quick_jit
 from envcore_misc.gaussian_bandit import GaussianBandit, GaussianBanditDraws
+from rules import check_rule, rules
 from scipy import stats
 
 ENV = GaussianBandit()
 PARAMS = ENV.default_params
 KEYS = jax.random.split(jax.random.key(0), 4000)
 NUM_STEPS = 1500
+SAFE, RISKY = range(2)
+TASK = {"mu": 0.75}
+PAID = {**TASK, "last_action": RISKY, "last_reward": 0.9}
+
+
+def noise(number: Any) -> GaussianBanditDraws:
+    return GaussianBanditDraws(number)
+
+
+@rules(
+    ("the risky arm pays its mean", TASK, RISKY, noise(0.0), {"last_action": 1, "last_reward": 0.75}, 0.75, False),
+    ("and a tenth of the noise", TASK, RISKY, noise(2.0), {"last_action": 1, "last_reward": 0.95}, 0.95, False),
+    ("to either side", TASK, RISKY, noise(-10.0), {"last_action": 1, "last_reward": -0.25}, -0.25, False),
+    ("the safe arm pays 0, whatever the noise", TASK, SAFE, noise(2.0), {}, 0, False),
+    ("the last step is forgotten", PAID, SAFE, noise(0.0), {"last_action": 0, "last_reward": 0}, 0, False),
+)
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(ENV, before, action, draws, after, reward, end)
+
+
+@rules(
+    ("half of the noise", TASK, RISKY, noise(-2.0), {"last_action": 1, "last_reward": -0.25}, -0.25, False),
+)
+def test_a_deviation_of_one_half(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(ENV, before, action, draws, after, reward, end, sigma_l=0.5)
 
 
 def original_obs(params: Any, reward: float, action: int, time: int) -> np.ndarray:
@@ -66,15 +92,6 @@ def test_draws_are_normal_and_independent() -> None:
     assert done.all()
     assert stats.kstest(after.mu, stats.norm(0.3, 2.5).cdf).pvalue > 0.001
     assert abs(np.corrcoef(noise, after.mu)[0, 1]) < 5 / NUM_STEPS**0.5
-
-
-def test_forced_draws() -> None:
-    _, state = ENV.reset(KEYS[0])
-    state = state.replace(mu=jnp.float32(0.75))
-    draws = GaussianBanditDraws(jnp.float32(-2.0))
-    for arm, expected in ((0, 0.0), (1, -0.25)):
-        after, reward, terminated = ENV.transition(state, jnp.int32(arm), draws, PARAMS.replace(sigma_l=0.5))
-        assert (reward, after.last_reward, after.last_action, terminated) == (expected, expected, arm, False)
 
 
 def returns(key: jax.Array, params: Any) -> jax.Array:

@@ -1,4 +1,4 @@
-"""MetaMaze against the original's rules in numpy, and what only we have."""
+"""MetaMaze: its rules, a case a line, the original's rules in numpy, and what only we have."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from envcore.testing import check_env
 from envcore_misc.meta_maze import MetaMaze, MetaMazeDraws, MetaMazeState
+from rules import check_rule, rules
 
 MOVES = {
     "gymnax": ((-1, 0), (0, 1), (1, 0), (0, -1)),
@@ -17,6 +18,73 @@ MOVES = {
 }
 SIGN = {"gymnax": 1, "original": -1}
 SIZES = (3, 7, 9, 11)
+
+
+def at(row: int, column: int, last_action: int = 0, last_reward: float = 0) -> dict[str, Any]:
+    """The agent's place and its last step, with the goal at row 3, column 1."""
+    return {"pos": (row, column), "goal": (3, 1), "last_action": last_action, "last_reward": last_reward}
+
+
+def cell(number: Any) -> MetaMazeDraws:
+    return MetaMazeDraws(number)
+
+
+to, FIRST = at, cell(0)
+UP, RIGHT, DOWN, LEFT = range(4)
+
+
+# Pillars stand where row and column are even. Row 1 has 9 free cells, row 2 has 5, and so on in turn.
+@rules(
+    ("up", at(5, 5), UP, FIRST, to(4, 5), 0, False),
+    ("right", at(5, 5), RIGHT, FIRST, to(5, 6, RIGHT), 0, False),
+    ("down", at(5, 5), DOWN, FIRST, to(6, 5, DOWN), 0, False),
+    ("left", at(5, 5), LEFT, FIRST, to(5, 4, LEFT), 0, False),
+    ("a pillar stops it", at(5, 4), UP, FIRST, {}, 0, False),
+    ("the upper wall stops it", at(1, 5), UP, FIRST, {}, 0, False),
+    ("the right wall stops it", at(5, 9), RIGHT, FIRST, to(5, 9, RIGHT), 0, False),
+    ("the lower wall stops it", at(9, 5), DOWN, FIRST, to(9, 5, DOWN), 0, False),
+    ("the left wall stops it", at(5, 1), LEFT, FIRST, to(5, 1, LEFT), 0, False),
+    ("the last step is forgotten", at(5, 4, DOWN, 10), UP, FIRST, to(5, 4, UP, 0), 0, False),
+    ("the goal earns 10 and takes it to the first cell", at(4, 1), UP, FIRST, to(1, 1, UP, 10), 10, False),
+    ("or the ninth", at(4, 1), UP, cell(8), to(1, 9, UP, 10), 10, False),
+    ("or the first of the second row", at(3, 2), LEFT, cell(9), to(2, 1, LEFT, 10), 10, False),
+    ("or the last of it", at(3, 2), LEFT, cell(13), to(2, 9, LEFT, 10), 10, False),
+    ("the last cell of all stands for the goal's own", at(2, 1), DOWN, cell(14), to(9, 9, DOWN, 10), 10, False),
+)
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(MetaMaze(), before, action, draws, after, reward, end)
+
+
+@rules(
+    ("a move", at(5, 5), UP, FIRST, to(4, 5), 0, False),
+    ("a bump", at(1, 5), UP, FIRST, to(1, 5, UP, -2), -2, False),
+    ("the goal", at(4, 1), UP, FIRST, to(1, 1, UP, 3), 3, False),
+)
+def test_rewards_are_params(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(MetaMaze(), before, action, draws, after, reward, end, reward=3, punishment=-2)
+
+
+# The original's actions are up, down, left, right, and it subtracts its punishment.
+@rules(
+    ("0 is up", at(5, 5), 0, FIRST, to(4, 5), 0, False),
+    ("1 is down", at(5, 5), 1, FIRST, to(6, 5, 1), 0, False),
+    ("2 is left", at(5, 5), 2, FIRST, to(5, 4, 2), 0, False),
+    ("3 is right", at(5, 5), 3, FIRST, to(5, 6, 3), 0, False),
+    ("a bump costs the punishment", at(1, 5), 0, FIRST, to(1, 5, 0, -2), -2, False),
+    ("the goal", at(2, 1), 1, FIRST, to(1, 1, 1, 10), 10, False),
+)
+def test_the_originals_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(MetaMaze(rules="original"), before, action, draws, after, reward, end, punishment=2)
+
+
+# A maze of 3 rows and 3 columns has no pillar: it would stand in the centre.
+@rules(
+    ("the centre is free", at(1, 2), DOWN, FIRST, to(2, 2, DOWN), 0, False),
+    ("the wall is near", at(2, 3), RIGHT, FIRST, to(2, 3, RIGHT), 0, False),
+    ("the last cell is the centre", at(2, 1), DOWN, cell(5), to(2, 2, DOWN, 10), 10, False),
+)
+def test_the_smallest_maze(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(MetaMaze(maze_size=3), before, action, draws, after, reward, end)
 
 
 def original_maze(lab_size: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""PointRobot against the original's formulas in numpy, and what only we have."""
+"""PointRobot: its rules, a case a line, the original's formulas in numpy, and what only we have."""
 
 from __future__ import annotations
 
@@ -12,10 +12,87 @@ import pytest
 from envcore.testing import check_env
 from envcore.testing.compilation import quick_jit
 from envcore_misc.point_robot import PointRobot, PointRobotDraws
+from rules import check_rule, rules
 
 GYMNAX, ORIGINAL = PointRobot(), PointRobot("original")
 PARAMS = GYMNAX.default_params
 KEYS = jax.random.split(jax.random.key(0), 4000)
+
+
+def at(x: float, y: float) -> dict[str, Any]:
+    """The robot's place, with the goal at (0, 1)."""
+    return {"pos": (x, y), "goal": (0, 1)}
+
+
+def move(x: float, y: float) -> np.ndarray:
+    return np.array([x, y], np.float32)
+
+
+def to(x: float, y: float, action: np.ndarray, reward: float = 0, goals_reached: int = 0) -> dict[str, Any]:
+    """The robot's place, and what it did and got."""
+    return {"pos": (x, y), "last_action": action, "last_reward": reward, "goals_reached": goals_reached}
+
+
+def start(x: Any, y: Any) -> PointRobotDraws:
+    return PointRobotDraws(x, y)
+
+
+ANEW, REST = start(0.3, 0.4), move(0, 0)
+IN, OUT, FAR = move(0, 0.1), move(0, -0.1), move(3, -0.5)
+
+
+@rules(
+    ("it moves", at(0, 0), move(0.05, -0.02), ANEW, to(0.05, -0.02, move(0.05, -0.02)), 0, False),
+    ("by 0.1 along an axis at most", at(0, 0), FAR, ANEW, to(0.1, -0.1, FAR), 0, False),
+    ("at 0.15 from the goal it starts anew", at(0, 0.75), IN, ANEW, to(0.3, 0.4, IN, 1, 1), 1, False),
+    ("at 0.25 not", at(0, 0.65), IN, ANEW, to(0, 0.75, IN), 0, False),
+    ("the place after the move counts", at(0, 0.85), OUT, ANEW, to(0, 0.75, OUT), 0, False),
+    ("goals are counted", {**at(0, 0.9), "goals_reached": 4}, REST, ANEW, to(0.3, 0.4, REST, 1, 5), 1, False),
+    ("the last reward is forgotten", {**at(0, 0), "last_reward": 1}, REST, ANEW, to(0, 0, REST), 0, False),
+)
+def test_rules(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(GYMNAX, before, action, draws, after, reward, end)
+
+
+@rules(
+    ("it moves", at(0, 0), move(0.05, -0.02), ANEW, to(0.05, -0.02, move(0.05, -0.02)), 0, False),
+    ("as far as it wants", at(0, 0), FAR, ANEW, to(3, -0.5, FAR), 0, False),
+    ("at 0.15 from the goal it stays", at(0, 0.75), IN, ANEW, to(0, 0.85, IN, 1, 1), 1, False),
+    ("at 0.25 it earns nothing", at(0, 0.65), IN, ANEW, to(0, 0.75, IN), 0, False),
+    ("the place after the move counts", at(0, 0.85), OUT, ANEW, to(0, 0.75, OUT), 0, False),
+)
+def test_the_originals_rules(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(ORIGINAL, before, action, draws, after, reward, end)
+
+
+@rules(
+    ("it costs the distance", at(0.6, 0.2), REST, ANEW, to(0.6, 0.2, REST, -1), -1, False),
+    ("after the move", at(0.6, 0.1), IN, ANEW, to(0.6, 0.2, IN, -1), -1, False),
+    ("also within reach of the goal", at(0, 0.75), IN, ANEW, to(0.3, 0.4, IN, -0.15, 1), -0.15, False),
+    ("and nothing at it", at(0, 1), REST, ANEW, to(0.3, 0.4, REST, 0, 1), 0, False),
+)
+def test_dense_reward(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(GYMNAX, before, action, draws, after, reward, end, dense_reward=True)
+
+
+HALF = move(0, 0.5)
+
+
+@rules(
+    ("moves are longer", at(-1, 0), FAR, ANEW, to(-0.75, -0.25, FAR), 0, False),
+    ("the rim belongs to the goal", at(0, 0.25), HALF, ANEW, to(0.6, 0.8, HALF, 1, 1), 1, False),
+    ("starts are twice as far", at(0, 1), REST, start(-0.5, 0.0), to(-1, 0, REST, 1, 1), 1, False),
+)
+def test_params(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
+    numbers = {"max_force": 0.25, "goal_radius": 0.5, "circle_radius": 2.0}
+    check_rule(GYMNAX, before, action, draws, after, reward, end, **numbers)
+
+
+@rules(
+    ("it starts anew at the centre", at(0, 1), REST, ANEW, to(0, 0, REST, 1, 1), 1, False),
+)
+def test_center_init(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(GYMNAX, before, action, draws, after, reward, end, center_init=True)
 
 
 def formulas(env: PointRobot, params: Any, pos: Any, goal: Any, action: Any, start: Any) -> tuple[Any, float, Any]:
@@ -98,44 +175,6 @@ def test_default_params_are_those_of_the_rules() -> None:
         params = env.default_params
         assert (params.max_force, params.circle_radius, params.goal_radius, params.goal) == (0.1, 1.0, 0.2, None)
         np.testing.assert_array_equal(env.make_action_space(params).high, np.array([0.1, 0.1], np.float32))
-
-
-def step(env: PointRobot, pos: Any, action: Any, draws: Any = (0.0, 0.0), **changes: Any) -> tuple[Any, Any]:
-    """One step with a forced start, from anywhere with the goal at (0, 1)."""
-    params = env.default_params.replace(**changes)
-    _, state = env.reset(KEYS[0], params)
-    state = state.replace(pos=jnp.asarray(pos, jnp.float32), goal=jnp.array([0.0, 1.0]))
-    x, y = jnp.asarray(draws, jnp.float32)
-    after, reward, terminated = env.transition(state, jnp.asarray(action, jnp.float32), PointRobotDraws(x, y), params)
-    assert not terminated
-    return after, np.asarray(reward).item()
-
-
-def test_reward_is_that_of_the_new_position() -> None:
-    for env in (GYMNAX, ORIGINAL):
-        assert step(env, (0.0, 0.75), (0.0, 0.1))[1] == 1  # moves in
-        assert step(env, (0.0, 0.85), (0.0, -0.1))[1] == 0  # moves out: gymnax rewards it
-        assert step(env, (0.0, 0.75), (0.0, 0.1), dense_reward=True)[1] == pytest.approx(-0.15)
-        after, reward = step(env, (0.0, 0.5), (0.0, 0.25), goal_radius=0.25, max_force=0.25)
-        assert (reward, after.goals_reached) == (1, 1)  # the rim belongs to the goal
-
-
-def test_a_robot_at_the_goal_starts_anew_in_gymnax_only() -> None:
-    at_goal, in_reach = (0.0, 0.9), (0.01, 0.02)
-    for dense in (False, True):
-        after, _ = step(GYMNAX, at_goal, in_reach, (0.3, -0.4), circle_radius=2.0, dense_reward=dense)
-        np.testing.assert_allclose(after.pos, [0.6, -0.8], rtol=1e-6)
-        after, _ = step(ORIGINAL, at_goal, in_reach, (0.3, -0.4), circle_radius=2.0, dense_reward=dense)
-        np.testing.assert_allclose(after.pos, [0.01, 0.92], rtol=1e-6)
-    after, _ = step(GYMNAX, at_goal, in_reach, (0.3, -0.4), center_init=True)
-    np.testing.assert_array_equal(after.pos, [0, 0])
-
-
-def test_moves_are_clipped_in_gymnax_only() -> None:
-    for env, moved in ((GYMNAX, (0.1, -0.1)), (ORIGINAL, (3.0, -0.5))):
-        after, _ = step(env, (0.0, 0.0), (3.0, -0.5))
-        np.testing.assert_allclose(after.pos, moved, rtol=1e-6)
-        np.testing.assert_array_equal(after.last_action, [3.0, -0.5])
 
 
 def is_uniform(sample: Any, low: float, high: float) -> bool:

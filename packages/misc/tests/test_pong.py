@@ -1,4 +1,4 @@
-"""Pong against the rules of the original and of gymnax in plain Python, and what only we have."""
+"""Pong: its rules, a case a line, those of the original and of gymnax in plain Python, and what only we have."""
 
 from __future__ import annotations
 
@@ -11,6 +11,101 @@ import numpy as np
 import pytest
 from envcore.testing import check_env
 from envcore_misc.pong import Pong, PongParams, PongStart, PongState
+from rules import check_rule, rules
+
+STAY, UP, DOWN = range(3)
+
+
+def game(ball: Any, velocity: Any, paddles: Any = (15, 15)) -> dict[str, Any]:
+    """Row and column of the ball, its velocity, and the rows of both paddles."""
+    return {"ball_position": ball, "ball_velocity": velocity, "paddle_centers": paddles}
+
+
+to = game
+
+
+# A board of 30 rows and 40 columns; a paddle has two rows to either side of its centre, and nobody moves the right one.
+@rules(
+    ("the ball flies", game((15, 20), (2, 1)), STAY, None, to((17, 21), (2, 1)), 0, False),
+    ("up moves the left paddle", game((5, 20), (0, 1)), UP, None, to((5, 21), (0, 1), (14, 14)), 0, False),
+    ("down moves it back", game((5, 20), (0, 1)), DOWN, None, to((5, 21), (0, 1), (16, 16)), 0, False),
+    ("the top stops it", game((9, 20), (0, 1), (2, 2)), UP, None, to((9, 21), (0, 1), (2, 2)), 0, False),
+    ("the bottom stops it", game((9, 20), (0, 1), (27, 27)), DOWN, None, to((9, 21), (0, 1), (27, 27)), 0, False),
+    ("the first row is on the board", game((1, 20), (-1, 1)), STAY, None, to((0, 21), (-1, 1)), 0, False),
+    ("above it the ball is reflected", game((1, 20), (-3, 1)), STAY, None, to((2, 21), (3, 1)), 0, False),
+    ("the last row is on the board", game((27, 20), (2, 1)), STAY, None, to((29, 21), (2, 1)), 0, False),
+    ("below it the ball is reflected", game((29, 20), (1, 1)), STAY, None, to((28, 21), (-1, 1)), 0, False),
+    ("in column 2 nothing is hit", game((15, 3), (0, -1)), STAY, None, to((15, 2), (0, -1)), 0, False),
+    ("in column 1 the left paddle hits", game((15, 2), (0, -1)), STAY, None, to((15, 1), (0, 1)), 0, False),
+    ("column 0 becomes column 2", game((15, 1), (0, -1)), STAY, None, to((15, 2), (0, 1)), 0, False),
+    ("column -1 becomes column 3", game((15, 0), (0, -1)), STAY, None, to((15, 3), (0, 1)), 0, False),
+    ("with its end it adds a row a step", game((17, 2), (0, -1)), STAY, None, to((17, 1), (1, 1)), 0, False),
+    ("half a row is rounded to even: 0", game((16, 2), (0, -1)), STAY, None, to((16, 1), (0, 1)), 0, False),
+    ("one and a half to 2", game((16, 2), (1, -1)), STAY, None, to((17, 1), (2, 1)), 0, False),
+    ("but not beyond 3", game((14, 2), (3, -1)), STAY, None, to((17, 1), (3, 1)), 0, False),
+    ("it misses by a row", game((18, 2), (0, -1)), STAY, None, to((18, 1), (0, -1)), 0, False),
+    ("it moves first", game((18, 2), (0, -1)), DOWN, None, to((18, 1), (1, 1), (16, 16)), 0, False),
+    ("a ball that is past it costs 1", game((18, 0), (0, -1)), STAY, None, to((18, -1), (0, -1)), -1, True),
+    ("in column 38 nothing is hit", game((15, 37), (0, 1)), STAY, None, to((15, 38), (0, 1)), 0, False),
+    ("column 39 becomes column 37", game((15, 38), (0, 1)), STAY, None, to((15, 37), (0, -1)), 0, False),
+    ("with its end the right one adds a row", game((17, 38), (0, 1)), STAY, None, to((17, 37), (1, -1)), 0, False),
+    ("it misses by more than two rows", game((18, 38), (0, 1)), STAY, None, to((18, 39), (0, 1)), 0, False),
+    ("a ball that is past that earns 1", game((18, 39), (0, 1)), STAY, None, to((18, 40), (0, 1)), 1, True),
+)
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    after = {"last_ball_position": before["ball_position"], **after}
+    check_rule(Pong(), before, action, draws, after, reward, end, use_ai_policy=False)
+
+
+@rules(
+    ("up after the ball", game((5, 20), (0, 1)), STAY, None, to((5, 21), (0, 1), (15, 14)), 0, False),
+    ("down after it", game((25, 20), (0, 1)), STAY, None, to((25, 21), (0, 1), (15, 16)), 0, False),
+    ("never at rest: down beside it", game((15, 20), (0, 1)), STAY, None, to((15, 21), (0, 1), (15, 16)), 0, False),
+    ("the ball before its move counts", game((16, 20), (-3, 1)), STAY, None, to((13, 21), (-3, 1), (15, 16)), 0, False),
+    ("whatever the agent does", game((5, 20), (0, 1)), DOWN, None, to((5, 21), (0, 1), (16, 14)), 0, False),
+    (
+        "no further than the edge",
+        game((29, 20), (0, 1), (15, 27)),
+        STAY,
+        None,
+        to((29, 21), (0, 1), (15, 27)),
+        0,
+        False,
+    ),
+    ("after a point nothing moves", game((15, -1), (1, -1)), DOWN, None, {"last_ball_position": (0, 0)}, 0, True),
+    ("on either side", game((15, 40), (1, 1)), DOWN, None, {"last_ball_position": (0, 0)}, 0, True),
+)
+def test_the_right_paddle_follows_the_ball(
+    before: Any, action: int, draws: Any, after: Any, reward: float, end: bool
+) -> None:
+    after = {"last_ball_position": before["ball_position"], **after}
+    check_rule(Pong(), before, action, draws, after, reward, end)
+
+
+@rules(
+    ("each step earns 1", game((15, 20), (2, 1)), (STAY, STAY), None, to((17, 21), (2, 1)), 1, False),
+    ("two paddles by 2 rows", game((15, 20), (0, 1)), (UP, DOWN), None, to((15, 21), (0, 1), (13, 17)), 1, False),
+    ("beyond the edge", game((9, 20), (0, 1), (-3, 33)), (UP, DOWN), None, to((9, 21), (0, 1), (-4, 34)), 1, False),
+    ("half a row is half a row", game((16, 2), (0, -1)), (STAY, STAY), None, to((16, 1), (0.5, 1)), 1, False),
+    ("up to 3 rows a step", game((14, 2), (3, -1)), (STAY, STAY), None, to((17, 1), (3, 1)), 1, False),
+    ("a point earns nothing", game((9, 0), (0, -1)), (STAY, STAY), None, to((9, -1), (0, -1)), 0, True),
+    ("for either", game((9, 39), (0, 1)), (STAY, STAY), None, to((9, 40), (0, 1)), 0, True),
+    ("nothing moves then", game((9, 40), (1, 1)), (UP, DOWN), None, {"last_ball_position": (0, 0)}, 0, True),
+)
+def test_the_originals_rules(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
+    after = {"last_ball_position": before["ball_position"], **after}
+    check_rule(Pong(rules="original"), before, np.array(action, np.int32), draws, after, reward, end)
+
+
+@rules(
+    ("the paddle's speed", game((5, 9), (0, 2)), DOWN, None, to((5, 11), (0, 2), (17, 17)), 0, False),
+    ("the ball's greatest", game((14, 3), (1, -2)), STAY, None, to((15, 1), (1, 2)), 0, False),
+    ("is cut to a whole number", game((16, 3), (1, -2)), STAY, None, to((17, 1), (1, 2)), 0, False),
+)
+def test_params(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    after = {"last_ball_position": before["ball_position"], **after}
+    numbers = {"paddle_y_speed": 2.0, "ball_max_y_speed": 1.5, "ball_x_speed": 2.0, "use_ai_policy": False}
+    check_rule(Pong(), before, action, draws, after, reward, end, **numbers)
 
 
 class Plain:
@@ -174,52 +269,6 @@ def make_state(paddles: Any, ball: Any, velocity: Any) -> PongState:
         last_ball_position=place,
         ball_velocity=np.array(velocity, np.float32),
     )
-
-
-# Paddles, ball, velocity, then ball, velocity and reward after a step in which the agent does nothing.
-FORCED: list[Any] = [
-    ((15, 15), (1, 20), (-3, 1), (2, 21), (3, 1), 0),
-    ((15, 15), (1, 20), (-1, 1), (0, 21), (-1, 1), 0),
-    ((15, 15), (29, 20), (1, 1), (28, 21), (-1, 1), 0),
-    ((15, 15), (27, 20), (2, 1), (29, 21), (2, 1), 0),
-    ((15, 15), (15, 2), (0, -1), (15, 1), (0, 1), 0),
-    ((15, 15), (17, 2), (0, -1), (17, 1), (1, 1), 0),
-    ((15, 15), (16, 2), (0, -1), (16, 1), (0, 1), 0),  # half a row: rounded to even
-    ((15, 15), (16, 2), (1, -1), (17, 1), (2, 1), 0),
-    ((15, 15), (16, 2), (-1, -1), (15, 1), (-1, 1), 0),
-    ((15, 15), (14, 2), (3, -1), (17, 1), (3, 1), 0),  # as fast as can be
-    ((15, 15), (18, 2), (0, -1), (18, 1), (0, -1), 0),
-    ((15, 15), (15, 1), (0, -1), (15, 2), (0, 1), 0),
-    ((15, 15), (15, 0), (0, -1), (15, 3), (0, 1), 0),
-    ((15, 15), (18, 0), (0, -1), (18, -1), (0, -1), -1),
-    ((15, 15), (15, 3), (0, -1), (15, 2), (0, -1), 0),
-    ((15, 14), (15, 38), (0, 1), (15, 37), (0, -1), 0),
-    ((15, 14), (15, 37), (0, 1), (15, 38), (0, 1), 0),
-    ((15, 13), (16, 38), (0, 1), (16, 37), (1, -1), 0),
-    ((15, 12), (16, 38), (0, 1), (16, 39), (0, 1), 0),
-    ((15, 5), (16, 39), (0, 1), (16, 40), (0, 1), 1),
-]
-
-
-@pytest.mark.parametrize(("paddles", "ball", "velocity", "place", "turned", "reward"), FORCED)
-def test_one_step(paddles: Any, ball: Any, velocity: Any, place: Any, turned: Any, reward: Any) -> None:
-    env = Pong()
-    _, state, won, terminated, _ = env.step_env(jax.random.key(0), make_state(paddles, ball, velocity), 0)
-    np.testing.assert_array_equal(state.ball_position, place)
-    np.testing.assert_array_equal(state.ball_velocity, turned)
-    np.testing.assert_array_equal(state.last_ball_position, ball)
-    assert (won, terminated) == (reward, reward != 0)
-
-
-@pytest.mark.parametrize(("rules", "action"), [("gymnax", 2), ("original", np.array([2, 1], np.int32))])
-def test_nothing_changes_after_the_point(rules: Any, action: Any) -> None:
-    env = Pong(rules=rules)
-    for column in (-1, 40):
-        state = make_state((15, 15), (15, column), (1, 1))
-        _, after, reward, terminated, _ = env.step_env(jax.random.key(0), state, action)
-        assert (reward, terminated, after.time) == (0, True, 1)
-        for name in ("paddle_centers", "ball_position", "last_ball_position", "ball_velocity"):
-            np.testing.assert_array_equal(getattr(after, name), getattr(state, name))
 
 
 def test_starts_are_random() -> None:

@@ -12,11 +12,65 @@ from envcore.environment import NO_TIME_LIMIT
 from envcore.testing import check_env
 from envcore_misc.reacher import Reacher, ReacherParams, ReacherStart, ReacherState
 from gradients import check_finite_differences
+from rules import check_rule, rules
 from uniform_draws import check_uniform_draws
 
 # What float32 leaves: 100 roundings of angles up to 33 rad, whose last bit is 2e-6, most of them of far smaller ones.
 ATOL = 5e-5
 NUMBERS: dict[str, Any] = {"torque_scale": 1.0, "dt": 0.05, "lengths": 1.0}
+UP, BACK = np.pi / 2, np.pi  # angles of a link
+FAR = (100, 0)  # a goal of which nothing is earned
+
+
+def arm(angles: Any, goal: Any, speeds: Any = (0, 0)) -> dict[str, Any]:
+    return {"angles": angles, "angle_vels": speeds, "goal_xy": goal}
+
+
+def torques(first: float, second: float) -> np.ndarray:
+    return np.array([first, second], np.float32)
+
+
+NONE = torques(0, 0)
+
+
+@rules(
+    ("a straight arm reaches to 2", arm((0, 0), (2, 0)), NONE, None, {}, 1, False),
+    ("angles are from the x axis: up and up is straight", arm((UP, UP), (0, 2)), NONE, None, {}, 1, False),
+    ("across and up", arm((0, UP), (1, 1)), NONE, None, {}, 1, False),
+    ("a distance of 1 earns exp(-1)", arm((0, BACK), (0, 1)), NONE, None, {}, np.exp(-1), False),
+    ("one of 2 earns exp(-4)", arm((0, 0), (4, 0)), NONE, None, {}, np.exp(-4), False),
+    ("a torque turns its link", arm((0, 0), FAR), torques(1, 0), None, arm((0.0025, 0), FAR, (0.05, 0)), 0, False),
+    ("and no other", arm((0, 0), FAR), torques(0, -1), None, arm((0, -0.0025), FAR, (0, -0.05)), 0, False),
+    ("links keep turning", arm((1, 2), FAR, (2, -4)), NONE, None, arm((1.1, 1.8), FAR, (2, -4)), 0, False),
+    ("without end", arm((7, 0), FAR, (200, 0)), NONE, None, arm((17, 0), FAR, (200, 0)), 0, False),
+    (
+        "the reward is of the new angles",
+        arm((-0.1, 0.1), (2, 0), (2, -2)),
+        NONE,
+        None,
+        arm((0, 0), (2, 0), (2, -2)),
+        1,
+        False,
+    ),
+)
+def test_rules(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(Reacher(), before, action, draws, after, reward, end)
+
+
+@rules(
+    ("lengths of the links", arm((0, UP), (2, 0.5)), NONE, None, {}, 1, False),
+    ("torque and time", arm((0, 0), FAR), torques(1, -0.5), None, arm((1, -0.5), FAR, (2, -1)), 0, False),
+)
+def test_params(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
+    numbers = {"link_lengths": np.array([2.0, 0.5]), "torque_scale": 4.0, "dt": 0.5}
+    check_rule(Reacher(), before, action, draws, after, reward, end, **numbers)
+
+
+@rules(
+    ("up", {"angles": (UP,), "goal_xy": (0, 1)}, np.zeros(1), None, {}, 1, False),
+)
+def test_an_arm_of_one_link(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(Reacher(num_joints=1), before, action, draws, after, reward, end)
 
 
 def original_step(angles: Any, velocities: Any, goal: Any, action: Any, numbers: dict[str, Any] = NUMBERS) -> Any:
@@ -101,25 +155,6 @@ def test_starts_are_uniform_and_independent() -> None:
     scaled = np.concatenate(fields(state), -1) / bounds
     assert (np.abs(scaled) <= 1 + 1e-6).all()
     check_uniform_draws(scaled)
-
-
-@pytest.mark.parametrize(
-    ("angles", "lengths", "goal", "reward"),
-    [
-        ([0.0, 0.0], [1.0, 1.0], [2.0, 0.0], 1.0),
-        ([np.pi / 2, np.pi / 2], [1.0, 1.0], [0.0, 2.0], 1.0),  # absolute angles: a straight arm
-        ([0.0, np.pi], [1.0, 1.0], [0.0, 1.0], np.exp(-1)),
-        ([0.0, np.pi / 2], [2.0, 0.5], [1.0, 1.5], np.exp(-2)),
-    ],
-)
-def test_reward_at_hand_made_places(angles: Any, lengths: Any, goal: Any, reward: float) -> None:
-    env = Reacher(2)
-    params = env.default_params.replace(link_lengths=np.array(lengths, np.float32))
-    state = ReacherState(
-        angles=np.array(angles, np.float32), angle_vels=np.zeros(2, np.float32), goal_xy=np.array(goal, np.float32)
-    )
-    after = env.step(jax.random.key(0), state, np.zeros(2, np.float32), params)
-    np.testing.assert_allclose(after[2], reward, rtol=1e-5)
 
 
 def test_a_batch_of_tasks_in_one_call() -> None:

@@ -12,10 +12,71 @@ from envcore.environment import NO_TIME_LIMIT
 from envcore.testing import check_env
 from envcore_misc.swimmer import Swimmer, SwimmerParams, SwimmerStart, SwimmerState
 from gradients import check_finite_differences
+from rules import check_rule, rules
 from uniform_draws import check_uniform_draws
 
 # What float32 leaves: 500 roundings of a position whose last bit is 5e-7 far out, and of a steep reward near urchins.
 ATOL = 5e-5
+FAR = (100, 0)
+
+
+def at(place: Any, urchins: Any = (FAR, FAR), speed: Any = (0, 0)) -> dict[str, Any]:
+    """The swimmer, with the goal at (1, 0.5), and two urchins."""
+    return {"xy": place, "xy_vel": speed, "goal_xy": (1, 0.5), "urchin_xys": urchins}
+
+
+def force(x: float, y: float) -> np.ndarray:
+    return np.array([x, y], np.float32)
+
+
+GOAL, NONE = (1, 0.5), force(0, 0)
+
+
+def moved(place: Any, speed: Any) -> dict[str, Any]:
+    return {"xy": place, "xy_vel": speed}
+
+
+@rules(
+    ("the goal earns 1", at(GOAL), NONE, None, {}, 1, False),
+    ("at a distance of 1 it is exp(-1/2)", at((0, 0.5)), NONE, None, {}, np.exp(-0.5), False),
+    ("at a distance of 2 exp(-2)", at((1, 2.5)), NONE, None, {}, np.exp(-2), False),
+    ("on an urchin it is 0", at(GOAL, (GOAL, FAR)), NONE, None, {}, 0, False),
+    ("0.1 from it 1 - exp(-0.3)", at(GOAL, (FAR, (1.1, 0.5))), NONE, None, {}, 1 - np.exp(-0.3), False),
+    ("0.2 from it 1 - exp(-1.2)", at(GOAL, ((1, 0.3), FAR)), NONE, None, {}, 1 - np.exp(-1.2), False),
+    (
+        "each urchin takes its share",
+        at(GOAL, ((1, 0.3), (1.1, 0.5))),
+        NONE,
+        None,
+        {},
+        (1 - np.exp(-0.3)) * (1 - np.exp(-1.2)),
+        False,
+    ),
+    ("a force moves it", at((50, 0)), force(1, -1), None, moved((50.0025, -0.0025), (0.05, -0.05)), 0, False),
+    ("it keeps its speed", at((50, 0), speed=(2, 4)), NONE, None, moved((50.1, 0.2), (2, 4)), 0, False),
+    ("the reward is of the new place", at((0.9, 0.5), speed=(2, 0)), NONE, None, moved(GOAL, (2, 0)), 1, False),
+    (
+        "urchins do not stop it",
+        at((0.9, 0.5), ((0.9, 0.5), FAR), (20, 0)),
+        NONE,
+        None,
+        moved((1.9, 0.5), (20, 0)),
+        np.exp(-0.405),
+        False,
+    ),
+)
+def test_rules(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(Swimmer(num_urchins=2), before, action, draws, after, reward, end)
+
+
+@rules(
+    ("time", at((50, 0), np.zeros((0, 2))), force(1, -1), None, moved((50.25, -0.25), (0.5, -0.5)), 0, False),
+    ("no urchin, no danger", at(GOAL, np.zeros((0, 2))), NONE, None, {}, 1, False),
+)
+def test_half_a_second_without_urchins(
+    before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool
+) -> None:
+    check_rule(Swimmer(num_urchins=0), before, action, draws, after, reward, end, dt=0.5)
 
 
 def original_step(place: Any, velocity: Any, action: Any, goal: Any, urchins: Any, dt: float = 0.05) -> Any:
@@ -94,26 +155,6 @@ def test_starts_are_uniform_and_independent() -> None:
     drawn = np.concatenate([place, goal, urchins.reshape(-1, 6)], -1)
     assert (np.abs(drawn) <= 1).all()
     check_uniform_draws(drawn)
-
-
-@pytest.mark.parametrize(
-    ("place", "urchins", "reward"),
-    [
-        ([1.0, 0.5], [[5.0, 5.0]], 1.0),
-        ([0.0, 0.5], [[5.0, 5.0]], np.exp(-0.5)),
-        ([1.0, 0.5], [[1.0, 0.5]], 0.0),
-        ([1.0, 0.5], [[1.1, 0.5], [1.0, 0.3]], (1 - np.exp(-0.3)) * (1 - np.exp(-1.2))),
-    ],
-)
-def test_reward_at_hand_made_places(place: Any, urchins: Any, reward: float) -> None:
-    state = SwimmerState(
-        urchin_xys=np.array(urchins, np.float32),
-        xy=np.array(place, np.float32),
-        xy_vel=np.zeros(2, np.float32),
-        goal_xy=np.array([1.0, 0.5], np.float32),
-    )
-    after = Swimmer(len(urchins)).step(jax.random.key(0), state, np.zeros(2, np.float32))
-    np.testing.assert_allclose(after[2], reward, rtol=1e-5)
 
 
 def test_a_batch_of_tasks_in_one_call() -> None:

@@ -1,4 +1,4 @@
-"""Windy gridworld compared with the book, and with transitions computed by hand."""
+"""Windy gridworld: its rules, one line each, and comparisons with the book."""
 
 from __future__ import annotations
 
@@ -20,61 +20,47 @@ from envcore_example.windy_gridworld import (
 UP, RIGHT, DOWN, LEFT, UP_RIGHT, DOWN_RIGHT, DOWN_LEFT, UP_LEFT = range(8)
 KEY = jax.random.key(0)
 
-
-def move(position: tuple[int, int], action: int, gust: int = 0, env: WindyGridworld | None = None) -> Any:
-    """The result of a move: ((row, column), reward, terminated)."""
-    env = env or WindyGridworld(king_moves=True)
-    state = WindyGridworldState(position=jnp.array(position))
-    draws = WindyGridworldDraws(gust=jnp.int32(gust))
-    after, reward, terminated = env.transition(state, jnp.int32(action), draws, env.default_params)
-    row, column = after.position.tolist()
-    return (row, column), reward, bool(terminated)
+Cell = tuple[int, int]
 
 
+# The grid has 7 rows and 10 columns; the wind is 0 0 0 1 1 1 2 2 1 0.
 @pytest.mark.parametrize(
-    ("position", "action", "after"),
+    ("rule", "before", "action", "gust", "after", "reward", "end"),
     [
-        # No wind.
-        ((3, 0), UP, (2, 0)),
-        ((3, 0), RIGHT, (3, 1)),
-        ((3, 0), DOWN, (4, 0)),
-        ((3, 1), LEFT, (3, 0)),
-        ((3, 1), UP_RIGHT, (2, 2)),
-        ((3, 1), DOWN_RIGHT, (4, 2)),
-        ((3, 1), DOWN_LEFT, (4, 0)),
-        ((3, 1), UP_LEFT, (2, 0)),
-        # The wind of the column that the step starts from counts: the book's example, from the right of the goal.
-        ((3, 8), LEFT, (2, 7)),
-        ((3, 2), RIGHT, (3, 3)),
-        ((5, 6), DOWN, (4, 6)),
-        ((5, 6), DOWN_RIGHT, (4, 7)),
-        # The sum of move and wind is clipped at the edge.
-        ((3, 0), LEFT, (3, 0)),
-        ((6, 0), DOWN, (6, 0)),
-        ((3, 9), RIGHT, (3, 9)),
-        ((0, 6), UP, (0, 6)),
-        ((6, 3), DOWN, (6, 3)),
-        ((0, 9), UP_RIGHT, (0, 9)),
+        ("up", (3, 0), UP, 0, (2, 0), -1, False),
+        ("right", (3, 0), RIGHT, 0, (3, 1), -1, False),
+        ("down", (3, 0), DOWN, 0, (4, 0), -1, False),
+        ("left", (3, 1), LEFT, 0, (3, 0), -1, False),
+        ("a king moves up and right", (3, 1), UP_RIGHT, 0, (2, 2), -1, False),
+        ("down and right", (3, 1), DOWN_RIGHT, 0, (4, 2), -1, False),
+        ("down and left", (3, 1), DOWN_LEFT, 0, (4, 0), -1, False),
+        ("up and left", (3, 1), UP_LEFT, 0, (2, 0), -1, False),
+        ("a wind of 1 lifts the agent by 1: the book's example", (3, 8), LEFT, 0, (2, 7), -1, False),
+        ("a wind of 2 by 2", (5, 6), DOWN, 0, (4, 6), -1, False),
+        ("diagonal moves too", (5, 6), DOWN_RIGHT, 0, (4, 7), -1, False),
+        ("the wind of the next column does not count", (3, 2), RIGHT, 0, (3, 3), -1, False),
+        ("the left edge stops a move", (3, 0), LEFT, 0, (3, 0), -1, False),
+        ("the bottom edge", (6, 0), DOWN, 0, (6, 0), -1, False),
+        ("the right edge", (3, 9), RIGHT, 0, (3, 9), -1, False),
+        ("the top edge stops move and wind", (0, 6), UP, 0, (0, 6), -1, False),
+        ("the corner stops both parts of a move", (0, 9), UP_RIGHT, 0, (0, 9), -1, False),
+        ("wind and move are added before an edge stops them", (6, 3), DOWN, 0, (6, 3), -1, False),
+        ("the goal ends the episode", (5, 6), RIGHT, 0, (3, 7), -1, True),
+        ("from either side", (4, 8), LEFT, 0, (3, 7), -1, True),
+        ("leaving it does not", (3, 7), UP, 0, (0, 7), -1, False),
+        ("a gust makes a wind of 1 stronger", (3, 4), RIGHT, 1, (1, 5), -1, False),
+        ("or weaker", (3, 4), RIGHT, -1, (3, 5), -1, False),
+        ("and a wind of 2", (3, 7), RIGHT, 1, (0, 8), -1, False),
+        ("or weaker", (3, 7), RIGHT, -1, (2, 8), -1, False),
+        ("where there is no wind there are no gusts", (3, 0), RIGHT, 1, (3, 1), -1, False),
     ],
 )
-def test_moves(position: tuple[int, int], action: int, after: tuple[int, int]) -> None:
-    assert move(position, action) == (after, -1.0, False)
-
-
-def test_the_goal_terminates() -> None:
-    assert move((3, 7), UP) == ((0, 7), -1.0, False)
-    assert move((5, 6), RIGHT) == ((3, 7), -1.0, True)
-    assert move((4, 8), LEFT) == ((3, 7), -1.0, True)
-
-
-@pytest.mark.parametrize(
-    ("position", "gust", "after"),
-    [((3, 4), 1, (1, 5)), ((3, 4), -1, (3, 5)), ((3, 7), 1, (0, 8)), ((3, 7), -1, (2, 8)), ((3, 0), 1, (3, 1))],
-)
-def test_a_gust_changes_the_wind_where_there_is_one(
-    position: tuple[int, int], gust: int, after: tuple[int, int]
-) -> None:
-    assert move(position, RIGHT, gust) == (after, -1.0, False)
+def test_rules(rule: str, before: Cell, action: int, gust: int, after: Cell, reward: float, end: bool) -> None:
+    env = WindyGridworld(king_moves=True)
+    state = WindyGridworldState(position=jnp.array(before))
+    draws = WindyGridworldDraws(gust=jnp.int32(gust))
+    state, earned, ended = env.transition(state, jnp.int32(action), draws, env.default_params)
+    assert (tuple(state.position.tolist()), earned, bool(ended)) == (after, reward, end), rule
 
 
 @pytest.mark.parametrize(("env", "steps"), [(WindyGridworld(), 15), (WindyGridworld(king_moves=True), 7)])

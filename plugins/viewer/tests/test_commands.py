@@ -164,7 +164,7 @@ class TestRender:
         ("args", "message"),
         [
             (("Nowhere-v0", "--out", "a.gif"), "no installed environment is called 'Nowhere-v0'"),
-            (("Deck-v0", "--out", "a.gif"), "Deck cannot be drawn: its class Deck has to implement paint"),
+            (("Deck-v0", "--out", "a.gif"), "Deck cannot be rendered: its class Deck has to implement paint"),
             (("Counter-v0", "--out", "a.txt"), "the name must end in .gif"),
             (("Counter-v0", "--out", "no/a.gif"), "the folder no does not exist; create it first"),
             (("Counter-v0", "--out", "."), " is a folder: name a file in it"),
@@ -247,12 +247,12 @@ class TestGallery:
             "bonus=0.5",
             "goal=3",
             "counters/... (2)",
-            "Deck cannot be drawn",
+            "Deck cannot be rendered",
             "Guess [/red] the cards.",
             "No module named 'test_cli_broken'",
         ):
             assert part in page.text, part
-        assert "Deck-v0: Deck cannot be drawn" in out
+        assert "Deck-v0: Deck cannot be rendered" in out
         assert "shows 4 environments" in out
 
     def test_only_given_ids_and_markup_is_text(self, run: Run, tmp_path: Path):
@@ -302,8 +302,8 @@ class TestGallery:
     def test_a_problem_of_several_is_printed_once(self, run: Run, tmp_path: Path):
         registry.register("Dock-v0", "toy:Deck")
         _, out, _ = run("gallery", "Deck-v0", "Counter-v0", "Dock-v0", "--out", str(tmp_path), "--height", "8")
-        assert "Deck-v0, Dock-v0: Deck cannot be drawn" in out
-        assert out.count("cannot be drawn") == 1
+        assert "Deck-v0, Dock-v0: Deck cannot be rendered" in out
+        assert out.count("cannot be rendered") == 1
 
     def test_set_and_option_apply_to_the_given_ids(self, run: Run, tmp_path: Path):
         args = ("gallery", "--out", str(tmp_path), "--height", "8", "--option", "goal=4", "--set", "bonus=0.3")

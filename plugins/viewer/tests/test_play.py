@@ -190,7 +190,7 @@ def test_a_game_without_an_idle_action_waits_for_each_key_and_fits_its_terminal(
 @pytest.mark.parametrize(
     ("env_id", "message"),
     [
-        ("Deck-v0", "Deck cannot be drawn: its class Deck has to implement paint"),
+        ("Deck-v0", "Deck cannot be rendered: its class Deck has to implement paint"),
         ("Still-v0", "Still.render_fps must be more than 0 and at most 1000, got 0"),
         ("Misnamed-v0", "action_names must name all of Discrete(2) or none, got ('a',)"),
     ],

@@ -92,9 +92,9 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_transforms.batched_params, unless=rules_transforms.no_float_params),
     Rule(rules_transforms.finite_gradients, unless=rules_transforms.not_differentiable),
     # Pictures.
-    Rule(rules_pictures.pictures, unless=rules_pictures.cannot_draw),
-    Rule(rules_pictures.changing_pictures, unless=rules_pictures.cannot_draw),
-    Rule(rules_pictures.pictures_under_vmap, unless=rules_pictures.cannot_draw),
+    Rule(rules_pictures.pictures, unless=rules_pictures.has_no_picture),
+    Rule(rules_pictures.changing_pictures, unless=rules_pictures.has_no_picture),
+    Rule(rules_pictures.pictures_under_vmap, unless=rules_pictures.has_no_picture),
 )
 """Every rule, in the order of checking: a rule comes after those that it depends on."""
 

@@ -34,26 +34,26 @@ def pictures(subject: Subject) -> Iterator[Breach]:
 
 def changing_pictures(subject: Subject) -> Iterator[Breach]:
     """Where the observation changes over an episode, so does the picture."""
-    drawn, _, seen = subject.shared(_draw)
-    if any(map(_changes, jax.tree.leaves(seen))) and not _changes(drawn):
+    pictures, _, seen = subject.shared(_paint)
+    if any(map(_changes, jax.tree.leaves(seen))) and not _changes(pictures):
         yield Breach(
-            "render draws the same picture whatever happens: draw the state that it is given.",
+            "render shows the same picture whatever happens: paint the state that it is given.",
             subject.place("paint", "render"),
         )
 
 
 def pictures_under_vmap(subject: Subject) -> Iterator[Breach]:
-    """`render` draws the same under `jit` and `vmap` as for one state alone, except for rounding."""
-    together, alone = (as_numpy(pictures).astype(np.int32) for pictures in subject.shared(_draw)[:2])
+    """`render` gives the same under `jit` and `vmap` as for one state alone, except for rounding."""
+    together, alone = (as_numpy(pictures).astype(np.int32) for pictures in subject.shared(_paint)[:2])
     differ = (np.abs(together - alone) > _ROUNDING).mean()
     if differ > _SHARE_ROUNDED:
         yield Breach(
-            f"render draws {differ:.1%} of the levels differently under vmap: let a picture depend on its own state.",
+            f"{differ:.1%} of the levels differ under vmap: let a picture depend on its own state alone.",
             subject.place("paint", "render"),
         )
 
 
-def cannot_draw(subject: Subject) -> str | None:
+def has_no_picture(subject: Subject) -> str | None:
     """Why the rules about pictures do not apply, if they do not."""
     return subject.shared(_no_picture)
 
@@ -68,15 +68,15 @@ def _no_picture(subject: Subject) -> str | None:
     return None
 
 
-def _draw(subject: Subject) -> tuple[Any, Any, Any]:
-    """Some states drawn under `vmap`, drawn one by one, and observed."""
+def _paint(subject: Subject) -> tuple[Any, Any, Any]:
+    """Some states painted under `vmap`, painted one by one, and observed."""
     env, params = subject.env, subject.params
-    draw = functools.partial(env.render, params=params, height=_HEIGHT)
+    render = functools.partial(env.render, params=params, height=_HEIGHT)
 
-    def draw_all(states: Any) -> tuple[Any, Any, Any]:
-        return jax.vmap(draw)(states), jax.lax.map(draw, states), jax.vmap(lambda s: env.get_obs(s, params))(states)
+    def render_all(states: Any) -> tuple[Any, Any, Any]:
+        return jax.vmap(render)(states), jax.lax.map(render, states), jax.vmap(lambda s: env.get_obs(s, params))(states)
 
-    return quick_jit(draw_all)(_states(subject))
+    return quick_jit(render_all)(_states(subject))
 
 
 def _states(subject: Subject) -> Any:

@@ -117,7 +117,7 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     def make_state_space(self, params: WindyGridworldParams) -> spaces.Dict:
         return spaces.Dict({"position": self.make_observation_space(params), "time": spaces.COUNT})
 
-    def init_state(self, key: jax.Array, params: WindyGridworldParams) -> WindyGridworldState:
+    def init_state(self, draws: jax.Array, params: WindyGridworldParams) -> WindyGridworldState:
         return WindyGridworldState(position=params.start)
 
     def draw(self, key: jax.Array, params: WindyGridworldParams) -> WindyGridworldDraws:

@@ -1,4 +1,4 @@
-"""Random play of misc's bandits."""
+"""Random play of the bandits."""
 
 from __future__ import annotations
 
