@@ -43,8 +43,8 @@ def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, 
 @rules(
     ("a tip above half the length", {"theta": PI / 3 - 0.01}, STAY, None, UPRIGHT, 1, False),
     ("a tip below", {"theta": PI / 3 + 0.01}, STAY, None, {}, 0, False),
-    ("near the centre", {"x": -0.99}, STAY, None, UPRIGHT, 1, False),
-    ("not near the centre", {"x": -1.01}, STAY, None, {}, 0, False),
+    ("near the center", {"x": -0.99}, STAY, None, UPRIGHT, 1, False),
+    ("not near the center", {"x": -1.01}, STAY, None, {}, 0, False),
     ("slow", {"theta_dot": -0.99}, STAY, None, {"theta": 2 * PI - 0.0099, **UPRIGHT}, 1, False),
     ("not slow", {"theta_dot": -1.01}, STAY, None, {"theta": 2 * PI - 0.0101}, 0, False),
     ("a push costs 0.1", {"theta": PI}, LEFT, None, PUSHED, -0.1, False),
@@ -74,7 +74,7 @@ def test_recorded_resets() -> None:
 
 
 def swings_up(key: jax.Array, state: Any, params: Any) -> jax.Array:
-    """Pumps energy into the pole, not too far from the centre, and balances it where it stands."""
+    """Pumps energy into the pole, not too far from the center, and balances it where it stands."""
     angle = jnp.where(state.theta > np.pi, state.theta - 2 * np.pi, state.theta)
     energy = state.theta_dot**2 / 30 + jnp.cos(angle) - 1
     drift = state.x + 0.3 * state.x_dot

@@ -56,7 +56,7 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
     Reward: that of the arm.
     Termination: every step ends the episode.
 
-    bsuite's `total_regret` sums 1 - reward over all episodes since `reset`: it is a field of the state that
+    bsuite's `total_regret` is the sum of 1 - reward over all episodes since `reset`. It is a field of the state that
     survives auto-resets, and an entry of `info`.
 
     Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, which draws a new order whenever the

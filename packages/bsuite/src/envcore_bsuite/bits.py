@@ -10,7 +10,7 @@ _WORD = 32
 
 
 def num_words(num_bits: int) -> int:
-    """The number of words that hold so many bits."""
+    """The number of words that hold `num_bits` bits."""
     return -(-num_bits // _WORD)
 
 

@@ -37,8 +37,8 @@ def run(
 ) -> None:
     """Play all 468 settings of bsuite, or those of --only, and write bsuite's logs.
 
-    FUNCTION(env) returns an envcore_bsuite.agents.Agent for an environment, three functions that jit has to be able to
-    compile. A run that was interrupted goes on where it stood when the same command is given again.
+    FUNCTION(env) returns an envcore_bsuite.agents.Agent for an environment, three functions that can be compiled by
+    jit. To continue an interrupted run, give the same command again.
     """
     ids = _ids(only or ["all"])
     make_agent = _make_agent(agent)

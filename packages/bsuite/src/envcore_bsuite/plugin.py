@@ -51,7 +51,9 @@ _EXPERIMENTS = {
     "cartpole": _Task("cartpole:CartPole", "A pole on a cart, 20 times."),
     "cartpole_noise": _Task("experiments:cartpole_noise", "A pole on a cart with noisy rewards."),
     "cartpole_scale": _Task("experiments:cartpole_scale", "A pole on a cart with rescaled rewards."),
-    "cartpole_swingup": _Task("cartpole_swingup:CartPoleSwingup", "A hanging pole, held ever higher and more centred."),
+    "cartpole_swingup": _Task(
+        "cartpole_swingup:CartPoleSwingup", "A hanging pole, to be held higher and closer to the center."
+    ),
     "catch": _Task("catch:Catch", "A falling ball, 20 times."),
     "catch_noise": _Task("experiments:catch_noise", "A falling ball with noisy rewards."),
     "catch_scale": _Task("experiments:catch_scale", "A falling ball with rescaled rewards."),
