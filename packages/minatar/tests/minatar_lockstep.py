@@ -95,7 +95,7 @@ def recorded(game: str, draws: Callable[[golden.Recording], Any]) -> Steps:
 
 
 class ForcedDraws:
-    """Stands in for the original's RandomState, and gives out the values that a step is to draw."""
+    """Replaces the original's RandomState, and returns the values that a step is to draw."""
 
     def __init__(self) -> None:
         self.values: Iterator[Any] = iter(())
