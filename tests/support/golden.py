@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-_FOLDER = Path(__file__).parents[1] / "golden"
+FOLDER = Path(__file__).parents[1] / "golden"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Recording:
 
 def load(name: str) -> Recording:
     """Reads `tests/golden/{name}.npz`."""
-    with np.load(_FOLDER / f"{name}.npz", allow_pickle=False) as file:
+    with np.load(FOLDER / f"{name}.npz", allow_pickle=False) as file:
         arrays = {key: file[key] for key in file.files}
     meta = json.loads(str(arrays.pop("meta")))
     extras = {key: arrays.pop(key) for key in list(arrays) if key.startswith(("reset", "constant."))}

@@ -1,297 +1,168 @@
-"""Compares envcore's classic control environments with gymnasium's: the same states and actions, and their results.
+"""Lockstep with an original: the same states, actions and draws for both implementations, and then the same results.
 
-`our_steps` and `gymnasium_steps` take the same `Inputs` and return `Outputs`, which `check_agreement` compares.
-Gymnasium computes in float64 (MountainCarContinuous in float32 too, after its first step), envcore in float32, so
-numbers may differ by rounding: by at most `ROUNDINGS` times the spacing of float32 numbers at the size of the summands.
-A `Task` gives that size for each number.
+A `Task` says how an environment of ours corresponds to its original. `our_steps` takes steps with our rules from chosen
+states with chosen draws, `ForcedDraws` makes the original draw the same, and `check_agreement` compares the results:
+exactly, or up to float32 rounding.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
 
-import envcore
-import gymnasium
 import jax
-import jax.numpy as jnp
 import numpy as np
+from envcore.engine import arguments
+from envcore.environment import Environment
 
-ROWS = 10_000
 ROUNDINGS = 4
 SPACING = float(np.finfo(np.float32).eps)
 
+Fields = Mapping[str, np.ndarray]
+"""Arrays (N, ...) by name, with one row per step."""
 
-class Inputs(NamedTuple):
-    """N steps to take.
-
-    Attributes:
-      state: the state before each step, float64 (N, fields); for MountainCarContinuous float32 numbers, as in practice.
-      elapsed: number of steps taken in the episode before, int (N,).
-      action: int (N,) or float32 (N,).
-      noise: the draws of Acrobot's torque noise, float64 (N,).
-      has_fallen: whether CartPole's episode has already terminated, bool (N,).
-    """
-
-    state: np.ndarray
-    elapsed: np.ndarray
-    action: np.ndarray
-    noise: np.ndarray
-    has_fallen: np.ndarray
-
-
-class Outputs(NamedTuple):
-    """The results of N steps; float64, except for the flags.
-
-    Attributes:
-      state: (N, fields).
-      obs: (N, numbers in an observation).
-      reward: (N,).
-      terminated: bool (N,).
-      truncated: bool (N,).
-    """
-
-    state: np.ndarray
-    obs: np.ndarray
-    reward: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
-
-
-class Agreement(NamedTuple):
-    """How well two outputs agree.
-
-    Attributes:
-      largest: the largest difference, in spacings of float32 at the number's size; at most `ROUNDINGS`.
-      undecided: rows that differ because the original is within rounding of a threshold.
-    """
-
-    largest: float
-    undecided: int
+Calls = list[tuple[str, Any]]
+"""The methods of numpy's generator that the original calls, in order, with their results."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """The correspondence between an environment of envcore and gymnasium's with the same id.
+    """How an environment of ours corresponds to its original.
 
     Attributes:
-      id: the environment's id.
-      fields: the fields of our state, in the order of gymnasium's state.
-      obs_fields: for each number of an observation, the field that it is computed from.
-      size: (before, after) -> the size of the summands of each field, (N, fields).
-      thresholds: (after, size, params) -> distances (N,) to thresholds at which a flag changes or the car stops, each
-        divided by the size of the compared numbers.
-      reward_size: (inputs, outputs) -> the size of the summands of the reward, (N,); 0 if it is exact.
-      angles: fields that are angles wrapped to [-pi, pi], which are compared on the circle.
+      from_original: makes our states from the original's fields, both (N, ...); in MinAtar also from the last action.
+      to_original: makes the original's fields from our states.
     """
 
-    id: str
-    fields: tuple[str, ...]
-    obs_fields: tuple[int, ...]
-    size: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    thresholds: Callable[[np.ndarray, np.ndarray, Any], list[np.ndarray]]
-    reward_size: Callable[[Inputs, Outputs], np.ndarray] = lambda inputs, outputs: np.zeros(len(inputs.state))
-    angles: tuple[int, ...] = ()
-
-    def __str__(self) -> str:
-        return self.id
-
-    def make(self, options: dict[str, Any]) -> tuple[Any, Any]:
-        """Our environment and params, with gymnasium's options as constructor arguments or params.
-
-        Torque noise is omitted: `our_steps` adds it to the torque.
-        """
-        options = {name: value for name, value in options.items() if name != "torque_noise_max"}
-        static = {field.name for field in dataclasses.fields(envcore.make(self.id)[0])}
-        env, params = envcore.make(self.id, **{k: v for k, v in options.items() if k in static})
-        return env, params.replace(**{k: v for k, v in options.items() if k not in static})
-
-    def distance(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """The distances between the fields of two states, (N, fields); the shorter way around for wrapped angles."""
-        apart = np.abs(first - second)
-        apart[:, self.angles] = np.minimum(apart[:, self.angles], np.abs(2 * np.pi - apart[:, self.angles]))
-        return apart
+    from_original: Callable[..., Any]
+    to_original: Callable[[Any], Mapping[str, Any]]
 
 
-def our_steps(task: Task, env: Any, params: Any, inputs: Inputs) -> Outputs:
-    """Takes the steps with our environment, all at once, in float32.
+def our_steps(
+    env: Environment[Any, Any], params: Any, state: Any, action: Any, draws: Any
+) -> tuple[Any, dict[str, np.ndarray]]:
+    """Takes N steps with our rules, without auto-reset, each with the draws chosen for it.
 
-    The rows are repeated up to `ROWS`, so that all callers share one compilation.
+    Args:
+      env: our environment.
+      params: of all steps.
+      state: before each step, (N, ...).
+      action: with the dtype of the action space, (N, ...).
+      draws: as `transition` takes them, (N, ...); None if the rules draw nothing.
+
+    Returns:
+      The states after the steps, and the results: "obs", "reward",
+      "terminated", "truncated", and the entries of `info` as "info.name".
     """
-    size, inputs = len(inputs.state), Inputs(*(np.resize(x, (ROWS, *x.shape[1:])) for x in inputs))
-    state = our_state(task, env, inputs.state).replace(time=jnp.asarray(inputs.elapsed, jnp.int32))
-    if task is CARTPOLE:
-        state = state.replace(has_fallen=jnp.asarray(inputs.has_fallen))
-    params = jax.tree.map(lambda x: np.broadcast_to(x, (ROWS, *np.shape(x))), params)
-    if inputs.noise.any():
-        params = params.replace(available_torque=params.available_torque + inputs.noise[:, None])
-    action = inputs.action[:, None] if inputs.action.dtype.kind == "f" else inputs.action.astype(np.int32)
-    obs, state, reward, terminated, info = _stepper(env)(jax.random.key(0), state, jnp.asarray(action), params)
-    assert (np.asarray(state.time) == inputs.elapsed + 1).all()
-    after = np.stack([np.asarray(getattr(state, name), np.float64) for name in task.fields], axis=1)
-    if task is CARTPOLE:
-        np.testing.assert_array_equal(state.has_fallen, inputs.has_fallen | np.asarray(terminated))
-    outputs = Outputs(after, obs, reward, terminated, info["truncated"])
-    return Outputs(*(np.asarray(x, bool if x.dtype == bool else np.float64)[:size] for x in outputs))
-
-
-def our_state(task: Task, env: Any, state: np.ndarray) -> Any:
-    """A batch of our states with the numbers of gymnasium's, (N, fields); all other fields are 0."""
-    _, struct = jax.eval_shape(env.reset, jax.eval_shape(lambda: jax.random.key(0)))
-    fields = {name: jnp.asarray(state[:, i], jnp.float32) for i, name in enumerate(task.fields)}
-    return jax.tree.map(lambda x: jnp.zeros((len(state), *x.shape), x.dtype), struct).replace(**fields)
-
-
-def gymnasium_steps(
-    task: Task, inputs: Inputs, kwargs: dict[str, Any] | None = None, attributes: dict[str, Any] | None = None
-) -> Outputs:
-    """Takes the steps with gymnasium's environment, constructed with `kwargs`, with `attributes` set afterwards."""
-    env: Any = gymnasium.make(task.id, disable_env_checker=True, **(kwargs or {}))
-    env.reset(seed=0)
-    inner = env.unwrapped
-    for name, value in (attributes or {}).items():
-        setattr(inner, name, value)
-    states, rest = [], []
-    for state, elapsed, action, noise, has_fallen in zip(*inputs, strict=True):
-        inner.state = state.astype(np.float32) if task is MOUNTAIN_CAR_CONTINUOUS else state
-        inner.np_random = _Forced(noise)
-        if task is CARTPOLE:
-            inner.steps_beyond_terminated = 1 if has_fallen else None  # any number above 0 avoids a warning
-        env._elapsed_steps = int(elapsed)
-        obs, *flags, _ = env.step(np.array([action]) if inputs.action.dtype.kind == "f" else int(action))
-        states.append(np.array(inner.state, np.float64))
-        rest.append((np.array(obs, np.float64), *flags))
-    obs, reward, terminated, truncated = (np.array(column) for column in zip(*rest, strict=True))
-    return Outputs(np.array(states), obs, reward, terminated, truncated)
-
-
-def check_agreement(task: Task, inputs: Inputs, expected: Outputs, actual: Outputs, params: Any) -> Agreement:
-    """Compares our outputs with the original's.
-
-    Raises:
-      AssertionError: they differ by more than rounding, in a row that is not at a threshold.
-    """
-    size = task.size(inputs.state, expected.state)
-    errors = task.distance(actual.state, expected.state)
-    assert (np.abs(actual.state[:, task.angles]) <= np.float32(np.pi)).all()
-    errors = np.column_stack([errors, np.abs(actual.obs - expected.obs), np.abs(actual.reward - expected.reward)])
-    sizes = np.column_stack([size, size[:, task.obs_fields], task.reward_size(inputs, expected)])
-    differs = ~(errors <= ROUNDINGS * SPACING * sizes).all(axis=1) | (actual.terminated != expected.terminated)
-    distance = np.min([np.full(len(size), np.inf), *task.thresholds(expected.state, size, params)], axis=0)
-    wrong = differs & (distance > ROUNDINGS * SPACING)
-    assert not wrong.any(), _describe(np.flatnonzero(wrong), inputs, expected, actual)
-    np.testing.assert_array_equal(actual.truncated, expected.truncated)
-    ratios = np.divide(errors, SPACING * sizes, out=np.zeros_like(errors), where=sizes > 0)
-    return Agreement(float(ratios[~differs].max()), int(differs.sum()))
-
-
-def _cartpole_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    # The last four are the change of each field by one push, within a factor of two.
-    return np.maximum(np.maximum(np.abs(before), np.abs(after)), [0.1, 0.2, 0.1, 0.3])
-
-
-def _pendulum_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    # Rounding the angle rounds its sine, and so the acceleration, which may be as large as the speed limit.
-    angle = np.maximum(np.maximum(np.abs(before), np.abs(after))[:, 0], 1)
-    return np.column_stack([angle, angle + 8])
-
-
-def _acrobot_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    # Accelerations grow with the square of the speed, and each of the four Runge-Kutta stages passes on the rounding
-    # of the one before, times the angle turned in a step: 0.2 s at up to one and a half times the speed at its ends.
-    turned = 0.3 * np.maximum(np.abs(before)[:, 2:].sum(axis=1), np.abs(after)[:, 2:].sum(axis=1))
-    angle, velocity = (1 + turned) ** 2, (1 + turned) ** 4
-    return np.column_stack([angle, angle, velocity, velocity])
-
-
-def _car_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    # The last two are, within a factor of three, the greatest speed and what push and gravity add to it.
-    return np.maximum(np.maximum(np.abs(before), np.abs(after)), [0.1, 0.01])
-
-
-def _cartpole_thresholds(after: np.ndarray, size: np.ndarray, params: Any) -> list[np.ndarray]:
-    limits = [params.x_threshold, params.theta_threshold_radians]
-    return list((np.abs(np.abs(after[:, [0, 2]]) - limits) / size[:, [0, 2]]).T)
-
-
-def _acrobot_thresholds(after: np.ndarray, size: np.ndarray, params: Any) -> list[np.ndarray]:
-    height = -np.cos(after[:, 0]) - np.cos(after[:, 0] + after[:, 1])
-    return [np.abs(height - 1) / (2 * size[:, 0] + size[:, 1])]
-
-
-def _car_thresholds(after: np.ndarray, size: np.ndarray, params: Any) -> list[np.ndarray]:
-    (position, velocity), (position_size, velocity_size) = after.T, size.T
-    return [
-        np.abs(position - params.min_position) / position_size,
-        np.abs(position - params.goal_position) / position_size,
-        np.abs(velocity - params.goal_velocity) / velocity_size,
-    ]
-
-
-CARTPOLE = Task(
-    "CartPole-v1",
-    fields=("x", "x_dot", "theta", "theta_dot"),
-    obs_fields=(0, 1, 2, 3),
-    size=_cartpole_size,
-    thresholds=_cartpole_thresholds,
-)
-PENDULUM = Task(
-    "Pendulum-v1",
-    fields=("theta", "theta_dot"),
-    obs_fields=(0, 0, 1),
-    size=_pendulum_size,
-    thresholds=lambda after, size, params: [],
-    # Rounding the angle rounds its square by at most 2 pi times as much.
-    reward_size=lambda inputs, outputs: np.abs(outputs.reward) + 2 * np.pi * np.abs(inputs.state[:, 0]),
-)
-ACROBOT = Task(
-    "Acrobot-v1",
-    fields=("joint_angle1", "joint_angle2", "velocity_1", "velocity_2"),
-    obs_fields=(0, 0, 1, 1, 2, 3),
-    size=_acrobot_size,
-    thresholds=_acrobot_thresholds,
-    angles=(0, 1),
-)
-MOUNTAIN_CAR = Task(
-    "MountainCar-v0",
-    fields=("position", "velocity"),
-    obs_fields=(0, 1),
-    size=_car_size,
-    thresholds=_car_thresholds,
-)
-MOUNTAIN_CAR_CONTINUOUS = dataclasses.replace(
-    MOUNTAIN_CAR,
-    id="MountainCarContinuous-v0",
-    # XLA flushes numbers below `tiny` to 0.
-    reward_size=lambda inputs, outputs: (
-        100.0 * outputs.terminated
-        + 0.1 * np.maximum(inputs.action.astype(np.float64) ** 2, np.finfo(np.float32).tiny / SPACING)
-    ),
-)
-TASKS = (CARTPOLE, PENDULUM, ACROBOT, MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS)
+    obs, outcome = _stepper(env)(state, action, draws, arguments.checked_params(env, params))
+    results = {"obs": obs, "reward": outcome.reward, "terminated": outcome.terminated, "truncated": outcome.truncated}
+    results |= {f"info.{name}": value for name, value in outcome.info.items()}
+    return outcome.state, {name: np.asarray(value) for name, value in results.items()}
 
 
 @functools.cache
-def _stepper(env: Any) -> Callable[..., Any]:
-    return jax.jit(jax.vmap(env.step_env, (None, 0, 0, 0)))
+def _stepper(env: Environment[Any, Any]) -> Any:
+    def step(state: Any, action: Any, draws: Any, params: Any) -> tuple[Any, Any]:
+        outcome = env.advance(state, action, draws, params)
+        return env.observe(outcome.state, params), outcome
+
+    return jax.jit(jax.vmap(step, (0, 0, 0, None)))
 
 
-@dataclasses.dataclass(frozen=True)
-class _Forced:
-    """A random number generator that returns a given number."""
+class ForcedDraws:
+    """Replaces the original's random generator, numpy's RandomState or Generator, and returns the given draws.
 
-    value: float
+    Each call must be the next of the given ones, ask for its shape, and have a range that contains the given value.
+    """
+
+    def __init__(self, slack: float = 0.0) -> None:
+        """Values of `uniform` may be outside its range by `slack`, if they have been rounded."""
+        self.calls: deque[tuple[str, Any]] = deque()
+        self.slack = slack
+
+    def giving(self, calls: Calls) -> ForcedDraws:
+        """Sets the next calls, all of which must happen before the end of the `with` block."""
+        self.calls.extend(calls)
+        return self
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        assert kind is not None or not self.calls, f"not drawn: {list(self.calls)}"
+
+    def rand(self, *shape: int) -> Any:
+        return self._next("rand", shape, 0.0, 1.0)
+
+    def randn(self) -> float:
+        return self._next("randn", (), -np.inf, np.inf)
 
     def uniform(self, low: float, high: float) -> float:
-        assert low <= self.value <= high
-        return self.value
+        return self._next("uniform", (), low - self.slack, high + self.slack)
+
+    def randint(self, low: int, high: int | None = None, size: int | None = None) -> Any:
+        low, high = (0, low) if high is None else (low, high)
+        return self._whole("randint", size, low, high - 1)
+
+    def binomial(self, n: int, p: float, size: int | None = None) -> Any:
+        assert (n, p) == (1, 0.5)
+        return self._whole("binomial", size, 0, 1)
+
+    def _whole(self, name: str, size: int | None, low: int, high: int) -> Any:
+        value = self._next(name, () if size is None else (size,), low, high)
+        return int(value) if size is None else value
+
+    def _next(self, name: str, shape: tuple[int, ...], low: float, high: float) -> Any:
+        expected, value = self.calls.popleft()
+        assert name == expected
+        assert np.shape(value) == shape
+        assert np.all((value >= low) & (value <= high)), f"{name} gave {value}, not from {low} to {high}"
+        return value
 
 
-def _describe(rows: np.ndarray, inputs: Inputs, expected: Outputs, actual: Outputs) -> str:
-    row = rows[0]
-    lines = [f"{len(rows)} of {len(inputs.state)} rows differ; row {row}:"]
-    for what, values in (("inputs", inputs), ("expected", expected), ("actual", actual)):
-        lines.append(f"  {what}: " + ", ".join(f"{n}={x[row]}" for n, x in values._asdict().items()))
-    return "\n".join(lines)
+def check_agreement(
+    ours: Fields, theirs: Fields, sizes: Mapping[str, np.ndarray], context: Mapping[str, np.ndarray] | None = None
+) -> int:
+    """Compares results by name, exactly if the original's are integers or bools.
+
+    Args:
+      ours, theirs: the results, under the same names.
+      sizes: for rounded results, the size of the numbers that were added to compute them; by default their own size,
+        but at least 1 for "obs". They may differ by `ROUNDINGS` times the spacing of float32 numbers of that size.
+        The entry "undecided", bool (N,), marks rows that may differ arbitrarily.
+      context: what a message shows of the row that differs beside its results.
+
+    Returns:
+      The number of undecided rows that differ.
+
+    Raises:
+      AssertionError: a decided row differs.
+    """
+    assert set(ours) == set(theirs), set(ours) ^ set(theirs)
+    differs = {name: _differs(ours[name], theirs[name], sizes.get(name), name) for name in theirs}
+    any_differs = np.any(list(differs.values()), axis=0)
+    wrong = any_differs & ~sizes.get("undecided", np.zeros_like(any_differs))
+    if wrong.any():
+        row = np.flatnonzero(wrong)[0]
+        lines = [f"{wrong.sum()} of {len(wrong)} rows differ; row {row}:"]
+        lines += [f"  {name}: {value[row]}" for name, value in (context or {}).items()]
+        for name, value in theirs.items():
+            mark = "  <-- differs" if differs[name][row] else ""
+            lines.append(f"  {name}: {np.asarray(ours[name])[row]}, original {value[row]}{mark}")
+        raise AssertionError("\n".join(lines))
+    return int(any_differs.sum())
+
+
+def _differs(ours: Any, theirs: np.ndarray, size: np.ndarray | None, name: str) -> np.ndarray:
+    ours = np.asarray(ours)
+    assert ours.shape == theirs.shape, name
+    if theirs.dtype.kind in "biu":
+        wrong = ours != theirs
+    else:
+        if size is None:
+            size = np.maximum(np.abs(theirs), 1) if name == "obs" else np.abs(theirs)
+        wrong = ~(np.abs(ours.astype(np.float64) - theirs) <= ROUNDINGS * SPACING * size)
+    return wrong.reshape(len(wrong), -1).any(axis=1)

@@ -1,4 +1,4 @@
-"""SimpleBandit against the original: its recordings, the package itself, and what only we have."""
+"""SimpleBandit: its rules, one case per line, lockstep with the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -12,8 +12,21 @@ import pytest
 from bsuite_tasks import BANDIT
 from envcore.testing import check_env
 from envcore_bsuite.bandit import SimpleBandit
+from rules import check_rule, rules
 
 RECORDINGS = ("bandit.mapping_seed0", "bandit.mapping_seed19", "bandit.num_actions5")
+
+
+@rules(
+    ("an arm pays its reward, and the episode ends", {}, 0, None, {"total_regret": 0.75}, 0.25, True),
+    ("the worst arm", {}, 1, None, {"total_regret": 1}, 0, True),
+    ("the best arm has no regret", {}, 2, None, {}, 1, True),
+    ("regret adds up", {"total_regret": 3.5}, 0, None, {"total_regret": 4.25}, 0.25, True),
+    ("and keeps what rounding takes", {"total_regret": 2.0**25}, 1, None, {"excess": -1}, 0, True),
+)
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    env, rewards = SimpleBandit(num_actions=3), np.array([0.25, 0.0, 1.0])
+    check_rule(env, before, action, draws, after, reward, end, rewards=rewards)
 
 
 @pytest.mark.parametrize("name", RECORDINGS)

@@ -1,4 +1,4 @@
-"""CartPole against the original: its recordings, the package itself, and what only we have."""
+"""CartPole: its rules, one case per line, lockstep with the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -13,6 +13,55 @@ import pytest
 from bsuite_physics import CARTPOLE
 from envcore.testing import check_env
 from envcore_bsuite.cartpole import CartPole, CartPoleState
+from rules import check_rule, rules
+
+LEFT, STAY, RIGHT = range(3)
+PI = np.pi
+OUT = {"x": 2.995, "x_dot": 1}  # leaves the limits in this step
+
+
+def up(**others: float) -> dict[str, float]:
+    """The state after a step that earned 1: both returns, and other fields."""
+    return {"episode_return": 1, "raw_return": 1, **others}
+
+
+# With the pole upright a push of 10 N accelerates the cart by 400/41 m/s^2 and the pole by -600/41 rad/s^2, and a pole
+# on its side falls with 9.8 / (1/2 * 4/3) = 14.7 rad/s^2, while the cart has 1.1 kg to move: all for 0.01 s.
+@rules(
+    ("at rest", {}, STAY, None, up(), 1, False),
+    ("right pushes cart and pole apart", {}, RIGHT, None, up(x_dot=4 / 41, theta_dot=-6 / 41), 1, False),
+    ("left does the opposite", {}, LEFT, None, up(x_dot=-4 / 41, theta_dot=6 / 41), 1, False),
+    ("the cart moves by its old speed", {"x_dot": 1}, RIGHT, None,
+     up(x=0.01, x_dot=45 / 41, theta_dot=-6 / 41), 1, False),
+    ("so does the pole", {"theta_dot": 1}, STAY, None, up(theta=0.01), 1, False),
+    ("angles are from 0 to 2 pi", {"theta_dot": -1}, STAY, None, up(theta=2 * PI - 0.01), 1, False),
+    ("a pole on its side falls", {"theta": PI / 2}, RIGHT, None, {"x_dot": 0.1 / 1.1, "theta_dot": 0.147}, 0, True),
+    ("its swing drags the cart", {"theta": PI / 2, "theta_dot": 2}, RIGHT, None,
+     {"x_dot": 0.102 / 1.1, "theta": PI / 2 + 0.02, "theta_dot": 2.147}, 0, True),
+)  # fmt: skip
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(CartPole(), before, action, draws, after, reward, end)
+
+
+# Nothing accelerates: only rewards and ends are left.
+@rules(
+    ("a cart inside", {"x": 2.985, "x_dot": 1}, STAY, None, up(x=2.995), 1, False),
+    ("a cart outside ends it", OUT, STAY, None, {"x": 3.005}, 0, True),
+    ("also on the left", {"x": -2.995, "x_dot": -1}, STAY, None, {"x": -3.005}, 0, True),
+    ("a tip at 0.81 of the length", {"theta": np.arccos(0.81)}, STAY, None, up(), 1, False),
+    ("a tip at 0.79 ends it", {"theta": np.arccos(0.79)}, STAY, None, {}, 0, True),
+    ("also on the left", {"theta": 2 * PI - np.arccos(0.79)}, STAY, None, {}, 0, True),
+    ("returns add up", {"episode_return": 7, "raw_return": 40}, STAY, None,
+     {"episode_return": 8, "raw_return": 41}, 1, False),
+    ("the best episode", {**OUT, "episode_return": 7, "best_episode": 5}, STAY, None,
+     {"x": 3.005, "best_episode": 7}, 0, True),
+    ("a worse one", {**OUT, "episode_return": 7, "best_episode": 9}, STAY, None, {"x": 3.005}, 0, True),
+    ("it is not yet beyond 10 s", {"time": 999}, STAY, None, up(), 1, False),
+    ("now it is", {"time": 1000}, STAY, None, up(best_episode=1), 1, True),
+)  # fmt: skip
+def test_rewards_and_ends(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    still = {"gravity": 0, "mass_pole": 0, "force_mag": 0}
+    check_rule(CartPole(), before, action, draws, after, reward, end, **still)
 
 
 def test_every_recorded_step() -> None:

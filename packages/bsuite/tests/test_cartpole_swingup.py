@@ -1,4 +1,4 @@
-"""CartPoleSwingup against the original: its recordings, the package itself, and what only we have."""
+"""CartPoleSwingup: its rules, one case per line, lockstep with the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,55 @@ import pytest
 from bsuite_physics import CARTPOLE_SWINGUP
 from envcore.testing import check_env
 from envcore_bsuite.cartpole_swingup import CartPoleSwingup
+from rules import check_rule, rules
 
 RECORDINGS = [f"cartpole_swingup.setting{number}" for number in (0, 10, 19)]
+
+
+LEFT, STAY, RIGHT = range(3)
+PI = np.pi
+OUT = {"x": 2.995, "x_dot": 1}  # leaves the limits in this step
+UPRIGHT = {"episode_upright": 1, "total_upright": 1}
+PUSHED = {"episode_moves": 1, "total_moves": 1}
+
+
+# A push of 10 N accelerates the cart by 400/41 m/s^2, and the hanging pole by 600/41 rad/s^2, for 0.01 s.
+@rules(
+    ("the hanging pole earns nothing", {"theta": PI}, STAY, None, {}, 0, False),
+    ("right pushes", {"theta": PI}, RIGHT, None, {"x_dot": 4 / 41, "theta_dot": 6 / 41, **PUSHED}, -0.1, False),
+    ("left pushes", {"theta": PI}, LEFT, None, {"x_dot": -4 / 41, "theta_dot": -6 / 41, **PUSHED}, -0.1, False),
+    ("the upright pole earns 1", {}, STAY, None, UPRIGHT, 1, False),
+    ("less the cost of a push", {}, RIGHT, None,
+     {"x_dot": 4 / 41, "theta_dot": -6 / 41, **UPRIGHT, **PUSHED}, 0.9, False),
+    ("a pole on its side falls with 14.7 rad/s^2", {"theta": PI / 2}, STAY, None, {"theta_dot": 0.147}, 0, False),
+)  # fmt: skip
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(CartPoleSwingup(), before, action, draws, after, reward, end)
+
+
+# Nothing accelerates: only rewards and ends are left.
+@rules(
+    ("a tip above half the length", {"theta": PI / 3 - 0.01}, STAY, None, UPRIGHT, 1, False),
+    ("a tip below", {"theta": PI / 3 + 0.01}, STAY, None, {}, 0, False),
+    ("near the centre", {"x": -0.99}, STAY, None, UPRIGHT, 1, False),
+    ("not near the centre", {"x": -1.01}, STAY, None, {}, 0, False),
+    ("slow", {"theta_dot": -0.99}, STAY, None, {"theta": 2 * PI - 0.0099, **UPRIGHT}, 1, False),
+    ("not slow", {"theta_dot": -1.01}, STAY, None, {"theta": 2 * PI - 0.0101}, 0, False),
+    ("a push costs 0.1", {"theta": PI}, LEFT, None, PUSHED, -0.1, False),
+    ("rewards and pushes add up",
+     {"episode_upright": 2, "total_upright": 5, "episode_moves": 3, "total_moves": 9}, LEFT, None,
+     {"episode_upright": 3, "total_upright": 6, "episode_moves": 4, "total_moves": 10}, 0.9, False),
+    ("a cart outside ends it", OUT, STAY, None, {"x": 3.005}, 0, True),
+    ("also on the left", {"x": -2.995, "x_dot": -1}, STAY, None, {"x": -3.005}, 0, True),
+    ("the best episode", {**OUT, "episode_upright": 8, "episode_moves": 30}, STAY, None,
+     {"x": 3.005, "best_episode": 5}, 0, True),
+    ("is not below 0", {**OUT, "episode_moves": 30}, STAY, None, {"x": 3.005, "best_episode": 0}, 0, True),
+    ("it is not yet beyond 10 s", {"time": 999}, STAY, None, UPRIGHT, 1, False),
+    ("now it is", {"time": 1000}, STAY, None, {**UPRIGHT, "best_episode": 1}, 1, True),
+)  # fmt: skip
+def test_rewards_and_ends(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    still = {"gravity": 0, "mass_pole": 0, "force_mag": 0}
+    check_rule(CartPoleSwingup(), before, action, draws, after, reward, end, **still)
 
 
 @pytest.mark.parametrize("name", RECORDINGS)

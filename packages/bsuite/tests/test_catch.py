@@ -1,4 +1,4 @@
-"""Catch against the original: its recordings, the package itself, and what only we have."""
+"""Catch: its rules, one case per line, lockstep with the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,31 @@ import pytest
 from bsuite_tasks import CATCH
 from envcore.testing import check_env
 from envcore_bsuite.catch import Catch
+from rules import check_rule, rules
 
 KEY = jax.random.key(0)
+
+
+LEFT, STAY, RIGHT = range(3)
+HIGH = {"ball_x": 2, "ball_y": 4, "paddle_x": 2, "paddle_y": 9}  # the ball over the paddle, in the middle of the board
+FALLS = {"ball_y": 5}
+
+
+@rules(
+    ("the ball falls a row", {}, STAY, None, FALLS, 0, False),
+    ("left moves the paddle", {}, LEFT, None, {**FALLS, "paddle_x": 1}, 0, False),
+    ("right moves the paddle", {}, RIGHT, None, {**FALLS, "paddle_x": 3}, 0, False),
+    ("the left wall stops it", {"paddle_x": 0}, LEFT, None, FALLS, 0, False),
+    ("the right wall stops it", {"paddle_x": 4}, RIGHT, None, FALLS, 0, False),
+    ("a ball on the paddle is caught", {"ball_y": 8}, STAY, None, {"ball_y": 9}, 1, True),
+    ("a ball beside it is lost", {"ball_y": 8, "ball_x": 1}, STAY, None, {"ball_y": 9, "total_regret": 2}, -1, True),
+    ("the paddle moves first", {"ball_y": 8, "ball_x": 1}, LEFT, None, {"ball_y": 9, "paddle_x": 1}, 1, True),
+    ("also away", {"ball_y": 8}, LEFT, None, {"ball_y": 9, "paddle_x": 1, "total_regret": 2}, -1, True),
+    ("regret adds up", {"ball_y": 8, "ball_x": 0, "total_regret": 4}, STAY, None,
+     {"ball_y": 9, "total_regret": 6}, -1, True),
+)  # fmt: skip
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(Catch(), {**HIGH, **before}, action, draws, after, reward, end)
 
 
 @pytest.mark.parametrize("name", ["catch", "catch.rows6_columns4"])

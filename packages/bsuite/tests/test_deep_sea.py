@@ -1,4 +1,4 @@
-"""DeepSea against the original: its recordings, the package itself, and what only we have."""
+"""DeepSea: its rules, one case per line, lockstep with the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -12,12 +12,67 @@ import numpy as np
 import pytest
 from bsuite_tasks import DEEP_SEA
 from envcore.testing import check_env
-from envcore_bsuite.deep_sea import DeepSea
+from envcore_bsuite.deep_sea import DeepSea, DeepSeaDraws
+from rules import check_rule, rules
 
 RECORDINGS = (
     *(f"deep_sea.size{setting}" for setting in ("5", "10", "10.cost1", "20", "50", "8.unmapped")),
     *(f"deep_sea_stochastic.size{size}" for size in (5, 10, 30)),
 )
+
+
+LEFT, RIGHT = range(2)
+COST = 0.01 / 4
+
+
+def at(row: int, column: int, **others: Any) -> dict[str, Any]:
+    """The diver's cell in a sea of 4 rows and columns, and other fields."""
+    return {"time": row, "column": column, **others}
+
+
+@rules(
+    ("right sinks to the right, at a cost", at(1, 1), RIGHT, None, {"column": 2}, -COST, False),
+    ("left sinks to the left", at(2, 1), LEFT, None, {"column": 0}, 0, False),
+    ("the wall stops the diver", at(2, 0), LEFT, None, {"column": 0}, 0, False),
+    ("leaving the diagonal is bad", at(1, 1), LEFT, None, {"column": 0, "bad_episode": True}, 0, False),
+    ("the treasure", at(3, 3), RIGHT, None, {"column": 3, "denoised_return": 1}, 1 - COST, True),
+    ("treasures add up", at(3, 3, denoised_return=5), RIGHT, None, {"denoised_return": 6}, 1 - COST, True),
+    ("no treasure elsewhere", at(3, 2), RIGHT, None, {"column": 3}, -COST, True),
+    ("a bad episode is counted at the end", at(3, 1, bad_episode=True, total_bad_episodes=7), LEFT, None,
+     {"column": 0, "total_bad_episodes": 8}, 0, True),
+    ("also if the last step is bad", at(3, 3), LEFT, None,
+     {"column": 2, "bad_episode": True, "total_bad_episodes": 1}, 0, True),
+)  # fmt: skip
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(DeepSea(4, randomize_actions=False), before, action, draws, after, reward, end)
+
+
+@rules(
+    ("on the diagonal 1 is right", at(1, 1), 1, None, {"column": 2}, -COST, False),
+    ("off the diagonal 0 is right", at(2, 1), 0, None, {"column": 2}, -COST, False),
+    ("and 1 is left", at(2, 1), 1, None, {"column": 0}, 0, False),
+)
+def test_rules_of_a_mapping(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(DeepSea(4), before, action, draws, after, reward, end, action_mapping=np.eye(4, dtype=np.int32))
+
+
+def chance(noise: float, wind: float) -> DeepSeaDraws:
+    return DeepSeaDraws(noise, wind)  # pyright: ignore[reportArgumentType]
+
+
+@rules(
+    ("above 1/4 the wind lets the diver pass", at(1, 1), RIGHT, chance(9.0, 0.26), {"column": 2}, -COST, False),
+    ("below it holds the diver back", at(1, 1), RIGHT, chance(9.0, 0.24), {}, -COST, False),
+    ("and at 1/4", at(1, 1), RIGHT, chance(9.0, 0.25), {}, -COST, False),
+    ("to the left there is no wind", at(2, 1), LEFT, chance(9.0, 0.0), {"column": 0}, 0, False),
+    ("the bottom left is noisy", at(3, 0), LEFT, chance(1.5, 0.5), {}, 1.5, True),
+    ("the bottom right is noisy", at(3, 3), RIGHT, chance(-2.5, 0.5), {"denoised_return": 1}, -1.5 - COST, True),
+    ("between them there is no noise", at(3, 2), LEFT, chance(9.0, 0.5), {"column": 1}, 0, True),
+    ("nor above the bottom", at(2, 0), LEFT, chance(9.0, 0.5), {}, 0, False),
+)
+def test_rules_of_wind_and_noise(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    env = DeepSea(4, deterministic=False, randomize_actions=False)
+    check_rule(env, before, action, draws, after, reward, end)
 
 
 @pytest.mark.parametrize("name", RECORDINGS)

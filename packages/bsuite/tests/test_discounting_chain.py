@@ -1,4 +1,4 @@
-"""DiscountingChain against the original: its recordings, the package itself, and what only we have."""
+"""DiscountingChain: its rules, one case per line, lockstep with the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -13,6 +13,24 @@ import pytest
 from bsuite_tasks import DISCOUNTING_CHAIN
 from envcore.testing import check_env
 from envcore_bsuite.discounting_chain import DiscountingChain
+from rules import check_rule, rules
+
+
+# Chain 1 has the bonus.
+@rules(
+    ("the first action chooses the chain", {"context": -1}, 3, None, {"context": 3}, 0, False),
+    ("later actions have no effect", {"context": 3, "time": 1}, 0, None, {}, 0, False),
+    ("chain 0 pays after 1 step", {"context": -1}, 0, None, {"context": 0}, 1, False),
+    ("chain 1 pays after 3 steps, a tenth more", {"context": 1, "time": 2}, 0, None, {}, 1.1, False),
+    ("chain 2 pays after 10 steps", {"context": 2, "time": 9}, 0, None, {}, 1, False),
+    ("chain 3 pays after 30 steps", {"context": 3, "time": 29}, 0, None, {}, 1, False),
+    ("chain 4 pays after 100 steps, at the end", {"context": 4, "time": 99}, 0, None, {}, 1, True),
+    ("not before", {"context": 4, "time": 98}, 0, None, {}, 0, False),
+    ("a chain pays once", {"context": 1, "time": 3}, 0, None, {}, 0, False),
+    ("and is followed to the end", {"context": 1, "time": 99}, 0, None, {}, 0, True),
+)
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(DiscountingChain(mapping_seed=1), before, action, draws, after, reward, end)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 7])

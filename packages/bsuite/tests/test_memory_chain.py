@@ -1,4 +1,4 @@
-"""MemoryChain against the original: its recordings, the package itself, and what only we have."""
+"""MemoryChain: its rules, one case per line, lockstep with the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -14,11 +14,30 @@ from bsuite_tasks import MEMORY_CHAIN
 from envcore.testing import check_env
 from envcore_bsuite.experiments import shared_program
 from envcore_bsuite.memory_chain import MemoryChain
+from rules import check_rule, rules
 
 RECORDINGS = (
     *(f"memory_len.memory_length{length}" for length in (1, 2, 5, 30)),
     *(f"memory_size.num_bits{bits}" for bits in (1, 3, 10, 40)),
 )
+
+
+CONTEXT = {"context": [1, 0, 1], "query": 1}  # the answer is 0, after 5 steps
+
+
+@rules(
+    ("at first actions have no effect", {"time": 0}, 0, None, {}, 0, False),
+    ("nor when the bit is asked for", {"time": 4}, 1, None, {}, 0, False),
+    ("the right answer", {"time": 5}, 0, None, {"total_perfect": 1}, 1, True),
+    ("the wrong answer", {"time": 5}, 1, None, {"total_regret": 2}, -1, True),
+    ("another bit, the right answer", {"time": 5, "query": 2}, 1, None, {"total_perfect": 1}, 1, True),
+    ("another bit, the wrong answer", {"time": 5, "query": 2}, 0, None, {"total_regret": 2}, -1, True),
+    ("right answers add up", {"time": 5, "total_perfect": 3}, 0, None, {"total_perfect": 4}, 1, True),
+    ("regret adds up", {"time": 5, "total_regret": 6}, 1, None, {"total_regret": 8}, -1, True),
+)
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    env = MemoryChain(num_bits=3, memory_length=5)
+    check_rule(env, {**CONTEXT, **before}, action, draws, after, reward, end)
 
 
 @pytest.mark.parametrize("name", RECORDINGS)

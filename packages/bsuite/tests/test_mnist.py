@@ -1,4 +1,4 @@
-"""MNISTBandit against the recordings of the original, and what only we have."""
+"""MNISTBandit: its rules, one case per line, the recorded steps of the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from envcore.testing import check_env
 from envcore_bsuite import mnist_data
 from envcore_bsuite.mnist import MNISTBandit, MNISTBanditState
 from envcore_bsuite.mnist_data import Mnist
+from rules import check_rule, rules
 
 KEY = jax.random.key(0)
 FIRST, LAST = 0, 2
@@ -32,6 +33,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Has the images of the recordings."""
     mnist = Mnist(RECORDED["constant.images"].view(np.uint8), RECORDED["constant.labels"])
     return str(mnist_files.write(tmp_path_factory.mktemp("recorded"), mnist))
+
+
+@rules(
+    ("the right digit", {"correct_label": 7}, 7, None, {}, 1, True),
+    ("a wrong digit", {"correct_label": 7}, 1, None, {"total_regret": 2}, -1, True),
+    ("0 is a digit", {"correct_label": 0}, 0, None, {}, 1, True),
+    ("regret adds up", {"correct_label": 9, "total_regret": 4}, 0, None, {"total_regret": 6}, -1, True),
+)
+def test_rules(folder: str, before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(MNISTBandit(folder=folder), before, action, draws, after, reward, end)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""MountainCar against the original: its recordings, the package itself, and what only we have."""
+"""MountainCar: its rules, one case per line, lockstep with the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -13,6 +13,37 @@ import pytest
 from bsuite_physics import MOUNTAIN_CAR
 from envcore.testing import check_env
 from envcore_bsuite.mountain_car import MountainCar
+from rules import check_rule, rules
+
+LEFT, STAY, RIGHT = range(3)
+VALLEY, LEFT_SLOPE = -np.pi / 6, -np.pi / 3  # where the cosine of 3 * position is 0 and -1
+
+
+def to(position: float, velocity: float) -> dict[str, float]:
+    return {"position": position, "velocity": velocity}
+
+
+# A push adds 0.001 to the velocity, and a slope takes 0.0025 * cos(3 * position) from it.
+@rules(
+    ("in the valley the car rests", to(VALLEY, 0), STAY, None, {}, -1, False),
+    ("right pushes", to(VALLEY, 0), RIGHT, None, to(VALLEY + 0.001, 0.001), -1, False),
+    ("left pushes", to(VALLEY, 0), LEFT, None, to(VALLEY - 0.001, -0.001), -1, False),
+    ("the right slope pulls to the left", to(0, 0), STAY, None, to(-0.0025, -0.0025), -1, False),
+    ("the left slope to the right", to(LEFT_SLOPE, 0), STAY, None, to(LEFT_SLOPE + 0.0025, 0.0025), -1, False),
+    ("the speed is limited", to(VALLEY, 0.07), RIGHT, None, to(VALLEY + 0.07, 0.07), -1, False),
+    ("also to the left", to(VALLEY, -0.07), LEFT, None, to(VALLEY - 0.07, -0.07), -1, False),
+    ("the left wall stops the car", to(-1.19, -0.05), STAY, None, to(-1.2, 0), -1, False),
+    ("the right edge holds it", to(0.59, 0.07), RIGHT, None, to(0.6, 0.07), -1, True),
+    ("not yet at the goal", to(0.48, 0.02), STAY, None,
+     to(0.5 - 0.0025 * np.cos(1.44), 0.02 - 0.0025 * np.cos(1.44)), -1, False),
+    ("at the goal", to(0.49, 0.02), STAY, None,
+     to(0.51 - 0.0025 * np.cos(1.47), 0.02 - 0.0025 * np.cos(1.47)), -1, True),
+    ("999 steps do not end it", {**to(VALLEY, 0), "time": 998}, STAY, None, {}, -1, False),
+    ("1,000 do", {**to(VALLEY, 0), "time": 999}, STAY, None, {}, -1, True),
+)  # fmt: skip
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    # The return is of all episodes.
+    check_rule(MountainCar(), {"raw_return": -41, **before}, action, draws, {"raw_return": -42, **after}, reward, end)
 
 
 def test_every_recorded_step() -> None:

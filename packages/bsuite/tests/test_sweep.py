@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from bsuite import sweep as original
-from bsuite_lockstep import GOLDEN
 from envcore_bsuite import sweep
 from envcore_bsuite.sweep import EXPERIMENTS
+from golden import FOLDER
 
 
 def test_is_the_recorded_one() -> None:
-    recorded = json.loads((GOLDEN / "bsuite_sweep.json").read_text())
+    recorded = json.loads((FOLDER / "bsuite_sweep.json").read_text())
     ours = {
         bsuite_id: {
             "kwargs": dict(sweep.SETTINGS[bsuite_id]),

@@ -1,4 +1,4 @@
-"""UmbrellaChain against the original: its recordings, the package itself, and what only we have."""
+"""UmbrellaChain: its rules, one case per line, lockstep with the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -14,12 +14,41 @@ from bsuite_tasks import umbrella_chain
 from envcore.testing import check_env
 from envcore_bsuite import bits
 from envcore_bsuite.experiments import shared_program
-from envcore_bsuite.umbrella_chain import UmbrellaChain
+from envcore_bsuite.umbrella_chain import UmbrellaChain, UmbrellaChainDraws
+from rules import check_rule, rules
 
 RECORDINGS = (
     *((f"umbrella_length.chain_length{length}", 20) for length in (1, 2, 10, 100)),
     *((f"umbrella_distract.n_distractor{number}", number) for number in (0, 1, 100)),
 )
+
+
+LEAVE, TAKE = range(2)
+LAST = {"time": 3}  # of 4 steps
+RAIN = {"need_umbrella": 1}
+
+
+def chance(reward_bit: int, distractors: int = 0) -> UmbrellaChainDraws:
+    words: Any = np.array([distractors], np.uint32)
+    return UmbrellaChainDraws(reward_bit, words)  # pyright: ignore[reportArgumentType]
+
+
+@rules(
+    ("the first action takes the umbrella", {}, TAKE, chance(1), {"has_umbrella": 1}, 1, False),
+    ("or leaves it", {"has_umbrella": 1}, LEAVE, chance(1), {"has_umbrella": 0}, 1, False),
+    ("a reward before the end is chance", {}, LEAVE, chance(0), {}, -1, False),
+    ("later it is too late to take it", {"time": 1}, TAKE, chance(1), {}, 1, False),
+    ("or to leave it", {"time": 1, "has_umbrella": 1}, LEAVE, chance(0), {}, -1, False),
+    ("rain and an umbrella", {**LAST, **RAIN, "has_umbrella": 1}, LEAVE, chance(0), {}, 1, True),
+    ("rain without one", {**LAST, **RAIN}, TAKE, chance(1), {"total_regret": 2}, -1, True),
+    ("no rain, no umbrella", LAST, LEAVE, chance(0), {}, 1, True),
+    ("an umbrella for nothing", {**LAST, "has_umbrella": 1}, LEAVE, chance(1), {"total_regret": 2}, -1, True),
+    ("regret adds up", {**LAST, **RAIN, "total_regret": 6}, LEAVE, chance(1), {"total_regret": 8}, -1, True),
+    ("distractors are new", {"distractors": [0b110]}, LEAVE, chance(1, 0b011), {"distractors": [0b011]}, 1, False),
+)
+def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    env = UmbrellaChain(n_distractor=3, chain_length=4)
+    check_rule(env, before, action, draws, after, reward, end)
 
 
 @pytest.mark.parametrize(("name", "n_distractor"), RECORDINGS)

@@ -1,4 +1,4 @@
-"""RewardNoise and RewardScale against the original: its recordings, the package itself, and what only we have."""
+"""RewardNoise and RewardScale: their rules, one case per line, lockstep with the original, and what is ours alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from envcore_bsuite.bandit import SimpleBandit
 from envcore_bsuite.cartpole import CartPole
 from envcore_bsuite.catch import Catch
 from envcore_bsuite.mountain_car import MountainCar
-from envcore_bsuite.wrappers import RewardNoise, RewardScale
+from envcore_bsuite.wrappers import RewardNoise, RewardNoiseDraws, RewardScale
+from rules import check_rule, rules
 
 KEY = jax.random.key(5)
 INSIDE = {"bandit": BANDIT, "cartpole": CARTPOLE, "catch": CATCH, "mountain_car": MOUNTAIN_CAR}
@@ -26,6 +27,35 @@ TASKS = {
     **{f"{name}_noise": with_noise(task, 0.3) for name, task in INSIDE.items()},
     **{f"{name}_scale": task for name, task in INSIDE.items()},
 }
+
+
+HIGH = {"ball_x": 2, "ball_y": 4, "paddle_x": 2, "paddle_y": 9}  # Catch's ball over its paddle
+LANDS = {**HIGH, "ball_y": 8}
+CAUGHT, LOST = {"ball_y": 9}, {"ball_y": 9, "paddle_x": 1, "total_regret": 2}
+LEFT, STAY = range(2)
+
+
+def noise(number: float) -> RewardNoiseDraws:
+    return RewardNoiseDraws(None, number)  # pyright: ignore[reportArgumentType]
+
+
+@rules(
+    ("noise is scaled and added", HIGH, STAY, noise(3.0), {"ball_y": 5}, 1.5, False),
+    ("to a reward of 1", LANDS, STAY, noise(-4.0), CAUGHT, -1, True),
+    ("and of -1, but regret has none", LANDS, LEFT, noise(-4.0), LOST, -3, True),
+    ("no noise", LANDS, LEFT, noise(0.0), LOST, -1, True),
+)
+def test_rules_of_noise(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(RewardNoise(Catch(), 0.5), before, action, draws, after, reward, end)
+
+
+@rules(
+    ("0 remains 0", HIGH, STAY, None, {"ball_y": 5}, 0, False),
+    ("a reward of 1 is scaled", LANDS, STAY, None, CAUGHT, 30, True),
+    ("and of -1, but regret is not", LANDS, LEFT, None, LOST, -30, True),
+)
+def test_rules_of_scale(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
+    check_rule(RewardScale(Catch(), 30.0), before, action, draws, after, reward, end)
 
 
 @pytest.mark.parametrize("name", TASKS)

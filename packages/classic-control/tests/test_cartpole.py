@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from classic_lockstep import CARTPOLE, Inputs, gymnasium_steps, our_steps
 from envcore_classic_control.cartpole import CartPole, CartPoleParams, CartPoleState
-from lockstep import CARTPOLE, Inputs, gymnasium_steps, our_steps
 from rules import check_rule, rules
 
 KEY = jax.random.key(0)

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+import classic_lockstep as lockstep
 import envcore
 import gymnasium
-import lockstep
 import pytest
 from envcore.testing import check_env
 from envcore_classic_control.plugin import envcore_env_specs

@@ -6,7 +6,7 @@ ours forced on it, and `check` compares them with what our rules make of the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import golden
@@ -14,25 +14,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore.testing.compilation import quick_jit
+from lockstep import Calls, ForcedDraws, Task, our_steps
 from minatar import Environment
+from minatar_rules import not_sticky
 
 Fields = dict[str, np.ndarray]
 
 
-class Original(NamedTuple):
-    """How states of ours hold the original's fields.
-
-    Attributes:
-      from_original: makes a state of the fields by their names and the action executed last.
-      to_original: its inverse, without the action.
-    """
-
-    from_original: Callable[[Mapping[str, Any], Any], Any]
-    to_original: Callable[[Any], dict[str, Any]]
-
-
-def by_name(start: Callable[[], Any], names: Sequence[str], computed: Sequence[str] = ()) -> Original:
-    """For states that have the original's fields by the same names.
+def by_name(start: Callable[[], Any], names: Sequence[str], computed: Sequence[str] = ()) -> Task:
+    """The task of states that have the original's fields by the same names.
 
     Args:
       start: makes any state.
@@ -47,11 +37,11 @@ def by_name(start: Callable[[], Any], names: Sequence[str], computed: Sequence[s
     def to_original(state: Any) -> dict[str, Any]:
         return {name: getattr(state, name) for name in names}
 
-    return Original(from_original, to_original)
+    return Task(from_original, to_original)
 
 
 class Steps(NamedTuple):
-    """N steps of the original, with its fields as `Original.from_original` takes them.
+    """N steps of the original, with its fields as `Task.from_original` takes them.
 
     Attributes:
       before: the original's fields before each step, (N, ...) each.
@@ -94,33 +84,16 @@ def recorded(game: str, draws: Callable[[golden.Recording], Any]) -> Steps:
     )
 
 
-class ForcedDraws:
-    """Replaces the original's RandomState, and returns the values that a step is to draw."""
-
-    def __init__(self) -> None:
-        self.values: Iterator[Any] = iter(())
-
-    def force(self, values: list[Any]) -> None:
-        """Sets what the next calls return, in their order."""
-        self.values = iter(values)
-
-    def rand(self, *shape: int) -> Any:
-        value = next(self.values)
-        assert np.shape(value) == shape
-        return value
-
-    def randint(self, low: int, high: int | None = None, size: int | None = None) -> Any:
-        low, high = (0, low) if high is None else (low, high)
-        value = np.asarray(next(self.values))
-        assert np.all((value >= low) & (value < high)), f"drew {value} from [{low}, {high})"
-        return int(value) if size is None else value
+def no_calls(original: Any, action: int, draws: Any) -> Calls:
+    """For games that draw nothing in a step."""
+    return []
 
 
 def played(
     game: str,
     env: Any,
     fields: Callable[[Any], dict[str, Any]],
-    script: Callable[[Any, Any], list[Any]],
+    calls: Callable[[Any, int, Any], Calls],
     num_steps: int,
     seed: int = 0,
     policy: Callable[[Any, np.random.Generator], int] | None = None,
@@ -132,7 +105,7 @@ def played(
       game: the original's name of the game.
       env: our game; its `difficulty_ramping` is the original's.
       fields: the original's fields as arrays, from its `Env`.
-      script: the values that the original is to draw, in its order, from its `Env` and the draws of one step.
+      calls: what the original draws in a step: (its `Env`, action, our draws) -> calls.
       num_steps: how many steps; episodes follow each other.
       seed: of actions and draws.
       policy: the action for the original's `Env`.
@@ -154,8 +127,8 @@ def played(
         now = jax.tree.map(lambda x, i=i: x[i], draws)
         action = policy(original, rng) if policy else int(rng.integers(6))
         before = fields(original)
-        forced.force(script(original, now))
-        reward, terminal = original.act(action)
+        with forced.giving(calls(original, action, now)):
+            reward, terminal = original.act(action)
         rows.append((before, last_action, action, fields(original), original.state(), reward, terminal))
         last_action = action
     before, last, action, after, obs, reward, terminal = jax.tree.map(lambda *x: np.stack(x), *rows)
@@ -163,11 +136,11 @@ def played(
     return Steps(before, last, action, draws, after, obs, reward, terminal, ramping)
 
 
-def check(original: Original, env: Any, steps: Steps) -> None:
+def check(task: Task, env: Any, steps: Steps) -> None:
     """Fails unless our rules lead from each step's state, action and draws to what the original made of them.
 
     Args:
-      original: how states hold the original's fields.
+      task: how states hold the original's fields.
       env: the game, ramping as the steps were played.
       steps: compared exactly, except those that were played with another ramping.
     """
@@ -175,49 +148,44 @@ def check(original: Original, env: Any, steps: Steps) -> None:
     steps = jax.tree.map(lambda x: x[mine], steps)
     assert len(steps.action)
 
-    # One program: called one by one, each operation of these functions would be compiled by itself.
-    @quick_jit
-    @jax.vmap
-    def ours(fields: Any, last_action: Any, action: Any, draws: Any) -> tuple[Any, ...]:
-        before = original.from_original(fields, last_action)
-        after, reward = env.execute(before, action, draws)
-        obs = env.observe(after, env.default_params)
-        flags = {"last_action": after.last_action, "terminal": after.terminal}
-        return original.to_original(before), original.to_original(after), flags, reward, obs
-
-    last_action, action = steps.last_action.astype(np.int32), steps.action.astype(np.int32)
-    fields_before, fields_after, flags, reward, obs = ours(steps.before, last_action, action, steps.draws)
+    last_action, action = steps.last_action.astype(np.int32), jnp.asarray(steps.action, jnp.int32)
+    before = quick_jit(jax.vmap(task.from_original))(steps.before, last_action)
+    after, ours = our_steps(env, env.default_params, before, action, not_sticky(steps.draws, len(action)))
+    to_original = quick_jit(jax.vmap(task.to_original))
+    fields_before, fields_after = to_original(before), to_original(after)
     _check_fields(fields_before, steps.before)
     _check_fields(fields_after, steps.after)
-    np.testing.assert_array_equal(flags["last_action"], steps.action)
-    np.testing.assert_array_equal(flags["terminal"], steps.terminal)
-    np.testing.assert_array_equal(reward, steps.reward)
-    np.testing.assert_array_equal(obs, steps.obs)
+    np.testing.assert_array_equal(after.last_action, steps.action)
+    for terminal in (after.terminal, ours["terminated"]):
+        np.testing.assert_array_equal(terminal, steps.terminal)
+    np.testing.assert_array_equal(ours["reward"], steps.reward)
+    np.testing.assert_array_equal(ours["obs"], steps.obs)
+    assert not ours["truncated"].any()
 
 
-def check_games(original: Original, env: Any, steps: Steps) -> None:
+def check_games(task: Task, env: Any, steps: Steps) -> None:
     """Fails unless our own states, carried on from the first of each game, show what the original's do.
 
     `check` starts each step from the original's fields, so it cannot see what our states keep of things that are gone.
 
     Args:
-      original, env: as for `check`.
+      task, env: as for `check`.
       steps: from `played`.
     """
     begins = np.concatenate([[True], steps.terminal[:-1]])
 
     def body(state: Any, step: Any) -> tuple[Any, Any]:
         begins, before, last_action, action, draws = step
-        first = original.from_original(before, last_action)
+        first = task.from_original(before, last_action)
         state = jax.tree.map(lambda x, y: jnp.where(begins, x, y), first, state)
-        after, reward = env.execute(state, action, draws)
-        after = after.replace(time=state.time + 1)
-        return after, (original.to_original(after), env.observe(after, env.default_params), reward)
+        outcome = env.advance(state, action, not_sticky(draws), env.default_params)
+        after = outcome.state
+        return after, (task.to_original(after), env.observe(after, env.default_params), outcome.reward)
 
     @quick_jit
     def games(inputs: Any) -> Any:
         _, before, last_action, *_ = jax.tree.map(lambda x: x[0], inputs)
-        start = jax.tree.map(jnp.asarray, original.from_original(before, last_action))
+        start = jax.tree.map(jnp.asarray, task.from_original(before, last_action))
         return jax.lax.scan(body, start, inputs)[1]
 
     last_action, action = steps.last_action.astype(np.int32), steps.action.astype(np.int32)
@@ -227,10 +195,10 @@ def check_games(original: Original, env: Any, steps: Steps) -> None:
     np.testing.assert_array_equal(reward, steps.reward)
 
 
-def check_resets(original: Original, game: str, starts: Callable[[golden.Recording], Any]) -> None:
+def check_resets(task: Task, game: str, starts: Callable[[golden.Recording], Any]) -> None:
     """Fails unless our first states, made by `starts`, are the recorded ones."""
     recording = golden.load(f"minatar.{game}")
-    fields = quick_jit(lambda: jax.vmap(original.to_original)(starts(recording)))()
+    fields = quick_jit(lambda: jax.vmap(task.to_original)(starts(recording)))()
     _check_fields(fields, recording.group("reset"))
 
 

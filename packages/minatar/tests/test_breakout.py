@@ -18,7 +18,7 @@ from minatar_rules import LEFT, NOTHING, RIGHT, check_step, rules
 
 ENV = Breakout(use_minimal_action_set=False)
 NUMBERS = ("ball_y", "ball_x", "ball_dir", "pos", "last_y", "last_x", "strike", "terminal", "brick_map")
-ORIGINAL = lockstep.by_name(lambda: breakout.start(jnp.bool_(False)), NUMBERS)
+TASK = lockstep.by_name(lambda: breakout.start(jnp.bool_(False)), NUMBERS)
 RANDOM = (1 / 6,) * 6
 
 
@@ -82,22 +82,22 @@ def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -
 
 
 def test_every_recorded_step() -> None:
-    lockstep.check(ORIGINAL, ENV, lockstep.recorded("breakout", lambda recording: BreakoutDraws()))
+    lockstep.check(TASK, ENV, lockstep.recorded("breakout", lambda recording: BreakoutDraws()))
 
 
 def test_recorded_resets() -> None:
     def starts(recording: golden.Recording) -> Any:
         return jax.vmap(breakout.start)(jnp.asarray(recording.extras["reset_draw.ball_start"]) == 1)
 
-    lockstep.check_resets(ORIGINAL, "breakout", starts)
+    lockstep.check_resets(TASK, "breakout", starts)
 
 
 @pytest.mark.parametrize("policy", [None, chases])
 def test_lockstep_with_the_original(policy: Any) -> None:
-    steps = lockstep.played("breakout", ENV, fields, lambda original, draws: [], 3000, policy=policy)
+    steps = lockstep.played("breakout", ENV, fields, lockstep.no_calls, 3000, policy=policy)
     assert steps.reward.sum() > 100
-    lockstep.check(ORIGINAL, ENV, steps)
-    lockstep.check_games(ORIGINAL, ENV, steps)
+    lockstep.check(TASK, ENV, steps)
+    lockstep.check_games(TASK, ENV, steps)
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ import pytest
 import seaquest_original
 from envcore.testing.compilation import quick_jit
 from envcore_minatar.seaquest import Seaquest, SeaquestDraws
+from lockstep import Calls, Task
 from minatar import Environment
 from seaquest_original import canonical, fields
 
@@ -24,11 +25,11 @@ ENVS = {ramping: Seaquest(use_minimal_action_set=False, difficulty_ramping=rampi
 ENV = ENVS[True]
 NONE, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 # Compiled as a whole, which takes a tenth of the time.
-ORIGINAL = lockstep.Original(jax.jit(seaquest_original.from_original), jax.jit(seaquest_original.to_original))
+TASK = Task(jax.jit(seaquest_original.from_original), jax.jit(seaquest_original.to_original))
 
 
 def check(steps: lockstep.Steps, ramping: bool = True) -> None:
-    lockstep.check(ORIGINAL, ENVS[ramping], in_our_form(steps))
+    lockstep.check(TASK, ENVS[ramping], in_our_form(steps))
 
 
 def in_our_form(steps: lockstep.Steps) -> lockstep.Steps:
@@ -41,13 +42,14 @@ def set_fields(original: Any, values: dict[str, Any]) -> None:
         setattr(original, name, value)
 
 
-def script(original: Any, draws: SeaquestDraws) -> list[Any]:
-    values: list[Any] = []
+def calls(original: Any, action: int, draws: SeaquestDraws) -> Calls:
+    found: Calls = []
     if original.e_spawn_timer == 0:
-        values += [0.25 if draws.enemy_right else 0.75, 0.1 if draws.enemy_is_sub else 0.9, draws.enemy_row + 1]
+        found += [("rand", 0.25 if draws.enemy_right else 0.75), ("rand", 0.1 if draws.enemy_is_sub else 0.9)]
+        found += [("randint", draws.enemy_row + 1)]
     if original.d_spawn_timer == 0:
-        values += [0.25 if draws.diver_right else 0.75, draws.diver_row + 1]
-    return values
+        found += [("rand", 0.25 if draws.diver_right else 0.75), ("randint", draws.diver_row + 1)]
+    return found
 
 
 def hunts(original: Any, rng: np.random.Generator) -> int:
@@ -99,7 +101,7 @@ def test_every_recorded_step(ramping: bool) -> None:
 def test_recorded_resets() -> None:
     first = canonical(golden.load("minatar.seaquest").group("reset"))
     state = ENV.init_state(jax.random.key(0), ENV.default_params)
-    for name, value in ORIGINAL.to_original(state).items():
+    for name, value in TASK.to_original(state).items():
         np.testing.assert_array_equal(np.broadcast_to(value, first[name].shape), first[name], err_msg=name)
 
 
@@ -161,13 +163,13 @@ def crowds(original: Any, rng: np.random.Generator) -> int:
 @pytest.mark.parametrize("ramping", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_lockstep_with_the_original(ramping: bool) -> None:
     policies = (None, hunts, bounces, crowds) if ramping else (hunts,)
-    games = [lockstep.played("seaquest", ENVS[ramping], fields, script, 4000, policy=policy) for policy in policies]
+    games = [lockstep.played("seaquest", ENVS[ramping], fields, calls, 4000, policy=policy) for policy in policies]
     steps: lockstep.Steps = jax.tree.map(lambda *x: np.concatenate(x), *games)
     assert steps.reward.max() > 5  # six divers
     assert (steps.before["e_fish_count"] + steps.before["e_subs_count"]).max() >= (20 if ramping else 3)
     check(steps, ramping)
     if ramping:  # enemies take the places of others while bullets of theirs are on the board
-        lockstep.check_games(ORIGINAL, ENV, in_our_form(games[1]))
+        lockstep.check_games(TASK, ENV, in_our_form(games[1]))
 
 
 @pytest.mark.slow
@@ -186,7 +188,7 @@ def test_three_bullets_in_a_row() -> None:
         set_fields(original, {**calm, "f_bullets": bullets, "e_fish": fishes, "e_subs": [], "divers": []})
         return NONE
 
-    steps = in_our_form(lockstep.played("seaquest", ENV, fields, script, len(rows), policy=arranged))
+    steps = in_our_form(lockstep.played("seaquest", ENV, fields, calls, len(rows), policy=arranged))
     differs = np.zeros(len(rows), bool)
     for i, (xs, ways) in enumerate(rows):
         moved = [[x + (1 if way else -1), 3, way] for x, way in zip(xs, ways, strict=True)]
@@ -199,7 +201,7 @@ def test_three_bullets_in_a_row() -> None:
             differs[i] = (ours != theirs).any()
             steps.after["f_bullets"][i] = ours
     assert differs.sum() > 50
-    lockstep.check(ORIGINAL, ENV, steps)
+    lockstep.check(TASK, ENV, steps)
 
 
 def draw_enemies_that_enter(words: jax.Array) -> SeaquestDraws:
@@ -223,7 +225,7 @@ def test_places_for_enemies_suffice() -> None:
             return NONE if next(time) < 2 * wait or original.e_spawn_speed == 1 else UP if original.sub_y else DOWN
 
         return lockstep.played(
-            "seaquest", ENV, fields, script, 200, seed=wait, policy=policy, draw=draw_enemies_that_enter
+            "seaquest", ENV, fields, calls, 200, seed=wait, policy=policy, draw=draw_enemies_that_enter
         )
 
     games: Any = jax.tree.map(lambda *x: np.stack(x), *map(hardest, range(0, 60, 3)))
@@ -248,9 +250,7 @@ def test_places_for_enemies_suffice() -> None:
     num_things = after["e_fish_count"] + after["e_subs_count"] + after["e_bullets_count"]
     fullest = jax.tree.map(lambda x: jnp.asarray(x[num_things > 32]), after)
     assert len(fullest["oxygen"]) > 10
-    for name, value in quick_jit(jax.vmap(lambda x: ORIGINAL.to_original(ORIGINAL.from_original(x, NONE))))(
-        fullest
-    ).items():
+    for name, value in quick_jit(jax.vmap(lambda x: TASK.to_original(TASK.from_original(x, NONE))))(fullest).items():
         np.testing.assert_array_equal(value, fullest[name], err_msg=f"{name}, there and back")
 
 

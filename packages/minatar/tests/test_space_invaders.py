@@ -21,7 +21,7 @@ NUMBERS = (
     "pos", "alien_dir", "enemy_move_interval", "alien_move_timer", "alien_shot_timer", "ramp_index", "shot_timer",
     "terminal", "f_bullet_map", "e_bullet_map", "alien_map",
 )  # fmt: skip
-ORIGINAL = lockstep.by_name(space_invaders.start, NUMBERS, computed=["ramp_index"])
+TASK = lockstep.by_name(space_invaders.start, NUMBERS, computed=["ramp_index"])
 RANDOM = (1 / 6,) * 6
 
 
@@ -115,7 +115,7 @@ def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -
 @pytest.mark.parametrize("difficulty_ramping", [True, False])
 def test_every_recorded_step(difficulty_ramping: bool) -> None:
     steps = lockstep.recorded("space_invaders", lambda recording: SpaceInvadersDraws())
-    lockstep.check(ORIGINAL, game(difficulty_ramping), steps)
+    lockstep.check(TASK, game(difficulty_ramping), steps)
 
 
 def test_recorded_resets() -> None:
@@ -123,7 +123,7 @@ def test_recorded_resets() -> None:
         number = len(recording.extras["reset.pos"])
         return jax.vmap(lambda _: space_invaders.start())(jnp.zeros(number))
 
-    lockstep.check_resets(ORIGINAL, "space_invaders", starts)
+    lockstep.check_resets(TASK, "space_invaders", starts)
 
 
 @pytest.mark.parametrize(
@@ -133,13 +133,13 @@ def test_lockstep_with_the_original(difficulty_ramping: bool, fastest: int) -> N
     env = game(difficulty_ramping)
 
     def played(policy: Any, num_steps: int) -> lockstep.Steps:
-        return lockstep.played("space_invaders", env, fields, lambda original, draws: [], num_steps, policy=policy)
+        return lockstep.played("space_invaders", env, fields, lockstep.no_calls, num_steps, policy=policy)
 
     waves = played(dodges_and_fires, 6000)
     assert waves.after["enemy_move_interval"].min() == fastest
     assert waves.reward.sum() > 500
-    lockstep.check_games(ORIGINAL, env, waves)
-    lockstep.check(ORIGINAL, env, joined(played(None, 3000), played(dodges, 3000), waves))
+    lockstep.check_games(TASK, env, waves)
+    lockstep.check(TASK, env, joined(played(None, 3000), played(dodges, 3000), waves))
 
 
 def joined(*steps: lockstep.Steps) -> lockstep.Steps:
@@ -195,7 +195,7 @@ def test_steps_from_any_state(difficulty_ramping: bool) -> None:
     assert steps.reward.max() > 80
     assert ((steps.reward > 0) & steps.terminal).any()
     shots = played_once(list(shots_from_two_columns()), np.zeros(1000, int), difficulty_ramping)
-    lockstep.check(ORIGINAL, game(difficulty_ramping), joined(steps, shots))
+    lockstep.check(TASK, game(difficulty_ramping), joined(steps, shots))
 
 
 def shots_from_two_columns() -> Iterator[dict[str, Any]]:

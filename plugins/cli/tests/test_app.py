@@ -178,6 +178,7 @@ def test_info(run: Run) -> None:
     assert code == 0
     for part in ("Counter-v0", "made up", "Discrete(2)", "goal=3", "bonus=0.5", "max_steps_in_episode=10"):
         assert part in out
+    assert out.endswith("\nAction 1 counts, action 0 waits; the episode ends at `goal`. Draws nothing.\n")
 
 
 def test_info_of_a_wrapped_environment_has_the_rules_inside(run: Run) -> None:
@@ -185,8 +186,8 @@ def test_info_of_a_wrapped_environment_has_the_rules_inside(run: Run) -> None:
     code, out, _ = run("info", "Gain-v0")
     assert code == 0
     assert "gain=3.0, max_steps_in_episode=10, bonus=0.5" in out
-    assert "Toy environments for core's own tests" in out
-    assert "Wrappers with params of their own." in out
+    assert "Action 1 counts, action 0 waits" in out
+    assert "Gain(" not in out  # it has no docstring but its signature
 
 
 def test_info_shows_what_set_and_option_change(run: Run) -> None:
@@ -298,7 +299,7 @@ def test_text_of_plugins_cannot_control_the_terminal(
     monkeypatch.setattr("envcore.registration.discover", lambda *_: (record,))
     monkeypatch.setattr(registry, "__dict__", vars(Registry()))
     monkeypatch.setattr(toy.Counter, "action_names", ("wait", HOSTILE))
-    monkeypatch.setattr(toy, "__doc__", f"First line.\n\n{HOSTILE}")
+    monkeypatch.setattr(toy.Counter, "__doc__", f"First line.\n\n{HOSTILE}")
 
     def refuse() -> None:
         raise ValueError(HOSTILE)

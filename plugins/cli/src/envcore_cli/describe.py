@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -35,10 +34,12 @@ def show_environment(choice: Choice) -> None:
     for name, text in facts.items():
         table.add_row(name, Text(printable(text)))  # `Text`, so that brackets are not read as markup
     console.print(table)
-    console.print()
-    for module in dict.fromkeys(type(each).__module__ for each in (env.unwrapped, env)):
-        rules = printable(inspect.getdoc(sys.modules[module]) or "", multiline=True)
-        console.print(rules, markup=False, highlight=False, soft_wrap=True)
+    for cls in dict.fromkeys((type(env.unwrapped), type(env))):
+        rules = cls.__doc__ or ""
+        if not rules.startswith(f"{cls.__name__}("):  # the signature, for a dataclass without a docstring
+            console.print(
+                f"\n{printable(inspect.cleandoc(rules), multiline=True)}", markup=False, highlight=False, soft_wrap=True
+            )
 
 
 def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import warnings
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import bsuite
@@ -19,14 +18,12 @@ import envcore
 import golden
 import jax
 import jax.numpy as jnp
+import lockstep
 import numpy as np
-from agreement import Fields, check_agreement
 from envcore import trees
 from envcore.engine import arguments
-from forced_draws import Calls, ForcedDraws
-from lockstep import ROUNDINGS, SPACING
+from lockstep import ROUNDINGS, SPACING, Calls, Fields, ForcedDraws, check_agreement, our_steps
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 FIRST, LAST = 0, 2
 KEY = jax.random.key(0)
 
@@ -52,12 +49,10 @@ class Steps(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Task:
+class Task(lockstep.Task):
     """How an environment of ours corresponds to the original's.
 
     Attributes:
-      from_original: makes our states of the original's fields, both (N, ...).
-      to_original: makes the original's fields of our states.
       read: reads the fields from the live original.
       reset_calls: what the original draws for a reset that leads to our state.
       step_calls: what it draws for a step: (original, action, our draws) -> calls.
@@ -69,8 +64,6 @@ class Task:
         that end within rounding of a threshold.
     """
 
-    from_original: Callable[[Fields], Any]
-    to_original: Callable[[Any], Fields]
     read: Callable[[Any], Mapping[str, Any]]
     reset_calls: Callable[[Any], Calls] = lambda state: []
     step_calls: Callable[[Any, int, Any], Calls] = lambda original, action, draws: []
@@ -105,7 +98,7 @@ def make(experiment: str, **settings: Any) -> Made:
 
 def seeded_tables() -> dict[str, np.ndarray]:
     """The arrays that bsuite's mapping seeds stand for, such as "deep_sea.mapping_seed42.size10"."""
-    with np.load(GOLDEN / "bsuite.seeded_tables.npz") as file:
+    with np.load(golden.FOLDER / "bsuite.seeded_tables.npz") as file:
         return {name: file[name] for name in file.files}
 
 
@@ -125,23 +118,20 @@ def check_recorded(name: str, task: Task) -> int:
     recording = recording.rows(recording["step_type"] != FIRST)
     steps = Steps(recording.group("before"), recording["action"], recording.group("draw"), recording.group("after"))
 
-    @jax.jit
-    @functools.partial(jax.vmap, in_axes=(0, 0, 0, None))
-    def ours(state: Any, action: jax.Array, draws: Any, params: Any) -> tuple[Any, ...]:
-        after, *results = env.advance(state, action, task.draws(env, draws), params)
-        return env.observe(after, params), after, results, env.unwrapped.bsuite_info(after, params)
-
     action, draws = jnp.asarray(steps.action, jnp.int32), _on_device(steps.draws)
-    before, checked = task.from_original(steps.before), arguments.checked_params(env, params)
-    obs, after, (reward, terminated, truncated, info), logged = ours(before, action, draws, checked)
-    assert not truncated.any()
-    assert set(info) == set(logged)
-    jax.tree.map(np.testing.assert_array_equal, info, logged)
-    discount = 1 - np.asarray(terminated, np.float32)
+    draws = jax.jit(jax.vmap(lambda _, draws: task.draws(env, draws)))(action, draws)  # which may have no arrays
+    after, ours = our_steps(env, params, task.from_original(steps.before), action, draws)
+    assert not ours.pop("truncated").any()
+    info = jax.jit(jax.vmap(env.unwrapped.bsuite_info, (0, None)))(after, arguments.checked_params(env, params))
+    logged = {f"info.{name}": value for name, value in info.items()}
+    assert set(logged) == {name for name in ours if name.startswith("info.")}
+    for name, value in logged.items():
+        np.testing.assert_array_equal(ours[name], value)
+    ours["discount"] = 1 - np.asarray(ours["terminated"], np.float32)
     terminal = recording["step_type"] == LAST
     theirs = _results(_obs(recording), recording["reward"], terminal, recording["discount"], recording.group("info"))
     return check_agreement(
-        {**_results(obs, reward, terminated, discount, logged), **task.to_original(after)},
+        {**ours, **task.to_original(after)},
         {**theirs, **_ours_of(steps.after)},
         task.sizes(steps, params),
     )
@@ -216,7 +206,8 @@ def check_game(made: Made, task: Task, policy: Policy, num_steps: int, seed: int
     """
     env, params = made.env, made.params
     game = jax.tree.map(_on_host, play(env, params, task, policy, num_steps, seed))
-    original, forced = made.original(), ForcedDraws()
+    original = made.original()
+    forced = ForcedDraws(slack=SPACING * np.pi)  # an offset from pi is read from a rounded sum
     raw = getattr(original, "raw_env", original)
     original._rng = raw._rng = forced
     rows: list[tuple[Any, ...]] = []

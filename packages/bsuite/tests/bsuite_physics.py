@@ -9,14 +9,12 @@ from typing import Any
 
 import jax
 import numpy as np
-from agreement import Fields
 from bsuite_lockstep import Steps, Task
 from bsuite_tasks import floats, ints, reader
 from envcore_bsuite.cartpole import CartPoleStart, CartPoleState
 from envcore_bsuite.cartpole_swingup import CartPoleSwingupState
 from envcore_bsuite.mountain_car import MountainCarStart, MountainCarState
-from forced_draws import Calls
-from lockstep import ROUNDINGS, SPACING
+from lockstep import ROUNDINGS, SPACING, Calls, Fields
 
 _STEP = 0.01  # seconds, of CartPole
 

@@ -9,7 +9,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from agreement import Fields
 from bsuite_lockstep import Steps, Task
 from envcore_bsuite.bandit import SimpleBanditState
 from envcore_bsuite.catch import CatchStart, CatchState
@@ -18,7 +17,7 @@ from envcore_bsuite.discounting_chain import DiscountingChainState
 from envcore_bsuite.memory_chain import MemoryChainStart, MemoryChainState
 from envcore_bsuite.umbrella_chain import UmbrellaChainDraws, UmbrellaChainStart, UmbrellaChainState
 from envcore_bsuite.wrappers import RewardNoiseDraws
-from forced_draws import Calls
+from lockstep import Calls, Fields
 
 
 def ints(*arrays: Any) -> tuple[jax.Array, ...]:
