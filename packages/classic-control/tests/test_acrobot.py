@@ -44,7 +44,7 @@ to = at
 @rules(
     ("hanging down, it stays", at(0, 0), STAY, CALM, {}, -1, False),
     ("straight up, it stays and the goal is reached", at(np.pi, 0), STAY, CALM, {}, 0, True),
-    ("folded down, it stays", at(0, np.pi), STAY, CALM, {}, -1, False),
+    ("folded back, it stays", at(0, np.pi), STAY, CALM, {}, -1, False),
     (
         "the joint turns the links apart",
         at(0, 0),

@@ -51,7 +51,7 @@ def test_params_set_the_bounds(task: Task) -> None:
 
 @pytest.mark.parametrize("keys", [jax.random.split, random.spawn], ids=["split", "spawn"])
 @pytest.mark.parametrize("task", TASKS, ids=str)
-def test_neighbouring_environments_are_independent(task: Task, keys: Any) -> None:
+def test_neighboring_environments_are_independent(task: Task, keys: Any) -> None:
     fields = first_states(task, {}, keys(jax.random.key(2), COUNT))
     check_uniform(fields, BOUNDS[task])
     assert_uncorrelated(fields[:-1], fields[1:])

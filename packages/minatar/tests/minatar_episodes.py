@@ -1,4 +1,4 @@
-"""Finished episodes of our MinAtar games and of the original's: whether returns and lengths have one distribution."""
+"""Compares returns and lengths of episodes of our MinAtar games with the original's: one distribution."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Sample(NamedTuple):
 
 @functools.cache
 def originals_episodes(game: str, action_probs: tuple[float, ...], num_episodes: int, seed: int = 0) -> Sample:
-    """Episodes of the original, sticky actions included, of the policy that draws the six actions at random."""
+    """Episodes of the original, with sticky actions, under a policy with these probabilities of the six actions."""
     rng = np.random.default_rng(seed)
     original = Environment(game)
     original.seed(seed)

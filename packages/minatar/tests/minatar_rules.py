@@ -1,4 +1,4 @@
-"""One step of a game from a literal state: what the tables of rules at the top of the tests are made of."""
+"""One step of a game from a literal state, for the tables of rules that open the tests."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def calls(original: Any, action: int, draws: AsterixDraws) -> Calls:
 
 
 def survives(original: Any, rng: np.random.Generator) -> int:
-    """Seldom touches an enemy, so that the difficulty rises as far as it can."""
+    """Rarely touches an enemy, so the difficulty rises to its maximum."""
     x, y = original.player_x, original.player_y
     cells = [(x, y), (max(0, x - 1), y), (x, max(1, y - 1)), (min(9, x + 1), y), (x, min(8, y + 1))]
 

@@ -173,12 +173,12 @@ def test_no_such_field() -> None:
 
 @pytest.mark.parametrize(("name", "meaning"), [("last_column", "9 - `x`"), ("is_left", "Whether `x` is below 5")])
 def test_what_is_computed_cannot_be_replaced(name: str, meaning: str) -> None:
-    with pytest.raises(TypeError, match=f"`{name}` of Game follows from other fields. Replace those: {meaning}"):
+    with pytest.raises(TypeError, match=f"`{name}` of Game is computed from other fields. Replace those: {meaning}"):
         GAME.replace(**{name: 1})
 
 
 def test_pack_takes_all_fields() -> None:
-    with pytest.raises(TypeError, match=r"Ball\.pack misses the fields lost, y"):
+    with pytest.raises(TypeError, match=r"Ball\.pack needs the fields lost, y"):
         Ball.pack(x=1)
     with pytest.raises(ValueError, match="`x` must be from 0 to 15"):
         Ball.pack(x=16, y=0, lost=False)

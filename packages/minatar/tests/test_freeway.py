@@ -28,7 +28,7 @@ KEY = jax.random.key(0)
 
 
 class Short(Freeway):
-    """Freeway with little time."""
+    """Freeway with a short time limit."""
 
     @property
     def default_params(self) -> FreewayParams:
@@ -61,7 +61,7 @@ def climbs(original: Any, rng: np.random.Generator) -> int:
 
 
 def crosses(original: Any, rng: np.random.Generator) -> int:
-    """Goes up where no car is near, and else stays."""
+    """Goes up if no car is near, else stays."""
     near = any(y == original.pos - 1 and abs(x - 4) < 2 for x, y, *_ in original.cars)
     return 0 if near else UP
 
@@ -91,8 +91,8 @@ XS = 0x88888888  # of `lanes()`
     ("a car waits", {"cars": lanes(row3=(6, 2, 3))}, NOTHING, {"cars": moved(row3=(6, 1, 3))}, 0, False),
     ("a car drives right", {"cars": lanes(row3=(6, 0, 3))}, NOTHING, {"cars": moved(row3=(7, 3, 3))}, 0, False),
     ("a car drives left", {"cars": lanes(row3=(6, 0, -3))}, NOTHING, {"cars": moved(row3=(5, 3, -3))}, 0, False),
-    ("round the right end", {"cars": lanes(row3=(9, 0, 1))}, NOTHING, {"cars": moved(row3=(0, 1, 1))}, 0, False),
-    ("round the left end", {"cars": lanes(row3=(0, 0, -1))}, NOTHING, {"cars": moved(row3=(9, 1, -1))}, 0, False),
+    ("around the right end", {"cars": lanes(row3=(9, 0, 1))}, NOTHING, {"cars": moved(row3=(0, 1, 1))}, 0, False),
+    ("around the left end", {"cars": lanes(row3=(0, 0, -1))}, NOTHING, {"cars": moved(row3=(9, 1, -1))}, 0, False),
     ("a hit before the car moves", {"pos": 3, "cars": lanes(row3=(4, 0, 1))}, NOTHING, {"pos": 9}, 0, False),
     ("a hit after the car moved", {"pos": 3, "cars": lanes(row3=(3, 0, 1))}, NOTHING, {"pos": 9}, 0, False),
     ("a hit by a car that waits", {"pos": 4, "cars": lanes(row3=(4, 2, 1))}, UP, {"pos": 9}, 0, False),
@@ -135,7 +135,7 @@ def test_lockstep_with_the_original(policy: Any, ramping: bool, wins: int) -> No
 
 @pytest.mark.slow
 def test_episodes_are_distributed_as_the_originals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorter ones than usual, because the original takes a minute for 2,000 of them."""
+    """Shorter episodes than usual, because the original takes a minute for 2,000 of them."""
     monkeypatch.setattr(theirs, "time_limit", SHORT - 1)
     original = episodes.originals_episodes("freeway", CLIMBS, 1500)
     ours = episodes.our_episodes(Short(use_minimal_action_set=False), CLIMBS, 3000, SHORT)
@@ -179,7 +179,7 @@ def test_a_win_draws_new_cars_in_their_places() -> None:
 
 @pytest.mark.parametrize("limit", [None, 3, 3000])
 def test_time_ends_the_game(limit: int | None) -> None:
-    """At the original's limit or another; then the game does not change, nor does the original's timer."""
+    """At the original's limit or another one; after it neither the game nor the original's timer changes."""
     env = Freeway(use_minimal_action_set=False)
     params = env.default_params if limit is None else env.default_params.replace(max_steps_in_episode=limit)
     last = 2501 if limit is None else limit

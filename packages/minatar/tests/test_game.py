@@ -145,7 +145,7 @@ def test_what_is_read_can_be_replaced(env_id: str) -> None:
         ("Asterix-MinAtar", {"player_x": 16}, ValueError, "`player_x` must be from 0 to 15, got 16"),
         ("Asterix-MinAtar", {"entities": np.full((8, 5), 7)}, ValueError, "`entities` must be"),
         ("Asterix-MinAtar", {"entities": np.zeros((7, 5), int)}, ValueError, "`entities` must be"),
-        ("Asterix-MinAtar", {"shot_timer": 0}, TypeError, "`shot_timer` of AsterixState follows from other fields"),
+        ("Asterix-MinAtar", {"shot_timer": 0}, TypeError, "`shot_timer` of AsterixState is computed from other fields"),
         ("Breakout-MinAtar", {"brick_map": np.ones((10, 10))}, ValueError, "bricks in rows 1 to 3 only"),
         ("Breakout-MinAtar", {"brick_map": np.full((10, 10), 2)}, ValueError, "zeros and ones"),
         ("Freeway-MinAtar", {"terminate_timer": 2501}, ValueError, "`terminate_timer` must be from -1 to 2500"),
@@ -154,7 +154,12 @@ def test_what_is_read_can_be_replaced(env_id: str) -> None:
         ("Seaquest-MinAtar", {"e_fish": []}, TypeError, "SeaquestState has no field `e_fish`, only time, packed"),
         ("SpaceInvaders-MinAtar", {"alien_dir": 0}, ValueError, "`alien_dir` must be -1 or 1, got 0"),
         ("SpaceInvaders-MinAtar", {"alien_map": np.zeros((10, 9))}, ValueError, "must have shape"),
-        ("SpaceInvaders-MinAtar", {"ramp_index": 1}, TypeError, "follows from other fields. Replace those: How often"),
+        (
+            "SpaceInvaders-MinAtar",
+            {"ramp_index": 1},
+            TypeError,
+            "is computed from other fields. Replace those: How often",
+        ),
     ],
 )
 def test_what_cannot_be_replaced(env_id: str, update: Any, error: type[Exception], message: str) -> None:

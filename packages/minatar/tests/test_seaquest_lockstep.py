@@ -53,7 +53,7 @@ def calls(original: Any, action: int, draws: SeaquestDraws) -> Calls:
 
 
 def hunts(original: Any, rng: np.random.Generator) -> int:
-    """Shoots at what is ahead, fetches the nearest diver, and brings divers up, most of the time."""
+    """Mostly shoots at what is ahead, picks up the nearest diver, and brings divers up."""
     x, y = original.sub_x, original.sub_y
     if rng.random() < 0.1:
         return int(rng.integers(6))
@@ -71,7 +71,7 @@ def hunts(original: Any, rng: np.random.Generator) -> int:
 
 
 def bounces(original: Any, rng: np.random.Generator) -> int:
-    """Surfaces with less than no divers until the game is at its hardest, waits for enemies, and dives among them."""
+    """Surfaces with a negative diver count until the difficulty is highest, waits for enemies, and dives among them."""
     if original.diver_count == 0:
         original.diver_count = -1
     if original.e_spawn_speed > 1:
@@ -106,7 +106,7 @@ def test_recorded_resets() -> None:
 
 
 def crowded(rng: np.random.Generator) -> dict[str, Any]:
-    """A state with much going on in the rows round the player: equal bullets, and timers that are often at zero."""
+    """A state with much going on in the rows around the player: equal bullets, and timers that are often at zero."""
     sub_x, sub_y = int(rng.integers(10)), int(rng.integers(9))
     low, high = max(1, sub_y - 1), min(8, sub_y + 1)
     move_speed = int(rng.integers(2, 6))
@@ -155,7 +155,7 @@ def _distinct(items: list[Any]) -> list[Any]:
 
 
 def crowds(original: Any, rng: np.random.Generator) -> int:
-    """What is rare in play: who of several is hit, and by which bullet; submarines that shoot as they die."""
+    """Rare cases: which of several enemies is hit, and by which bullet; submarines that shoot as they die."""
     set_fields(original, crowded(rng))
     return int(rng.choice([NONE, LEFT, UP, RIGHT, DOWN, FIRE, FIRE]))
 

@@ -49,7 +49,7 @@ def targets(original: Any) -> np.ndarray:
 
 
 def dodges_and_fires(original: Any, rng: np.random.Generator) -> int:
-    """Gets out of danger, else goes where a shot hits and fires: clears waves."""
+    """Avoids bullets, else moves where a shot hits, and fires: it clears waves."""
     pos, aims = original.pos, targets(original)
     aim = aims[np.argmin(abs(aims - pos))]
     wanted = int(np.select([aim < pos, aim > pos], [LEFT, RIGHT], FIRE))
@@ -59,7 +59,7 @@ def dodges_and_fires(original: Any, rng: np.random.Generator) -> int:
 
 
 def dodges(original: Any, rng: np.random.Generator) -> int:
-    """The same without a shot: aliens come down to the bottom."""
+    """The same without shooting: aliens come down to the bottom."""
     action = dodges_and_fires(original, rng)
     return NOTHING if action == FIRE else action
 
@@ -188,7 +188,7 @@ def played_once(starts: list[dict[str, Any]], actions: np.ndarray, difficulty_ra
 @pytest.mark.slow
 @pytest.mark.parametrize("difficulty_ramping", [True, False])
 def test_steps_from_any_state(difficulty_ramping: bool) -> None:
-    """Also from those that no play reaches, and from those that the recordings have few of."""
+    """Also from states that no policy reaches, and from states that are rare in the recordings."""
     rng = np.random.default_rng(0)
     steps = played_once([anything(rng) for _ in range(4000)], rng.integers(6, size=4000), difficulty_ramping)
     assert (steps.before["alien_map"].sum((1, 2)) == steps.reward).sum() > 100  # the last ones die

@@ -220,8 +220,8 @@ def test_bad_options() -> None:
     bad: list[tuple[dict[str, Any], str]] = [
         ({"arms": "easy"}, "arms must be one of dependent, dependent-uniform, independent, given, got 'easy'"),
         ({"arms": "given", "num_arms": 1}, "at least 2 arms, got num_arms=1"),
-        ({"num_arms": 3}, 'arms="dependent" are 2, got num_arms=3'),
-        ({"arms": "dependent-uniform", "num_arms": 4}, 'arms="dependent-uniform" are 2, got num_arms=4'),
+        ({"num_arms": 3}, 'arms="dependent" needs num_arms=2, got num_arms=3'),
+        ({"arms": "dependent-uniform", "num_arms": 4}, 'arms="dependent-uniform" needs num_arms=2, got num_arms=4'),
     ]
     for options, message in bad:
         with pytest.raises(ValueError, match=message):

@@ -52,8 +52,8 @@ to, STRAIGHT = at, turned(0)
     ("a slip to the other: left becomes down", at(2, 2), LEFT, turned(1), to(3, 2), 0, False),
     ("up becomes right", at(2, 1), UP, turned(-1), to(2, 2), 0, False),
     ("up becomes left", at(2, 1), UP, turned(1), to(2, 0), 0, False),
-    ("from a hole there is no way", at(1, 1), LEFT, STRAIGHT, {}, 0, True),
-    ("from the goal neither, and it earns 0", at(3, 3), LEFT, STRAIGHT, {}, 0, True),
+    ("nothing leads out of a hole", at(1, 1), LEFT, STRAIGHT, {}, 0, True),
+    ("or off the goal, and it earns 0", at(3, 3), LEFT, STRAIGHT, {}, 0, True),
     ("not even a bump earns it again", at(3, 3), RIGHT, STRAIGHT, {}, 0, True),
 )
 def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:

@@ -77,11 +77,11 @@ def test_the_originals_rules(before: Any, action: int, draws: Any, after: Any, r
     check_rule(MetaMaze(rules="original"), before, action, draws, after, reward, end, punishment=2)
 
 
-# A maze of 3 rows and 3 columns has no pillar: it would stand in the centre.
+# A maze of 3 rows and 3 columns has no pillar: it would stand in the center.
 @rules(
-    ("the centre is free", at(1, 2), DOWN, FIRST, to(2, 2, DOWN), 0, False),
+    ("the center is free", at(1, 2), DOWN, FIRST, to(2, 2, DOWN), 0, False),
     ("the wall is near", at(2, 3), RIGHT, FIRST, to(2, 3, RIGHT), 0, False),
-    ("the last cell is the centre", at(2, 1), DOWN, cell(5), to(2, 2, DOWN, 10), 10, False),
+    ("the last cell is the center", at(2, 1), DOWN, cell(5), to(2, 2, DOWN, 10), 10, False),
 )
 def test_the_smallest_maze(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
     check_rule(MetaMaze(maze_size=3), before, action, draws, after, reward, end)
@@ -158,11 +158,11 @@ def test_whole_games(env: MetaMaze, normalize_time: bool, limit: int) -> None:
         reward=7.5, punishment=0.25, normalize_time=normalize_time, max_steps_in_episode=limit
     )
     steps, lab = play(env, params, num_envs=4, num_steps=601), original_maze(env.maze_size + 2)
-    centre = (env.maze_size // 2 + 1, env.maze_size // 2 + 1)
+    center = (env.maze_size // 2 + 1, env.maze_size // 2 + 1)
     visits, bumps = 0, 0
     for game in range(4):
         now = {name: column[game] for name, column in steps.items()}
-        pos, time = centre, 0
+        pos, time = center, 0
         expected: list[Any] = []
         rewards: list[float] = []
         for i in range(601):
@@ -179,7 +179,7 @@ def test_whole_games(env: MetaMaze, normalize_time: bool, limit: int) -> None:
             expected.append(original_obs(env, params, pos, action, reward, time))
             rewards.append(reward)
             if time == limit:
-                pos, time = centre, 0
+                pos, time = center, 0
                 np.testing.assert_allclose(now["obs"][i], original_obs(env, params, pos, 0, 0.0, 0), atol=1e-7)
         # One rounding of float32 in the time: at most 2e-7 of a value of at most 3.
         np.testing.assert_allclose(now["final_obs"], expected, rtol=0, atol=5e-7)
@@ -206,21 +206,21 @@ def test_draws_reach_every_other_cell_once(size: int) -> None:
     """Goals and starts of episodes, and where the agent is taken from a goal, be it an ordinary cell or the last."""
     env, cells = MetaMaze(maze_size=size), free_cells(size)
     draws = MetaMazeDraws(jnp.arange(len(cells) - 1, dtype=jnp.int32))
-    centre = (size // 2 + 1, size // 2 + 1)
+    center = (size // 2 + 1, size // 2 + 1)
     base = jax.tree.map(jnp.asarray, env.default_params)
 
     init_state = jax.jit(jax.vmap(env.init_state, (0, None)))
     state = init_state(draws, base)
-    assert set(places(state.pos)) == {centre}
-    assert sorted(places(state.goal)) == sorted(set(cells) - {centre})
-    fixed = base.replace(resample_goal_pos=jnp.bool_(False), goal_fixed=jnp.array(centre))
+    assert set(places(state.pos)) == {center}
+    assert sorted(places(state.goal)) == sorted(set(cells) - {center})
+    fixed = base.replace(resample_goal_pos=jnp.bool_(False), goal_fixed=jnp.array(center))
     state = init_state(draws, fixed)
-    assert set(places(state.goal)) == {centre}
-    assert sorted(places(state.pos)) == sorted(set(cells) - {centre})
+    assert set(places(state.goal)) == {center}
+    assert sorted(places(state.pos)) == sorted(set(cells) - {center})
 
     transition = jax.jit(jax.vmap(env.transition, (None, None, 0, None)))
     _, start = env.reset(jax.random.key(0), base)
-    for goal in cells if size < 11 else [centre, (size, size)]:
+    for goal in cells if size < 11 else [center, (size, size)]:
         action = next(a for a, move in enumerate(MOVES["gymnax"]) if _before(goal, move) in cells)
         before = _before(goal, MOVES["gymnax"][action])
         state = start.replace(pos=jnp.array(before), goal=jnp.array(goal))

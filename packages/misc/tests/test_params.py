@@ -47,7 +47,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
 GOOD: list[tuple[Any, dict[str, Any]]] = [
     (FourRooms(), {"goal_fixed": np.array([3, 6]), "pos_fixed": np.array([1, 1]), "fail_prob": 0.0}),
     (FourRooms(rules="original"), {"fail_prob": 1.0}),
-    (MetaMaze(), {"goal_fixed": np.array([5, 5]), "punishment": -1.0}),  # the centre
+    (MetaMaze(), {"goal_fixed": np.array([5, 5]), "punishment": -1.0}),  # the center
     (MetaMaze(maze_size=7), {"goal_fixed": np.array([4, 4])}),  # free, though both are even
     (Pong(), {"ball_max_y_speed": 29.0, "ball_x_speed": 0.0}),
     (Pong(height=3, paddle_half_height=1), {}),

@@ -37,39 +37,39 @@ def start(x: Any, y: Any) -> PointRobotDraws:
     return PointRobotDraws(x, y)
 
 
-ANEW, REST = start(0.3, 0.4), move(0, 0)
+AGAIN, REST = start(0.3, 0.4), move(0, 0)
 IN, OUT, FAR = move(0, 0.1), move(0, -0.1), move(3, -0.5)
 
 
 @rules(
-    ("it moves", at(0, 0), move(0.05, -0.02), ANEW, to(0.05, -0.02, move(0.05, -0.02)), 0, False),
-    ("by 0.1 along an axis at most", at(0, 0), FAR, ANEW, to(0.1, -0.1, FAR), 0, False),
-    ("at 0.15 from the goal it starts anew", at(0, 0.75), IN, ANEW, to(0.3, 0.4, IN, 1, 1), 1, False),
-    ("at 0.25 not", at(0, 0.65), IN, ANEW, to(0, 0.75, IN), 0, False),
-    ("the place after the move counts", at(0, 0.85), OUT, ANEW, to(0, 0.75, OUT), 0, False),
-    ("goals are counted", {**at(0, 0.9), "goals_reached": 4}, REST, ANEW, to(0.3, 0.4, REST, 1, 5), 1, False),
-    ("the last reward is forgotten", {**at(0, 0), "last_reward": 1}, REST, ANEW, to(0, 0, REST), 0, False),
+    ("it moves", at(0, 0), move(0.05, -0.02), AGAIN, to(0.05, -0.02, move(0.05, -0.02)), 0, False),
+    ("by 0.1 along an axis at most", at(0, 0), FAR, AGAIN, to(0.1, -0.1, FAR), 0, False),
+    ("at 0.15 from the goal it starts again", at(0, 0.75), IN, AGAIN, to(0.3, 0.4, IN, 1, 1), 1, False),
+    ("at 0.25 not", at(0, 0.65), IN, AGAIN, to(0, 0.75, IN), 0, False),
+    ("the place after the move counts", at(0, 0.85), OUT, AGAIN, to(0, 0.75, OUT), 0, False),
+    ("goals are counted", {**at(0, 0.9), "goals_reached": 4}, REST, AGAIN, to(0.3, 0.4, REST, 1, 5), 1, False),
+    ("the last reward is forgotten", {**at(0, 0), "last_reward": 1}, REST, AGAIN, to(0, 0, REST), 0, False),
 )
 def test_rules(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
     check_rule(GYMNAX, before, action, draws, after, reward, end)
 
 
 @rules(
-    ("it moves", at(0, 0), move(0.05, -0.02), ANEW, to(0.05, -0.02, move(0.05, -0.02)), 0, False),
-    ("as far as it wants", at(0, 0), FAR, ANEW, to(3, -0.5, FAR), 0, False),
-    ("at 0.15 from the goal it stays", at(0, 0.75), IN, ANEW, to(0, 0.85, IN, 1, 1), 1, False),
-    ("at 0.25 it earns nothing", at(0, 0.65), IN, ANEW, to(0, 0.75, IN), 0, False),
-    ("the place after the move counts", at(0, 0.85), OUT, ANEW, to(0, 0.75, OUT), 0, False),
+    ("it moves", at(0, 0), move(0.05, -0.02), AGAIN, to(0.05, -0.02, move(0.05, -0.02)), 0, False),
+    ("as far as it wants", at(0, 0), FAR, AGAIN, to(3, -0.5, FAR), 0, False),
+    ("at 0.15 from the goal it stays", at(0, 0.75), IN, AGAIN, to(0, 0.85, IN, 1, 1), 1, False),
+    ("at 0.25 it earns nothing", at(0, 0.65), IN, AGAIN, to(0, 0.75, IN), 0, False),
+    ("the place after the move counts", at(0, 0.85), OUT, AGAIN, to(0, 0.75, OUT), 0, False),
 )
 def test_the_originals_rules(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
     check_rule(ORIGINAL, before, action, draws, after, reward, end)
 
 
 @rules(
-    ("it costs the distance", at(0.6, 0.2), REST, ANEW, to(0.6, 0.2, REST, -1), -1, False),
-    ("after the move", at(0.6, 0.1), IN, ANEW, to(0.6, 0.2, IN, -1), -1, False),
-    ("also within reach of the goal", at(0, 0.75), IN, ANEW, to(0.3, 0.4, IN, -0.15, 1), -0.15, False),
-    ("and nothing at it", at(0, 1), REST, ANEW, to(0.3, 0.4, REST, 0, 1), 0, False),
+    ("it costs the distance", at(0.6, 0.2), REST, AGAIN, to(0.6, 0.2, REST, -1), -1, False),
+    ("after the move", at(0.6, 0.1), IN, AGAIN, to(0.6, 0.2, IN, -1), -1, False),
+    ("also within reach of the goal", at(0, 0.75), IN, AGAIN, to(0.3, 0.4, IN, -0.15, 1), -0.15, False),
+    ("and nothing at it", at(0, 1), REST, AGAIN, to(0.3, 0.4, REST, 0, 1), 0, False),
 )
 def test_dense_reward(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
     check_rule(GYMNAX, before, action, draws, after, reward, end, dense_reward=True)
@@ -79,8 +79,8 @@ HALF = move(0, 0.5)
 
 
 @rules(
-    ("moves are longer", at(-1, 0), FAR, ANEW, to(-0.75, -0.25, FAR), 0, False),
-    ("the rim belongs to the goal", at(0, 0.25), HALF, ANEW, to(0.6, 0.8, HALF, 1, 1), 1, False),
+    ("moves are longer", at(-1, 0), FAR, AGAIN, to(-0.75, -0.25, FAR), 0, False),
+    ("the rim belongs to the goal", at(0, 0.25), HALF, AGAIN, to(0.6, 0.8, HALF, 1, 1), 1, False),
     ("starts are twice as far", at(0, 1), REST, start(-0.5, 0.0), to(-1, 0, REST, 1, 1), 1, False),
 )
 def test_params(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
@@ -89,7 +89,7 @@ def test_params(before: Any, action: Any, draws: Any, after: Any, reward: float,
 
 
 @rules(
-    ("it starts anew at the centre", at(0, 1), REST, ANEW, to(0, 0, REST, 1, 1), 1, False),
+    ("it starts again at the center", at(0, 1), REST, AGAIN, to(0, 0, REST, 1, 1), 1, False),
 )
 def test_center_init(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
     check_rule(GYMNAX, before, action, draws, after, reward, end, center_init=True)
@@ -240,7 +240,7 @@ def test_evaluates_given_tasks_in_one_call() -> None:
     axes = jax.tree.map(lambda _: None, params).replace(goal=0)
     reached, shown = quick_jit(jax.vmap(functools.partial(episode, env), (0, axes)))(KEYS[:41], params)
     np.testing.assert_array_equal(shown, goals)
-    assert (np.asarray(reached)[abs(goals[:, 0]) < 0.15] > 3).all()  # starts anew, and comes back
+    assert (np.asarray(reached)[abs(goals[:, 0]) < 0.15] > 3).all()  # starts again, and comes back
     assert np.argmax(np.convolve(reached, np.ones(5), "same")) in range(17, 24)
 
 

@@ -24,7 +24,7 @@ def game(ball: Any, velocity: Any, paddles: Any = (15, 15)) -> dict[str, Any]:
 to = game
 
 
-# A board of 30 rows and 40 columns; a paddle has two rows to either side of its centre, and nobody moves the right one.
+# A board of 30 rows and 40 columns; a paddle has two rows to either side of its center, and nobody moves the right one.
 @rules(
     ("the ball flies", game((15, 20), (2, 1)), STAY, None, to((17, 21), (2, 1)), 0, False),
     ("up moves the left paddle", game((5, 20), (0, 1)), UP, None, to((5, 21), (0, 1), (14, 14)), 0, False),
@@ -108,7 +108,7 @@ def test_params(before: Any, action: int, draws: Any, after: Any, reward: float,
     check_rule(Pong(), before, action, draws, after, reward, end, **numbers)
 
 
-class Plain:
+class PlainGame:
     """One game in Python floats: `rules` as for `Pong`, numbers as in the params."""
 
     def __init__(self, env: Pong, params: PongParams, state: Any):
@@ -188,25 +188,25 @@ class Plain:
         return frames
 
 
-def follow(env: Pong, state: Any, wanted: Any, mind: Any) -> jax.Array:
-    """Players that follow the ball some rows aside of it where they have a mind to, and else do what is wanted.
+def follow(env: Pong, state: Any, given: Any, offset: Any) -> jax.Array:
+    """Players that follow the ball at some offset, or else take given actions.
 
     Args:
-      env: says how many there are.
+      env: its rules decide how many players there are.
       state: of the game.
-      wanted: int32 (2,), an action for each.
-      mind: int32 (2,), rows aside; above 2 for no mind to follow.
+      given: int32 (2,), an action for each.
+      offset: int32 (2,), rows from the ball; above 2 to take the given action.
     """
-    off = state.ball_position[0] + mind.astype(jnp.float32) - state.paddle_centers
-    action = jnp.where(mind > 2, wanted, jnp.where(off > 0, 2, jnp.where(off < 0, 1, 0)))
+    off = state.ball_position[0] + offset.astype(jnp.float32) - state.paddle_centers
+    action = jnp.where(offset > 2, given, jnp.where(off > 0, 2, jnp.where(off < 0, 1, 0)))
     return action if env.rules == "original" else action[0]
 
 
-def minds(steps: int, num_envs: int) -> tuple[jax.Array, np.ndarray, np.ndarray]:
+def random_players(steps: int, num_envs: int) -> tuple[jax.Array, np.ndarray, np.ndarray]:
     """Keys, and two random arguments of `follow`, for each step of each environment."""
     rng, keys = np.random.default_rng(0), jax.random.split(jax.random.key(1), (steps, num_envs))
-    wanted, mind = (rng.integers(low, 3, (steps, num_envs, 2), np.int32) for low in (0, -2))
-    return keys, wanted, np.where(rng.uniform(size=(steps, num_envs, 1)) < 0.85, mind, np.int32(3))
+    actions, offset = (rng.integers(low, 3, (steps, num_envs, 2), np.int32) for low in (0, -2))
+    return keys, actions, np.where(rng.uniform(size=(steps, num_envs, 1)) < 0.85, offset, np.int32(3))
 
 
 def play(env: Pong, num_envs: int, steps: int, params: PongParams) -> Any:
@@ -217,7 +217,7 @@ def play(env: Pong, num_envs: int, steps: int, params: PongParams) -> Any:
         obs, state, reward, done, info = jax.vmap(env.step, (0, 0, 0, None))(given[0], state, action, params)
         return state, (action, state, obs, reward, done, info)
 
-    given = minds(steps, num_envs)
+    given = random_players(steps, num_envs)
     _, state = jax.vmap(env.reset, (0, None))(given[0][0], params)
     return jax.tree.map(np.asarray, (state, jax.jit(lambda *args: jax.lax.scan(body, *args)[1])(state, given)))
 
@@ -236,12 +236,12 @@ GAMES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 @pytest.mark.parametrize(("options", "numbers"), GAMES)
 def test_episodes_are_those_of_the_rules(options: dict[str, Any], numbers: dict[str, Any]) -> None:
     env, num_envs, steps = Pong(**options), 4, 800
-    tolerance = 1e-5 if env.rules == "original" else 0  # of one step with velocities that are no integers
+    tolerance = 1e-5 if env.rules == "original" else 0  # of one step with velocities that are not integers
     params = env.default_params.replace(max_steps_in_episode=500, **numbers)
     start, (actions, states, obs, reward, done, info) = play(env, num_envs, steps, params)
     events: Counter[str] = Counter()
     for i in range(num_envs):
-        game, time = Plain(env, params, jax.tree.map(lambda x, i=i: x[i], start)), 0
+        game, time = PlainGame(env, params, jax.tree.map(lambda x, i=i: x[i], start)), 0
         for t in range(steps):
             expected = game.step(actions[t, i])
             time += 1
@@ -251,7 +251,7 @@ def test_episodes_are_those_of_the_rules(options: dict[str, Any], numbers: dict[
                 np.testing.assert_array_equal(info["final_obs"][t, i], game.picture())
             if done[t, i]:
                 events.update(game.events)
-                game, time = Plain(env, params, jax.tree.map(lambda x, t=t, i=i: x[t, i], states)), 0
+                game, time = PlainGame(env, params, jax.tree.map(lambda x, t=t, i=i: x[t, i], states)), 0
                 np.testing.assert_array_equal(obs[t, i], game.picture())
             after = [*states.ball_position[t, i], *states.ball_velocity[t, i], *states.paddle_centers[t, i]]
             np.testing.assert_allclose(after, [game.y, game.x, game.vy, game.vx, *game.paddles], atol=tolerance)
@@ -329,7 +329,7 @@ def test_a_batch_of_games_in_one_call() -> None:
         ball_max_y_speed=None, paddle_y_speed=None, ball_x_speed=0, use_ai_policy=0, max_steps_in_episode=None
     )
 
-    given = jax.tree.map(lambda x: x[:, 0], minds(200, 1))
+    given = jax.tree.map(lambda x: x[:, 0], random_players(200, 1))
 
     def evaluate(params: PongParams) -> Any:
         def body(state: Any, given: Any) -> Any:

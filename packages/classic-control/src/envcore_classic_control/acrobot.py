@@ -43,17 +43,17 @@ class AcrobotParams(EnvParams):
       available_torque: float32 (3,), N m.
       dt: s.
       link_length_1: m.
-      link_length_2: m; only drawn.
+      link_length_2: m; only used in pictures.
       link_mass_1: kg.
       link_mass_2: kg.
-      link_com_pos_1: centre of mass from the joint, m.
+      link_com_pos_1: distance of the center of mass from the joint, m.
       link_com_pos_2: m.
       link_moi: moment of inertia of either link, kg m^2.
       max_vel_1: rad/s.
       max_vel_2: rad/s.
-      torque_noise_max: uniform noise on the torque, to either side, N m.
+      torque_noise_max: the noise added to the torque is uniform on [-torque_noise_max, torque_noise_max), N m.
       reset_low: every state variable starts uniform on [reset_low, reset_high).
-      reset_high: its upper bound.
+      reset_high: the upper bound.
       max_steps_in_episode: int32 ().
     """
 
@@ -75,7 +75,7 @@ class AcrobotParams(EnvParams):
 
 
 class AcrobotDraws(NamedTuple):
-    """What a step draws.
+    """The random draws of a step.
 
     Attributes:
       torque_noise: float32 (), added to the torque, N m; 0 without noise.
@@ -102,14 +102,15 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
     the angles to [-pi, pi] and clips the velocities.
 
     Deviations: float32 where the original integrates in float64. Near the bounds of both velocities a step amplifies
-    the rounding of its state up to a hundred thousand times, in the original as well: states after it then differ by
-    2e-4, and by 3e-2 in the worst cases found, as the original's do from states that differ by half a float32 spacing.
+    the rounding error of its state up to 100,000 times, in the original as well. Our states then differ from the
+    original's by 2e-4, in the worst cases found by 3e-2, as the original's own do if it starts from states that differ
+    by half a float32 spacing.
 
     Attributes:
       book_or_nips: "book" for the equations of Sutton & Barto's book, "nips" for those of the 1996 paper.
 
     Raises:
-      ValueError: `book_or_nips` is neither of the two.
+      ValueError: `book_or_nips` is neither of these.
     """
 
     action_names = ("left", "stay", "right")
@@ -188,14 +189,14 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         """One step of the classical fourth-order method."""
         dt = params.dt
 
-        def moved(slope: tuple[Any, ...], by: Any) -> tuple[Any, ...]:
-            return tuple(a + by * b for a, b in zip(y, slope, strict=True))
+        def y_after(slope: tuple[Any, ...], duration: Any) -> tuple[Any, ...]:
+            return tuple(a + duration * b for a, b in zip(y, slope, strict=True))
 
         k1 = self._derivatives(y, torque, params)
-        k2 = self._derivatives(moved(k1, dt / 2), torque, params)
-        k3 = self._derivatives(moved(k2, dt / 2), torque, params)
-        k4 = self._derivatives(moved(k3, dt), torque, params)
-        return moved(tuple(a + 2 * b + 2 * c + d for a, b, c, d in zip(k1, k2, k3, k4, strict=True)), dt / 6)
+        k2 = self._derivatives(y_after(k1, dt / 2), torque, params)
+        k3 = self._derivatives(y_after(k2, dt / 2), torque, params)
+        k4 = self._derivatives(y_after(k3, dt), torque, params)
+        return y_after(tuple(a + 2 * b + 2 * c + d for a, b, c, d in zip(k1, k2, k3, k4, strict=True)), dt / 6)
 
     def _derivatives(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
         angle1, angle2, velocity1, velocity2 = y
@@ -222,12 +223,12 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
 
 
 def _wrap(angle: jax.Array) -> jax.Array:
-    """Wraps to [-pi, pi]; an angle inside stays as it is, both ends included."""
+    """Wraps to [-pi, pi]; angles inside, including both ends, are unchanged."""
     half, turn = np.float32(np.pi), np.float32(2 * np.pi)
     turns = jnp.ceil((jnp.abs(angle) - half) / turn)
     return jnp.clip(jnp.where(turns > 0, angle - jnp.sign(angle) * turns * turn, angle), -half, half)
 
 
 def _tip_height(state: AcrobotState) -> jax.Array:
-    """Height of the tip above the first joint, in lengths of a link."""
+    """Height of the tip above the first joint, in link lengths."""
     return -trig.cos(state.joint_angle1) - trig.cos(state.joint_angle1 + state.joint_angle2)

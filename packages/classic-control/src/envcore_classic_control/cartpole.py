@@ -24,7 +24,8 @@ class CartPoleState(EnvState):
       x_dot: cart velocity, m/s.
       theta: pole angle from upright, rad.
       theta_dot: pole angular velocity, rad/s.
-      has_fallen: bool (), whether a step of this episode has terminated; only after an end without a reset.
+      has_fallen: bool (), whether a step of this episode has terminated; it matters only when stepping on without a
+        reset.
     """
 
     x: Any
@@ -48,7 +49,7 @@ class CartPoleParams(EnvParams):
       theta_threshold_radians: rad.
       x_threshold: m.
       reset_low: every state variable starts uniform on [reset_low, reset_high).
-      reset_high: its upper bound.
+      reset_high: the upper bound.
       max_steps_in_episode: int32 ().
     """
 
@@ -82,24 +83,24 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     Original: Gymnasium 1.4 `classic_control/cartpole.py`, after Barto, Sutton & Anderson (1983), "Neuronlike adaptive
     elements that can solve difficult learning control problems".
 
-    Observation: float32 (4,), cart position in m, cart velocity in m/s, pole angle in rad (0 is upright), pole angular
+    Observation: float32 (4,): cart position in m, cart velocity in m/s, pole angle in rad (0 is upright), pole angular
       velocity in rad/s.
     Action: 0 pushes left, 1 pushes right, with `force_mag`.
     Reward: 1 on every step, also the last one. With `sutton_barto_reward`: 0, and -1 on the last step. Stepping on
       after the end without a reset gives 0 (-1) outside the limits below, and 1 (0) where the pole has come back inside
       them.
-    Termination: the cart is further than `x_threshold` from the centre, or the pole leans more than
+    Termination: the cart is farther than `x_threshold` from the center, or the pole leans more than
       `theta_threshold_radians`.
     Truncation: after 500 steps.
 
     Deviations: float32 where the original integrates in float64.
 
     Attributes:
-      sutton_barto_reward: reward 0 and -1 at the end, as in the paper, in place of 1 on every step.
+      sutton_barto_reward: reward 0, and -1 at the end, as in the paper, instead of 1 on every step.
       kinematics_integrator: "euler" moves by the old velocities, "semi-implicit euler" by the new ones.
 
     Raises:
-      ValueError: the integrator is neither of the two.
+      ValueError: `kinematics_integrator` is neither of these.
     """
 
     action_names = ("left", "right")

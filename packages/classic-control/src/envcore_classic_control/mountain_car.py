@@ -35,12 +35,12 @@ class MountainCarParams(EnvParams):
       min_position: of the left wall.
       max_position: of the right edge.
       max_speed: position per step.
-      goal_position: least position at the goal.
-      goal_velocity: least velocity at the goal.
-      force: what a push adds to the velocity.
-      gravity: what a slope takes from the velocity at most.
+      goal_position: the goal is at this position and beyond.
+      goal_velocity: the lowest velocity that counts at the goal.
+      force: the change of velocity by a push.
+      gravity: the most that a slope changes the velocity by in a step.
       reset_low: the position starts uniform on [reset_low, reset_high).
-      reset_high: its upper bound.
+      reset_high: the upper bound.
       max_steps_in_episode: int32 ().
     """
 
@@ -110,7 +110,7 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
         return paint_mountain_car(state, params, height)
 
 
-# Shared with MountainCarContinuous, which pushes harder, more finely, towards a nearer goal.
+# Shared with MountainCarContinuous.
 
 
 def drive(state: MountainCarState, push: Any, params: Any) -> tuple[MountainCarState, jax.Array]:
@@ -124,7 +124,7 @@ def drive(state: MountainCarState, push: Any, params: Any) -> tuple[MountainCarS
 
 
 def check_valley(params: Any) -> None:
-    """Raises `InvalidParamsError` where the valley, the speed or the start has no range."""
+    """Raises `InvalidParamsError` if a range of positions, speeds or starts is empty."""
     require.nonnegative(params, "max_speed")
     require.ordered(params, "min_position", "max_position")
     require.ordered(params, "reset_low", "reset_high")

@@ -20,17 +20,17 @@ class MountainCarContinuousParams(EnvParams):
     """Params of `MountainCarContinuous`; every field float32 () unless noted.
 
     Attributes:
-      min_action: the least push that the car feels.
-      max_action: the greatest.
+      min_action: pushes below it are clipped to it.
+      max_action: pushes above it are clipped to it.
       min_position: of the left wall.
       max_position: of the right edge.
       max_speed: position per step.
-      goal_position: least position at the goal.
-      goal_velocity: least velocity at the goal.
-      power: what a push of 1 adds to the velocity.
-      gravity: what a slope takes from the velocity at most.
+      goal_position: the goal is at this position and beyond.
+      goal_velocity: the lowest velocity that counts at the goal.
+      power: the change of velocity by a push of 1.
+      gravity: the most that a slope changes the velocity by in a step.
       reset_low: the position starts uniform on [reset_low, reset_high).
-      reset_high: its upper bound.
+      reset_high: the upper bound.
       max_steps_in_episode: int32 ().
     """
 
@@ -50,19 +50,19 @@ class MountainCarContinuousParams(EnvParams):
 
 @dataclasses.dataclass(frozen=True)
 class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousParams]):
-    """MountainCarContinuous-v0: the mountain car with a continuous push, rewarded for the goal and charged for effort.
+    """MountainCarContinuous-v0: the mountain car with a continuous push, rewarded for the goal, penalized for effort.
 
     Original: Gymnasium 1.4 `classic_control/continuous_mountain_car.py`.
 
     Observation: float32 (2,), position and velocity (the hill's height is sin(3 * position)).
-    Action: float32 (1,), the push; the car feels it clipped to [`min_action`, `max_action`].
-    Reward: -0.1 times the square of the push as given, not as clipped, plus 100 on the step that terminates.
+    Action: float32 (1,), the push, which moves the car clipped to [`min_action`, `max_action`].
+    Reward: -0.1 times the square of the push before clipping, plus 100 on the step that terminates.
     Termination: position >= `goal_position` and velocity >= `goal_velocity`.
     Truncation: after 999 steps.
 
     The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
 
-    Deviations: none but rounding. The original computes the first step in float64 and, given a float32 action, the
+    Deviations: rounding only. The original computes the first step in float64 and, given a float32 action, the
     others in float32.
     """
 

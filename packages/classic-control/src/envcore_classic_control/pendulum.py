@@ -22,7 +22,7 @@ class PendulumState(EnvState):
     Attributes:
       theta: angle from upright, rad, not wrapped.
       theta_dot: angular velocity, rad/s.
-      last_u: torque of the last step after clipping, N m; 0 after a reset; only drawn.
+      last_u: torque of the last step after clipping, N m; 0 after a reset; only used in pictures.
     """
 
     theta: Any
@@ -64,7 +64,7 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
     Original: Gymnasium 1.4 `classic_control/pendulum.py`.
 
     Observation: float32 (3,), cosine and sine of the angle (0 is upright), angular velocity in rad/s.
-    Action: float32 (1,), torque in N m; clipped to `max_torque` on either side.
+    Action: float32 (1,), torque in N m; clipped to [-`max_torque`, `max_torque`].
     Reward: -(angle^2 + 0.1 velocity^2 + 0.001 torque^2), of the state before the step, the angle wrapped to [-pi, pi)
       and the torque clipped.
     Termination: never. Truncation: after 200 steps.

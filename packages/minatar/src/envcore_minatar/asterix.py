@@ -30,7 +30,7 @@ from envcore_minatar.lanes import (
 from envcore_minatar.packing import SIDE, bit, cells, halves, has_bit, lookup, masked, number
 
 _DX, _DY = (1, 0, 1, 2, 1, 1), (1, 1, 0, 1, 2, 1)  # by the action, plus one
-_CHOICES = 840  # the least common multiple of 1 to 8: shared out evenly however many slots are free
+_CHOICES = 840  # the least common multiple of 1 to 8, so that any number of free slots divides it
 _RAMP_INTERVAL = 100
 _ALL = np.uint32(2**NUM_LANES - 1)
 
@@ -49,7 +49,7 @@ class AsterixState(MinAtarState):
     Attributes:
       packed: the player, the timers and the difficulty, uint32 ().
       columns: lane i (bits 4i to 4i + 3) is the column of slot i's entity plus one, or 0 if it has none; uint32 ().
-      kinds: what the entities are, and the timer of the ramp, uint32 (). The bits of free slots mean nothing.
+      kinds: what the entities are, and the timer of the ramp, uint32 (). The bits of free slots have no meaning.
     """
 
     columns: Any
@@ -57,13 +57,13 @@ class AsterixState(MinAtarState):
 
     player_x = bits(4, "Column of the player, int32 ().")
     player_y = bits(4, "Row of the player, int32 ().")
-    # 10 at first, and its timer at most that
+    # at first 10; its timer is at most that
     spawn_speed = bits(4, "Steps from one entity to the next, int32 ().")
     spawn_timer = bits(4, "Steps until an entity appears, int32 ().")
-    # 5 at first, and its timer at most that
+    # at first 5; its timer is at most that
     move_speed = bits(3, "Steps from one move of the entities to the next, int32 ().")
     move_timer = bits(3, "Steps until the entities move, int32 ().")
-    # 9 in the end: it rises with every fall of `spawn_speed` to 1, and `move_speed` is 1 earlier
+    # at most 9: it rises whenever `spawn_speed` falls, down to 1, and `move_speed` reaches 1 earlier
     ramp_index = bits(5, "How often the difficulty has risen, int32 ().")
 
     from_left = bits(NUM_LANES, "Bit i: the entity in slot i moves right; int32 ().", word="kinds")
@@ -95,7 +95,7 @@ class AsterixState(MinAtarState):
 
 
 class AsterixDraws(NamedTuple):
-    """What an entity that appears in this step would be, and where."""
+    """The random draws of a step: the entity that appears if it is time."""
 
     from_left: Any  # bool
     gold: Any  # bool
@@ -104,16 +104,16 @@ class AsterixDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Asterix(Game[AsterixState, AsterixDraws]):
-    """Asterix-MinAtar: gather the gold that crosses the board, and avoid the enemies that do.
+    """Asterix-MinAtar: gather the gold that crosses the board, and avoid the enemies.
 
-    Original: MinAtar 1.0.15 `environments/asterix.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+    Original: MinAtar 1.0.15 `environments/asterix.py` run through its `Environment`, Young & Tian (2019), "MinAtar: an
       Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
-    Rows 1 to 8 are slots for one entity each, gold or an enemy. A step goes in this order:
+    Rows 1 to 8 are slots for one entity each, gold or an enemy. The order of a step:
 
     - Every `spawn_speed` steps an entity appears in a free slot drawn at random: at the left edge and moving right, or
-      at the right edge and moving left, with equal chances; it is gold with a chance of 1/3. Nothing appears if no slot
-      is free.
+      at the right edge and moving left, with equal probability; it is gold with probability 1/3. Nothing appears if no
+      slot is free.
     - The player moves one cell in rows 1 to 8, and touches what is in its cell: gold is gathered, an enemy ends the
       game.
     - Every `move_speed` steps all entities move one cell, those that leave the board are gone, and the player touches
@@ -121,16 +121,16 @@ class Asterix(Game[AsterixState, AsterixDraws]):
     - With `difficulty_ramping`, until both speeds are 1, `spawn_speed` falls by one every 102 steps, from 10, and
       `move_speed` by one every 204 steps, from 5.
 
-    The rest of the step still takes place after an enemy was touched. With probability `sticky_action_prob` a step
-    executes the action executed last instead of the given one.
+    The rest of a step still takes place after an enemy is touched. With probability `sticky_action_prob` a step repeats
+    the last executed action instead of the given one.
 
     Observation: bool (10, 10, 4), rows and columns of player, enemies, trails (the cell behind an entity, unless it is
       off the board) and gold.
     Action: 0 nothing, 1 left, 2 up, 3 right, 4 down. The full set has a sixth, fire, that does nothing.
-    Reward: 1 for gathered gold; at most one a step, since the player's row has one slot.
+    Reward: 1 for gathered gold; at most 1 per step, since the player's row has one slot.
     Termination: an enemy is touched. A step after that changes nothing. There is no time limit.
 
-    Deviations: none. As in the original, the action executed last survives a reset.
+    Deviations: none. As in the original, the last executed action survives a reset.
     """
 
     minimal_actions = (NOTHING, LEFT, UP, RIGHT, DOWN)
@@ -145,7 +145,7 @@ class Asterix(Game[AsterixState, AsterixDraws]):
         return AsterixDraws(side == 0, gold == 0, choice)
 
     def play(self, state: AsterixState, action: jax.Array, draws: AsterixDraws) -> tuple[AsterixState, jax.Array]:
-        # Computed once, since every leaf depends on it: 92 ns a step become 75 at 2,048 environments.
+        # Computed once, since every leaf depends on it: 75 instead of 92 ns per step at 2,048 environments.
         columns, kinds, gathers, dies = compute_once(_play_entities, state, action, draws)
         x, y = _walk(state, action)
         after = state.replace(
@@ -162,7 +162,7 @@ class Asterix(Game[AsterixState, AsterixDraws]):
         return after, jnp.where(gathers, 1.0, 0.0)
 
     def observe(self, state: AsterixState, params: MinAtarParams) -> jax.Array:
-        player, enemies, trails, gold = compute_once(_things, state)
+        player, enemies, trails, gold = compute_once(_visible, state)
         columns = masked(enemies, _ENEMIES) | masked(trails, _TRAILS) | masked(gold, _GOLDS)
         return ((player == _CELLS) | (columns == _COLUMNS)).reshape(SIDE, SIDE, len(self.channels))
 
@@ -198,7 +198,7 @@ def _play_entities(state: AsterixState, action: jax.Array, draws: AsterixDraws) 
 
 
 def _spawn(columns: jax.Array, kinds: jax.Array, spawns: jax.Array, draws: AsterixDraws) -> tuple[jax.Array, jax.Array]:
-    """`columns` and `kinds` once an entity has appeared, if it is time and a slot is free."""
+    """`columns` and `kinds` after an entity has appeared, if it is time and a slot is free."""
     slot = jnp.where(spawns, _free_slot(columns, draws.choice), NUM_LANES)
     columns |= bit(4 * slot) * jnp.where(draws.from_left, np.uint32(1), np.uint32(SIDE))
     moves_right = bit(slot) & _ALL
@@ -208,9 +208,9 @@ def _spawn(columns: jax.Array, kinds: jax.Array, spawns: jax.Array, draws: Aster
 
 
 def _free_slot(columns: jax.Array, choice: jax.Array) -> jax.Array:
-    """The free slot that is chosen, or 8 if none is free: int32.
+    """The chosen free slot, or 8 if none is free: int32.
 
-    Adds and compares lane by lane; no lane ever holds more than 15, so that none spills into the next.
+    Adds and compares lane by lane; no lane ever holds more than 15, so none overflows into the next.
     """
     free = ONES & ~not_zero(columns)
     up_to = free * ONES  # how many slots are free among this and those before it
@@ -220,7 +220,7 @@ def _free_slot(columns: jax.Array, choice: jax.Array) -> jax.Array:
 
 
 def _walk(state: AsterixState, action: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Where the player is after its move."""
+    """The player's column and row after its move."""
     x, y = state.player_x + lookup(_DX, action) - 1, state.player_y + lookup(_DY, action) - 1
     return jnp.clip(x, 0, SIDE - 1), jnp.clip(y, 1, NUM_LANES)
 
@@ -234,15 +234,15 @@ def _touch(columns: jax.Array, kinds: jax.Array, x: jax.Array, y: jax.Array) -> 
 
 
 def _move(columns: jax.Array, kinds: jax.Array) -> jax.Array:
-    """`columns` once all entities have moved by a cell."""
+    """`columns` after all entities have moved by one cell."""
     taken, moves_right = not_zero(columns), spread(kinds & _ALL)
-    moved = columns + (taken & moves_right) - (taken & ~moves_right)  # from 0 to 11, so no lane spills into the next
+    moved = columns + (taken & moves_right) - (taken & ~moves_right)  # from 0 to 11, so no lane overflows into the next
     off_right = moved & moved >> 1 & moved >> 3 & ONES  # 11; off the left edge it is 0, a free slot
     return moved - 11 * off_right
 
 
 def _ramp(state: AsterixState) -> dict[str, jax.Array]:
-    """The fields of the difficulty after a step, which rises if it is time."""
+    """The fields of the difficulty after a step."""
     on = (state.spawn_speed > 1) | (state.move_speed > 1)
     rises = on & (state.ramp_timer < 0)
     odd = (state.ramp_index & 1) == 1
@@ -254,8 +254,8 @@ def _ramp(state: AsterixState) -> dict[str, jax.Array]:
     }
 
 
-def _things(state: AsterixState) -> tuple[Any, ...]:
-    """The player's cell, and halves of three words with a lane a slot: columns plus one of enemies, trails and gold."""
+def _visible(state: AsterixState) -> tuple[Any, ...]:
+    """The player's cell, and the halves of three words with a lane per slot: columns + 1 of enemies, trails, gold."""
     gold = 15 * spread(state.gold.astype(jnp.uint32))
     words = state.columns & ~gold, _move(state.columns, ~state.kinds), state.columns & gold
     return number(state.player_y, state.player_x, _PLAYER), *map(halves, words)
@@ -271,7 +271,7 @@ def _mask(flags: jax.Array) -> jax.Array:
 
 
 def _are_entities(entities: np.ndarray) -> Any:
-    """Whether all numbers are such as `AsterixState.entities` gives."""
+    """Whether these are valid entities, as `AsterixState.entities` returns them."""
     if entities.shape[-2:] != (NUM_LANES, 5):
         return False
     filled, column, row, from_left, gold = np.moveaxis(entities, -1, 0)

@@ -7,7 +7,7 @@
         lost = bits(1, "The ball has left the board.")
 
 `Ball.pack(x=3, y=5, lost=False)` makes a ball, `ball.x` reads a field, `ball.replace(x=4)` changes it, and `repr` and
-`help` show all fields. To JAX a ball is a pytree with one leaf, `packed`, uint32 of any shape: that of a batch too.
+`help` show all fields. To JAX a ball is a pytree with one leaf, `packed`, uint32 of any shape, as for a batch.
 """
 
 from __future__ import annotations
@@ -106,27 +106,27 @@ class View(Field):
     words_of: Inverse | None = None
 
     def inverse(self, fun: Inverse) -> Inverse:
-        """Decorates the method that makes `replace` accept the view: from its value, the fields to replace, by name."""
+        """Decorates the method with which `replace` accepts the view: it maps values to fields to replace."""
         self.words_of = fun
         return fun
 
 
 class BitFields:
-    """Base of classes with fields in bits, each of which is decorated with `dataclass`."""
+    """Base of classes with fields in bits; decorate each with `dataclass`."""
 
     bit_fields: ClassVar[Mapping[str, Bits]] = {}
 
     @classmethod
     def pack(cls, **fields: Any) -> Self:
-        """Makes an object of its fields: all that are bits, and the leaves that hold none of these.
+        """Makes an object from its fields: all bits, and all leaves that hold no bits.
 
         Raises:
-          TypeError: a field is missing, or there is no such field.
+          TypeError: a field is missing or unknown.
           ValueError: as for `replace`.
         """
         missing = cls.bit_fields.keys() - fields
         if missing:
-            raise TypeError(f"{cls.__name__}.pack misses the fields {', '.join(sorted(missing))}.")
+            raise TypeError(f"{cls.__name__}.pack needs the fields {', '.join(sorted(missing))}.")
         words = {field.word: cls._word(field.word, fields) for field in cls.bit_fields.values()}
         return cls(**words, **{name: value for name, value in fields.items() if name not in cls.bit_fields})
 
@@ -137,11 +137,10 @@ class BitFields:
 
         Args:
           **updates: values by the names of fields. Those of bits and views have the shape of the field, or one that
-            broadcasts to it. Where JAX traces a value, it is not checked whether it fits: if it does not, it spoils
-            other fields.
+            broadcasts to it. Traced values are not checked: one that does not fit corrupts other fields.
 
         Raises:
-          TypeError: there is no such field, or it is computed from others and has no inverse.
+          TypeError: a field is unknown, or computed from others without an inverse.
           ValueError: a value does not fit the field's bits, or its shape.
         """
         given, numbers, views = self._by_kind(updates)
@@ -158,7 +157,7 @@ class BitFields:
         return found
 
     def __repr__(self) -> str:
-        """The fields by name, in place of the words that hold them; words as they are where JAX traces them."""
+        """The fields by name, instead of the words that hold them; traced words are shown as they are."""
         shown: dict[str, Any] = {}
         for leaf in _leaves(type(self)):
             word = getattr(self, leaf)
@@ -177,7 +176,7 @@ class BitFields:
 
     @classmethod
     def _word(cls, word: str, values: Mapping[str, Any], before: Any = None) -> Any:
-        """A word with these values of its fields, the others being those that it held before."""
+        """A word with these values of its fields; the other fields are unchanged."""
         fields = cls._fields_of(word)
         given = [field for field in fields if field.name in values]
         placed = [field.place(values[field.name]) for field in given]
@@ -189,7 +188,7 @@ class BitFields:
     def _by_kind(
         cls, updates: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, tuple[Inverse, Any]]]:
-        """The updates of leaves, of bits, and of views with their inverses."""
+        """The updates of leaves, of bits, and of views (with their inverses)."""
         leaves: dict[str, Any] = {}
         numbers: dict[str, Any] = {}
         views: dict[str, tuple[Inverse, Any]] = {}
@@ -201,7 +200,9 @@ class BitFields:
             elif isinstance(field, View) and field.words_of:
                 views[name] = field.words_of, value
             elif isinstance(field, property):
-                raise TypeError(f"`{name}` of {cls.__name__} follows from other fields. Replace those: {field.__doc__}")
+                raise TypeError(
+                    f"`{name}` of {cls.__name__} is computed from other fields. Replace those: {field.__doc__}"
+                )
             elif name in names:
                 leaves[name] = value
             else:
@@ -215,10 +216,10 @@ def dataclass(cls: T) -> T:
     """Makes a class of `BitFields` a frozen dataclass and a pytree, as `flax.struct.dataclass` does.
 
     Raises:
-      ValueError: fields need more than 32 bits of a word, or a word that is not a leaf.
+      ValueError: the fields of a word need more than 32 bits, or their word is not a leaf.
     """
     made: Any = struct.dataclass(cls, repr=False)
-    made.replace = made.__replace__ = BitFields.replace  # in place of those of flax and dataclasses
+    made.replace = made.__replace__ = BitFields.replace  # instead of flax's and dataclasses' own
     fields = dict(cls.bit_fields)
     for field in vars(cls).values():
         if isinstance(field, Bits):
@@ -243,19 +244,19 @@ class Word(BitFields):
     packed: Any
 
     def where(self, condition: Any) -> Self:
-        """This where the condition is true, a bool (), else zero in all fields."""
+        """Returns this object if the condition, bool (), is true, else one with all fields zero."""
         return type(self)(jnp.where(condition, self.packed, np.uint32(0)))
 
 
 def known(value: Any) -> np.ndarray | None:
-    """The value as a numpy array, or None where JAX does not know it on this host, as while it is traced."""
+    """The value as a numpy array, or None if it is traced or not on this host."""
     if isinstance(value, jax.Array) and (isinstance(value, Tracer) or not value.is_fully_addressable):
         return None
     return np.asarray(value)
 
 
 def check_known(value: Any, holds: Callable[[np.ndarray], Any], text: str) -> None:
-    """Raises `ValueError` with the text where the value is known and `holds` is not true of all of it."""
+    """Raises `ValueError` with this text if the value is known and `holds` is false anywhere."""
     numbers = known(value)
     if numbers is not None and not np.all(holds(numbers)):
         raise ValueError(text)

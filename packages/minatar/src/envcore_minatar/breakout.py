@@ -30,7 +30,7 @@ from envcore_minatar.packing import (
     to_board,
 )
 
-# Directions: 0 up left, 1 up right, 2 down right, 3 down left; x and y grow by these, less one.
+# By direction: 0 up left, 1 up right, 2 down right, 3 down left. The change of x and y, plus one, then new directions.
 _DX, _DY = (0, 2, 2, 0), (0, 0, 2, 2)
 _OFF_SIDE = (1, 0, 3, 2)
 _OFF_TOP = (3, 2, 1, 0)
@@ -41,9 +41,7 @@ _ROW, _COLUMN, _CHANNEL = cells(4)
 _PADDLE, _BALL, _TRAIL, _BRICK = range(4)
 _CELLS = number(_ROW, _COLUMN, _CHANNEL)
 _IS_BRICK = (_CHANNEL == _BRICK) & (_ROW >= 1) & (_ROW <= 3)
-_BRICKS = np.where(_IS_BRICK, 1 << (SIDE * (_ROW - 1) + _COLUMN) % 32, 0).astype(
-    np.uint32
-)  # each cell's bit of `bricks`
+_BRICKS = np.where(_IS_BRICK, 1 << (SIDE * (_ROW - 1) + _COLUMN) % 32, 0).astype(np.uint32)  # bits of `bricks`
 
 
 @bit_fields.dataclass
@@ -67,7 +65,7 @@ class BreakoutState(MinAtarState):
 
     @View
     def brick_map(self) -> jax.Array:
-        """Where bricks are, bool (10, 10). Only rows 1 to 3 have bricks."""
+        """The cells with bricks, bool (10, 10). Only rows 1 to 3 have bricks."""
         return to_board(_brick_rows(self.bricks))
 
     @brick_map.inverse
@@ -79,22 +77,22 @@ class BreakoutState(MinAtarState):
 
 
 class BreakoutDraws(NamedTuple):
-    """A step of Breakout draws nothing."""
+    """A step of Breakout is not random."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Breakout(Game[BreakoutState, BreakoutDraws]):
-    """Breakout-MinAtar: break three rows of bricks with a ball, and keep it from the bottom with a paddle.
+    """Breakout-MinAtar: break three rows of bricks with a ball, and keep it off the bottom with a paddle.
 
-    Original: MinAtar 1.0.15 `environments/breakout.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+    Original: MinAtar 1.0.15 `environments/breakout.py` run through its `Environment`, Young & Tian (2019), "MinAtar: an
       Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
-    The ball moves diagonally, one cell a step. It bounces off the walls and off a brick, which breaks; a ball that
+    The ball moves diagonally, one cell per step. It bounces off the walls and off a brick, which breaks; a ball that
     broke a brick passes through bricks until it has moved through a free cell. Once all bricks are broken, three new
     rows appear when the ball next reaches the bottom row. If the ball's old column is the paddle's, it bounces back up;
     if its new column is the paddle's, it returns the way it came; otherwise it is lost.
 
-    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+    With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
     Observation: bool (10, 10, 4), rows and columns of paddle, ball, the ball's last place, bricks.
     Action: 0 nothing, 1 left, 2 right. The full set has six: nothing, left, up, right, down, fire; only left and right
@@ -102,7 +100,7 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
     Reward: 1 for a broken brick.
     Termination: the ball is lost. A step after that changes nothing. There is no time limit.
 
-    Deviations: none. As in the original, the action executed last survives a reset.
+    Deviations: none. As in the original, the last executed action survives a reset.
     """
 
     minimal_actions = (NOTHING, LEFT, RIGHT)
@@ -117,7 +115,7 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
     def play(self, state: BreakoutState, action: jax.Array, draws: BreakoutDraws) -> tuple[BreakoutState, jax.Array]:
         bricks = state.bricks
         pos = move_sideways(state.pos, action)
-        x, y, direction = _off_side_walls(state)
+        x, y, direction = _bounce_off_side_walls(state)
 
         off_top = y < 0
         cell = SIDE * (y - 1) + x
@@ -147,7 +145,7 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
         return after, jnp.where(breaks, 1.0, 0.0)
 
     def observe(self, state: BreakoutState, params: MinAtarParams) -> jax.Array:
-        paddle, ball, trail, bricks = compute_once(_things, state)
+        paddle, ball, trail, bricks = compute_once(_visible, state)
         shown = (paddle == _CELLS) | (ball == _CELLS) | (trail == _CELLS) | (masked(bricks, _BRICKS) != 0)
         return shown.reshape(SIDE, SIDE, len(self.channels))
 
@@ -169,8 +167,8 @@ def start(from_right: jax.Array) -> BreakoutState:
     )
 
 
-def _off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Where the ball moves, and its direction, once it has bounced off the side walls."""
+def _bounce_off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The ball's new column, row and direction after it has bounced off the side walls."""
     x = state.ball_x + lookup(_DX, state.ball_dir) - 1
     y = state.ball_y + lookup(_DY, state.ball_dir) - 1
     outside = (x < 0) | (x >= SIDE)
@@ -184,7 +182,7 @@ def _brick_rows(bricks: Any) -> jax.Array:
     return jnp.stack([none, *rows, *[none] * 6], axis=-1)
 
 
-def _things(state: BreakoutState) -> tuple[Any, ...]:
+def _visible(state: BreakoutState) -> tuple[Any, ...]:
     """The cells of paddle, ball and trail, and the bricks' halves."""
     return (
         number(SIDE - 1, state.pos, _PADDLE),

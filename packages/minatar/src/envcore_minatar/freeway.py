@@ -27,7 +27,7 @@ _PLAYER_X = 4  # the chicken's column
 _BOTTOM = SIDE - 1
 _MOVE_PERIOD = 3  # steps from one move of the chicken to the next
 
-# Of a car's lane of `speeds`.
+# Masks of a car's lane in `speeds`.
 _TO_RIGHT = np.uint32(8)
 _SPEED = np.uint32(7)
 
@@ -47,9 +47,9 @@ class FreewayState(MinAtarState):
 
     Attributes:
       packed: the chicken, uint32 ().
-      xs: columns of the cars, uint32 (): a lane a car (see `lanes`), row 1 in lane 0.
-      timers: steps until each car moves, from 0 to 5, in lanes as `xs`.
-      speeds: speeds from 1 to 5, and 8 in addition for a car that drives to the right, in lanes as `xs`.
+      xs: columns of the cars, uint32 (): one lane per car (see `lanes`), row 1 in lane 0.
+      timers: steps until each car moves, from 0 to 5, in lanes like `xs`.
+      speeds: speeds from 1 to 5, plus 8 for a car that drives to the right, in lanes like `xs`.
     """
 
     xs: Any
@@ -61,7 +61,7 @@ class FreewayState(MinAtarState):
 
     @View
     def terminate_timer(self) -> jax.Array:
-        """Steps that the original still counts, int32 (); -1 once its 2,501 steps are over. Follows from `time`."""
+        """The original's countdown, int32 (); -1 after 2,501 steps. Computed from `time`."""
         return jnp.maximum(TIME_LIMIT - 1 - self.time, -1)
 
     @terminate_timer.inverse
@@ -73,7 +73,7 @@ class FreewayState(MinAtarState):
 
     @View
     def cars(self) -> jax.Array:
-        """Column, row, timer and speed of the cars, int32 (8, 4); the speed of a car to the left is negative."""
+        """Column, row, timer and speed of the cars, int32 (8, 4); speeds to the left are negative."""
         speeds = unpack_lanes(self.speeds)
         signed = jnp.where(speeds >= 8, speeds - 8, -speeds)
         rows = jnp.broadcast_to(np.arange(1, NUM_LANES + 1, dtype=np.int32), signed.shape)
@@ -81,7 +81,7 @@ class FreewayState(MinAtarState):
 
     @cars.inverse
     def _lanes(self, cars: Any) -> dict[str, Any]:
-        check_known(cars, _are_cars, "`cars` must be (8, 4): column, row from 1 to 8, timer, speed up to 5 either way.")
+        check_known(cars, _are_cars, "`cars` must be (8, 4): column, row from 1 to 8, timer, speed from -5 to 5.")
         xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(cars).astype(jnp.int32), -1, 0)
         numbers = {"xs": xs, "timers": timers, "speeds": jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)}
         return {name: pack_lanes(jnp.moveaxis(number, -1, 0)) for name, number in numbers.items()}
@@ -99,7 +99,7 @@ class FreewayParams(MinAtarParams):
 
 
 class FreewayDraws(NamedTuple):
-    """What is random in a step of Freeway, if the chicken reaches the top."""
+    """The random draws of a step: the cars' new speeds, if the chicken reaches the top."""
 
     speeds: Any  # uint32 (), as in `FreewayState`
 
@@ -108,27 +108,27 @@ class FreewayDraws(NamedTuple):
 class Freeway(Game[FreewayState, FreewayDraws]):
     """Freeway-MinAtar: bring a chicken across eight lanes of traffic, as often as time allows.
 
-    Original: MinAtar 1.0.15 `environments/freeway.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+    Original: MinAtar 1.0.15 `environments/freeway.py` run through its `Environment`, Young & Tian (2019), "MinAtar: an
       Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
     The chicken starts in the bottom row of column 4 and moves up or down, at most every third step; its first move is
-    step 4. In each of the rows 1 to 8 a car drives left or right, from one end of the row round to the other. A car of
+    step 4. In each of the rows 1 to 8 a car drives left or right, and wraps around at the ends of the row. A car of
     speed 1 to 5 waits that many steps between its moves, so a small number is fast. A car that is in the chicken's cell
-    before or after its own move sends the chicken back to the bottom. At the top the chicken scores and is put back to
-    the bottom, and all cars get new speeds and directions, drawn uniformly; they keep their columns, and wait before
-    they move. A new episode draws speeds and directions too, with all cars in column 0.
+    before or after its own move sends the chicken back to the bottom. At the top the chicken scores and returns to the
+    bottom, and all cars get new speeds and directions, drawn uniformly; they keep their columns and wait before they
+    move. A new episode draws speeds and directions too, with all cars in column 0.
 
-    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+    With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
-    Observation: bool (10, 10, 7), rows and columns of chicken, cars, and the places behind cars of speed 1, 2, 3, 4, 5.
+    Observation: bool (10, 10, 7), rows and columns of chicken, cars, and the cells behind cars of speed 1, 2, 3, 4, 5.
     Action: 0 nothing, 1 up, 2 down. The full set has six: nothing, left, up, right, down, fire; only up and down move
       the chicken.
     Reward: 1 for reaching the top row.
-    Termination: time is over, after `max_steps_in_episode` steps: 2,501, because the original counts from 2,500 and
+    Termination: the time limit, after `max_steps_in_episode` steps: 2,501, because the original counts from 2,500 and
       ends the game below 0. It calls that a termination. A step after it changes nothing.
 
-    Deviations: none. As in the original, the action executed last survives a reset. (Once in 2**53 draws the original
-    makes a car without direction, which it cannot show.)
+    Deviations: none. As in the original, the last executed action survives a reset. (Once in 2**53 draws the original
+    makes a car without a direction, which it cannot show.)
     """
 
     time_limit_terminates = True
@@ -164,8 +164,8 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         moving = not_zero(timers) ^ ONES
         xs = _drive(state.xs, moving, speeds)
         timers = (timers - (moving ^ ONES)) | (speeds & _SPEED * moving)
-        # The original looks at the cars one by one, before and after each moves. All the same only the car in the
-        # chicken's row can hit it: a hit sends the chicken to the bottom row, which has no car.
+        # The original checks each car before and after its move. Still only the car in the chicken's row can hit it: a
+        # hit sends the chicken to the bottom row, which has no car.
         hit = (_car_of_row(state.xs, pos) == _PLAYER_X) | (_car_of_row(xs, pos) == _PLAYER_X)
 
         after = state.replace(
@@ -180,14 +180,14 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         return after, jnp.where(wins, 1.0, 0.0)
 
     def observe(self, state: FreewayState, params: MinAtarParams) -> jax.Array:
-        chicken, cars, trails, speeds = compute_once(_things, state)
+        chicken, cars, trails, speeds = compute_once(_visible, state)
         is_there = (masked(cars, _CARS) | masked(trails, _TRAILS)) == _COLUMNS
         shown = (chicken == _CELLS) | (is_there & (masked(speeds, _SPEEDS) == _SPEED_SHOWN))
         return shown.reshape(SIDE, SIDE, len(self.channels))
 
 
 def start(draws: FreewayDraws) -> FreewayState:
-    """The first state, with the speeds drawn."""
+    """The first state, with these speeds."""
     return FreewayState.pack(
         pos=_BOTTOM,
         move_timer=_MOVE_PERIOD,
@@ -200,16 +200,16 @@ def start(draws: FreewayDraws) -> FreewayState:
 
 
 def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
-    """The state, over if its time is; `time` counts the step that led to it.
+    """The state, terminal if its time is over; `time` includes the step that led to it.
 
-    The limit is a param, which `play` does not get. Without the bit `terminal` a step after the end would go on.
+    The limit is a param, which `play` does not get. Without the bit `terminal` the game would continue after its end.
     """
     over = state.terminal | is_reached(state.time, params.max_steps_in_episode)
     return state.replace(terminal=over)
 
 
 def _new_cars(words: jax.Array) -> jax.Array:
-    """Speeds and directions: ten kinds of cars, and a word has the randomness for four of them."""
+    """Speeds and directions: ten kinds of cars, four of them from each random word."""
     kinds = [kind for word in words for kind in random.digits(word, *[2 * _NUM_SPEEDS] * (NUM_LANES // 2))]
     cars = pack_lanes(kinds)
     # Kinds 0 to 4 are speeds 1 to 5 to the left, 5 to 9 the same to the right.
@@ -218,7 +218,7 @@ def _new_cars(words: jax.Array) -> jax.Array:
 
 
 def _move_chicken(state: FreewayState, action: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The chicken's row and timer once it has moved, if it can."""
+    """The chicken's row and timer after its move."""
     can_move = state.move_timer == 0
     up, down = can_move & (action == UP), can_move & (action == DOWN)
     pos = jnp.where(up, jnp.maximum(state.pos - 1, 0), state.pos)
@@ -227,7 +227,7 @@ def _move_chicken(state: FreewayState, action: jax.Array) -> tuple[jax.Array, ja
 
 
 def _drive(xs: jax.Array, moving: jax.Array, speeds: jax.Array) -> jax.Array:
-    """The columns once the cars that have a 1 in `moving` have moved by one, round the ends of the row."""
+    """The columns after the cars with a 1 in `moving` have moved by one; they wrap around."""
     right = moving & lax.shift_right_logical(speeds, np.uint32(3))
     left = moving & ~right
     off_left = left & ~not_zero(xs)
@@ -242,15 +242,15 @@ def _car_of_row(word: jax.Array, row: jax.Array) -> jax.Array:
     return lane(word, row - 1)
 
 
-def _things(state: FreewayState) -> tuple[Any, ...]:
-    """The chicken's cell, and the halves of three words with a lane a car: columns plus one, those behind, speeds."""
+def _visible(state: FreewayState) -> tuple[Any, ...]:
+    """The chicken's cell, and the halves of three words with a lane per car: columns plus one, those behind, speeds."""
     behind = _drive(state.xs, jnp.full_like(state.xs, ONES), state.speeds ^ (_TO_RIGHT * ONES))
     words = state.xs + ONES, behind + ONES, state.speeds
     return number(state.pos, _PLAYER_X, _CHICKEN), *map(halves, words)
 
 
 def _are_cars(cars: np.ndarray) -> Any:
-    """Whether all numbers are such as `FreewayState.cars` gives."""
+    """Whether these are valid cars, as `FreewayState.cars` returns them."""
     if cars.shape[-2:] != (NUM_LANES, 4):
         return False
     column, row, timer, speed = np.moveaxis(cars, -1, 0)

@@ -1,8 +1,7 @@
-"""What MinAtar's games share: the wrapper round them, `Environment` of MinAtar 1.0.15.
+"""What MinAtar's games share: the original's wrapper around them, `Environment` of MinAtar 1.0.15.
 
-A game states its rules as `play(state, action, draws)`, a deterministic function, and takes all that is random in a
-step from `draw_game`. What the original's wrapper does is here: action sets, sticky actions, and that a game which has
-ended does not change.
+A game states its rules as `play(state, action, draws)`, a deterministic function, and draws all random numbers of a
+step in `draw_game`. The rest is here: action sets, sticky actions, and that a finished game does not change.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ _NAMES = ("stay", "left", "up", "right", "down", "fire")
 
 @bit_fields.dataclass
 class MinAtarState(BitFields, EnvState):
-    """Base of the games' states. `replace` takes all fields by their names, those that are bits of words too.
+    """Base of the games' states. `replace` takes all fields by name, including those that are bits of words.
 
     Attributes:
-      packed: the game's small numbers, uint32 (); each is an attribute of its own.
+      packed: the game's small numbers, uint32 (); each is also an attribute.
     """
 
     packed: Any
 
     terminal = bits(1, "The game has ended, bool ().")
-    last_action = bits(3, "The action executed last, int32 () in the full action set; survives resets.")
+    last_action = bits(3, "The last executed action, int32 () in the full action set; survives resets.")
 
 
 @struct.dataclass
@@ -47,7 +46,7 @@ class MinAtarParams(EnvParams):
     """Params of the games.
 
     Attributes:
-      sticky_action_prob: chance that a step repeats the action executed last, float32 ().
+      sticky_action_prob: probability that a step repeats the last executed action, float32 ().
     """
 
     sticky_action_prob: Any = 0.1
@@ -58,11 +57,11 @@ DrawsT = TypeVar("DrawsT")
 
 
 class MinAtarDraws(NamedTuple, Generic[DrawsT]):
-    """What a step draws.
+    """The random draws of a step.
 
     Attributes:
       chance: uniform on [0, 1), float32 (): the last action is repeated where it is below `sticky_action_prob`.
-      game: what is random in the game.
+      game: the random draws of the game.
     """
 
     chance: jax.Array
@@ -75,7 +74,7 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
 
     Attributes:
       use_minimal_action_set: only the actions that have an effect in this game, instead of all six.
-      difficulty_ramping: the game gets harder as it goes on; without effect in Breakout and Freeway.
+      difficulty_ramping: the game gets harder over time; no effect in Breakout and Freeway.
 
     Class attributes for games:
       minimal_actions: the minimal action set.
@@ -95,7 +94,7 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     # What a game writes.
 
     def draw_game(self, words: jax.Array) -> DrawsT:
-        """What is random in a step of the game, from `num_words` random words, uint32 (num_words,)."""
+        """The random draws of a step, from `num_words` random words, uint32 (num_words,)."""
         raise NotImplementedError
 
     def play(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:
@@ -103,8 +102,8 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
 
         Args:
           state: before the step.
-          action: what is executed, int32 () in the full action set; the state after holds it as `last_action`.
-          draws: what is random.
+          action: the executed action, int32 () in the full action set; the next state holds it as `last_action`.
+          draws: as `draw_game` returns them.
         """
         raise NotImplementedError
 
@@ -141,7 +140,7 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
         return after, reward, after.terminal
 
     def execute(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:
-        """`play`, but a game that has ended does not change."""
+        """`play`, but a finished game does not change."""
         after, reward = self.play(state, action, draws)
         still = state.replace(last_action=action)
         after = jax.tree.map(lambda x, y: jnp.where(state.terminal, x, y), still, after)

@@ -1,6 +1,6 @@
 """Eight numbers from 0 to 15 in a word: lane i has bits 4i to 4i + 3.
 
-A sum of words adds all eight numbers at once, as long as none leaves its lane.
+Adding words adds all eight numbers at once, as long as no sum overflows its lane.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def unpack_lanes(word: jax.Array) -> jax.Array:
 
 
 def lane(word: jax.Array, index: Any) -> jax.Array:
-    """The number in a lane of a word of shape (), int32 of the index's shape; 0 where the index is not from 0 to 7."""
+    """The number in a lane of a word of shape (), int32 of the index's shape; 0 if the index is outside 0 to 7."""
     shift = 4 * jnp.asarray(index).astype(jnp.uint32)
     return (lax.shift_right_logical(jnp.broadcast_to(word, shift.shape), shift) & np.uint32(15)).astype(jnp.int32)
 
@@ -45,21 +45,21 @@ def in_lane_of(row: np.ndarray, number: Any) -> np.ndarray:
 
 
 def shown_in(row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """What a cell's `masked` lane holds where something is in the cell: its column plus one, uint16.
+    """The value of a cell's `masked` lane if something is in the cell: its column plus one, uint16.
 
-    It is 1 in rows without a lane, not 0: that is what their masks leave.
+    In rows without a lane it is 1 and never matches: their masks leave 0.
     """
     return np.maximum(half(in_lane_of(row, column + 1)), 1)
 
 
 def not_zero(word: jax.Array) -> jax.Array:
-    """1 in the lanes that are not 0."""
+    """1 in every lane that is not 0."""
     pairs = word | lax.shift_right_logical(word, np.uint32(1))
     return (pairs | lax.shift_right_logical(pairs, np.uint32(2))) & ONES
 
 
 def spread(flags: jax.Array) -> jax.Array:
-    """Bit i of eight bits in lane i."""
+    """The word with bit i of `flags` in lane i."""
     flags = (flags | flags << 12) & np.uint32(0x000F000F)
     flags = (flags | flags << 6) & np.uint32(0x03030303)
     return (flags | flags << 3) & ONES

@@ -1,7 +1,7 @@
 """Rows, boards and observations in the bits of 32-bit words.
 
-Packing pays twice: XLA's CPU backend computes each leaf of a state in a loop of its own, so a state of three words
-costs less than one of eleven numbers (see `bit_fields`); and a row of a board is moved, tested and shown as one word.
+Packing is faster for two reasons: XLA's CPU backend computes each leaf of a state in a separate loop, so three words
+cost less than eleven numbers (see `bit_fields`); and a row of a board is moved, tested and shown as one word.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ FULL_ROW = np.uint32(2**SIDE - 1)
 
 
 def lookup(table: Sequence[int], index: jax.Array) -> jax.Array:
-    """`table[index]` of at most eight numbers from 0 to 15, int32: a shift vectorises, a gather does not."""
+    """`table[index]` of at most eight numbers from 0 to 15, int32: a shift vectorizes, a gather does not."""
     word = np.uint32(sum(number << 4 * i for i, number in enumerate(table)))
     return (lax.shift_right_logical(word, 4 * index.astype(jnp.uint32)) & np.uint32(15)).astype(jnp.int32)
 
 
 def bit(position: Any) -> jax.Array:
-    """A word with one bit set, uint32; none where the position is negative or above 31."""
+    """A word with one bit set, uint32; zero if the position is negative or above 31."""
     position = jnp.asarray(position).astype(jnp.uint32)
     return lax.shift_left(jnp.ones_like(position), position)
 
 
 def has_bit(word: jax.Array, position: Any) -> jax.Array:
-    """Whether a bit of a word is set, bool; False where the position is negative or above 31."""
+    """Whether a bit of a word is set, bool; False if the position is negative or above 31."""
     return (word & bit(position)) != 0
 
 
@@ -45,7 +45,7 @@ def from_board(board: Any) -> jax.Array:
     """The rows of a board of zeros and ones, or bools, shape (..., 10, 10): uint32 (..., 10).
 
     Raises:
-      ValueError: it has another shape, or other numbers that are known outside of `jit`.
+      ValueError: it has another shape, or outside `jit` other numbers.
     """
     if np.shape(board)[-2:] != (SIDE, SIDE):
         raise ValueError(f"A board must have shape (10, 10), got {np.shape(board)}.")
@@ -66,7 +66,7 @@ def cells(channels: int) -> np.ndarray:
 
 
 def number(row: Any, column: Any, channel: int | np.ndarray) -> Any:
-    """The number of a cell, uint16. Cells next to each other differ by 100.
+    """The number of a cell, uint16. Consecutive cells differ by 100.
 
     If the numbers of all cells ascended by one, XLA would compute them in the loop that compares them, in 64 bits.
     """
@@ -79,26 +79,27 @@ def halves(word: Any) -> Any:
 
 
 def masked(word: Sequence[jax.Array], masks: np.ndarray) -> jax.Array:
-    """`word & masks` of a word's `halves` and masks with bits in one half only: that half, uint16 of the masks' shape.
+    """`word & masks`, given a word's `halves`, for masks with bits in one half only: that half, uint16.
 
-    XLA puts twice as many numbers of 16 bits in a vector. Of 32 bits, Breakout's observations take 280 ns instead of
-    180 at 2,048 environments on one core, if they are read as bools, and the same as float32.
+    A vector holds twice as many 16-bit numbers. With 32 bits, Breakout's observations take 280 instead of 180 ns at
+    2,048 environments on one core if they are read as bools, and the same time as float32.
     """
     low, high = halves(masks)
     return word[0] & low | word[1] & high
 
 
 def half(values: np.ndarray) -> np.ndarray:
-    """The half that has bits, uint16, as `masked` gives it."""
+    """The half that has bits, uint16, as `masked` returns it."""
     return np.bitwise_or(*halves(values))
 
 
 def expand_once(expand: Callable[..., jax.Array], *args: Any) -> jax.Array:
     """The observation whose cells are `expand(*args)`, bool (10, 10 * channels): bool (10, 10, channels).
 
-    Two boundaries. The inner one keeps the reshape out of the expansion, which XLA vectorises only as rows. The outer
-    one hands on flat cells, so that a network's `obs.astype(float32)`, flattened, is a vectorised copy. Without it XLA
-    converts row by row: Freeway's float32 observations cost 2.8 times a plain write of their size, instead of 1.2.
+    There are two fusion boundaries. The inner one keeps the reshape out of the expansion, which XLA vectorizes only as
+    rows. The outer one returns flat cells, so a network's flattened `obs.astype(float32)` is a vectorized copy. Without
+    it XLA converts row by row: Freeway's float32 observations take 2.8 times as long as a plain write of their size,
+    instead of 1.2.
     """
 
     def flat(*args: Any) -> jax.Array:

@@ -1,8 +1,8 @@
 """Up to 32 objects in the bits of a few words: a *mask* selects some of them, a *number* has a value for each.
 
 Bit i of a mask belongs to object i. A number of n bits is n words, lowest first, whose bits i together are the value of
-object i. A few bit operations on words of shape () then do for all objects what arrays would do elementwise:
-XLA's CPU backend vectorises them over a batch, and there are no reductions, gathers or sorts.
+object i. A few bit operations on words of shape () then do for all objects what arrays would do elementwise. XLA's CPU
+backend vectorizes them over a batch, and no reductions, gathers or sorts are needed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def fill(flag: Any) -> jax.Array:
 
 
 def equal(number: Number, value: Any) -> jax.Array:
-    """The mask of the objects whose number is `value`, an int32 of which only as many bits are looked at."""
+    """The mask of the objects whose number is `value`, an int32 of which only the number's bits count."""
     return functools.reduce(lax.bitwise_and, [plane ^ ~bit for plane, bit in _with_bits(number, value)])
 
 
@@ -44,7 +44,7 @@ def select(mask: jax.Array, ours: Number, theirs: Number) -> Number:
 
 
 def increase(number: Number, mask: jax.Array) -> Number:
-    """The number with one more for the objects of the mask; it wraps round."""
+    """The number plus one for the objects of the mask; it wraps around."""
     found: list[jax.Array] = []
     for plane in number:
         found.append(plane ^ mask)
@@ -53,7 +53,7 @@ def increase(number: Number, mask: jax.Array) -> Number:
 
 
 def decrease(number: Number, mask: jax.Array) -> Number:
-    """The number with one less for the objects of the mask; it wraps round."""
+    """The number minus one for the objects of the mask; it wraps around."""
     found: list[jax.Array] = []
     for plane in number:
         found.append(plane ^ mask)
@@ -62,12 +62,12 @@ def decrease(number: Number, mask: jax.Array) -> Number:
 
 
 def first(mask: jax.Array) -> jax.Array:
-    """The first object of a mask; of an empty mask none."""
+    """The first object of a mask; none if the mask is empty."""
     return mask & lax.neg(mask)
 
 
 def last(mask: jax.Array) -> jax.Array:
-    """The last object of a mask; of an empty mask none."""
+    """The last object of a mask; none if the mask is empty."""
     for distance in (1, 2, 4, 8, 16):
         mask = mask | lax.shift_right_logical(mask, np.uint32(distance))
     return mask ^ lax.shift_right_logical(mask, _ONE)
@@ -80,7 +80,7 @@ def places_that_change(taken: jax.Array, enters: jax.Array) -> jax.Array:
 
 
 def insert(objects: T, changed: jax.Array, new: jax.Array) -> T:
-    """Inserts a new object first; those before the first free place move up by one, into it, and keep their order.
+    """Inserts a new object first; objects before the first free place move up by one and keep their order.
 
     Args:
       objects: a pytree of masks and numbers.
@@ -109,11 +109,11 @@ def to_values(number: Number) -> jax.Array:
 
 
 def union(masks: Sequence[jax.Array]) -> jax.Array:
-    """What is in any of the masks."""
+    """The objects that are in any of the masks."""
     return functools.reduce(lax.bitwise_or, masks)
 
 
 def _with_bits(number: Number, value: Any) -> list[tuple[jax.Array, jax.Array]]:
-    """Each word of a number, and all ones or zeros as the value has this bit."""
+    """Each word of a number, with all ones if the value has this bit, else all zeros."""
     word = jnp.asarray(value).astype(jnp.uint32)
     return [(plane, fill(lax.shift_right_logical(word, np.uint32(i)) & _ONE)) for i, plane in enumerate(number)]

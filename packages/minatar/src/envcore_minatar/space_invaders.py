@@ -23,11 +23,11 @@ from envcore_minatar.space_invaders_boards import (
     aliens_die,
     aliens_march,
     bullets_fly,
-    columns_of,
     count,
-    joined,
+    join_boards,
     nearest_alien,
     next_wave,
+    occupied_columns,
 )
 
 _COOL_DOWN = 5
@@ -41,7 +41,8 @@ class SpaceInvadersState(MinAtarState):
 
     Attributes:
       packed: cannon, timers and the aliens' direction, uint32 ().
-      rows: of row y bit x is an alien in column x, 10 + x our bullet, 20 + x theirs, 30 the bottom; uint32 (10,).
+      rows: of row y bit x is an alien in column x, 10 + x a cannon's bullet, 20 + x an alien's, 30 marks the bottom;
+        uint32 (10,).
     """
 
     rows: Any
@@ -70,7 +71,7 @@ class SpaceInvadersState(MinAtarState):
 
     @View
     def alien_map(self) -> jax.Array:
-        """Where aliens are, bool (10, 10)."""
+        """The cells with aliens, bool (10, 10)."""
         return self._board(0)
 
     @alien_map.inverse
@@ -79,7 +80,7 @@ class SpaceInvadersState(MinAtarState):
 
     @View
     def f_bullet_map(self) -> jax.Array:
-        """Where bullets of the cannon are, bool (10, 10)."""
+        """The cells with bullets of the cannon, bool (10, 10)."""
         return self._board(1)
 
     @f_bullet_map.inverse
@@ -88,7 +89,7 @@ class SpaceInvadersState(MinAtarState):
 
     @View
     def e_bullet_map(self) -> jax.Array:
-        """Where bullets of aliens are, bool (10, 10)."""
+        """The cells with bullets of aliens, bool (10, 10)."""
         return self._board(2)
 
     @e_bullet_map.inverse
@@ -104,14 +105,14 @@ class SpaceInvadersState(MinAtarState):
 
 
 class SpaceInvadersDraws(NamedTuple):
-    """A step of Space Invaders draws nothing."""
+    """A step of Space Invaders is not random."""
 
 
 @bit_fields.dataclass
 class _Events(Word):
-    """What happens in a step that depends on more than one row of the boards.
+    """The parts of a step that depend on more than one row of the boards.
 
-    A word, because what is computed once costs a loop for each array.
+    A single word, because `compute_once` costs a loop per array.
     """
 
     lost = bits(1, "A bullet or an alien reaches the cannon, or an alien the bottom.")
@@ -127,30 +128,31 @@ class _Events(Word):
 class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
     """SpaceInvaders-MinAtar: shoot a block of aliens that comes down, and dodge them and their bullets.
 
-    Original: MinAtar 1.0.15 `environments/space_invaders.py` played through `Environment`, Young & Tian (2019),
+    Original: MinAtar 1.0.15 `environments/space_invaders.py` run through its `Environment`, Young & Tian (2019),
       "MinAtar: an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
     The cannon moves along the bottom row and shoots upwards, at most once in five steps. All aliens move sideways
-    together; where one of them stands at the edge they would leave by, they go down a row and turn round instead. They
-    move once in as many steps as there are aliens alive, and at least once in `enemy_move_interval` steps, 12 at first.
+    together; if one of them is at the edge in their direction, they move down a row and turn around instead. They move
+    once in as many steps as there are aliens alive, and at least once in `enemy_move_interval` steps, 12 at first.
     Every tenth step the lowest alien of the occupied column nearest to the cannon (the left one of two at the same
-    distance) shoots downwards. Bullets move a cell a step. An alien that one of our bullets meets is gone with the
-    bullet. Once all 24 are gone the next 24 stand where the first stood, and with `difficulty_ramping` the interval is
-    one step shorter, down to 6.
+    distance) shoots downwards. Bullets move one cell per step. An alien hit by one of the cannon's bullets is removed
+    with the bullet. Once all 24 are removed the next 24 appear at the start position, and with `difficulty_ramping` the
+    interval becomes one step shorter, down to 6.
 
-    A step: the cannon moves or shoots, our bullets move, their bullets move, aliens move, an alien shoots, aliens die.
+    The order of a step: the cannon moves or shoots, its bullets move, the aliens' bullets move, aliens move, an alien
+    shoots, aliens die.
 
-    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+    With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
     Observation: bool (10, 10, 6), rows and columns of cannon, aliens, aliens if they move left, aliens if they move
-      right, our bullets, their bullets.
+      right, the cannon's bullets, the aliens' bullets.
     Action: 0 nothing, 1 left, 2 right, 3 fire. The full set has six: nothing, left, up, right, down, fire; up and down
       do nothing.
     Reward: 1 for an alien shot.
-    Termination: a bullet or an alien reaches the cannon, or the aliens turn while one of them stands in the bottom row.
-      A step after that changes nothing. There is no time limit.
+    Termination: a bullet or an alien reaches the cannon, or the aliens turn while one of them is in the bottom row. A
+      step after that changes nothing. There is no time limit.
 
-    Deviations: none. As in the original, the action executed last survives a reset.
+    Deviations: none. As in the original, the last executed action survives a reset.
     """
 
     minimal_actions = (NOTHING, LEFT, RIGHT, FIRE)
@@ -165,8 +167,8 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
     def play(
         self, state: SpaceInvadersState, action: jax.Array, draws: SpaceInvadersDraws
     ) -> tuple[SpaceInvadersState, jax.Array]:
-        events = compute_once(_events, state.replace(time=None), action)  # an input more would cost time
-        pos, fires, marches, shoots = _starts(state, action)
+        events = compute_once(_events, state.replace(time=None), action)  # an additional input would cost time
+        pos, fires, marches, shoots = _move_and_shoot(state, action)
 
         aliens, ours, theirs = bullets_fly(state.rows, pos, fires)
         aliens = aliens_march(aliens, marches, state.alien_right, events.turn)
@@ -184,12 +186,12 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
             alien_shot_timer=jnp.where(shoots, _SHOT_INTERVAL, state.alien_shot_timer) - 1,
             terminal=events.lost,
             last_action=action,
-            rows=joined(aliens, ours, theirs),
+            rows=join_boards(aliens, ours, theirs),
         )
         return after, events.kills.astype(jnp.float32)
 
     def observe(self, state: SpaceInvadersState, params: MinAtarParams) -> jax.Array:
-        # A row's word holds all that may be seen in it, and a mask says where: one test a cell.
+        # A row's word holds all that is visible in it, and each cell has a mask: one test per cell.
         column, channel = np.divmod(np.arange(SIDE * len(self.channels), dtype=np.uint32), len(self.channels))
 
         def shows(name: str, board: int) -> np.ndarray:
@@ -217,13 +219,13 @@ def start() -> SpaceInvadersState:
         alien_shot_timer=_SHOT_INTERVAL,
         terminal=False,
         last_action=NOTHING,
-        rows=joined(WAVE, none, none),
+        rows=join_boards(WAVE, none, none),
     )
 
 
 def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:
-    """What happens in a step. It plays all of it, as XLA would otherwise for each row of the boards."""
-    pos, fires, marches, _ = _starts(before, action)
+    """What happens in a step. It computes all of the step, once instead of for each row of the boards."""
+    pos, fires, marches, _ = _move_and_shoot(before, action)
     cannon = bit(pos)
 
     aliens, ours, theirs = bullets_fly(before.rows, pos, fires)
@@ -231,7 +233,7 @@ def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:
 
     period = jnp.minimum(count(aliens), before.enemy_move_interval)
     edge = jnp.where(before.alien_right, bit(SIDE - 1), bit(0))
-    turn = marches & ((columns_of(aliens) & edge) != 0)
+    turn = marches & ((occupied_columns(aliens) & edge) != 0)
     reached = reached | jnp.where(turn, aliens[BOTTOM], np.uint32(0))
     aliens = aliens_march(aliens, marches, before.alien_right, turn)
     reached = reached | (aliens[BOTTOM] & cannon)
@@ -246,11 +248,11 @@ def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:
         shooter_row=shooter_row,
         shooter_column=shooter_column,
         kills=kills,
-        cleared=columns_of(left) == 0,
+        cleared=occupied_columns(left) == 0,
     )
 
 
-def _starts(before: SpaceInvadersState, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+def _move_and_shoot(before: SpaceInvadersState, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """The cannon's new column, and whether it shoots, aliens move, and an alien shoots."""
     pos = move_sideways(before.pos, action)
     fires = (action == FIRE) & (before.shot_timer == 0)

@@ -1,7 +1,7 @@
-"""What happens on the boards of Space Invaders, phase by phase: aliens, our bullets, their bullets.
+"""The phases of a step on the boards of Space Invaders: aliens, the cannon's bullets, the aliens' bullets.
 
-A module of its own for its representation: a board is a list of the words of its rows, shape () each. XLA vectorises
-these over a batch, where operations on an array of ten rows take three times as long.
+A board is a list of the words of its rows, shape () each. XLA vectorizes operations on them over a batch; operations on
+an array of ten rows take three times as long.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from envcore_minatar import slots
 from envcore_minatar.packing import FULL_ROW, SIDE, bit
 
 Rows = list[jax.Array]
 """A board: ten rows from the top, uint32 (), bit x is the cell in column x."""
 BOTTOM = SIDE - 1
 BOTTOM_MARK = np.uint32(1 << 3 * SIDE)
-"""Set in the word that joins the bottom rows, so that an observation can look for it where it shows the cannon."""
+"""A bit set in the bottom row's word, which an observation tests at the cannon."""
 WAVE = [np.uint32(0b0011111100)] * 4 + [np.uint32(0)] * (SIDE - 4)
-"""The rows of the aliens at first."""
+"""The rows of a new wave of aliens."""
 
 
 def bullets_fly(rows: jax.Array, pos: jax.Array, fires: jax.Array) -> tuple[Rows, Rows, Rows]:
-    """Aliens, our bullets and theirs, once the bullets have moved. What leaves the board is gone."""
+    """Aliens, the cannon's bullets and the aliens', after the bullets have moved. Those off the board are removed."""
     words = [rows[y] for y in range(SIDE)]
     aliens = [word & FULL_ROW for word in words]
     ours = [lax.shift_right_logical(word, np.uint32(SIDE)) & FULL_ROW for word in words]
@@ -40,8 +41,8 @@ def bullets_fly(rows: jax.Array, pos: jax.Array, fires: jax.Array) -> tuple[Rows
 
 def aliens_march(aliens: Rows, marches: jax.Array, right: jax.Array, turn: jax.Array) -> Rows:
     """The aliens after their move, if they move."""
-    # Sideways none can leave the board: they would turn. From the bottom row they come back on top, as the original's
-    # do, in the step that ends the game.
+    # None can leave the board sideways: they would turn. From the bottom row they wrap to the top, as in the original,
+    # in the step that ends the game.
     to_right = (marches & ~turn & right).astype(jnp.uint32)
     to_left = (marches & ~turn & ~right).astype(jnp.uint32)
     aliens = [jnp.where(turn, aliens[y - 1], aliens[y]) for y in range(SIDE)]
@@ -49,11 +50,11 @@ def aliens_march(aliens: Rows, marches: jax.Array, right: jax.Array, turn: jax.A
 
 
 def nearest_alien(aliens: Rows, cannon: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The row and the column, a row with one bit set, of the lowest alien in the occupied column that is nearest."""
-    columns = columns_of(aliens)
+    """Row and column (a row with one bit set) of the lowest alien in the nearest occupied column."""
+    columns = occupied_columns(aliens)
     up_to_cannon = cannon | (cannon - 1)
     left = _highest(columns & up_to_cannon)
-    right = (columns & ~up_to_cannon) | bit(2 * SIDE)  # farther than any column, so that one on the left is nearer
+    right = (columns & ~up_to_cannon) | bit(2 * SIDE)  # farther than any column, so a column on the left is nearer
     right = right & -right
     # With left = 2**l and right = 2**r: pos - l <= r - pos. Without a column on the left the product is 0.
     column = jnp.where(cannon * cannon <= left * right, left, right)
@@ -62,13 +63,13 @@ def nearest_alien(aliens: Rows, cannon: jax.Array) -> tuple[jax.Array, jax.Array
 
 
 def alien_shoots(theirs: Rows, shoots: jax.Array, row: jax.Array, column: jax.Array) -> Rows:
-    """Their bullets with a new one where the alien is that shoots."""
+    """The aliens' bullets, with a new one at the alien that shoots."""
     bullet = column.astype(jnp.uint32)
     return [cells | jnp.where(shoots & (row == y), bullet, 0) for y, cells in enumerate(theirs)]
 
 
 def aliens_die(aliens: Rows, ours: Rows) -> tuple[Rows, Rows]:
-    """Aliens and our bullets without those that met."""
+    """Aliens and the cannon's bullets without those that met."""
     pairs = list(zip(aliens, ours, strict=True))
     return [alien & ~bullet for alien, bullet in pairs], [bullet & ~alien for alien, bullet in pairs]
 
@@ -78,8 +79,8 @@ def next_wave(aliens: Rows, cleared: jax.Array) -> Rows:
     return [row | jnp.where(cleared, first, np.uint32(0)) for row, first in zip(aliens, WAVE, strict=True)]
 
 
-def joined(aliens: Iterable[Any], ours: Iterable[Any], theirs: Iterable[Any]) -> jax.Array:
-    """The words of the rows, from those of the boards."""
+def join_boards(aliens: Iterable[Any], ours: Iterable[Any], theirs: Iterable[Any]) -> jax.Array:
+    """The words of the rows that hold these boards."""
     words = [
         row | lax.shift_left(our, np.uint32(SIDE)) | lax.shift_left(their, np.uint32(2 * SIDE))
         for row, our, their in zip(aliens, ours, theirs, strict=True)
@@ -87,16 +88,16 @@ def joined(aliens: Iterable[Any], ours: Iterable[Any], theirs: Iterable[Any]) ->
     return jnp.stack([*words[:BOTTOM], words[BOTTOM] | BOTTOM_MARK])
 
 
-def columns_of(rows: Rows) -> jax.Array:
+def occupied_columns(rows: Rows) -> jax.Array:
     """The columns in which some row has a bit set."""
-    return functools.reduce(lax.bitwise_or, rows)
+    return slots.union(rows)
 
 
 def count(rows: Rows) -> jax.Array:
     """The number of bits set, int32 ()."""
     # Three rows fill a word, and processors count the bits of words one by one or by a dozen operations each.
     threes = [rows[y : y + 3] for y in range(0, SIDE, 3)]
-    words = [columns_of([lax.shift_left(row, np.uint32(SIDE * i)) for i, row in enumerate(three)]) for three in threes]
+    words = [slots.union([lax.shift_left(row, np.uint32(SIDE * i)) for i, row in enumerate(three)]) for three in threes]
     return functools.reduce(lax.add, map(lax.population_count, words)).astype(jnp.int32)
 
 

@@ -41,8 +41,8 @@ class BernoulliBanditParams(EnvParams):
     """Params of `BernoulliBandit`.
 
     Attributes:
-      reward_prob: float32 (), of one of two "dependent" arms; the other's is 1 less it.
-      reward_probs: float32 (num_arms,), of "given" arms; None for all others.
+      reward_prob: float32 (), the probability of one of two "dependent" arms; the other's is 1 - reward_prob.
+      reward_probs: float32 (num_arms,), the probabilities of "given" arms; None for all other kinds.
       normalize_time: bool (), whether the time observed goes from min_lim to max_lim.
       min_lim: float32 ().
       max_lim: float32 (), at least min_lim.
@@ -58,10 +58,10 @@ class BernoulliBanditParams(EnvParams):
 
 
 class BernoulliBanditDraws(NamedTuple):
-    """What a step draws.
+    """The random draws of a step.
 
     Attributes:
-      luck: float32 (), uniform on [0, 1): the arm pays if its probability is above.
+      luck: float32 (), uniform on [0, 1): the arm pays if its probability is higher.
     """
 
     luck: jax.Array
@@ -69,36 +69,35 @@ class BernoulliBanditDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
-    """BernoulliBandit-misc: find out which arm pays more often, anew in every episode.
+    """BernoulliBandit-misc: find out which arm pays more often, in each episode from scratch.
 
     Original: minimal-meta-rl `bandits/bandit_env.py` by the author of gymnax, after Wang et al. (2017), "Learning to
     reinforcement learn". The defaults are gymnax 1.0.1's `misc/bernoulli_bandit.py`, which is the original's type
     "dependent-easy" with another order of the observation.
 
-    The task of an episode is the probability with which each arm pays. It stays hidden, and comes from the option
-    `arms`:
+    The task of an episode is the probability with which each arm pays. It is hidden, and set by the option `arms`:
 
       "dependent": two arms that pay with probability `reward_prob` and 1 - `reward_prob`, in either order with equal
         chance. The original's "dependent-easy", "-medium" and "-hard" are `reward_prob` of 0.1, 0.25 and 0.4.
       "dependent-uniform": two arms, p uniform on [0, 1) and 1 - p.
       "independent": any number of arms, each uniform on [0, 1).
-      "given": any number of arms with the probabilities `params.reward_probs`, over which tasks can be mapped.
+      "given": any number of arms with the probabilities `params.reward_probs`, which you can `vmap` over.
 
-    What the agent did and got is in the observation, so that a recurrent policy can learn within an episode.
+    The observation contains the last action and reward, so a recurrent policy can learn within an episode.
 
     Observation: float32 (2 + num_arms,), the last reward, one-hot the last arm, time. Before the first step they are 0,
-      the first arm and the start. Time goes from `min_lim` to `max_lim` over an episode, or counts steps where
+      the first arm and `min_lim`. Time goes from `min_lim` to `max_lim` over an episode, or counts steps where
       `normalize_time` is false. With `time_last=False` it comes second, as in the original.
     Action: the arm.
     Reward: 1 with the arm's probability, else 0.
     Termination: never. Truncation: after 100 steps.
 
-    `info["regret"]` is what the best arm would have paid on average more than the one chosen, as in the original.
+    `info["regret"]` is the mean reward of the best arm minus that of the chosen arm, as in the original.
 
-    Deviations: probabilities are float32. Not offered is the original's "dependent-info": its arms pay with
-    probabilities above 1, which numpy refuses. gymnax divides the time by a param of its own, `t_max`, here by
+    Deviations: probabilities are float32. The original's "dependent-info" is missing: its arms pay with
+    probabilities above 1, which numpy rejects. gymnax divides the time by a param of its own, `t_max`, here by
     `max_steps_in_episode` as the original does, so that observations stay inside their space whatever the limit; gymnax
-    1.0.1 has lost the regret.
+    1.0.1 does not report the regret.
 
     Attributes:
       arms: where the arms' probabilities come from.
@@ -106,7 +105,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
       time_last: the time is the last entry of the observation, as in gymnax; False puts it second, as in the original.
 
     Raises:
-      ValueError: there is no such kind of arms, or not with that many.
+      ValueError: `arms` is unknown, or `num_arms` is invalid for this kind of arms.
     """
 
     render_fps = 4
@@ -121,7 +120,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         if self.num_arms < 2:
             raise ValueError(f"a bandit needs at least 2 arms, got num_arms={self.num_arms}")
         if self.arms.startswith("dependent") and self.num_arms != 2:
-            raise ValueError(f'arms="{self.arms}" are 2, got num_arms={self.num_arms}')
+            raise ValueError(f'arms="{self.arms}" needs num_arms=2, got num_arms={self.num_arms}')
 
     @property
     def default_params(self) -> BernoulliBanditParams:
@@ -138,7 +137,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
 
     def make_observation_space(self, params: BernoulliBanditParams) -> spaces.Box:
         low, high = (
-            [entry for part in self._in_order([other], [other] * self.num_arms, [time]) for entry in part]
+            [entry for part in self._arrange([other], [other] * self.num_arms, [time]) for entry in part]
             for other, time in zip((0.0, 1.0), time_bounds(params, params.min_lim, params.max_lim), strict=True)
         )
         return spaces.Box(low, high)
@@ -164,9 +163,9 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
     def transition(
         self, state: BernoulliBanditState, action: jax.Array, draws: BernoulliBanditDraws, params: BernoulliBanditParams
     ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
-        return compute_once(self._pay, state, action, draws)  # for the observation too
+        return compute_once(self._pull, state, action, draws)  # the observation reads it too
 
-    def _pay(
+    def _pull(
         self, state: BernoulliBanditState, action: jax.Array, draws: BernoulliBanditDraws
     ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
         chosen = np.arange(self.num_arms, dtype=np.int32) == action
@@ -178,7 +177,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
     def observe(self, state: BernoulliBanditState, params: BernoulliBanditParams) -> jax.Array:
         arm = (np.arange(self.num_arms, dtype=np.int32) == state.last_action).astype(jnp.float32)
         time = observed_time(state.time, params, params.min_lim, params.max_lim)
-        return jnp.concatenate(self._in_order(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
+        return jnp.concatenate(self._arrange(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
 
     def paint(self, state: BernoulliBanditState, params: BernoulliBanditParams, height: int) -> jax.Array:
         return paint_bernoulli_bandit(state, params, height)
@@ -194,5 +193,5 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
             first = jnp.where(random.below(random.bits(key), 2) == 0, params.reward_prob, 1 - params.reward_prob)
         return jnp.stack([first, 1 - first])
 
-    def _in_order(self, reward: Any, arm: Any, time: Any) -> Any:
+    def _arrange(self, reward: Any, arm: Any, time: Any) -> Any:
         return [reward, arm, time] if self.time_last else [reward, time, arm]

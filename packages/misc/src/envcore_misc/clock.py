@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 
 def observed_time(time: jax.Array, params: Any, low: Any = -1.0, high: Any = 1.0) -> jax.Array:
-    """The time as observations show it: from `low` to `high` where `params.normalize_time`, else in steps.
+    """The time as observations show it: `low` to `high` with `params.normalize_time`, else in steps.
 
     It stops at `params.max_steps_in_episode`.
     """
@@ -20,7 +20,7 @@ def observed_time(time: jax.Array, params: Any, low: Any = -1.0, high: Any = 1.0
 
 
 def time_bounds(params: Any, low: Any = -1.0, high: Any = 1.0) -> tuple[Any, Any]:
-    """The least and the greatest `observed_time`."""
+    """The smallest and the largest `observed_time`."""
     last = params.max_steps_in_episode
     if isinstance(params.normalize_time, jax.Array):  # perhaps traced
         low, high, last = (jnp.asarray(bound, jnp.float32) for bound in (low, high, last))

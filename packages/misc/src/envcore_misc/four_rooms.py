@@ -32,12 +32,12 @@ MAP = (
     "x     x     x",
     "xxxxxxxxxxxxx",
 )
-"""The house by rows: walls are x."""
+"""The rows of the house; x is a wall."""
 
 _SIDE = len(MAP)
 _IS_FREE = np.array([[mark == " " for mark in row] for row in MAP])
 _FREE_PLACES = frozenset(zip(*np.nonzero(_IS_FREE), strict=True))
-# A cell is one number, 16 * row + column: XLA's CPU backend computes a stored array anew for each of its elements.
+# A cell is one number, 16 * row + column: XLA's CPU backend recomputes a stored array for each of its elements.
 _CELLS = np.argwhere(_IS_FREE) @ (16, 1)  # the free ones in reading order
 _STEPS = (-16, 1, 16, -1)  # up, right, down, left
 
@@ -60,11 +60,11 @@ class FourRoomsParams(EnvParams):
     """Params of `FourRooms`.
 
     Attributes:
-      fail_prob: float32 (), how probable another direction is than the one meant.
-      resample_init_pos: bool (), each episode draws its start.
-      resample_goal_pos: bool (), each episode draws its goal.
-      goal_fixed: int32 (2,), the goal that is not drawn.
-      pos_fixed: int32 (2,), the start that is not drawn.
+      fail_prob: float32 (), probability that the agent moves in another direction than the chosen one.
+      resample_init_pos: bool (), whether each episode draws its start.
+      resample_goal_pos: bool (), whether each episode draws its goal.
+      goal_fixed: int32 (2,), the goal if `resample_goal_pos` is off.
+      pos_fixed: int32 (2,), the start if `resample_init_pos` is off.
       max_steps_in_episode: int32 ().
     """
 
@@ -77,11 +77,11 @@ class FourRoomsParams(EnvParams):
 
 
 class FourRoomsDraws(NamedTuple):
-    """What a step draws.
+    """The random draws of a step.
 
     Attributes:
-      chance: float32 () in [0, 1); the step goes astray where it is below the probability of that.
-      direction: int32 (), where it goes then, numbered as the actions are.
+      chance: float32 () in [0, 1); the direction is random where it is below `fail_prob * 4 / 3`.
+      direction: int32 (), the random direction, numbered like the actions.
     """
 
     chance: jax.Array
@@ -89,11 +89,12 @@ class FourRoomsDraws(NamedTuple):
 
 
 class FourRoomsStart(NamedTuple):
-    """What an episode draws for its start and its goal, of which it may need neither.
+    """The random draws for the start of an episode; unused where start and goal are fixed.
 
     Attributes:
       first: int32 (), number of a free cell, from 0 to 103 in reading order.
-      other: int32 (), number of a free cell but the last, which stands for a cell that is taken.
+      other: int32 (), number of a free cell, from 0 to 102; if it is the one already chosen, the last free cell
+        replaces it.
     """
 
     first: jax.Array
@@ -113,34 +114,33 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         "original"    any of 104 cells       any other cell                none
 
     The agent moves to the next cell in a direction, or stays where it is in front of a wall. With probability
-    `fail_prob * 4 / 3` the direction is one of the four at random, so that the move is another than the one meant with
-    probability `fail_prob`; from 3/4 on all are random.
+    `fail_prob * 4 / 3` the direction is one of the four at random, so it differs from the chosen one with probability
+    `fail_prob`; from 3/4 on all are random.
 
-    The task is the goal. A batch of tasks is a batch of params: `jax.vmap` over `goal_fixed`, with `resample_goal_pos`
-    off. With it on, each episode draws its own. No episode starts on its goal: a start or a goal that is drawn is
-    uniform over the cells other than the one drawn or fixed before it, and a fixed start that is the fixed goal is
-    drawn instead.
+    The task is the goal. For a batch of tasks, `jax.vmap` over `goal_fixed` with `resample_goal_pos` off. With it on,
+    each episode draws its own goal. No episode starts on its goal: a start or a goal that is drawn is uniform over the
+    cells other than the one drawn or fixed before it, and a fixed start that is the fixed goal is drawn instead.
 
     Observation: float32 (4,), row and column of the agent, row and column of the goal, from 0 at the upper left corner
-      of the outer wall. With `use_visual_obs` a picture, bool (13, 13, 3): walls, agent, goal, by row and column.
+      of the outer wall. With `use_visual_obs` an image, bool (13, 13, 3): walls, agent, goal.
     Action: 0 up, 1 right, 2 down, 3 left.
     Reward: 1 for the step that reaches the goal, else 0.
-    Termination: the agent is on the goal. Without a reset it plays on from there.
+    Termination: the agent is on the goal. Stepping on without a reset continues from there.
     Truncation: after `max_steps_in_episode` steps, 500 or none as above.
 
-    Deviations: probabilities are float32. Of the original's options `fail_prob` is here; its goals that stay for
-    several episodes or change after a number of steps are not, nor are other maps. gymnax differs thus: its picture has
-    two channels of float32, with rows and columns of the agent swapped and no goal; a goal that it draws may be the
-    fixed start; its observations are integers in a space of floats.
+    Deviations: probabilities are float32. The original's goals that stay for several episodes or
+    change after a number of steps, and its other maps, are missing. gymnax differs: its image has two channels of
+    float32, with rows and columns of the agent swapped and no goal; a goal that it draws may be the fixed start; its
+    observations are integers in a space of floats.
 
     Attributes:
-      use_visual_obs: observe a picture in place of four numbers.
-      goal_fixed: row and column of the goal where it is not drawn; it fixes the default params, as do the next two.
-      pos_fixed: row and column of the start where it is not drawn.
-      rules: "gymnax" or "original".
+      use_visual_obs: observe an image instead of four numbers.
+      goal_fixed: row and column of the goal, for the default params.
+      pos_fixed: row and column of the start, for the default params.
+      rules: "gymnax" or "original": which default params.
 
     Raises:
-      ValueError: a place is no free cell, or there are no such rules.
+      ValueError: `goal_fixed` or `pos_fixed` is not a free cell, or `rules` is unknown.
     """
 
     action_names = ("up", "right", "down", "left")
@@ -156,7 +156,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
             place = tuple(getattr(self, name))
             if not _is_free_place(place):
                 raise ValueError(f"{name} must be the row and column of a free cell of FourRooms, got {place}")
-            object.__setattr__(self, name, place)  # gymnax's lists too, which have no hash
+            object.__setattr__(self, name, place)  # gymnax uses lists, which cannot be hashed
         if self.rules not in ("gymnax", "original"):
             raise ValueError(f"rules must be 'gymnax' or 'original', got {self.rules!r}")
 
@@ -196,7 +196,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return FourRoomsState(pos=_place(cells & 255), goal=_place(lax.shift_right_logical(cells, np.int32(8))))
 
     def _start_cells(self, start: FourRoomsStart, params: FourRoomsParams) -> jax.Array:
-        """The cell of the start, and times 256 that of the goal; the one that is drawn last avoids the other."""
+        """The cell of the start plus 256 times that of the goal; the one drawn last avoids the other."""
         fixed_pos, fixed_goal = _cell(params.pos_fixed), _cell(params.goal_fixed)
         draws_goal = params.resample_goal_pos
         draws_pos = params.resample_init_pos | (~draws_goal & (fixed_pos == fixed_goal))
@@ -208,9 +208,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return pos | lax.shift_left(jnp.where(draws_goal, other, fixed_goal), np.int32(8))
 
     def draw(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsDraws:
-        word = compute_once(
-            random.bits, key
-        )  # once for both: chance from its upper 23 bits, direction from its lowest two
+        word = compute_once(random.bits, key)  # one for both: the upper 23 bits and the lowest two
         return FourRoomsDraws(random.unit(word), (word & np.uint32(3)).astype(jnp.int32))
 
     def transition(
@@ -221,9 +219,9 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return state.replace(pos=_place(cell)), is_goal.astype(jnp.float32), is_goal
 
     def _move(self, pos: jax.Array, action: jax.Array, draws: FourRoomsDraws, params: FourRoomsParams) -> jax.Array:
-        """The cell that a move leads to."""
-        goes_astray = draws.chance < params.fail_prob * np.float32(4 / 3)
-        direction = jnp.where(goes_astray, draws.direction, action)
+        """The cell after a move."""
+        is_random = draws.chance < params.fail_prob * np.float32(4 / 3)
+        direction = jnp.where(is_random, draws.direction, action)
         cell = _cell(pos)
         steps = [jnp.where(direction == i, np.int32(step), np.int32(0)) for i, step in enumerate(_STEPS)]
         target = cell + functools.reduce(lax.add, steps)
@@ -232,7 +230,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
     def observe(self, state: FourRoomsState, params: FourRoomsParams) -> jax.Array:
         if not self.use_visual_obs:
             return jnp.concatenate([state.pos, state.goal]).astype(jnp.float32)
-        # One comparison a number of the picture and piece; a goal's cells are numbered from 256 on.
+        # One comparison per number of the image and kind; a goal's cells are numbered from 256.
         cells = (np.arange(_SIDE)[:, None] * 16 + np.arange(_SIDE)).astype(np.int32)
         codes = np.stack([np.full_like(cells, -1), cells, cells + 256], axis=-1).ravel()
         walls = np.stack([~_IS_FREE, *[np.zeros_like(_IS_FREE)] * 2], axis=-1).ravel()
@@ -244,7 +242,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
 
 
 def _is_free_place(place: Any) -> bool:
-    """Whether Python or numpy numbers are the row and the column of a free cell."""
+    """Whether this row and column (Python or numpy numbers) are a free cell."""
     return tuple(place) in _FREE_PLACES
 
 
@@ -259,7 +257,7 @@ def _place(cell: jax.Array) -> jax.Array:
 
 
 def _free_cell(number: jax.Array) -> jax.Array:
-    """The free cell of a number in reading order: the first one, and what lies between it and that number's."""
+    """The free cell with this number in reading order: the first one plus the distance to it."""
     cell, gaps = number + np.int32(_CELLS[0]), np.diff(_CELLS) - 1
     for before in np.flatnonzero(gaps):
         cell += jnp.where(number > np.int32(before), np.int32(gaps[before]), np.int32(0))
@@ -267,7 +265,7 @@ def _free_cell(number: jax.Array) -> jax.Array:
 
 
 def _is_free(cell: jax.Array) -> jax.Array:
-    """Whether a cell is no wall, bool (): a bit of the word of its row, which selections find, as these vectorise."""
+    """Whether a cell is free, bool (): a bit of its row's word. Selections find the word, because they vectorize."""
     words = (_IS_FREE @ (1 << np.arange(_SIDE))).astype(np.uint32)
     row, column = lax.shift_right_logical(cell, np.int32(4)), (cell & 15).astype(jnp.uint32)
     word = jnp.full_like(row, words[1], jnp.uint32)  # of most rows

@@ -55,10 +55,11 @@ class FrozenLakeParams(EnvParams):
 
 
 class FrozenLakeDraws(NamedTuple):
-    """What a step on slippery ice draws; on other ice a step draws nothing, None.
+    """The random draws of a step on slippery ice; on other ice there are none, and the draws are None.
 
     Attributes:
-      turn: int32 (), what is added to the action: 0 where the move goes as meant, -1 or 1 where it goes astray.
+      turn: int32 (), what is added to the action: 0 if the move goes in the chosen direction, -1 or 1 if it slips to a
+        side.
     """
 
     turn: jax.Array
@@ -71,9 +72,9 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     Original: Gymnasium 1.4 `toy_text/frozen_lake.py` (FrozenLake-v1, and FrozenLake8x8-v1 with `map_name="8x8"` and a
     limit of 200 steps).
 
-    The lake is a grid of S (start), F (frozen), H (hole) and G (goal). An episode starts on a start tile, uniformly.
-    On slippery ice a move goes where it was meant to with probability `success_rate`, else to either side of that
-    direction with equal probability. Whoever would leave the grid stays where they are.
+    The lake is a grid of S (start), F (frozen), H (hole) and G (goal). An episode starts on a start tile, uniformly. On
+    slippery ice a move goes in the chosen direction with probability `success_rate`, else to either side of it with
+    equal probability. A move off the grid does nothing.
 
     Observation: int32 (), row * columns + column.
     Action: 0 left, 1 down, 2 right, 3 up.
@@ -84,15 +85,15 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     Deviations: probabilities are float32.
 
     Attributes:
-      desc: the lake, one string a row; None for the map called `map_name`.
+      desc: the lake, one string a row; None for the map `map_name`.
       map_name: "4x4" or "8x8".
-      is_slippery: whether moves can go astray.
-      success_rate: probability that a move on slippery ice does not.
+      is_slippery: whether moves can slip to a side.
+      success_rate: probability that a move on slippery ice goes in the chosen direction.
       reward_schedule: rewards for goal, hole and any other tile.
 
     Raises:
-      ValueError: there is no such map, or the lake is no rectangle of S, F, H and G with a start, or the success
-        rate is no probability.
+      ValueError: `map_name` is unknown, `desc` is not a rectangle of S, F, H and G with an S, or `success_rate` is not
+        a probability.
     """
 
     action_names = ("left", "down", "right", "up")
@@ -141,9 +142,9 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return self.slip(random.uniform(key)) if self.is_slippery else None
 
     def slip(self, chance: jax.Array) -> FrozenLakeDraws:
-        """The turn that a number from [0, 1) stands for: to the one side, none, or to the other, by probability."""
-        astray = np.float32((1 - self.success_rate) / 2)
-        turn = (chance >= astray).astype(jnp.int32) + (chance >= 1 - astray).astype(jnp.int32) - 1
+        """The turn for a number uniform on [0, 1)."""
+        slip_prob = np.float32((1 - self.success_rate) / 2)
+        turn = (chance >= slip_prob).astype(jnp.int32) + (chance >= 1 - slip_prob).astype(jnp.int32) - 1
         return FrozenLakeDraws(turn)
 
     def transition(
@@ -174,6 +175,6 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return np.where(stays, np.arange(rows * columns)[:, None], there @ (columns, 1)).astype(np.int32)
 
     def _rewards(self) -> np.ndarray:
-        """What stepping onto each tile earns: float32 (tiles,)."""
+        """The reward for stepping onto each tile: float32 (tiles,)."""
         goal, hole, other = self.reward_schedule
         return np.select([self._tiles == "G", self._tiles == "H"], [goal, hole], other).astype(np.float32)

@@ -54,7 +54,7 @@ class GaussianBanditParams(EnvParams):
 
 
 class GaussianBanditDraws(NamedTuple):
-    """What a step draws.
+    """The random draws of a step.
 
     Attributes:
       noise: float32 (), normal with mean 0 and variance 1.
@@ -65,24 +65,24 @@ class GaussianBanditDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
-    """GaussianBandit-misc: find out whether a risky arm is better than a safe one, anew in every episode.
+    """GaussianBandit-misc: find out whether a risky arm is better than a safe one, in each episode from scratch.
 
-    Original: Lange & Sprekeler (2022), "Learning not to learn: nature versus nurture in silico". No code of theirs
-    could be found; the rules are those of gymnax 1.0.1's `misc/gaussian_bandit.py`, by the first author.
+    Original: Lange & Sprekeler (2022), "Learning not to learn: nature versus nurture in silico". The authors' code
+    is unavailable; the rules are those of gymnax 1.0.1's `misc/gaussian_bandit.py`, by the first author.
 
-    The safe arm always pays 0. The risky one pays normal numbers around a mean `mu` with deviation `sigma_l`, and `mu`
-    is drawn for each episode, normal around `mean_mu` with deviation `sigma_p`. Whether it is worth an agent's while to
-    learn `mu` rather than to stay safe depends on both and on the length of an episode. With `sigma_p` of 0 the task is
-    `mean_mu`: map over it to evaluate given tasks.
+    The safe arm always pays 0. The rewards of the risky one are normal with mean `mu` and standard deviation `sigma_l`,
+    and `mu` is drawn for each episode, normal with mean `mean_mu` and standard deviation `sigma_p`. Whether it pays for
+    an agent to learn `mu` depends on both, and on the length of an episode. With `sigma_p` of 0 the task is `mean_mu`:
+    `vmap` over it to evaluate given tasks.
 
     Observation: float32 (4,), the last reward, one-hot the last arm, time. Before the first step they are 0, the safe
       arm and -1. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is false.
     Action: 0 the safe arm, 1 the risky one.
-    Reward: what the arm pays.
+    Reward: the arm's.
     Termination: never. Truncation: after 100 steps.
 
-    Deviations: gymnax divides the time by 100 whatever the time limit, and declares bounds that negative rewards and
-    times leave. Here the time is divided by `max_steps_in_episode`, and rewards have no bounds.
+    Deviations: gymnax divides the time by 100 whatever the time limit, and declares bounds that
+    negative rewards and times exceed. Here the time is divided by `max_steps_in_episode`, and rewards have no bounds.
     """
 
     action_names = ("safe", "risky")
@@ -122,9 +122,9 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
     def transition(
         self, state: GaussianBanditState, action: jax.Array, draws: GaussianBanditDraws, params: GaussianBanditParams
     ) -> tuple[GaussianBanditState, jax.Array, bool]:
-        return compute_once(self._pay, state, action, draws, params)  # for the observation too
+        return compute_once(self._pull, state, action, draws, params)  # the observation reads it too
 
-    def _pay(
+    def _pull(
         self, state: GaussianBanditState, action: jax.Array, draws: GaussianBanditDraws, params: GaussianBanditParams
     ) -> tuple[GaussianBanditState, jax.Array, bool]:
         reward = jnp.where(action == 0, 0.0, state.mu + params.sigma_l * draws.noise)

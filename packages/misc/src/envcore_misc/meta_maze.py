@@ -17,7 +17,7 @@ from jax import lax
 
 from envcore_misc.render.grids import paint_meta_maze
 
-# A cell is one number, 256 * row + column: XLA's CPU backend computes a stored array anew for each of its elements.
+# A cell is one number, 256 * row + column: XLA's CPU backend recomputes a stored array for each of its elements.
 _ROW = 256
 _STEPS = {"gymnax": (-_ROW, 1, _ROW, -1), "original": (-_ROW, _ROW, -1, 1)}
 _NAMES = {"gymnax": ("up", "right", "down", "left"), "original": ("up", "down", "left", "right")}
@@ -48,10 +48,10 @@ class MetaMazeParams(EnvParams):
 
     Attributes:
       reward: float32 (), for reaching the goal.
-      punishment: float32 (), for a bump; its sign is as the rules say.
-      normalize_time: bool (), no effect by the original's rules.
-      resample_goal_pos: bool (), each episode draws its goal.
-      goal_fixed: int32 (2,), the goal that is not drawn.
+      punishment: float32 (), for a bump; `rules` decides whether it is added or subtracted.
+      normalize_time: bool (), no effect with the original's rules.
+      resample_goal_pos: bool (), whether each episode draws its goal.
+      goal_fixed: int32 (2,), the goal if `resample_goal_pos` is off.
       max_steps_in_episode: int32 ().
     """
 
@@ -64,10 +64,10 @@ class MetaMazeParams(EnvParams):
 
 
 class MetaMazeDraws(NamedTuple):
-    """What a step, or an episode, draws.
+    """The random draws of a step, and of the start of an episode.
 
     Attributes:
-      number: int32 (), of a free cell but the last, which stands for the one cell that must not be drawn.
+      number: int32 (), number of a free cell except the last; the last one replaces the cell that is excluded.
     """
 
     number: jax.Array
@@ -81,31 +81,31 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
     "Backpropamine: training self-modifying neural networks with differentiable neuromodulated plasticity". This id has
     gymnax's order of actions and observation; `rules="original"` has the original's.
 
-    The maze has `maze_size` rows and columns inside a wall, from 1 on, and a pillar wherever both are even, but none in
-    the centre, where an episode starts. The agent moves to the next cell in a direction, or stays where it is in front
-    of a wall or a pillar. The step that leads it onto the goal takes it on to a random free cell other than the goal.
-    It does not see the goal: it has to remember where it was.
+    The maze has `maze_size` rows and columns inside a wall, numbered from 1, and a pillar wherever both are even,
+    except in the center, where an episode starts. The agent moves to the next cell in a direction, or stays where it is
+    in front of a wall or a pillar. When it reaches the goal, it is moved to a random free cell other than the goal. It
+    does not see the goal and has to remember where it was.
 
-    The task is the goal, which each episode draws from the free cells other than the centre. A batch of chosen tasks is
-    a batch of params: `jax.vmap` over `goal_fixed`, with `resample_goal_pos` off. If the goal is the centre, which only
-    `goal_fixed` can make it, the start is drawn from the other cells.
+    The task is the goal, which each episode draws from the free cells other than the center. For a batch of chosen
+    tasks, `jax.vmap` over `goal_fixed` with `resample_goal_pos` off. If `goal_fixed` is the center, the start is drawn
+    from the other cells.
 
-    Observation: float32 (rf_size ** 2 + 6,), or (rf_size ** 2 + 8,) by the original's rules:
+    Observation: float32 (rf_size ** 2 + 6,), or (rf_size ** 2 + 8,) with the original's rules:
         "gymnax"      walls, last action, last reward, time: steps so far, or with `normalize_time` steps / 50 - 1
         "original"    walls, 0, 1, steps so far / `max_steps_in_episode`, last reward, last action
-      Walls are 1, free cells 0, in the square of side `rf_size` around the agent, row by row; all is wall outside the
-      maze. The last action is one-hot, that of action 0 at the start. The last reward is 0 at the start.
-    Action: 0 up, 1 right, 2 down, 3 left; by the original's rules 0 up, 1 down, 2 left, 3 right.
+      Walls are 1, free cells 0, in the square of side `rf_size` around the agent, row by row; outside the maze all
+      cells are walls. The last action is one-hot, action 0 at the start. The last reward is 0 at the start.
+    Action: 0 up, 1 right, 2 down, 3 left; with the original's rules 0 up, 1 down, 2 left, 3 right.
     Reward: `reward` for reaching the goal, 0 for any other move, and `punishment` for a bump into a wall or a pillar;
       the original subtracts its punishment, gymnax adds it.
     Termination: never.
     Truncation: after 200 steps.
 
-    Deviations: the original counts outer walls (`--msize 11` is `maze_size=9`) and knows `rf_size=3` only. Its centre
+    Deviations: the original counts outer walls (`--msize 11` is `maze_size=9`) and has `rf_size=3` only. Its center
     is free for every size, as here; gymnax's is a pillar for sizes such as 7 and 11. gymnax differs from both: its goal
-    may be the start, its agent may be taken onto the goal, which ends the episode, its receptive field of 5 or more
-    moves the start off the centre, and rewards lie outside its observation space. Rows and columns count the outer wall
-    as 0 for every `rf_size`, as gymnax's do for 3.
+    may be the start, its agent may be moved onto the goal, which ends the episode, its receptive field of 5 or more
+    moves the start off the center, and rewards lie outside its observation space. The outer wall is row and column 0
+    for every `rf_size`, as gymnax's do for 3.
 
     Attributes:
       maze_size: rows and columns inside the outer wall, odd.
@@ -114,7 +114,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
       rules: "gymnax" or "original".
 
     Raises:
-      ValueError: a size is even or out of its range, the goal is no free cell, or there are no such rules.
+      ValueError: a size is even or out of range, the goal is not a free cell, or `rules` is unknown.
     """
 
     render_fps = 8
@@ -191,11 +191,11 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return MetaMazeState(last_action=0, last_reward=0.0, pos=_place(cells & 0xFFFF), goal=_place(goal))
 
     def _start_cells(self, draws: MetaMazeDraws, params: MetaMazeParams) -> jax.Array:
-        """The cell of the start, and times 2**16 that of the goal."""
-        centre = np.int32((self.maze_size + 1) // 2 * (_ROW + 1))
-        other = self._other_cell(draws.number, centre)
+        """The cell of the start plus 2**16 times that of the goal."""
+        center = np.int32((self.maze_size + 1) // 2 * (_ROW + 1))
+        other = self._other_cell(draws.number, center)
         goal = jnp.where(params.resample_goal_pos, other, _cell(params.goal_fixed))
-        return jnp.where(goal == centre, other, centre) | lax.shift_left(goal, np.int32(16))
+        return jnp.where(goal == center, other, center) | lax.shift_left(goal, np.int32(16))
 
     def draw(self, key: jax.Array, params: MetaMazeParams) -> MetaMazeDraws:
         return MetaMazeDraws(random.below(random.bits(key), self._num_free - 1))
@@ -211,7 +211,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return state, reward, jnp.zeros((), jnp.bool_)
 
     def _move(self, pos: jax.Array, goal: jax.Array, action: jax.Array, draws: MetaMazeDraws) -> jax.Array:
-        """The cell that a move ends in, int32 (), plus `_BUMP` if it met a wall and `_GOAL` if it met the goal."""
+        """The cell after a move, int32 (), plus `_BUMP` after a bump and `_GOAL` if the goal was reached."""
         cell, goal = _cell(pos), _cell(goal)
         steps = [jnp.where(action == i, np.int32(step), np.int32(0)) for i, step in enumerate(_STEPS[self.rules])]
         target = cell + functools.reduce(lax.add, steps)
@@ -242,16 +242,16 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return int((~self.walls).sum())
 
     def _is_wall(self, row: Any, column: Any) -> Any:
-        """Whether a place is a wall or a pillar, for arrays of one shape."""
-        size, centre = self.maze_size, (self.maze_size + 1) // 2
+        """Whether a cell is a wall or a pillar; row and column have the same shape."""
+        size, center = self.maze_size, (self.maze_size + 1) // 2
         outside = (row < 1) | (row > size) | (column < 1) | (column > size)
         pillar = ((row | column) & 1) == 0
-        return outside | (pillar & ((row != centre) | (column != centre)))
+        return outside | (pillar & ((row != center) | (column != center)))
 
-    def _other_cell(self, number: jax.Array, taken: Any) -> jax.Array:
-        """The free cell of a number below the last, which replaces the cell that is taken.
+    def _other_cell(self, number: jax.Array, excluded: Any) -> jax.Array:
+        """The free cell with this number; the last free cell replaces `excluded`.
 
-        Numbers run by rows, one without pillars and one with them in turn; a centre in place of a pillar is the last.
+        Numbers run by rows, alternately without and with pillars; a center that replaces a pillar has the last number.
         """
         size = self.maze_size
         pairs = lax.div(number, np.int32(size + size // 2 + 1))
@@ -259,7 +259,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         row = 2 * pairs + 1
         cell = jnp.where(rest < size, row * _ROW + rest + 1, (row + 1) * _ROW + 2 * (rest - size) + 1)
         last = (size + 1) // 2 if size // 2 % 2 else size
-        return jnp.where(cell == taken, np.int32(last * (_ROW + 1)), cell)
+        return jnp.where(cell == excluded, np.int32(last * (_ROW + 1)), cell)
 
 
 def _cell(place: jax.Array) -> jax.Array:

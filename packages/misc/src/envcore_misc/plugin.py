@@ -11,13 +11,13 @@ def envcore_env_specs() -> list[EnvSpec]:
         EnvSpec(
             id="BernoulliBandit-misc",
             entry_point="envcore_misc.bernoulli_bandit:BernoulliBandit",
-            summary="Find out which arm pays more often, anew in every episode.",
+            summary="Find out which arm pays more often, in each episode from scratch.",
             source="minimal-meta-rl, after Wang et al. (2017)",
         ),
         EnvSpec(
             id="FourRooms-misc",
             entry_point="envcore_misc.four_rooms:FourRooms",
-            summary="Walk to a goal in a house of four rooms where moves go astray.",
+            summary="Walk to a goal in a house of four rooms where moves can fail.",
             source="gym-fourrooms, after Sutton et al. (1999)",
         ),
         EnvSpec(
@@ -35,13 +35,13 @@ def envcore_env_specs() -> list[EnvSpec]:
         EnvSpec(
             id="MetaMaze-misc",
             entry_point="envcore_misc.meta_maze:MetaMaze",
-            summary="Find the hidden reward of a maze, and come back to it again and again.",
+            summary="Find the hidden goal of a maze, and return to it as often as possible.",
             source="backpropamine simplemaze, Miconi et al. (2020)",
         ),
         EnvSpec(
             id="PointRobot-misc",
             entry_point="envcore_misc.point_robot:PointRobot",
-            summary="Find a goal on a half circle, and come back to it again and again.",
+            summary="Find the hidden goal on a half circle, and return to it as often as possible.",
             source="BOReL, Dorfman et al. (2021)",
         ),
         EnvSpec(
@@ -59,7 +59,7 @@ def envcore_env_specs() -> list[EnvSpec]:
         EnvSpec(
             id="Swimmer-misc",
             entry_point="envcore_misc.swimmer:Swimmer",
-            summary="Swim to a goal, at a distance from the urchins on the way.",
+            summary="Swim to a goal, and keep away from the urchins.",
             source="Ivy gym, Lenton et al. (2021)",
         ),
     ]

@@ -45,13 +45,13 @@ class PointRobotParams(EnvParams):
     """Params of `PointRobot`.
 
     Attributes:
-      max_force: float32 (), the longest move along an axis; the original's bounds it in the space only.
-      circle_radius: float32 ().
-      dense_reward: bool ().
-      goal_radius: float32 ().
-      center_init: bool (), whether the robot starts at the centre.
+      max_force: float32 (), the longest move along an axis; with the original's rules it bounds the action space only.
+      circle_radius: float32 (), of the half circle of goals.
+      dense_reward: bool (), whether the reward is the negative distance to the goal.
+      goal_radius: float32 (), the distance within which the goal is reached.
+      center_init: bool (), whether the robot starts at the center.
       normalize_time: bool (), whether the time observed goes from -1 to 1.
-      goal: float32 (2,), x and y of a fixed goal; None where it is drawn.
+      goal: float32 (2,), x and y of a fixed goal; None if it is drawn.
       max_steps_in_episode: int32 ().
     """
 
@@ -66,7 +66,7 @@ class PointRobotParams(EnvParams):
 
 
 class PointRobotDraws(NamedTuple):
-    """What a step draws: where the robot starts anew.
+    """The random draws of a step: where the robot starts again if it reaches the goal.
 
     Attributes:
       x, y: float32 (), the start where `circle_radius` is 1.
@@ -78,28 +78,27 @@ class PointRobotDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class PointRobot(Environment[PointRobotState, PointRobotParams]):
-    """PointRobot-misc: find the goal somewhere on a half circle, anew in every episode.
+    """PointRobot-misc: find the hidden goal on a half circle, in each episode from scratch.
 
     Original: BOReL `environments/toy_navigation/point_robot.py`, Dorfman et al. (2021), "Offline meta reinforcement
     learning: identifiability challenges and effective data collection strategies". The defaults are gymnax 1.0.1's
     `misc/point_robot.py`, but for its defect named below.
 
     The robot moves by its action. The goal is hidden, uniform on the half circle y >= 0 of radius `circle_radius`, or
-    `params.goal` with the option `fixed_goal`, over which tasks can be mapped. The robot has reached it where it is at
-    most `goal_radius` away after the move.
+    `params.goal` with the option `fixed_goal`, which you can `vmap` over. The robot reaches it if it is at most
+    `goal_radius` away after the move.
 
       rules="gymnax": moves are clipped to `max_force` along either axis. The robot starts at a uniform distance from
-        the centre, below `circle_radius`, in a uniform direction with y >= 0. A robot that has reached the goal starts
-        anew like this after it was rewarded, and so has to find back to the goal that it knows by then.
-      rules="original": moves are not clipped. The robot starts uniform on 1.5 `circle_radius` to either side of the
-        centre and 0.5 below to 1.5 above. It may stay at the goal. Only its position is observed, and episodes have 60
-        steps.
+        the center, below `circle_radius`, in a uniform direction with y >= 0. After it reached the goal it starts again
+        in this way, and has to return to the goal.
+      rules="original": moves are not clipped. In units of `circle_radius`, the robot starts uniform on x from -1.5 to
+        1.5 and y from -0.5 to 1.5. It may stay at the goal. Only its position is observed, and episodes have 60 steps.
 
-    With `center_init` the robot starts at the centre, under either rules.
+    With `center_init` the robot starts at the center, with either rules.
 
-    Observation: float32 (6,), position, last reward, last action as given, time. Before the first step all but position
-      and time are 0. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is false. With the
-      original's rules float32 (2,), the position.
+    Observation: float32 (6,), position, last reward, last action as given, time. Before the first step all entries
+      except position and time are 0. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is
+      false. With the original's rules float32 (2,), the position.
     Action: float32 (2,), the move along x and y.
     Reward: 1 where the move reaches the goal, else 0; with `dense_reward` the distance to the goal after the move,
       negated.
@@ -110,15 +109,15 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
 
     Deviations: float32 where the original has float64. Each episode has a goal of its own; the original draws `n_tasks`
     goals when made and is told which to use. Its option to keep starts off the half circle
-    (`on_circle_init_state=False`) is not offered. gymnax computes the reward, and whether the goal is reached, before
-    the move, and divides the time by 100 whatever the time limit; here it is divided by `max_steps_in_episode`.
+    (`on_circle_init_state=False`) is missing. gymnax computes the reward, and whether the goal is reached, before the
+    move, and divides the time by 100 whatever the time limit; here it is divided by `max_steps_in_episode`.
 
     Attributes:
       rules: whose rules hold where gymnax and the original differ.
-      fixed_goal: the goal is `params.goal`, in place of one drawn for each episode.
+      fixed_goal: the goal is `params.goal` instead of one drawn for each episode.
 
     Raises:
-      ValueError: there are no such rules.
+      ValueError: `rules` is unknown.
     """
 
     differentiable: ClassVar[bool] = True
@@ -172,12 +171,12 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         )
 
     def draw(self, key: jax.Array, params: PointRobotParams) -> PointRobotDraws:
-        return self._start(_uniform(key, 2))  # the original's rules leave it unused, and the compiler then deletes it
+        return self._start(_uniform(key, 2))  # unused with the original's rules; the compiler removes it
 
     def transition(
         self, state: PointRobotState, action: jax.Array, draws: PointRobotDraws, params: PointRobotParams
     ) -> tuple[PointRobotState, jax.Array, bool]:
-        # Once, for the observation too: six times faster on CPU where the action is a random number.
+        # The observation reads it too. Six times faster on CPU if the action is a random number.
         return compute_once(self._move, state, action, draws, params)
 
     def _move(
@@ -224,7 +223,7 @@ def _uniform(key: jax.Array, num: int) -> list[jax.Array]:
 
 
 def _direction(unit: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The point of the half circle of radius 1 at that share of its length."""
+    """The point at this fraction of the half circle of radius 1."""
     angle = _PI * unit
     return trig.cos(angle), trig.sin(angle)
 

@@ -23,8 +23,8 @@ class PongState(EnvState):
     Attributes:
       paddle_centers: rows of the left and of the right paddle.
       ball_position: row and column.
-      last_ball_position: the same before the last step; at the start the same.
-      ball_velocity: rows and columns a step.
+      last_ball_position: its place before the last step; at the start, its place.
+      ball_velocity: rows and columns per step.
     """
 
     paddle_centers: Any
@@ -38,10 +38,10 @@ class PongParams(EnvParams):
     """Params of `Pong`.
 
     Attributes:
-      ball_max_y_speed: float32 (), rows a step, below `height`; by gymnax's rules its integer part counts.
-      paddle_y_speed: float32 (), rows a step.
-      ball_x_speed: float32 (), columns a step.
-      use_ai_policy: bool (), the right paddle follows the ball; gymnax's rules only.
+      ball_max_y_speed: float32 (), rows per step, below `height`; with gymnax's rules it is rounded down.
+      paddle_y_speed: float32 (), rows per step.
+      ball_x_speed: float32 (), columns per step.
+      use_ai_policy: bool (), whether the right paddle follows the ball; with gymnax's rules only.
       max_steps_in_episode: int32 ().
     """
 
@@ -53,11 +53,11 @@ class PongParams(EnvParams):
 
 
 class PongStart(NamedTuple):
-    """What the start of an episode draws with gymnax's rules; a step draws nothing.
+    """The random draws for the start of an episode with gymnax's rules; steps are not random.
 
     Attributes:
-      to_right: bool (), where the ball goes.
-      y_velocity: int32 (), its rows a step.
+      to_right: bool (), whether the ball moves to the right.
+      y_velocity: int32 (), rows per step.
     """
 
     to_right: jax.Array
@@ -73,23 +73,23 @@ class Pong(Environment[PongState, PongParams]):
     The board has rows from 0 at the top and columns from 0 at the left, and a paddle of 2 `paddle_half_height` + 1 rows
     in its first and in its last column. In a step the paddles move, by `paddle_y_speed`, and the ball by its velocity;
     above the first and below the last row it is reflected. Then a paddle close to the ball's row may hit it: the left
-    one in columns up to 1, the right one in those beyond `width` - 2. A hit mirrors the ball's column, turns it round
-    in x, and adds to its velocity in y how far it is off the paddle's centre, in half paddle heights, up to
-    `ball_max_y_speed`. A ball that has left the board to one side is a point for the player on the other.
+    one in columns up to 1, the right one in those beyond `width` - 2. A hit mirrors the ball's column and reverses its
+    velocity in x. Its velocity in y grows by its distance below the paddle's center, in half paddle heights, up to
+    `ball_max_y_speed` either way. A ball that leaves the board at one side is a point for the player on the other.
 
     `rules` chooses between two games:
 
     - "gymnax", the default: the agent plays the left paddle, and the right one follows the ball (with `use_ai_policy`
       off, it moves as the agent's does). Paddles stay on the board; a hit rounds the velocity in y to an integer,
-      halves to even. The ball starts in the middle, to the left or to the right, with any integer up to
-      `ball_max_y_speed` for its velocity in y, all alike: the original has one start and a note that its direction
-      should be random.
-    - "original": the agent plays both paddles. They are twice as fast and may leave the board, by twice their half
-      height; velocities are real numbers. The ball always starts to the right, level.
+      halves to even. The ball starts in the middle, to the left or to the right, and its velocity in y is uniform over
+      the integers up to `ball_max_y_speed` either way: the original has one start and a note that its direction should
+      be random.
+    - "original": the agent plays both paddles. They are twice as fast and may leave the board by twice their half
+      height; velocities are not rounded. The ball always starts to the right, with velocity 0 in y.
 
     Observation: bool (height, width, 3), whether a cell shows a paddle, the ball, the ball one step before. "original":
-      uint8 (1, height, width), 0 for nothing, 1 for a paddle, 2 for the ball. What is off the board shows at its edge.
-    Action: 0 nothing, 1 up, 2 down. "original": int32 (2,), such a number for the left and one for the right paddle.
+      uint8 (1, height, width), 0 for nothing, 1 for a paddle, 2 for the ball. Pieces off the board show at its edge.
+    Action: 0 nothing, 1 up, 2 down. "original": int32 (2,), one of these for the left and one for the right paddle.
     Reward: 1 for a point won, -1 for one lost. "original": 1 for each step without a point, as one agent plays both
       sides.
     Termination: a point. A step after that changes nothing and earns 0.
@@ -102,11 +102,11 @@ class Pong(Environment[PongState, PongParams]):
     Attributes:
       width: columns of the board, at least 4.
       height: rows of the board, at least those of a paddle.
-      paddle_half_height: rows of a paddle on either side of its centre, at least 1.
+      paddle_half_height: rows of a paddle on either side of its center, at least 1.
       rules: "gymnax" or "original".
 
     Raises:
-      ValueError: an option is out of its range.
+      ValueError: an option is out of range.
     """
 
     render_fps = 20
@@ -175,9 +175,9 @@ class Pong(Environment[PongState, PongParams]):
         self, state: PongState, action: jax.Array, draws: jax.Array, params: PongParams
     ) -> tuple[PongState, jax.Array, jax.Array]:
         paddles = self._move_paddles(state, action, params)
-        ball = self._off_paddles(self._off_walls(_move_ball(state)), paddles, params)
-        won, lost = self._point(ball.x)
-        was_over = jnp.logical_or(*self._point(state.ball_position[1]))
+        ball = self._bounce_off_paddles(self._bounce_off_walls(_move_ball(state)), paddles, params)
+        won, lost = self._points(ball.x)
+        was_over = jnp.logical_or(*self._points(state.ball_position[1]))
         if self.rules == "gymnax":
             reward = won.astype(jnp.float32) - lost.astype(jnp.float32)
         else:
@@ -199,7 +199,7 @@ class Pong(Environment[PongState, PongParams]):
 
     @property
     def _paddle_range(self) -> tuple[int, int]:
-        """Where a paddle's centre can be."""
+        """The least and the greatest row of a paddle's center."""
         half = self.paddle_half_height
         return (half, self.height - 1 - half) if self.rules == "gymnax" else (-2 * half, self.height + 2 * half)
 
@@ -213,7 +213,7 @@ class Pong(Environment[PongState, PongParams]):
         )
 
     def _move_paddles(self, state: PongState, action: jax.Array, params: PongParams) -> tuple[jax.Array, jax.Array]:
-        """The new centres of the left and the right paddle."""
+        """The new centers of the left and the right paddle."""
         left, right = state.paddle_centers[0], state.paddle_centers[1]
 
         def move(center: jax.Array, direction: Any) -> jax.Array:
@@ -226,13 +226,13 @@ class Pong(Environment[PongState, PongParams]):
         copies = move(right, _direction(action))
         return move(left, _direction(action)), jnp.where(params.use_ai_policy, follows, copies)
 
-    def _off_walls(self, ball: _Ball) -> _Ball:
+    def _bounce_off_walls(self, ball: _Ball) -> _Ball:
         """Reflects a ball above the first or below the last row."""
         above, below = ball.y < 0, ball.y >= self.height
         y = jnp.where(above, -ball.y, jnp.where(below, 2 * (self.height - 1) - ball.y, ball.y))
         return ball._replace(y=y, y_velocity=jnp.where(above | below, -ball.y_velocity, ball.y_velocity))
 
-    def _off_paddles(self, ball: _Ball, paddles: tuple[jax.Array, jax.Array], params: PongParams) -> _Ball:
+    def _bounce_off_paddles(self, ball: _Ball, paddles: tuple[jax.Array, jax.Array], params: PongParams) -> _Ball:
         """Reflects a ball that a paddle hits."""
         half, off_left, off_right = self.paddle_half_height, ball.y - paddles[0], ball.y - paddles[1]
         by_left = (ball.x <= 1) & (jnp.abs(off_left) <= half)
@@ -241,18 +241,18 @@ class Pong(Environment[PongState, PongParams]):
         return _Ball(
             y=ball.y,
             x=jnp.where(by_left, 2 - ball.x, jnp.where(by_right, 2 * (self.width - 2) - ball.x, ball.x)),
-            y_velocity=jnp.where(hit, self._turned(ball.y_velocity + off / half, params), ball.y_velocity),
+            y_velocity=jnp.where(hit, self._limited(ball.y_velocity + off / half, params), ball.y_velocity),
             x_velocity=jnp.where(hit, -ball.x_velocity, ball.x_velocity),
         )
 
-    def _turned(self, y_velocity: jax.Array, params: PongParams) -> jax.Array:
-        """A velocity within what the rules allow."""
+    def _limited(self, y_velocity: jax.Array, params: PongParams) -> jax.Array:
+        """The velocity after a hit, within its limits; with gymnax's rules rounded."""
         if self.rules == "original":
             return jnp.clip(y_velocity, -params.ball_max_y_speed, params.ball_max_y_speed)
         fastest = jnp.floor(params.ball_max_y_speed)
         return jnp.round(jnp.clip(y_velocity, -fastest, fastest))
 
-    def _point(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def _points(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Whether a ball in this column is a point for the left player, and for the right one."""
         return x >= self.width, x < 0
 
@@ -263,8 +263,8 @@ class _Ball(NamedTuple):
     Attributes:
       y: row.
       x: column.
-      y_velocity: rows a step.
-      x_velocity: columns a step.
+      y_velocity: rows per step.
+      x_velocity: columns per step.
     """
 
     y: jax.Array
@@ -279,5 +279,5 @@ def _move_ball(state: PongState) -> _Ball:
 
 
 def _direction(action: jax.Array) -> jax.Array:
-    """Where an action moves a paddle: -1, 0 or 1."""
+    """The rows that an action moves a paddle by: -1, 0 or 1."""
     return (action == 2).astype(jnp.float32) - (action == 1).astype(jnp.float32)

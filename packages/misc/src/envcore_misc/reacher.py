@@ -33,14 +33,14 @@ class ReacherState(EnvState):
 
 @struct.dataclass
 class ReacherParams(EnvParams):
-    """Params of `Reacher`; those that are None here have their values from `Reacher.default_params`.
+    """Params of `Reacher`; `Reacher.default_params` sets those that are None here.
 
     Attributes:
       torque_scale: float32 (), rad/s^2 for a torque of 1.
       dt: float32 (), s.
       link_lengths: float32 (num_joints,), 1 each.
       goal_low: float32 (2,), least x and y of a goal, -num_joints each.
-      goal_high: float32 (2,), greatest, num_joints each.
+      goal_high: float32 (2,), greatest x and y, num_joints each.
       max_steps_in_episode: int32 ().
     """
 
@@ -53,7 +53,7 @@ class ReacherParams(EnvParams):
 
 
 class ReacherStart(NamedTuple):
-    """What the start of an episode draws, float32 in [0, 1) each; a step draws nothing.
+    """The random draws for the start of an episode, float32 in [0, 1) each; steps are not random.
 
     Attributes:
       angles: (num_joints,).
@@ -74,14 +74,15 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     Templated deep learning for inter-framework portability".
 
     The arm is anchored at the origin; each link of length `link_lengths` begins where the one before ends. Angles are
-    absolute: of each link from the x axis, not from its neighbour. So a torque turns one link and carries the others
-    along, and there is no inertia but the unit one: the action times `torque_scale` is the angular acceleration. One
-    step of semi-implicit Euler lasts `dt`. Nothing is clipped, wrapped or damped.
+    absolute: of each link from the x axis, not from the link before. So a torque turns one link and moves the links
+      after
+    it. Every link has unit inertia: the action times `torque_scale` is the angular acceleration. One step of
+    semi-implicit Euler lasts `dt`. Nothing is clipped, wrapped or damped.
 
     An episode's task is its goal, uniform between `goal_low` and `goal_high`, by default the square around the arm's
-    reach, whose corners the arm cannot reach. The angles start uniform on [-pi, pi), the velocities on [-1, 1). A goal
-    with `goal_low` equal to `goal_high` is the same in every episode; `vmap` over params plays a batch of such tasks,
-    or of arms.
+    reach, whose corners the arm cannot reach. The angles start uniform on [-pi, pi), the velocities on [-1, 1). If
+    `goal_low` equals `goal_high`, every episode has the same goal; `vmap` over params runs a batch of such tasks, or of
+    arms.
 
     Observation: float32 (3 num_joints + 2,), cosines of all angles, sines of all angles, angular velocities in rad/s, x
       and y of the goal.
@@ -90,14 +91,14 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     Termination: never. Truncation: after 100 steps, gymnax's limit.
 
     Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`), and can
-    observe an arm of two joints only, as can gymnax; `link_lengths`, all 1 there, and the goal's bounds are numbers in
-    its code. It has no masses. Angles and velocities are float32.
+    observe an arm of two joints only, like gymnax; `link_lengths`, all 1 there, and the goal's bounds are constants in
+    its code. Angles and velocities are float32.
 
     Attributes:
       num_joints: how many links the arm has, at least 1.
 
     Raises:
-      ValueError: there is no joint.
+      ValueError: `num_joints` is less than 1.
     """
 
     differentiable: ClassVar[bool] = True
@@ -136,7 +137,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         )
 
     def draw_start(self, key: jax.Array, params: ReacherParams) -> ReacherStart:
-        # Stored once, as the reward is, or XLA CPU hashes anew for each field: together 48 in place of 141 ns a step
+        # Stored once, like the reward, or XLA hashes again for each field on CPU: 48 instead of 141 ns per step
         # (2,048 environments).
         units = compute_once(lambda key: random.unit(random.bits(key, (2 * self.num_joints + 2,))), key)
         return ReacherStart(units[: self.num_joints], units[self.num_joints : -2], units[-2:])
@@ -164,6 +165,6 @@ class Reacher(Environment[ReacherState, ReacherParams]):
 
 
 def _proximity(angles: jax.Array, link_lengths: jax.Array, goal_xy: jax.Array) -> jax.Array:
-    """What an arm earns: 1 with its end on the goal, less with the distance."""
+    """The reward: 1 if the arm's end is on the goal, less with distance."""
     x, y = (link_lengths * trig.cos(angles)).sum(), (link_lengths * trig.sin(angles)).sum()
     return jnp.exp(-((x - goal_xy[0]) ** 2) - (y - goal_xy[1]) ** 2)

@@ -35,14 +35,14 @@ class SwimmerState(EnvState):
 
 @struct.dataclass
 class SwimmerParams(EnvParams):
-    """Params of `Swimmer`; those that are None here have their values from `Swimmer.default_params`.
+    """Params of `Swimmer`; `Swimmer.default_params` sets those that are None here.
 
     Attributes:
       dt: float32 (), s.
       goal_low: float32 (2,), least x and y of a goal, -1 each.
-      goal_high: float32 (2,), greatest, 1 each.
+      goal_high: float32 (2,), greatest x and y, 1 each.
       urchin_low: float32 (num_urchins, 2), least x and y of each urchin, -1.
-      urchin_high: float32 (num_urchins, 2), greatest, 1.
+      urchin_high: float32 (num_urchins, 2), greatest x and y, 1.
       max_steps_in_episode: int32 ().
     """
 
@@ -55,7 +55,7 @@ class SwimmerParams(EnvParams):
 
 
 class SwimmerStart(NamedTuple):
-    """What the start of an episode draws, float32 in [0, 1) each; a step draws nothing.
+    """The random draws for the start of an episode, float32 in [0, 1) each; steps are not random.
 
     Attributes:
       urchin_xys: (num_urchins, 2).
@@ -70,17 +70,17 @@ class SwimmerStart(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Swimmer(Environment[SwimmerState, SwimmerParams]):
-    """Swimmer-misc: swim to a goal and stay there, at a distance from the urchins on the way.
+    """Swimmer-misc: swim to a goal and stay there, and keep away from the urchins.
 
     Original: `ivy_gym/swimmer.py` of Ivy's gym (github.com/ivy-llc/gym, once unifyai/gym), Lenton et al. (2021), "Ivy:
     Templated deep learning for inter-framework portability".
 
     The swimmer is a point of unit mass in the plane; the action is the force on it. One step of semi-implicit Euler
-    lasts `dt`. Nothing is clipped or damped, and urchins do not stop the swimmer: they take the reward away.
+    lasts `dt`. Nothing is clipped or damped, and urchins do not stop the swimmer: they reduce the reward.
 
     An episode's task is its goal and its urchins. The goal is uniform between `goal_low` and `goal_high`, each urchin
     between its row of `urchin_low` and of `urchin_high`, by default all on the square [-1, 1); there the swimmer starts
-    too, at rest. Bounds that are equal fix a place for every episode; `vmap` over params plays a batch of such tasks.
+    too, at rest. Equal bounds fix a place for every episode; `vmap` over params runs a batch of such tasks.
 
     Observation: float32 (2 num_urchins + 6,), x and y of each urchin, of the swimmer, of its velocity, of the goal.
     Action: float32 (2,) in [-1, 1], the force in x and y.
@@ -89,13 +89,13 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     Termination: never. Truncation: after 500 steps, gymnax's limit.
 
     Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`); the bounds of
-    goal and urchins are numbers in its code. Positions and velocities are float32. gymnax has the same rules.
+    goal and urchins are constants in its code. Positions and velocities are float32. gymnax has the same rules.
 
     Attributes:
-      num_urchins: how many urchins there are, at least 0.
+      num_urchins: number of urchins, at least 0.
 
     Raises:
-      ValueError: their number is negative.
+      ValueError: `num_urchins` is negative.
     """
 
     differentiable: ClassVar[bool] = True
@@ -135,7 +135,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
         )
 
     def draw_start(self, key: jax.Array, params: SwimmerParams) -> SwimmerStart:
-        # Stored once, as the reward is, or XLA CPU hashes anew for each field: together 58 in place of 240 ns a step
+        # Stored once, like the reward, or XLA hashes again for each field on CPU: 58 instead of 240 ns per step
         # (2,048 environments).
         units = compute_once(lambda key: random.unit(random.bits(key, (2 * self.num_urchins + 4,))), key)
         return SwimmerStart(units[:-4].reshape(-1, 2), units[-4:-2], units[-2:])
@@ -164,7 +164,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
 
 
 def _proximity(xy: jax.Array, goal_xy: jax.Array, urchin_xys: jax.Array) -> jax.Array:
-    """What a place earns: 1 on the goal, less with the distance from it, and less near urchins."""
+    """The reward: 1 on the goal, less with distance from it and near urchins."""
     safety = jnp.prod(1 - jnp.exp(-30 * _distance_squared(xy[None], urchin_xys)))
     return jnp.exp(-0.5 * _distance_squared(xy, goal_xy)) * safety
 

@@ -1,6 +1,6 @@
 """The rules of Seaquest's fish and submarines: how they spawn, move, shoot, hit the player and are shot.
 
-A module of its own because here all enemies are handled at once, as bits of words (see `slots`).
+All enemies are handled at once, as bits of words (see `slots`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def places_to_spawn(
 def bullets_hit(
     alive: jax.Array, is_sub: jax.Array, x: Number, row: Number, bullets: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """The player's bullets move, the newest first, and hit the oldest fish in their cell, or else submarine.
+    """The player's bullets move, the newest first; each hits the oldest fish in its cell, or else submarine.
 
     Returns the mask of the enemies that are hit, and the bullets that are left.
 
@@ -54,11 +54,11 @@ def bullets_hit(
 def enemies_collide(
     enemies: Enemies, bullets: jax.Array, sub_x: jax.Array, sub_y: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Whom the enemies and their bullets run into, before and after they move.
+    """What the enemies and their bullets hit, before and after they move.
 
-    Returns the mask of those that die of moving into a bullet, the player's bullets that are left, and whether the
-    player is hit. Submarines move before fish and the newest first, so the newest submarine, or else fish, takes the
-    bullet that several move into. One that hits the player takes none.
+    Returns the mask of the enemies that die by moving into a bullet, the player's bullets that are left, and whether
+    the player is hit. Submarines move before fish and the newest first, so the newest submarine, or else fish, takes
+    the bullet that several move into. An enemy that hits the player takes none.
     """
     moves, x = _move(enemies)
     near = _in_row(enemies.row, sub_y)
@@ -79,7 +79,7 @@ def enemies_collide(
 
 
 def move_enemies(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> Enemies:
-    """The enemies after their moves and shots, those that moved into a bullet being `dead`: they too shoot."""
+    """The enemies after their moves and shots, without the `dead`, which moved into a bullet but still shoot."""
     moves, x = _move(enemies)
     fires = _fires(enemies)
     _, (bullet, bullet_x) = _enemy_bullets(enemies, moves, x)
@@ -94,7 +94,7 @@ def move_enemies(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> En
 
 
 def enemy_rows(enemies: Enemies) -> tuple[jax.Array, jax.Array]:
-    """Where they are: uint32 (8,) with trails, enemy bullets and fish in ten bits each, and one with submarines."""
+    """The enemies' cells: uint32 (8,) with trails, enemy bullets and fish in ten bits each, and one with submarines."""
     in_row = slots.equal(enemies.row, np.arange(NUM_ROWS, dtype=np.int32))
     none = enemies.alive ^ enemies.alive
     at = [none, *(enemies.alive & slots.equal(enemies.x, x) for x in range(SIDE)), none]
@@ -104,7 +104,7 @@ def enemy_rows(enemies: Enemies) -> tuple[jax.Array, jax.Array]:
     subs = [mask & enemies.is_sub for mask in at[1:-1]]
 
     def board(columns: list[jax.Array]) -> jax.Array:
-        # The minimum is whether there is any: it vectorises, and comparisons do not.
+        # The minimum tells whether there is any: it vectorizes, and comparisons do not.
         found = [jnp.minimum(in_row & column, np.uint32(1)) for column in columns]
         return slots.union([lax.shift_left(cell, np.uint32(x)) for x, cell in enumerate(found)])
 
@@ -120,17 +120,17 @@ def _at(x: Number, row: Number, at_x: jax.Array, at_y: jax.Array) -> jax.Array:
 
 
 def _outside(x: Number) -> jax.Array:
-    """Whose x is 10 or 11, or -1 or -2, which are 15 and 14 in four bits."""
+    """The objects with x of 10 or 11, or of -1 or -2, which are 15 and 14 in four bits."""
     return x[3] & x[1]
 
 
 def _advance(enemies: Enemies, x: Number, mask: jax.Array) -> Number:
-    """The columns once those of the mask have moved by a cell, each in its enemy's direction."""
+    """The columns after those of the mask have moved by one cell, each in its enemy's direction."""
     return slots.decrease(slots.increase(x, mask & enemies.right), mask & ~enemies.right)
 
 
 def _move(enemies: Enemies) -> tuple[jax.Array, Number]:
-    """Who moves, and where all are then."""
+    """The mask of the enemies that move, and all columns after it."""
     moves = enemies.alive & slots.equal(enemies.move_timer, 0)
     return moves, _advance(enemies, enemies.x, moves)
 
@@ -140,7 +140,7 @@ def _fires(enemies: Enemies) -> jax.Array:
 
 
 def _enemy_bullets(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[jax.Array, Number]]:
-    """The enemies' bullets once the submarines have shot, and once the bullets have moved.
+    """The enemies' bullets after the submarines have shot, and after the bullets have moved.
 
     A submarine that has left the board still shoots, from outside and outward.
     """

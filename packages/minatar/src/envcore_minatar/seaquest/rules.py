@@ -50,7 +50,7 @@ _FIRST_MOVE_SPEED, _LAST_MOVE_SPEED = 5, 2
 
 
 class SeaquestDraws(NamedTuple):
-    """What is random in a step: the enemy and the diver that spawn, if it is time."""
+    """The random draws of a step: the enemy and the diver that spawn if it is time."""
 
     enemy_right: Any  # bool, from the left and to the right
     enemy_is_sub: Any  # bool
@@ -63,31 +63,31 @@ class SeaquestDraws(NamedTuple):
 class Seaquest(Game[SeaquestState, SeaquestDraws]):
     """Seaquest-MinAtar: steer a submarine, shoot fish and submarines, and bring up divers in time.
 
-    Original: MinAtar 1.0.15 `environments/seaquest.py` played through `Environment`, Young & Tian (2019), "MinAtar: an
+    Original: MinAtar 1.0.15 `environments/seaquest.py` run through its `Environment`, Young & Tian (2019), "MinAtar: an
       Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
-    The player moves one cell a step between the surface, row 0, and row 8, and may shoot every fifth step. A bullet
-    flies one cell a step and kills the first enemy that it hits or that runs into it. Enemies spawn at either side in
-    rows 1 to 8, every 20 steps at first, a third of them submarines; none spawns in a row where one comes the other
+    The player moves one cell per step between the surface, row 0, and row 8, and may shoot every fifth step. A bullet
+    flies one cell per step and kills the first enemy that it hits or that runs into it. Enemies spawn at either side in
+    rows 1 to 8, every 20 steps at first, a third of them submarines; none spawns in a row where one moves the other
     way. They move every sixth step at first, and submarines shoot every eleventh. A diver spawns every 30 steps and
     moves every sixth; the player picks up those it meets, six at most. A touch of an enemy or its bullet ends the
     episode.
 
-    Under water the oxygen falls by one a step. At the surface it is filled up to 200, which takes one diver; six divers
-    are brought up at once, for a reward, and leave the count at -1. Surfacing with exactly none ends the episode, with
-    less than none it does not. With `difficulty_ramping` enemies spawn a step more often with every surfacing, down to
-    every step, and move a step faster with every second one, down to every third step.
+    Under water the oxygen falls by one per step. Surfacing refills it to 200 and takes one diver. With six divers it
+    rescues all six, for a reward, and then still takes one, so the count becomes -1. Surfacing with exactly 0 divers
+    ends the episode; with a negative count it does not. With `difficulty_ramping` enemies spawn a step more often with
+    every surfacing, down to every step, and move a step faster with every second one, down to every third step.
 
-    With probability `sticky_action_prob` a step executes the action executed last instead of the given one.
+    With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
     Observation: bool (10, 10, 10), rows and columns of the player's front and back, its bullets, the last places of
       enemies and divers, enemy bullets, fish, submarines, a gauge of oxygen, a gauge of divers on board, divers.
     Action: 0 nothing, 1 left, 2 up, 3 right, 4 down, 5 fire; the full set has the same six.
     Reward: 1 for an enemy shot; up to 10 for six divers brought up, one for 20 of oxygen left, rounded down.
-    Termination: the player is hit, is out of oxygen, or surfaces with exactly no diver. A step after that changes
+    Termination: the player is hit, is out of oxygen, or surfaces with exactly 0 divers. A step after that changes
       nothing. There is no time limit.
 
-    Deviations: none. As in the original, the action executed last survives a reset.
+    Deviations: none. As in the original, the last executed action survives a reset.
     """
 
     minimal_actions = (NOTHING, LEFT, UP, RIGHT, DOWN, FIRE)
@@ -120,7 +120,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         return SeaquestDraws(right == 1, kind == 0, row, diver_right == 1, diver_row)
 
     def execute(self, state: SeaquestState, action: jax.Array, draws: SeaquestDraws) -> tuple[SeaquestState, jax.Array]:
-        # Stored, or XLA computes the action again, from random words on, for each of thirty leaves.
+        # Stored, or XLA computes the action again from random words for each of thirty leaves.
         return super().execute(state, compute_once(lambda action: action, action), draws)
 
     def play(self, state: SeaquestState, action: jax.Array, draws: SeaquestDraws) -> tuple[SeaquestState, jax.Array]:

@@ -1,6 +1,6 @@
-"""What a state of Seaquest holds, where the original keeps five lists.
+"""The state of Seaquest, which replaces the original's five lists.
 
-A module of its own because the original's five lists take many lines here: enemies are bits of words (see `slots`).
+Enemies are bits of words (see `slots`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NO_WORD = np.uint32(0)
 
 @bit_fields.dataclass
 class Bullet(Word):
-    """A bullet of the player's, or all zeros for none."""
+    """A bullet of the player, or all zeros if there is none."""
 
     flies = bits(1, "There is a bullet.")
     right = bits(1, "It flies to the right.")
@@ -30,7 +30,7 @@ class Bullet(Word):
 
 @bit_fields.dataclass
 class Diver(Word):
-    """A diver in the water, or all zeros for none."""
+    """A diver in the water, or all zeros if there is none."""
 
     swims = bits(1, "There is a diver.")
     right = bits(1, "It swims to the right.")

@@ -1,4 +1,4 @@
-"""What Seaquest's observation shows, and where: three words of bits a row, and a mask for each cell and word."""
+"""Observations of Seaquest: three words of bits per row, and a mask for each cell and word."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHOWN = {
 def observe_sea(state: SeaquestState) -> jax.Array:
     """The observation, bool (10, 10, 10)."""
     water = compute_once(_water, state.enemies, state.divers)
-    first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # vectorises alone
+    first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # vectorizes only by itself
     third = compute_once(_player_and_gauges, state.replace(time=None, pace=None, divers=None, enemies=None))
     return expand_once(_expand, first, second, third)
 
@@ -60,13 +60,13 @@ def _water(enemies: Enemies, divers: tuple[jax.Array, jax.Array]) -> tuple[jax.A
 
 def _player_and_gauges(state: SeaquestState) -> jax.Array:
     """The third word: uint32 (10,)."""
-    # Facing right it has come from the left, so that its back is on the board, and the other way round.
+    # The back is on the board: the player faces away from the side that it came from.
     front, back = bit(state.sub_x), bit(10 + state.sub_x - ahead(state.sub_or))
     shown = _in_row(SIDE, state.sub_y, front | back)
     for bullet in split_bullets(state.f_bullets):
         shown = shown | _in_row(SIDE, bullet.y, jnp.where(bullet.flies, bit(20 + bullet.x), NO_WORD))
     oxygen = bit(oxygen_cells(jnp.maximum(state.oxygen, 0))) - np.uint32(1)
-    divers = bit(19) - bit(19 - jnp.maximum(state.diver_count, 0))  # from the right; of a negative count, none
+    divers = bit(19) - bit(19 - jnp.maximum(state.diver_count, 0))  # from the right; none if the count is negative
     return shown | _in_row(SIDE, jnp.int32(SIDE - 1), oxygen | divers)
 
 
