@@ -189,7 +189,8 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return spaces.Dict({"pos": place, "goal": place, "time": spaces.COUNT})
 
     def draw_start(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsStart:
-        return FourRoomsStart(*random.digits(random.bits(key), len(_CELLS), len(_CELLS) - 1))
+        word = compute_once(random.bits, key)  # one for both cells
+        return FourRoomsStart(*random.digits(word, len(_CELLS), len(_CELLS) - 1))
 
     def init_state(self, draws: FourRoomsStart, params: FourRoomsParams) -> FourRoomsState:
         cells = compute_once(self._start_cells, draws, params)
