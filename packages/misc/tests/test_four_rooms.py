@@ -23,14 +23,13 @@ def at(row: int, column: int) -> dict[str, Any]:
     return {"pos": (row, column), "goal": (8, 9)}
 
 
-def astray(chance: Any, direction: Any) -> FourRoomsDraws:
-    return FourRoomsDraws(chance, direction)
+def astray(direction: Any) -> FourRoomsDraws:
+    return FourRoomsDraws(direction)
 
 
-to, STRAIGHT = at, astray(0.99, UP)
+to, STRAIGHT = at, astray(-1)
 
 
-# Another direction by a chance below 4/9.
 @rules(
     ("up", at(2, 2), UP, STRAIGHT, to(1, 2), 0, False),
     ("right", at(2, 2), RIGHT, STRAIGHT, to(2, 3), 0, False),
@@ -45,22 +44,13 @@ to, STRAIGHT = at, astray(0.99, UP)
     ("the fourth door", at(10, 7), LEFT, STRAIGHT, to(10, 6), 0, False),
     ("the goal ends it", at(8, 8), RIGHT, STRAIGHT, to(8, 9), 1, True),
     ("beyond the goal it goes on", at(8, 9), RIGHT, STRAIGHT, to(8, 10), 0, False),
-    ("the step goes astray", at(2, 2), UP, astray(0.4444, LEFT), to(2, 1), 0, False),
-    ("or not", at(2, 2), UP, astray(0.4445, LEFT), to(1, 2), 0, False),
-    ("it may find the goal by that", at(8, 8), UP, astray(0.0, RIGHT), to(8, 9), 1, True),
-    ("or miss it", at(8, 8), RIGHT, astray(0.0, UP), {}, 0, False),
-    ("the other direction may be the same", at(2, 2), UP, astray(0.0, UP), to(1, 2), 0, False),
+    ("the step goes astray", at(2, 2), UP, astray(LEFT), to(2, 1), 0, False),
+    ("it may find the goal by that", at(8, 8), UP, astray(RIGHT), to(8, 9), 1, True),
+    ("or miss it", at(8, 8), RIGHT, astray(UP), {}, 0, False),
+    ("the other direction may be the same", at(2, 2), UP, astray(UP), to(1, 2), 0, False),
 )
 def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
     check_rule(FourRooms(), before, action, draws, after, reward, end)
-
-
-@rules(
-    ("with fail_prob of 1/4 by a chance below 1/3", at(2, 2), UP, astray(0.333, LEFT), to(2, 1), 0, False),
-    ("else not", at(2, 2), UP, astray(0.334, LEFT), to(1, 2), 0, False),
-)
-def test_a_smaller_fail_prob(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
-    check_rule(FourRooms(), before, action, draws, after, reward, end, fail_prob=0.25)
 
 
 def is_free(row: int, column: int) -> bool:
@@ -78,10 +68,10 @@ FREE = [cell for cell in itertools.product(range(13), repeat=2) if is_free(*cell
 
 
 def original_step(
-    pos: tuple[int, int], goal: tuple[int, int], action: int, chance: float, direction: int, fail_prob: float
+    pos: tuple[int, int], goal: tuple[int, int], action: int, astray: int
 ) -> tuple[tuple[int, int], int, bool]:
-    if chance < fail_prob * 4 / 3:
-        action = direction
+    if astray >= 0:
+        action = astray
     down, right = DIRECTIONS[action]
     target = (pos[0] + down, pos[1] + right)
     pos = target if is_free(*target) else pos
@@ -121,9 +111,7 @@ def test_whole_games(env: FourRooms, fail_prob: float) -> None:
         now = {name: column[game] for name, column in steps.items()}
         pos, goal, time, expected = as_place(now["pos"][0]), as_place(now["goal"][0]), 0, []
         for i in range(1200):
-            pos, reward, done = original_step(
-                pos, goal, now["action"][i], now["chance"][i], now["direction"][i], fail_prob
-            )
+            pos, reward, done = original_step(pos, goal, now["action"][i], now["astray"][i])
             time += 1
             expected.append([*pos, *goal, reward, done, time >= limit])
             if done or time >= limit:
@@ -151,33 +139,31 @@ def test_the_map() -> None:
 def test_every_move() -> None:
     """From every cell, each action, and each direction in its place."""
     env, params = FourRooms(), FourRooms().default_params
-    cells, actions, directions, astray = np.array(list(itertools.product(range(104), range(4), range(4), (0, 1)))).T
+    cells, actions, directions = np.array(list(itertools.product(range(104), range(4), range(-1, 4)))).T
     pos = np.array(FREE)[cells]
     goal = np.array(FREE)[(cells * 7 + 1) % 104]
 
-    def step(pos: Any, goal: Any, action: Any, direction: Any, chance: Any) -> Any:
-        draws = FourRoomsDraws(chance, direction)
-        after, reward, terminated = env.transition(FourRoomsState(pos=pos, goal=goal), action, draws, params)
+    def step(pos: Any, goal: Any, action: Any, direction: Any) -> Any:
+        state, draws = FourRoomsState(pos=pos, goal=goal), FourRoomsDraws(direction)
+        after, reward, terminated = env.transition(state, action, draws, params)
         return after.pos, after.goal, reward, terminated
 
-    chance = np.where(astray == 1, 0.4444, 0.4445)
     results = jax.jit(jax.vmap(step))(
         jnp.asarray(pos, jnp.int32),
         jnp.asarray(goal, jnp.int32),
         jnp.asarray(actions, jnp.int32),
         jnp.asarray(directions, jnp.int32),
-        jnp.asarray(chance, jnp.float32),
     )
     moved, same_goal, reward, terminated = map(np.asarray, results)
     np.testing.assert_array_equal(same_goal, goal)
     for i in range(len(pos)):
         here, there = as_place(pos[i]), as_place(goal[i])
-        expected = original_step(here, there, actions[i], chance[i], directions[i], 1 / 3)
+        expected = original_step(here, there, actions[i], directions[i])
         assert (as_place(moved[i]), reward[i], terminated[i]) == expected
     assert terminated.any()
 
 
-ALL_STARTS = np.array(list(itertools.product(range(104), range(103))))
+NUM_STARTS = 104 * 103
 
 
 @pytest.mark.parametrize("draws_pos", [False, True])
@@ -188,7 +174,7 @@ def test_starts(draws_pos: bool, draws_goal: bool, pos_fixed: tuple[int, int]) -
     env = FourRooms(pos_fixed=pos_fixed)
     params = env.default_params.replace(resample_init_pos=draws_pos, resample_goal_pos=draws_goal)
     params = jax.tree.map(jnp.asarray, params)
-    starts = FourRoomsStart(*jnp.asarray(ALL_STARTS.T, jnp.int32))
+    starts = FourRoomsStart(jnp.arange(NUM_STARTS))
     states = jax.jit(jax.vmap(env.init_state, (0, None)))(starts, params)
     counts: dict[Any, int] = {}
     for pair in zip(map(tuple, states.pos.tolist()), map(tuple, states.goal.tolist()), strict=True):
@@ -197,7 +183,7 @@ def test_starts(draws_pos: bool, draws_goal: bool, pos_fixed: tuple[int, int]) -
     allowed_pos = FREE if draws_pos else [pos_fixed]
     allowed_goals = FREE if draws_goal else [(8, 9)]
     pairs = {pair for pair in itertools.product(allowed_pos, allowed_goals) if pair[0] != pair[1]}
-    assert counts == dict.fromkeys(pairs, len(ALL_STARTS) // len(pairs))
+    assert counts == dict.fromkeys(pairs, NUM_STARTS // len(pairs))
 
 
 def test_resets_draw_uniformly() -> None:
@@ -212,12 +198,16 @@ def test_resets_draw_uniformly() -> None:
     assert abs(np.corrcoef(states.pos[:, 0], states.goal[:, 0])[0, 1]) < 0.04
 
 
-def test_steps_draw_uniformly_and_independently() -> None:
+@pytest.mark.parametrize("fail_prob", [0.0, 0.25, 1 / 3, 0.75])
+def test_steps_go_astray_uniformly(fail_prob: float) -> None:
+    """In every direction with the same chance, which adds up to 4/3 of `fail_prob`."""
     env, keys = FourRooms(), jax.random.split(jax.random.key(0), 40_000)
-    draws = jax.jit(jax.vmap(env.draw, (0, None)))(keys, env.default_params)
-    table = np.histogram2d(draws.chance, draws.direction, bins=(10, 4), range=((0, 1), (-0.5, 3.5)))[0]
-    assert table.sum() == 40_000
-    assert ((table - 1000) ** 2).sum() / 1000 < 39 + 4.5 * np.sqrt(78)
+    draws = jax.jit(jax.vmap(env.draw, (0, None)))(keys, env.default_params.replace(fail_prob=fail_prob))
+    counts = np.bincount(np.asarray(draws.astray) + 1, minlength=5)
+    expected = 40_000 * np.array([1 - fail_prob * 4 / 3, *[fail_prob / 3] * 4])
+    assert counts.sum() == 40_000
+    assert (counts[expected < 0.5] == 0).all()
+    assert (((counts - expected) ** 2)[expected > 0.5] / expected[expected > 0.5]).sum() < 4 + 4.5 * np.sqrt(8)
 
 
 @pytest.mark.parametrize(("fail_prob", "expected"), [(0.0, 0.0), (1 / 3, 1 / 3), (0.6, 0.6), (0.75, 0.75)])
