@@ -22,6 +22,7 @@ import lockstep
 import numpy as np
 from envcore import trees
 from envcore.engine import arguments
+from envcore.testing.compare import as_numpy
 from lockstep import ROUNDINGS, SPACING, Calls, Fields, ForcedDraws, check_agreement, our_steps
 
 FIRST, LAST = 0, 2
@@ -204,7 +205,7 @@ def check_game(made: Made, task: Task, policy: Policy, num_steps: int, seed: int
     The original resets in a step of its own, ours in the step before.
     """
     env, params = made.env, made.params
-    game = jax.tree.map(_on_host, play(env, params, task, policy, num_steps, seed))
+    game = jax.tree.map(as_numpy, play(env, params, task, policy, num_steps, seed))
     original = made.original()
     forced = ForcedDraws(slack=SPACING * np.pi)  # an offset from pi is read from a rounded sum
     raw = getattr(original, "raw_env", original)
@@ -262,12 +263,6 @@ def _obs(recording: golden.Recording) -> np.ndarray:
 def _option_names(env: Any) -> list[str]:
     own = [field.name for field in dataclasses.fields(env)]
     return own + _option_names(env.env) if "env" in own else own
-
-
-def _on_host(value: jax.Array) -> np.ndarray:
-    """The value; the words of keys, which are the draws of rules that draw nothing."""
-    is_key = jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
-    return np.asarray(jax.random.key_data(value) if is_key else value)
 
 
 def _on_device(draws: Mapping[str, np.ndarray]) -> dict[str, jax.Array]:

@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 import lockstep
 import numpy as np
+from envcore.engine import arguments
 from envcore_classic_control.acrobot import AcrobotDraws
 from lockstep import ROUNDINGS, SPACING, ForcedDraws
 
@@ -121,8 +122,8 @@ def our_steps(task: Task, env: Any, params: Any, inputs: Inputs) -> Outputs:
 
 def our_state(task: Task, env: Any, state: np.ndarray) -> Any:
     """A batch of our states with the numbers of gymnasium's, (N, fields); all other fields are 0."""
-    _, struct = jax.eval_shape(env.reset, jax.eval_shape(lambda: jax.random.key(0)))
     fields = {name: jnp.asarray(state[:, i], jnp.float32) for i, name in enumerate(task.fields)}
+    struct = arguments.state_struct(env)
     return jax.tree.map(lambda x: jnp.zeros((len(state), *x.shape), x.dtype), struct).replace(**fields)
 
 
