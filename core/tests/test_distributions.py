@@ -23,11 +23,6 @@ DAMAGED = {
 }
 
 
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
-    return FakeSite(tmp_path, monkeypatch)
-
-
 def found() -> dict[str, Copy]:
     copies = announcing("envcore.plugins")
     assert [copy.name for copy in copies] == sorted(copy.name for copy in copies)

@@ -7,7 +7,6 @@ import functools
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -17,15 +16,8 @@ from envcore.errors import InvalidArgumentError, UnknownEnvironmentError
 from envcore.registration import Registry
 from envcore.specs import EnvSpec
 from envcore.wrappers import LogWrapper
-from fake_site import FakeSite
 
 GOAL = {"goal": 7}
-
-
-@pytest.fixture
-def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
-    FakeSite(tmp_path, monkeypatch)
-    return Registry()
 
 
 def new_class(name: str = "Walk", module: str | None = "__main__", goal: int = 3) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -14,16 +13,6 @@ from envcore.environment import Environment, EnvParams
 from envcore.errors import EnvironmentLoadError, InvalidArgumentError
 from envcore.registration import Registry
 from fake_site import FakeSite
-
-
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
-    return FakeSite(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def registry(site: FakeSite) -> Registry:
-    return Registry()
 
 
 def local(registry: Registry, entry_point: str, **kwargs: Any) -> None:

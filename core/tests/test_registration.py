@@ -9,7 +9,6 @@ import threading
 import types
 import warnings
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,16 +25,6 @@ from envcore.registration import Registry
 from fake_site import FakeSite, hook, metadata_of
 
 COUNTER = ("Counter-v0", "toy:Counter")
-
-
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
-    return FakeSite(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def registry(site: FakeSite) -> Registry:
-    return Registry()
 
 
 def local(registry: Registry, entry_point: str, **kwargs: Any) -> None:

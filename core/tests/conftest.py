@@ -1,0 +1,19 @@
+"""A site of chosen plugins, and a registry of them alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from envcore.registration import Registry
+from fake_site import FakeSite
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
+    return FakeSite(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def registry(site: FakeSite) -> Registry:
+    return Registry()
