@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import envcore
@@ -140,3 +142,41 @@ def test_one_line_per_row() -> None:
     assert set(lines[1]) == {"|", "-"}
     assert lines[2] == "| CartPole-v1 | 2,048 | float32 | envcore | 42.68 | 4.90 | gymnax | 1.23 | 1.23 |"
     assert lines[3] == "| CartPole-v1 | 2,048 | float32 | envcore | 42.68 |  | gymnax |  | 1.23 |"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Another checkout of envcore, whose only program is this one's with ten times as many steps."""
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    python = tmp_path / ".venv/bin/python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    folder = tmp_path / "tools/benchmark"
+    folder.mkdir(parents=True)
+    (folder / "workloads.py").write_text(
+        "import importlib.util, sys\n"
+        f"sys.path.append({str(TOOLS / 'benchmark')!r})\n"
+        f"spec = importlib.util.spec_from_file_location('now', {str(TOOLS / 'benchmark/workloads.py')!r})\n"
+        "now = importlib.util.module_from_spec(spec)\n"
+        "spec.loader.exec_module(now)\n"
+        "VARIANTS = {'envcore': lambda env_id, num_envs, num_steps, reading: now.VARIANTS['envcore'](\n"
+        "    env_id, num_envs, 10 * num_steps, reading)}\n"
+    )
+    return tmp_path
+
+
+def test_two_versions_take_turns(workloads: Any, checkout: Path) -> None:
+    versions = importlib.import_module("versions")
+    (row,) = versions.compare(checkout, "CartPole-v1", 64, 2000, ["envcore"], repeats=3, compiles=1)
+    assert len(row["seconds"]) == 3
+    assert 0.03 < row["time_ratio"] < 0.6  # it takes a tenth of the steps
+    header, _, line = versions.markdown([row], header=True).splitlines()
+    assert header.endswith("| time after / before | compile time after / before |")
+    assert line.startswith("| CartPole-v1 | 64 | float32 | envcore | ")
+
+
+def test_a_version_that_does_not_run_ends_the_comparison(workloads: Any, checkout: Path) -> None:
+    (checkout / "tools/benchmark/workloads.py").write_text("raise SystemExit(3)")
+    versions = importlib.import_module("versions")
+    with pytest.raises(SystemExit, match="ended with status 3"):
+        versions.compare(checkout, "CartPole-v1", 8, 10, ["envcore"], repeats=1, compiles=1)

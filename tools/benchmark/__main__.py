@@ -5,17 +5,22 @@ random actions drawn inside, auto-reset. All observations of a step are stored, 
 of them, a different one each time: in their own dtype, and as float32, which networks read. It reports medians, their
 ratio, the time as a multiple of the memory floor's (a loop that only writes and carries as many numbers), and the time
 to trace and compile.
+
+With `--before CHECKOUT` it compares this checkout with another one of envcore instead, in two processes that take
+turns. Both need the same environment: `uv sync --no-default-groups --group peers` in each.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 from pathlib import Path
 
 import jax
+import report
+import versions
 from measure import measure
-from report import markdown
 from workloads import SUITES, VARIANTS, has
 
 
@@ -33,17 +38,26 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7, help="timed runs of each program")
     parser.add_argument("--compiles", type=int, default=1, help="timed compilations of each program")
     parser.add_argument("--devices", type=int, default=1, help="run on this number of devices with pmap")
+    parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="compare with this checkout of envcore")
     parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for results.json and .md")
     args = parser.parse_args()
+    if args.before and (args.devices > 1 or not (args.before / ".venv/bin/python").exists()):
+        parser.error("--before needs a checkout with a `.venv`, and one device")
     if args.devices > jax.local_device_count():
         parser.error(f"--devices {args.devices}, but JAX has {jax.local_device_count()}")
 
+    if args.before:
+        run = functools.partial(versions.compare, args.before.resolve())
+        variants, markdown = [variant for variant in args.variants if variant.startswith("envcore")], versions.markdown
+    else:
+        run, variants, markdown = functools.partial(measure, devices=args.devices), args.variants, report.markdown
+
     results = []
     for env_id in [env_id for name in args.ids for env_id in SUITES.get(name, (name,))]:
-        variants = [variant for variant in args.variants if has(variant, env_id)]
+        present = [variant for variant in variants if has(variant, env_id)]
         for num_envs in args.num_envs:
             num_steps = args.steps or max(50, min(20_000, 2_000_000 // num_envs))
-            found = measure(env_id, num_envs, num_steps, variants, args.repeats, args.compiles, args.devices)
+            found = run(env_id, num_envs, num_steps, present, args.repeats, args.compiles)
             results += found
             print(markdown(found, header=len(results) == len(found)), flush=True)
     args.out.mkdir(parents=True, exist_ok=True)
