@@ -96,13 +96,12 @@ def half(values: np.ndarray) -> np.ndarray:
 def expand_once(expand: Callable[..., jax.Array], *args: Any) -> jax.Array:
     """The observation whose cells are `expand(*args)`, bool (10, 10 * channels): bool (10, 10, channels).
 
-    There are two fusion boundaries. The inner one keeps the reshape out of the expansion, which XLA vectorizes only as
-    rows. The outer one returns flat cells, so a network's flattened `obs.astype(float32)` is a vectorized copy. Without
-    it XLA converts row by row: Freeway's float32 observations take 2.8 times as long as a plain write of their size,
-    instead of 1.2.
+    The fusion boundary keeps the reshape out of the expansion, which XLA vectorizes only as rows. It returns bytes,
+    because XLA's CPU backend converts stored bytes to float32 faster than stored bools: at 2,048 environments on one
+    core, Space Invaders and Seaquest take 0.84 to 1.0 times as long, and 1.1 to 1.5 times where bools are stored.
     """
 
-    def flat(*args: Any) -> jax.Array:
-        return compute_once(expand, *args).reshape(-1)
+    def expanded(*args: Any) -> jax.Array:
+        return expand(*args).astype(np.uint8)
 
-    return compute_once(flat, *args).reshape(SIDE, SIDE, -1)
+    return compute_once(expanded, *args).reshape(SIDE, SIDE, -1).astype(bool)
