@@ -70,7 +70,7 @@ def check_rule(
     action = arguments.checked_action(env, action, given)
     draws = jax.tree.map(lambda x: jnp.asarray(x, _DTYPES[np.asarray(x).dtype.kind]), draws)
 
-    found = _advance(env)(start, action, draws, given)
+    found = compiled_advance(env)(start, action, draws, given)
     for (path, ours), theirs in zip(
         jax.tree_util.tree_leaves_with_path(found.state), jax.tree.leaves(expected), strict=True
     ):
@@ -88,5 +88,6 @@ def _as(struct: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @functools.cache
-def _advance(env: Environment[Any, Any]) -> Any:
+def compiled_advance(env: Environment[Any, Any]) -> Any:
+    """`env.advance`, compiled once for all tables of an environment; params as `checked_params` returns them."""
     return jax.jit(env.advance)

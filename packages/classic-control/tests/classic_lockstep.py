@@ -3,13 +3,13 @@
 `our_steps` and `gymnasium_steps` take the same `Inputs` and return `Outputs`, which `check_agreement` compares.
 Gymnasium computes in float64 (MountainCarContinuous in float32 too, after its first step), envcore in float32, so
 numbers may differ by rounding: by at most `ROUNDINGS` times the spacing of float32 numbers at the size of the summands.
-A `Task` gives that size for each number.
+A `Task` gives that size for each number. All of Gymnasium's fields are in one array, its `state`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import envcore
@@ -62,12 +62,11 @@ class Outputs(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Task:
-    """The correspondence between an environment of envcore and gymnasium's with the same id.
+class Task(lockstep.Task):
+    """How an environment of ours corresponds to gymnasium's with the same id.
 
     Attributes:
       id: the environment's id.
-      fields: the fields of our state, in the order of gymnasium's state.
       obs_fields: for each number of an observation, the field that it is computed from.
       size: (before, after) -> the size of the summands of each field, (N, fields).
       thresholds: (after, size, params) -> distances (N,) to thresholds at which a flag changes or the car stops, each
@@ -77,7 +76,6 @@ class Task:
     """
 
     id: str
-    fields: tuple[str, ...]
     obs_fields: tuple[int, ...]
     size: Callable[[np.ndarray, np.ndarray], np.ndarray]
     thresholds: Callable[[np.ndarray, np.ndarray, Any], list[np.ndarray]]
@@ -106,25 +104,17 @@ def our_steps(task: Task, env: Any, params: Any, inputs: Inputs) -> Outputs:
     The rows are repeated up to `ROWS`, so that all callers share one compilation.
     """
     size, inputs = len(inputs.state), Inputs(*(np.resize(x, (ROWS, *x.shape[1:])) for x in inputs))
-    state = our_state(task, env, inputs.state).replace(time=jnp.asarray(inputs.elapsed, jnp.int32))
+    state = task.from_original({"state": inputs.state}).replace(time=jnp.asarray(inputs.elapsed, jnp.int32))
     if task is CARTPOLE:
         state = state.replace(has_fallen=jnp.asarray(inputs.has_fallen))
     action = inputs.action[:, None] if inputs.action.dtype.kind == "f" else inputs.action.astype(np.int32)
     draws = AcrobotDraws(jnp.asarray(inputs.noise, jnp.float32)) if task is ACROBOT else None
     state, results = lockstep.our_steps(env, params, state, jnp.asarray(action), draws)
     assert (np.asarray(state.time) == inputs.elapsed + 1).all()
-    after = np.stack([np.asarray(getattr(state, name), np.float64) for name in task.fields], axis=1)
     if task is CARTPOLE:
         np.testing.assert_array_equal(state.has_fallen, inputs.has_fallen | results["terminated"])
-    outputs = Outputs(after, **results)
+    outputs = Outputs(**task.to_original(state), **results)
     return Outputs(*(np.asarray(x, bool if x.dtype == bool else np.float64)[:size] for x in outputs))
-
-
-def our_state(task: Task, env: Any, state: np.ndarray) -> Any:
-    """A batch of our states with the numbers of gymnasium's, (N, fields); all other fields are 0."""
-    fields = {name: jnp.asarray(state[:, i], jnp.float32) for i, name in enumerate(task.fields)}
-    struct = arguments.state_struct(env)
-    return jax.tree.map(lambda x: jnp.zeros((len(state), *x.shape), x.dtype), struct).replace(**fields)
 
 
 def gymnasium_steps(
@@ -217,40 +207,55 @@ def _car_thresholds(after: np.ndarray, size: np.ndarray, params: Any) -> list[np
     ]
 
 
-CARTPOLE = Task(
+def _task(env_id: str, fields: tuple[str, ...], **rest: Any) -> Task:
+    """The task of states that hold the numbers of Gymnasium's state in these fields, in its order."""
+
+    def from_original(original: Mapping[str, np.ndarray]) -> Any:
+        given = {name: jnp.asarray(original["state"][:, i], jnp.float32) for i, name in enumerate(fields)}
+        struct = arguments.state_struct(envcore.make(env_id)[0])
+        zeros = jax.tree.map(lambda x: jnp.zeros((len(original["state"]), *x.shape), x.dtype), struct)
+        return zeros.replace(**given)
+
+    def to_original(state: Any) -> dict[str, np.ndarray]:
+        return {"state": np.stack([np.asarray(getattr(state, name), np.float64) for name in fields], axis=-1)}
+
+    return Task(from_original, to_original, env_id, **rest)
+
+
+CARTPOLE = _task(
     "CartPole-v1",
-    fields=("x", "x_dot", "theta", "theta_dot"),
+    ("x", "x_dot", "theta", "theta_dot"),
     obs_fields=(0, 1, 2, 3),
     size=_cartpole_size,
     thresholds=_cartpole_thresholds,
 )
-PENDULUM = Task(
+PENDULUM = _task(
     "Pendulum-v1",
-    fields=("theta", "theta_dot"),
+    ("theta", "theta_dot"),
     obs_fields=(0, 0, 1),
     size=_pendulum_size,
     thresholds=lambda after, size, params: [],
     # Rounding the angle rounds its square by at most 2 pi times as much.
     reward_size=lambda inputs, outputs: np.abs(outputs.reward) + 2 * np.pi * np.abs(inputs.state[:, 0]),
 )
-ACROBOT = Task(
+ACROBOT = _task(
     "Acrobot-v1",
-    fields=("joint_angle1", "joint_angle2", "velocity_1", "velocity_2"),
+    ("joint_angle1", "joint_angle2", "velocity_1", "velocity_2"),
     obs_fields=(0, 0, 1, 1, 2, 3),
     size=_acrobot_size,
     thresholds=_acrobot_thresholds,
     angles=(0, 1),
 )
-MOUNTAIN_CAR = Task(
-    "MountainCar-v0",
-    fields=("position", "velocity"),
-    obs_fields=(0, 1),
-    size=_car_size,
-    thresholds=_car_thresholds,
-)
-MOUNTAIN_CAR_CONTINUOUS = dataclasses.replace(
-    MOUNTAIN_CAR,
-    id="MountainCarContinuous-v0",
+_CAR: dict[str, Any] = {
+    "fields": ("position", "velocity"),
+    "obs_fields": (0, 1),
+    "size": _car_size,
+    "thresholds": _car_thresholds,
+}
+MOUNTAIN_CAR = _task("MountainCar-v0", **_CAR)
+MOUNTAIN_CAR_CONTINUOUS = _task(
+    "MountainCarContinuous-v0",
+    **_CAR,
     # XLA flushes numbers below `tiny` to 0.
     reward_size=lambda inputs, outputs: (
         100.0 * outputs.terminated

@@ -69,8 +69,8 @@ DRIFTS = {
 def test_episodes_stay_together(task: Task, policy: Policy, steps: int, bound: float) -> None:
     env, params = task.make({})
     start = first_states(env)
-    starts = np.stack([getattr(start, field) for field in task.fields], axis=1)
-    originals = [play(task, policy, state, steps, seed) for seed, state in enumerate(starts)]
+    starts = enumerate(task.to_original(start)["state"])
+    originals = [play(task, policy, state, steps, seed) for seed, state in starts]
     actions = np.stack([np.resize(original.action, LONGEST) for original in originals])
     ours = replay(task, env, params, start, actions)
     for number, original in enumerate(originals):
@@ -138,16 +138,16 @@ def play(task: Task, policy: Policy, state: np.ndarray, steps: int, seed: int) -
 def replay(task: Task, env: Any, params: Any, start: Any, actions: np.ndarray) -> Trace:
     """Our episodes under the given actions, from a batch of states, without auto-reset."""
     inputs = actions[..., None] if actions.dtype.kind == "f" else actions.astype(np.int32)
-    return Trace(actions, *map(np.asarray, _replayer(task, env)(start, inputs, params)))
+    states, *results = _replayer(env)(start, inputs, params)
+    return Trace(actions, task.to_original(states)["state"], *map(np.asarray, results))
 
 
 @functools.cache
-def _replayer(task: Task, env: Any) -> Callable[..., Any]:
+def _replayer(env: Any) -> Callable[..., Any]:
     def replay_one(start: Any, actions: jax.Array, params: Any) -> Any:
         def step(state: Any, action: jax.Array) -> tuple[Any, Any]:
             _, state, reward, terminated, info = env.step_env(jax.random.key(0), state, action, params)
-            numbers = jnp.stack([getattr(state, field) for field in task.fields])
-            return state, (numbers, reward, terminated, info["truncated"])
+            return state, (state, reward, terminated, info["truncated"])
 
         return jax.lax.scan(step, start, actions)[1]
 

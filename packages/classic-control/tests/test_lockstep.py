@@ -167,7 +167,7 @@ def test_default_params_are_gymnasiums(task: Task) -> None:
 @pytest.mark.parametrize("sutton_barto_reward", [False, True])
 @pytest.mark.filterwarnings("ignore:.*already returned terminated")
 def test_steps_after_the_end_agree(sutton_barto_reward: bool, start: float) -> None:
-    """A cart that is pushed away from the centre until it is out, and then swings in and out of its limits."""
+    """A cart that is pushed away from the center until it is out, and then swings in and out of its limits."""
     limits = {"x_threshold": 2.4, "theta_threshold_radians": 1e6}
     original: Any = gymnasium.make("CartPole-v1", disable_env_checker=True, sutton_barto_reward=sutton_barto_reward)
     original.reset(seed=0)
@@ -177,8 +177,8 @@ def test_steps_after_the_end_agree(sutton_barto_reward: bool, start: float) -> N
     state = CartPoleState(x=start, x_dot=1.0, theta=0.0, theta_dot=0.0)
     played = []
     for _ in range(400):
-        numbers = [float(getattr(state, name)) for name in CARTPOLE.fields]
-        original.unwrapped.state = np.array(numbers)  # so that rounding does not add up
+        numbers = CARTPOLE.to_original(state)["state"]
+        original.unwrapped.state = numbers  # so that rounding does not add up
         is_out = original.unwrapped.steps_beyond_terminated is not None
         action = int(numbers[0] < 0) if is_out else 1
         _, reward, terminated, _, _ = original.step(action)

@@ -70,7 +70,7 @@ def test_consecutive_episodes_are_independent(task: Task) -> None:
     _, start = env.reset(jax.random.key(3), params)
     _, (states, done) = jax.lax.scan(step, start, jax.random.split(jax.random.key(4), COUNT))
     assert np.asarray(done).all()
-    fields = numbers(task, states)
+    fields = task.to_original(states)["state"]
     check_uniform(fields, BOUNDS[task])
     assert_uncorrelated(fields[:-1], fields[1:])
 
@@ -78,17 +78,12 @@ def test_consecutive_episodes_are_independent(task: Task) -> None:
 def first_states(task: Task, options: dict[str, Any], keys: jax.Array) -> np.ndarray:
     env, params = task.make(options)
     _, states = _resetter(env)(keys, jax.tree.map(np.asarray, params))
-    return numbers(task, states)
+    return task.to_original(states)["state"]
 
 
 @functools.cache
 def _resetter(env: Any) -> Callable[..., Any]:
     return jax.jit(jax.vmap(env.reset, (0, None)))
-
-
-def numbers(task: Task, states: Any) -> np.ndarray:
-    """The fields of a batch of states, float64 (states, fields)."""
-    return np.stack([np.asarray(getattr(states, field), np.float64) for field in task.fields], axis=1)
 
 
 def check_uniform(fields: np.ndarray, bounds: list[tuple[float, float] | None]) -> None:

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import rules as table
 from envcore.engine import arguments
-from envcore.testing.compilation import quick_jit
 from envcore_minatar.game import MinAtarDraws
 
 NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
@@ -24,7 +23,10 @@ def check_step(
     env: Any, state: Any, action: int, draws: Any, after: Mapping[str, Any], reward: float, end: bool
 ) -> Any:
     """Fails unless a step leads to these fields, reward and end; returns the state after it."""
-    found, earned, terminated, truncated, _ = _advance(env)(state, jnp.int32(action), not_sticky(draws))
+    step = table.compiled_advance(env)
+    found, earned, terminated, truncated, _ = step(
+        state, jnp.int32(action), not_sticky(draws), arguments.default_params(env)
+    )
     assert (bool(terminated), bool(truncated)) == (end, False)
     expected = {name: np.asarray(value).tolist() for name, value in after.items()}
     fields = {name: np.asarray(getattr(found, name)).tolist() for name in after}
@@ -35,9 +37,3 @@ def check_step(
 def not_sticky(draws: Any, *shape: int) -> MinAtarDraws[Any]:
     """Draws of a game as those of steps, of this batch shape, that execute the chosen action."""
     return MinAtarDraws(jnp.ones(shape, jnp.float32), draws)
-
-
-@functools.cache
-def _advance(env: Any) -> Any:
-    params = arguments.default_params(env)
-    return quick_jit(lambda state, action, draws: env.advance(state, action, draws, params))

@@ -85,7 +85,7 @@ def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], bac
       InvalidArgumentError: the height is not a positive integer, or a number that must be a scalar is a batch.
     """
     size = checked_height(height), max(1, round(height * window.aspect))
-    x, y, pixel = _pixel_centres(size, window)
+    x, y, pixel = _pixel_centers(size, window)
     sharpness = 1 / pixel
     planes = tuple(jnp.full(size, scalar(level)) for level in background)
     for shape, color in layers:
@@ -118,7 +118,7 @@ def checked_height(height: Any) -> int:
     return positive_integer("the height of a picture", height, InvalidArgumentError, at_most=_MAX_HEIGHT)
 
 
-def _pixel_centres(size: tuple[int, int], window: Window) -> tuple[jax.Array, jax.Array, jax.Array]:
+def _pixel_centers(size: tuple[int, int], window: Window) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Returns x as (1, width), y as (height, 1), and the size of a pixel, in units of the scene."""
     height, width = size
     pixel = scalar(window.height) / height
