@@ -66,3 +66,31 @@ assert rewards.shape == (200, 2048)
 assert -1400 < rewards.sum(axis=0).mean() < -1100
 """,
     )
+
+
+def test_mountain_car() -> None:
+    execute(
+        read_notebook("mountain_car"),
+        """
+import numpy as np
+
+assert all_obs.shape == (2, 4, 1000, 2) and all_reward.shape == all_done.shape == (2, 4, 1000)
+assert len(all_obs.sharding.device_set) == 2
+assert (all_reward == -1).all()
+np.testing.assert_array_equal(jnp.argwhere(all_done[1, 2])[:, 0], [199, 399, 599, 799, 999])
+pushes = [jnp.diff(all_obs[0, car, :199, 1]) + 0.0025 * jnp.cos(3 * all_obs[0, car, :198, 0]) for car in range(4)]
+for push in pushes:
+    np.testing.assert_array_equal(np.unique(np.round(1000 * push)), [-1, 0, 1])  # all actions are taken
+assert not np.allclose(pushes[0], pushes[1])  # each car takes its own
+
+position, velocity = np.moveaxis(np.asarray(pumped_obs), -1, 0)
+np.testing.assert_array_equal(pumped_done, position >= 0.5)  # the last observation of each episode is stored
+assert (pumped_done.sum(axis=-1) >= 5).all()
+expected = velocity + np.where(velocity < 0, -0.001, 0.001) - 0.0025 * np.cos(3 * position)
+continues = ~pumped_done[..., :-1] & (position[..., 1:] > -1.2)  # the left wall stops a car
+np.testing.assert_allclose(velocity[..., 1:][continues], expected[..., :-1][continues], atol=1e-6)
+
+assert (random_episodes == 100).all() and (random_returns == -200).all()
+assert -121 < pumped_returns.mean() < -118
+""",
+    )
