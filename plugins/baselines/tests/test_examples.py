@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import os
 import re
+import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import envcore
+import jax
+import jax.numpy as jnp
 import jupytext
 import nbformat
+import numpy as np
 import pytest
 from nbclient import NotebookClient
 
 BASELINES = Path(__file__).parents[1]
 EXAMPLES = BASELINES / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+PODRACER = Path(__file__).with_name("podracer_notebook.md")
+PODRACER_IMPORTS = """
+import timeit
+
+import chex
+import haiku as hk
+import jax
+import optax
+import rlax
+from jax import lax, random
+from jax import numpy as jnp
+
+jax.tree_map = jax.tree.map  # JAX has removed it
+"""
 
 
 def read_notebook(name: str) -> Any:
@@ -94,3 +116,75 @@ assert (random_episodes == 100).all() and (random_returns == -200).all()
 assert -121 < pumped_returns.mean() < -118
 """,
     )
+
+
+@pytest.mark.slow
+def test_anakin_learns() -> None:
+    notebook = read_notebook("anakin")
+    size = "SPACE_INVADERS_ITERATIONS = 200"
+    (cell,) = [cell for cell in notebook.cells if size in cell.source]
+    cell.source = cell.source.replace(size, "SPACE_INVADERS_ITERATIONS = 25")
+    execute(
+        notebook,
+        """
+assert len(jax.devices()) == 2
+assert catch_returns[0] < 0 and catch_returns[-1] >= 0.95
+assert max(invaders_returns[1:]) > 2 * invaders_returns[0] > 0
+""",
+    )
+
+
+@pytest.mark.slow
+def test_podracer_notebook_runs_as_printed_and_with_our_catch() -> None:
+    printed = re.findall(r"In \[None\]:\n(.*?)\n\n(?=#|In \[None\]:|Running on)", PODRACER.read_text(), re.DOTALL)
+    iterations = "100, 42)"
+    assert printed[-1].endswith(f"run_experiment(Catch(), 128, 16, 1e-4, {iterations}")
+    ours = """
+import envcore
+from podracer import PodracerEnv
+
+
+def Catch():
+    return PodracerEnv(*envcore.make("Catch-bsuite"))
+"""
+    program = "\n\n".join([PODRACER_IMPORTS, *printed[1:], ours, printed[-1].replace(iterations, "10, 42)")])
+    flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": str(EXAMPLES)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    speeds = re.findall(r"Running on 2 cores.\nCOMPILATION: .*\nEXECUTION: Elapsed time=.*s, FPS=(.*)\n", done.stdout)
+    assert len(speeds) == 2
+    assert all(float(speed) > 0 for speed in speeds)
+
+
+@pytest.mark.parametrize("name", ["Catch-bsuite", "SpaceInvaders-MinAtar"])
+def test_podracer_env_is_the_environment_with_the_notebooks_interface(name: str) -> None:
+    env, params = envcore.make(name)
+    podracer = runpy.run_path(str(EXAMPLES / "podracer.py"))["PodracerEnv"](env, params)
+    space = env.action_space(params)
+    assert space == envcore.spaces.Discrete(podracer.num_actions)
+
+    def original(carry: Any, inputs: Any) -> Any:
+        key, action = inputs
+        obs, state, reward, done, info = env.step(key, carry, action, params)
+        return state, (obs.astype(jnp.float32), reward, info["discount"], done)
+
+    def adapted(carry: Any, inputs: Any) -> Any:
+        state = podracer.step(inputs[0], carry, inputs[1])
+        return state, podracer.observation(state)
+
+    keys = jax.random.split(jax.random.key(1), 200)
+    actions = jax.vmap(space.sample)(keys)
+    obs, state = env.reset(keys[0], params)
+    start = podracer.initial_state(keys[0])
+    obs_start, reward, discount, is_terminal = podracer.observation(start)
+    np.testing.assert_array_equal(obs_start, obs.astype(jnp.float32))
+    assert (reward, discount, is_terminal) == (0, 1, False)
+    _, expected = jax.lax.scan(original, state, (keys, actions))
+    _, found = jax.lax.scan(adapted, start, (keys, actions))
+    assert expected[3].any()
+    jax.tree.map(np.testing.assert_array_equal, found, expected)
