@@ -1,4 +1,4 @@
-"""The documentation consists of docstrings: of classes with their rules, and of each field of state and params."""
+"""Docstrings are the documentation: those of classes contain the rules, and describe each field of state and params."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""core's `index.json` is true of the distributions of this repository."""
+"""core's `index.json` matches the distributions of this repository."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import resources
 
 import envcore
 
-UNLISTED = "envcore-example"  # which is there to be copied, not to be installed
+UNLISTED = "envcore-example"  # a template to copy, not a suite to install
 
 
 def test_the_index_is_what_the_distributions_announce() -> None:
@@ -25,4 +25,4 @@ def test_the_index_is_what_the_distributions_announce() -> None:
         distribution: {kind: sorted(lists.get(kind, ())) for kind in ("environments", "families", "commands")}
         for distribution, lists in index.items()
     }
-    assert listed == announced, "write what is new into core/src/envcore/index.json"
+    assert listed == announced, "update core/src/envcore/index.json"

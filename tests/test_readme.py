@@ -12,6 +12,7 @@ import types
 from pathlib import Path
 
 import envcore
+import jax
 import mnist_files
 import pytest
 from envcore import registry
@@ -33,7 +34,9 @@ def run_python_blocks(readme: Path, folder: Path, monkeypatch: pytest.MonkeyPatc
     module = types.ModuleType("readme")
     monkeypatch.setitem(sys.modules, "readme", module)  # dataclasses and pickle look up their module
     for number, code in enumerate(blocks("python", readme.read_text())):
-        exec(compile(code, f"{readme}, Python block {number}", "exec"), vars(module))
+        # As a reader's JAX promotes dtypes; the tests' is strict, which not every library bears.
+        with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+            exec(compile(code, f"{readme}, Python block {number}", "exec"), vars(module))
 
 
 def test_python_blocks_run_in_order(

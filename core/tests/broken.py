@@ -1,4 +1,4 @@
-"""Toy environments that each break one rule of the contract, by the rule's name."""
+"""Toy environments that each break one rule of the contract; `BROKEN` lists them by rule."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class SpaceNeedsParams(Counter):
 
 
 class SpaceMixesDtypes(Counter):
-    """Right for the Python numbers of the default params, and wrong for the arrays that `make` returns."""
+    """Works with the Python numbers of the default params, but not with the arrays that `make` returns."""
 
     def make_observation_space(self, params: Any) -> spaces.Box:
         return spaces.Box(0.0, np.maximum(1, 0 * params.max_steps_in_episode * params.bonus), (self.goal + 1,))

@@ -1,4 +1,4 @@
-"""A site of chosen plugins, and a registry of them alone."""
+"""Fixtures: a site-packages folder with chosen plugins, and a registry that contains only these."""
 
 from __future__ import annotations
 

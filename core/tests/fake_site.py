@@ -1,4 +1,4 @@
-"""A site-packages folder that holds nothing but the plugins that a test writes into it."""
+"""A site-packages folder that contains only the plugins that a test writes into it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPEC_ROW = "EnvSpec(id={id!r}, entry_point='toy:Counter')"
 
 
 class FakeSite:
-    """Writes distributions (metadata and one module each) into a folder that is all of `sys.path`."""
+    """Writes distributions (metadata and one module each) into a folder that is the only entry of `sys.path`."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch):
         self.folder = folder
@@ -48,7 +48,7 @@ class FakeSite:
         return module
 
     def add_metadata(self, info: str, metadata: str | bytes, entry_points: str | bytes = "") -> Path:
-        """Adds a folder of metadata alone, with the files that are not empty, and returns it."""
+        """Adds a metadata folder without a module, writes the files that are not empty, and returns the folder."""
         folder = self.folder / info
         folder.mkdir(exist_ok=True)
         for name, content in (("METADATA", metadata), ("entry_points.txt", entry_points)):
@@ -57,7 +57,7 @@ class FakeSite:
         return folder
 
     def add_suite(self, distribution: str, *ids: str, **kwargs: Any) -> str:
-        """Adds a distribution that announces `ids`, as a good plugin does."""
+        """Adds a distribution with a good plugin that announces `ids`."""
         return self.add(distribution, announcing(*ids), **kwargs)
 
 
@@ -73,7 +73,7 @@ def announcing(*ids: str) -> str:
 
 
 def commands(body: str, signature: str = "envcore_commands()") -> str:
-    """The code of a plugin module with the hook of commands."""
+    """The code of a plugin module with the hook for commands."""
     return "from envcore.specs import CommandSpec\n" + hook(body, signature)
 
 

@@ -1,4 +1,4 @@
-"""JAX's switches, for the length of a test."""
+"""Options of `jax.config`, set for the duration of a test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import jax
 
 @contextlib.contextmanager
 def switched(**switches: Any) -> Generator[None]:
-    """Sets `jax.config` switches and puts the old values back."""
+    """Sets `jax.config` options, and restores their old values afterwards."""
     before = {name: getattr(jax.config, name) for name in switches}
     try:
         for name, value in switches.items():

@@ -16,7 +16,7 @@ def announced(*qualified_ids: str) -> list[Registration]:
     return [Registration(distribution, EnvSpec(env_id, "toy:Counter")) for distribution, env_id in pairs]
 
 
-def test_ids_are_found_whoever_announces_them() -> None:
+def test_ids_are_found_with_and_without_their_distribution() -> None:
     b_x, a_x, a_y = rows = announced("b:X", "a:X", "a:Y")
     found = Catalogue(rows)
     assert found.find("X") == [a_x, b_x]
@@ -25,7 +25,7 @@ def test_ids_are_found_whoever_announces_them() -> None:
     assert [found.find(each) for each in ("x", "b:Y", ":Y", "Y:", "", "a:a:Y")] == [[]] * 6
 
 
-def test_entries_are_called_by_what_finds_each_alone() -> None:
+def test_keys_of_entries_are_unique_and_as_short_as_possible() -> None:
     rows = announced("b:X", "a:X", "b:Y", "a:W")
     found = Catalogue(rows)
     assert list(found.entries) == ["W", "a:X", "b:X", "Y"]
@@ -45,7 +45,7 @@ def test_entries_are_called_by_what_finds_each_alone() -> None:
         ["a7", "a" + 4_999 * "9", "a1" + 4_999 * "0", "a1" + 5_000 * "0"],  # longer than int() reads
     ],
 )
-def test_order_is_alphabetical_and_that_of_numbers(ids: list[str]) -> None:
+def test_order_is_alphabetical_and_numbers_are_ordered_by_value(ids: list[str]) -> None:
     shuffled = random.Random(0).sample(ids, len(ids))
     assert list(Catalogue(announced(*(f"a:{each}" for each in shuffled))).entries) == ids
 
@@ -60,7 +60,7 @@ def test_a_hundred_thousand_ids_are_searched_and_sorted_faster_than_they_are_ann
     found = Catalogue(rows)
     assert nearest("Zoo12-Taks12-v2", found.ids)[0] == "Zoo12-Task12-v2"
     searched = time.process_time() - start
-    assert searched < announced  # it was six times that, and is a third
+    assert searched < announced  # once it took six times as long, now a third
 
     start = time.process_time()
     assert len(found.entries) == 100_000

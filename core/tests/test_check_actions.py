@@ -16,11 +16,11 @@ from toy import Counter, Spring
 
 KEY = jax.random.key(5)
 COMPILED = (ValueError, jax.errors.JaxRuntimeError)
-"""What a compiled program fails with; JAX decides which."""
+"""The errors with which a compiled program can fail; JAX decides which."""
 
 
 class Pair(Counter):
-    """A counter whose action is a dict of a choice and a force, whose bound is a param."""
+    """A counter whose action is a dict of a choice and a force; the bound of the force is a param."""
 
     def make_action_space(self, params: Any) -> Any:
         return spaces.Dict({"choice": spaces.Discrete(2), "force": spaces.Box(0.0, params.bonus, (2,))})
@@ -97,7 +97,7 @@ def test_under_vmap_the_first_bad_one_is_named(compiled: bool) -> None:
         jax.block_until_ready(run(actions.at[4].set(7)))
 
 
-def test_one_visit_to_the_host_checks_the_whole_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_callback_checks_the_whole_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     visits = []
     look = CheckActions._raise_unless
     monkeypatch.setattr(CheckActions, "_raise_unless", lambda *args: (visits.append(args[1].shape), look(*args)))
@@ -111,7 +111,7 @@ def test_one_visit_to_the_host_checks_the_whole_batch(monkeypatch: pytest.Monkey
         assert visits == [(64,)]
 
 
-def test_a_batch_names_the_place_of_the_first_bad_one() -> None:
+def test_a_batch_names_the_index_of_the_first_bad_one() -> None:
     env = CheckActions(Batched(Batched(Spring(), 3), 2))
     actions = jnp.zeros((2, 3, 1)).at[1, 2].set(9.0)
     with pytest.raises(InvalidActionError, match=r"got \[9.0\] at \[1, 2\] of the batch"):

@@ -1,4 +1,4 @@
-"""Reading what is installed, where some of it is damaged, left over from an interrupted pip, or twice there."""
+"""Finding distributions of which some are damaged, left over from an interrupted pip, or installed twice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def found() -> dict[str, Copy]:
 
 
 def the_good_one() -> Copy:
-    """That of the good suite, which has to be there once, and sound."""
+    """The good suite's distribution, which must be found exactly once, undamaged."""
     copy = found()["good-suite"]
     assert copy.damage is None
     assert copy.metadata is not None
@@ -42,7 +42,7 @@ def the_good_one() -> Copy:
 
 
 @pytest.mark.parametrize("case", DAMAGED)
-def test_a_strangers_damaged_entry_points(site: FakeSite, case: str) -> None:
+def test_damaged_entry_points_of_an_unrelated_distribution(site: FakeSite, case: str) -> None:
     site.add_metadata("stranger-3.0.dist-info", metadata_of("Stranger", "3.0"), DAMAGED[case])
     site.add_suite("good-suite", "A-v0")
     the_good_one()
@@ -51,7 +51,7 @@ def test_a_strangers_damaged_entry_points(site: FakeSite, case: str) -> None:
     assert isinstance(stranger.damage, TypeError | UnicodeDecodeError)
 
 
-@pytest.mark.parametrize("case", sorted(set(DAMAGED) - {"UTF-16"}))  # whose bytes are not those of the name
+@pytest.mark.parametrize("case", sorted(set(DAMAGED) - {"UTF-16"}))  # which encodes the name of the group differently
 def test_damaged_entry_points_that_name_the_group(site: FakeSite, case: str) -> None:
     site.add_metadata("other_suite-3.0.dist-info", metadata_of("other-suite"), OURS + DAMAGED[case])
     site.add_suite("good-suite", "A-v0")
@@ -61,7 +61,9 @@ def test_damaged_entry_points_that_name_the_group(site: FakeSite, case: str) -> 
     assert isinstance(other.damage, TypeError | UnicodeDecodeError)
 
 
-def test_entry_points_without_permission_are_not_missing_ones(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_points_without_permission_are_not_treated_as_missing(
+    site: FakeSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
     site.add_suite("good-suite", "A-v0")
     secret = site.add_metadata("secret-1.0.dist-info", metadata_of("secret"), OURS) / "entry_points.txt"
     open_file = Path.open
@@ -83,7 +85,7 @@ def test_entry_points_of_other_groups_do_not_matter(site: FakeSite) -> None:
     assert found() == {}
 
 
-# What is left over.
+# Leftovers.
 
 
 def test_what_pip_left_behind_does_not_count(site: FakeSite) -> None:
@@ -163,7 +165,7 @@ def test_an_editable_install_counts_once(site: FakeSite, tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("info", "name"), [("good_suite-1.2.dist-info", "good-suite"), ("good_suite.egg-info", "good-suite")]
 )
-def test_a_name_in_the_path_does_where_the_metadata_has_none(site: FakeSite, info: str, name: str) -> None:
+def test_the_name_in_the_path_is_used_where_the_metadata_has_none(site: FakeSite, info: str, name: str) -> None:
     site.add_metadata(info, "", OURS)
     assert (found()[name].metadata, found()[name].version) == (None, "?")
 
@@ -173,7 +175,7 @@ def test_names_and_versions_that_no_installer_writes_are_not_shown(site: FakeSit
     assert (found()["?"].metadata, found()["?"].version) == (None, "?")
 
 
-# Where it is looked for.
+# Where distributions are searched for.
 
 
 def test_strange_entries_of_the_path(site: FakeSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +204,7 @@ def test_a_zip_file_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         file.writestr("good_suite-1.2.dist-info/entry_points.txt", OURS)
         file.writestr("other_suite-1.2.dist-info/METADATA", metadata_of("other-suite"))
         file.writestr("other_suite-1.2.dist-info/entry_points.txt", DAMAGED["a truncated line"])
-    assert list(importlib_metadata.distributions(path=[str(path)]))  # imports what reads zip files
+    assert list(importlib_metadata.distributions(path=[str(path)]))  # imports the reader of zip files
     monkeypatch.setattr(sys, "path", [str(path)])
     the_good_one()
     assert isinstance(found()["other-suite"].damage, TypeError)
@@ -233,7 +235,7 @@ def test_finders_that_fail(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> N
 # Speed.
 
 
-def test_the_metadata_of_strangers_is_not_read(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_metadata_of_unrelated_distributions_is_not_read(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
     site.add_suite("good-suite", "A-v0")
     for number in range(50):
         site.add_metadata(f"lib_{number}-1.0.dist-info", metadata_of(f"lib-{number}"), "[console_scripts]\na = a:a\n")

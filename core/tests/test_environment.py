@@ -39,7 +39,7 @@ TRUNCATED, BOTH = (True, False, True, 1.0), (True, True, True, 0.0)
 
 
 class TestTime:
-    def test_it_counts_the_steps_and_starts_anew_with_the_episode(self) -> None:
+    def test_it_counts_the_steps_and_restarts_with_the_episode(self) -> None:
         steps = play(Counter(), [0, 1, 1, 1, 0])
         assert [int(step[1].time) for step in steps] == [1, 2, 3, 0, 1]
 
@@ -50,7 +50,7 @@ class TestTime:
 
         assert [float(step[2]) for step in play(PaidByTime(), [0, 0, 0])] == [0, 1, 2]
 
-    def test_what_transition_does_to_it_is_overruled(self) -> None:
+    def test_what_transition_does_to_it_is_overridden(self) -> None:
         class Meddler(Counter):
             def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
                 return state.replace(time=state.time + 7), 0.0, False
@@ -95,7 +95,7 @@ class TestTheEndOfAnEpisode:
         assert [int(step[1].episodes) for step in steps] == [0, 0, 1, 1, 1, 2, 2]
         assert [int(step[1].count) for step in steps] == [1, 2, 0, 1, 2, 0, 1]
 
-    def test_step_env_goes_on(self) -> None:
+    def test_step_env_does_not_reset(self) -> None:
         env, params = Counter(), CounterParams(max_steps_in_episode=2)
         _, state = env.reset_env(KEY, params)
         for time, terminated, truncated in ((1, False, False), (2, False, True), (3, True, True), (4, True, True)):
@@ -107,14 +107,14 @@ class TestTheEndOfAnEpisode:
 
 
 class TestInfo:
-    def test_the_author_s_entries_stand_beside_the_base_class_s(self) -> None:
+    def test_the_author_s_entries_are_added_to_the_base_class_s(self) -> None:
         entries = {"terminated", "truncated", "discount", "final_obs", "waited"}
         for action, step in zip((0, 1), play(Counter(), [0, 1]), strict=True):
             assert set(step[-1]) == entries
             assert bool(step[-1]["waited"]) == (action == 0)
 
     @pytest.mark.parametrize("name", ["terminated", "truncated", "discount", "final_obs"])
-    def test_the_base_class_s_names_are_taken(self, name: str) -> None:
+    def test_the_base_class_s_names_are_reserved(self, name: str) -> None:
         class Clash(Counter):
             def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
                 return state, 0.0, False, {name: 1}
@@ -179,7 +179,7 @@ class TestTypes:
         with pytest.raises(EnvironmentDefinitionError, match=r"carry_over's state\.episodes must be int32, got float"):
             play(Wrong(), [0])
 
-    def test_time_starts_anew_whatever_carry_over_says(self) -> None:
+    def test_time_restarts_whatever_carry_over_returns(self) -> None:
         class Wrong(Tally):
             def carry_over(self, fresh: Any, final: Any) -> Any:
                 return final
@@ -217,7 +217,7 @@ class TestAValue:
         with pytest.raises(AttributeError):
             Counter().goal = 5  # pyright: ignore[reportAttributeAccessIssue]
 
-    def test_what_it_says_of_itself(self) -> None:
+    def test_its_name_and_batch_shape(self) -> None:
         env = Counter()
         assert (env.name, env.unwrapped, env.batch_shape) == ("Counter", env, ())
 

@@ -1,4 +1,4 @@
-"""What a program can catch, and as what."""
+"""Which errors a program can catch, and as which built-in exceptions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PYTHONS = {
     "NoPictureError": (NotImplementedError,),
     "UnknownEnvironmentError": (KeyError, LookupError),
 }
-"""The errors of Python that one of envcore's can be caught as, too."""
+"""The built-in exceptions as which each of envcore's errors can be caught, too."""
 
 
 @pytest.mark.parametrize("name", CLASSES)

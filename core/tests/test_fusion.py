@@ -35,7 +35,7 @@ def test_a_jax_without_the_metadata_can_be_imported_from(monkeypatch):
 
 @pytest.fixture(params=["with XLA's metadata", "without"])
 def metadata(request, monkeypatch):
-    """Runs a test twice, the second time as if this JAX had no such metadata."""
+    """Runs a test twice, the second time as if this JAX did not have the metadata."""
     if request.param == "without":
         monkeypatch.setattr("envcore.fusion.set_xla_metadata", None)
     elif vars(fusion)["set_xla_metadata"] is None:
@@ -111,7 +111,7 @@ class TestComputeOnce:
     def test_the_boundary_reaches_the_compiled_program(self, metadata):
         """XLA may stop reading the metadata one day: then every environment slows down, and this test says why."""
         if jax.default_backend() != "cpu":
-            pytest.skip("the boundary is drawn on CPU only")
+            pytest.skip("the boundary exists on CPU only")
         program = jax.jit(lambda x: compute_once(jnp.sin, x) * 2).lower(X).compile().as_text() or ""
         assert ('inlineable="false"' in program) == (metadata != "without")
         assert ("call(" in program) == (metadata != "without")

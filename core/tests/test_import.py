@@ -19,7 +19,7 @@ PLUGINS = [found.value for found in importlib.metadata.entry_points(group="envco
 
 
 def probe(code: str) -> Any:
-    """The value of `result` at the end of a program, and of `modules`, the packages that it imported."""
+    """The value of `result` at the end of a program, and the packages and modules that it imported."""
     code = f"{dedent(code)}\nimport json, sys\nprint(json.dumps([result, sorted(sys.modules)]))"
     process = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stderr
@@ -27,7 +27,7 @@ def probe(code: str) -> Any:
     return result, {name.partition(".")[0] for name in modules}, modules
 
 
-def test_import_is_nothing_but_the_package() -> None:
+def test_import_loads_only_the_package() -> None:
     _, packages, modules = probe("import envcore; result = None")
     assert [name for name in modules if name.startswith("envcore")] == ["envcore", "envcore.version"]
     assert not packages & {*HEAVY, "importlib_metadata", "packaging", "pluggy"}
@@ -89,7 +89,7 @@ def test_no_name_twice() -> None:
     assert len(set(dir(envcore))) == len(dir(envcore))
 
 
-def test_a_misspelt_name() -> None:
+def test_a_misspelled_name() -> None:
     with pytest.raises(AttributeError, match="module 'envcore' has no attribute 'mak'"):
         envcore.mak  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
 

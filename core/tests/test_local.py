@@ -21,7 +21,7 @@ GOAL = {"goal": 7}
 
 
 def new_class(name: str = "Walk", module: str | None = "__main__", goal: int = 3) -> Any:
-    """A class as a notebook's cell makes it each time that it runs."""
+    """A class as a cell of a notebook makes it, a new one each time it runs."""
     return dataclasses.dataclass(frozen=True)(
         type(name, (toy.Counter,), {"__module__": module, "__annotations__": {"goal": int}, "goal": goal})
     )
@@ -87,7 +87,7 @@ def test_modules_whose_names_are_not_identifiers(registry: Registry, module: str
     assert goal_of(registry) == 3
 
 
-# A cell that runs again.
+# A cell that runs more than once.
 
 
 def test_a_redefined_class_takes_the_place_of_the_old_one(registry: Registry) -> None:
@@ -101,7 +101,7 @@ def test_a_redefined_class_takes_the_place_of_the_old_one(registry: Registry) ->
 
 
 def inner(name: str) -> Callable[[], toy.Counter]:
-    """Two functions of one name in different places."""
+    """Two functions with the same name in different places."""
     if name == "first":
 
         def build() -> toy.Counter:

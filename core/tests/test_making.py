@@ -36,7 +36,7 @@ class Grid(Environment[Any, EnvParams]):
 
 @dataclasses.dataclass(frozen=True)
 class Tidy(Grid):
-    """Turns what it gets into a tuple by itself."""
+    """Converts its argument to a tuple itself."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "walls", tuple(self.walls))
@@ -61,7 +61,7 @@ def make_params() -> Any:
 
 
 def test_params_are_on_the_device(registry: Registry) -> None:
-    """Or each call of a compiled function would take them there again."""
+    """Otherwise each call of a compiled function would transfer them again."""
     local(registry, "toy:Counter")
     env, params = registry.make("X-v0")
     leaves = jax.tree.leaves(params)
@@ -83,14 +83,14 @@ def count_to_any(**options: Any) -> toy.Counter:
 def test_a_function_may_take_options_that_it_does_not_name(registry: Registry) -> None:
     local(registry, f"{__name__}:count_to_any")
     assert registry.make("X-v0", goal=7)[0] == toy.Counter(goal=7)
-    with pytest.raises(InvalidArgumentError, match=r"^X-v0 refuses its options: .*'colour'"):
-        registry.make("X-v0", colour=1)
+    with pytest.raises(InvalidArgumentError, match=r"^X-v0 refuses its options: .*'color'"):
+        registry.make("X-v0", color=1)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"colour": 1}, r"^X-v0 has no constructor option 'colour'; its options: goal, tags\.$"),
+        ({"color": 1}, r"^X-v0 has no constructor option 'color'; its options: goal, tags\.$"),
         ({"bonus": 1}, r"'bonus' is a parameter"),
         ({"goal": 0}, r"^X-v0 refuses its options: goal must be positive, got 0$"),
         ({"tags": [1]}, r"^X-v0's option 'tags' must be hashable, .* use a tuple, got \[1\]$"),
@@ -129,7 +129,7 @@ def test_an_option_that_is_a_parameter_of_an_environment_with_required_options(r
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"colour": 1}, r"^X-v0 has no constructor option 'colour'; its options: size, walls\.$"),
+        ({"color": 1}, r"^X-v0 has no constructor option 'color'; its options: size, walls\.$"),
         ({}, r"^X-v0 refuses its options: .* missing 1 required positional argument: 'size'$"),
         ({"size": 0}, r"^X-v0 refuses its options: size must be positive, got 0$"),
         ({"size": "3"}, r"^X-v0 refuses its options: '<' not supported"),

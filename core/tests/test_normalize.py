@@ -1,4 +1,4 @@
-"""`NormalizeObservation` and `NormalizeReward`: beside Gymnasium's, beside numpy in float64, carried on and frozen."""
+"""`NormalizeObservation` and `NormalizeReward`: compared with Gymnasium and with numpy, continued and frozen."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_statistics_of_rewards_are_those_of_the_discounted_returns_in_float64() 
     np.testing.assert_allclose(steps.reward[-1], raw[-1] / deviation, rtol=1e-3)
 
 
-def test_reset_goes_on_from_given_statistics() -> None:
+def test_reset_continues_from_given_statistics() -> None:
     env = NormalizeObservation(Batched(Spring(), 16))
     trained = play(env)[0].observation_statistics
     _, state = env.reset(KEY, env.default_params.replace(observation_statistics=trained))
@@ -238,7 +238,7 @@ def test_frozen_statistics_have_to_be_given() -> None:
             env.reset(KEY, Spring().default_params)
 
 
-def test_statistics_of_another_shape_are_refused() -> None:
+def test_statistics_of_a_wrong_shape_are_refused() -> None:
     env = Batched(NormalizeObservation(Spring()), 3)
     state = env.reset(KEY)[1]
     with pytest.raises(InvalidParamsError, match=r"observation_statistics.mean must have shape \(2,\), got \(3, 2\)"):

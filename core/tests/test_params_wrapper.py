@@ -1,4 +1,4 @@
-"""Wrappers with params of their own."""
+"""Wrappers that add params."""
 
 from __future__ import annotations
 

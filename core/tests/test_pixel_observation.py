@@ -34,7 +34,7 @@ def test_a_picture_of_the_right_shape_is_the_observation() -> None:
         ((1, 2), (1, 2)),
     ],
 )
-def test_the_picture_is_rendered_as_large_as_fits_and_its_edges_go_on(size, rendered) -> None:
+def test_the_picture_is_rendered_as_large_as_fits_and_its_edges_are_extended(size, rendered) -> None:
     if rendered is None:
         with pytest.raises(InvalidArgumentError, match=r"picture does not fit into 5 x 1 pixels: .* its width is 10"):
             PixelObservation(Spring(), size)
@@ -47,16 +47,16 @@ def test_the_picture_is_rendered_as_large_as_fits_and_its_edges_go_on(size, rend
     np.testing.assert_array_equal(seen(PixelObservation(Spring(), size)), picture[rows][:, columns])
 
 
-def test_grey_is_the_brightness_of_the_colors() -> None:
+def test_grayscale_is_the_brightness_of_the_colors() -> None:
     colors = seen(PixelObservation(Spring(), (8, 16))).astype(float)
-    grey = seen(PixelObservation(Spring(), (8, 16), grayscale=True))
-    assert grey.shape == (8, 16)
-    np.testing.assert_allclose(grey, colors @ [0.299, 0.587, 0.114], atol=1.0)
-    assert len(np.unique(grey)) > 3
+    gray = seen(PixelObservation(Spring(), (8, 16), grayscale=True))
+    assert gray.shape == (8, 16)
+    np.testing.assert_allclose(gray, colors @ [0.299, 0.587, 0.114], atol=1.0)
+    assert len(np.unique(gray)) > 3
 
 
 @pytest.mark.parametrize("level", [0, 1, 128, 255])
-def test_a_grey_picture_stays_as_it_is(level) -> None:
+def test_a_gray_picture_is_unchanged(level) -> None:
     class Flat(Counter):
         def paint(self, state, params, height):
             return jnp.full((height, height, 3), level, jnp.uint8)
@@ -115,7 +115,7 @@ def test_a_bad_size_is_an_error(size) -> None:
         jnp.zeros((8, 0, 3), jnp.uint8),
         None,
     ],
-    ids=["RGBA", "float", "channels first", "another height", "2-D", "no width", "None"],
+    ids=["RGBA", "float", "channels first", "wrong height", "2-D", "no width", "None"],
 )
 def test_what_is_not_a_picture_is_an_error_at_once(picture) -> None:
     class Wrong(Counter):

@@ -20,7 +20,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
 
 
 def found(distribution: str) -> PluginRecord:
-    """The record of a distribution, beside a good plugin that has to survive it."""
+    """The record of a distribution."""
     (record,) = [each for each in discover() if each.distribution == distribution]
     return record
 
@@ -79,12 +79,12 @@ IMPORTS = {
     "a bug": ("1 / 0", "ZeroDivisionError: division by zero"),
     "sys.exit": ("import sys; sys.exit(3)", "SystemExit: 3"),
     "sys.exit without a status": ("import sys; sys.exit()", "SystemExit"),
-    "no Exception": ("class Stop(BaseException): ...\nraise Stop('stop\\n  here')", "Stop: stop here"),
-    "a mute exception": (
+    "a BaseException": ("class Stop(BaseException): ...\nraise Stop('stop\\n  here')", "Stop: stop here"),
+    "an exception whose str raises": (
         "class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute",
         "Mute: an error whose message cannot be shown",
     ),
-    "an exception that exits when it is asked": (
+    "an exception whose str exits": (
         "class Rude(Exception):\n    def __str__(self): raise SystemExit(2)\nraise Rude",
         "Rude: an error whose message cannot be shown",
     ),
@@ -99,7 +99,7 @@ HOOKS = {
         hook("yield EnvSpec('A-v0', 'a:A'); raise KeyError('b')"),
         "KeyError: 'b'",
     ),
-    "a row that is none": (
+    "a row that is a tuple": (
         hook("return [EnvSpec('A-v0', 'a:A'), ('B-v0', 'b:B')]"),
         "row 1 of envcore_env_specs() is of type tuple, not EnvSpec",
     ),
@@ -143,7 +143,7 @@ COMMANDS = {
         commands("return [CommandSpec('walk', 'Walk.', 'a:A')] * 2"),
         "envcore_commands() announces 'walk' twice",
     ),
-    "commands without end": (
+    "endless commands": (
         commands("n = 0\n    while True:\n        n += 1\n        yield CommandSpec(f'walk{n}', '', 'a:A')"),
         "envcore_commands() announces more than 2,000 commands",
     ),
@@ -154,7 +154,7 @@ COMMANDS = {
 }
 WRONG_HOOKS = {
     "commands with an argument too many": (commands("return []", "envcore_commands(app)"), "{'app'}"),
-    "a misspelt hook": (hook("return []", "envcore_env_spec()"), "unknown hook 'envcore_env_spec'"),
+    "a misspelled hook": (hook("return []", "envcore_env_spec()"), "unknown hook 'envcore_env_spec'"),
     "an argument too many": (hook("return []", "envcore_env_specs(config)"), "{'config'}"),
     "a hook of a newer core": (
         hook("return []") + "\n@hookimpl\ndef envcore_wrappers(): return []\n",
@@ -326,7 +326,7 @@ def test_ids_that_differ_in_case_and_separators_are_different(site: FakeSite) ->
     assert len(found("good-suite").specs) == 4
 
 
-def test_an_interrupt_is_the_users(site: FakeSite) -> None:
+def test_an_interrupt_is_not_caught(site: FakeSite) -> None:
     site.add("slow-suite", "raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt):
         discover()
@@ -376,7 +376,7 @@ def test_disabled_is_never_imported(site: FakeSite, monkeypatch: pytest.MonkeyPa
     assert list(problems(discover())) == []
 
 
-def test_disabling_a_stranger_is_reported(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disabling_an_unknown_plugin_is_reported(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
     site.add_suite("good-suite", "A-v0")
     monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", "god-suite")
     assert found("good-suite").status == "loaded"

@@ -16,7 +16,7 @@ KEY_MAKERS = [jax.random.key, jax.random.PRNGKey]
 SHAPES = [(), (0,), (1,), (7,), (2, 3, 4), (1000,)]
 SEEDS = [0, 1, 42, 2**31 - 1]
 STREAM = 1 << 14
-# Equal to the last bit are the programs that users run.
+# Only programs compiled with optimizations, as users run them, are equal to the last bit.
 optimized_jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 3})
 
 
@@ -212,7 +212,7 @@ class TestBelow:
     def test_digits_are_uniform_together(self) -> None:
         bounds = (2, 3, 840)
         total = 2 * 3 * 840
-        # One word from the middle of each of the intervals of words that `below` maps to one number.
+        # One word from the middle of each interval of words that `below` maps to the same number.
         words = jnp.asarray((np.arange(total) * 2**32 + 2**31) // total, jnp.uint32)
         found = jax.vmap(lambda word: random.digits(word, *bounds))(words)
         for digit, bound in zip(found, bounds, strict=True):
@@ -298,7 +298,7 @@ class TestBatchesShareNoKeys:
         assert_apart((key_words(outer[:, 0]), 256), (inner, 2048))
 
     def test_a_chain(self):
-        """A batch of the first key of a batch, and so on, from neighbouring seeds."""
+        """A batch of the first key of a batch, and so on, from consecutive seeds."""
         keys, links = seed_keys_of(np.arange(2_000, dtype=np.uint32)), []
         for _ in range(100):
             links.append(first_of_batch(keys, self.NUM))
@@ -412,17 +412,17 @@ def consecutive_steps():
     return words, np.roll(words, 1)
 
 
-def neighbouring_environments():
+def neighboring_environments():
     words = first_word(random.spawn(jax.random.key(21), STREAM))
     return words, np.roll(words, 1)
 
 
-def neighbouring_environments_at_reset():
+def neighboring_environments_at_reset():
     words = first_word(jax.vmap(random.reset_key)(random.spawn(jax.random.key(21), STREAM)))
     return words, np.roll(words, 1)
 
 
-def neighbouring_batches():
+def neighboring_batches():
     batches = jax.vmap(lambda key: random.spawn(key, 64))(random.spawn(jax.random.key(22), STREAM // 64))
     words = first_word(batches.reshape(-1))
     return words, np.roll(words, 64)
@@ -454,9 +454,9 @@ STREAMS = [
     step_and_reset_of_seeds,
     split_and_reset,
     consecutive_steps,
-    neighbouring_environments,
-    neighbouring_environments_at_reset,
-    neighbouring_batches,
+    neighboring_environments,
+    neighboring_environments_at_reset,
+    neighboring_batches,
     one_environment_in_consecutive_steps,
     spawned_and_split,
     spawned_and_its_block,

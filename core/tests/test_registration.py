@@ -162,10 +162,10 @@ def test_registering_while_another_thread_lists(registry: Registry) -> None:
     assert failures == []
 
 
-def test_registering_from_a_module_that_discovery_waits_for(
+def test_a_module_that_discovery_waits_for_may_register(
     site: FakeSite, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One thread imports a plugin's module, which registers; the other discovers, and waits for the import to end."""
+    """One thread imports a plugin's module, which registers; the other discovers, and waits for that import."""
     shared = types.SimpleNamespace(importing=threading.Event(), discovering=threading.Event(), registry=registry)
     monkeypatch.setattr(toy, "shared", shared, raising=False)
 
@@ -200,7 +200,7 @@ def test_registering_from_a_module_that_discovery_waits_for(
     assert [each.qualified_id for each in registry.values()] == ["good-suite:A-v0", "local:B-v0"]
 
 
-def test_threads_register_at_once(registry: Registry) -> None:
+def test_threads_register_concurrently(registry: Registry) -> None:
     def register(thread: int) -> None:
         for number in range(100):
             registry.register(f"A{thread}-v{number}", toy.Counter, kwargs={"goal": number + 1})
@@ -246,7 +246,7 @@ def test_is_a_mapping(site: FakeSite, registry: Registry) -> None:
     assert registry.get("B-v0") == registry["B-v0"]
 
 
-def test_a_miss_of_in_looks_for_no_nearest_id(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_does_not_search_for_the_nearest_id(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "envcore.suggestions", None)
     assert "A-v0" not in registry
 
@@ -299,7 +299,7 @@ def test_an_unknown_id_repeats_what_is_left_out(
 
 def test_an_unknown_id_names_what_cannot_be_read(site: FakeSite, registry: Registry) -> None:
     site.add_metadata("stranger-3.0.dist-info", metadata_of("stranger"), "[console_scripts]\ntool")
-    with pytest.raises(UnknownEnvironmentError) as caught:  # and nothing warns of it
+    with pytest.raises(UnknownEnvironmentError) as caught:  # without a warning
         registry.make("CartPole-v1")
     assert "Distribution stranger is unreadable: its entry_points.txt is damaged (TypeError: " in str(caught.value)
     assert "pip install envcore-classic-control" in str(caught.value)

@@ -1,4 +1,4 @@
-"""What announces environments and commands: what it takes, and what it refuses."""
+"""`EnvSpec` and `CommandSpec`: which values they accept, and which they refuse."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def test_malformed_entry_points(entry_point: str) -> None:
 
 @pytest.mark.parametrize("field", ["id", "entry_point", "summary", "source", "family"])
 @pytest.mark.parametrize("value", [None, 3, b"X", ["X"]])
-def test_what_is_no_string(field: str, value: Any) -> None:
+def test_what_is_not_a_string(field: str, value: Any) -> None:
     with pytest.raises(InvalidArgumentError, match=rf"EnvSpec\.{field} must be a string"):
         row(**{field: value})
 
 
-def test_a_family_is_what_the_id_begins_with() -> None:
+def test_a_family_is_a_prefix_of_the_id() -> None:
     assert row(id="bsuite/catch/0", family="bsuite/catch").family == "bsuite/catch"
     for family in ("catch", "bsuite/catch/0", "bsuite/cat", "bsuite/catch/"):
         with pytest.raises(InvalidArgumentError, match="must be the part of its id before a '/'"):
@@ -69,7 +69,7 @@ def test_kwargs_are_hashable(value: Any) -> None:
         row(kwargs={"size": value})
 
 
-def test_is_frozen_through_and_through() -> None:
+def test_is_deeply_frozen() -> None:
     options = {"size": 3}
     spec = row(kwargs=options)
     options["size"] = 4

@@ -1,4 +1,4 @@
-"""What is said of a name that is not found."""
+"""What the error says about a name that is not found."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_index_is_read_only_when_a_name_is_not_found() -> None:
     assert done.stdout == "False\n"
 
 
-# What is meant.
+# Which id is meant.
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_what_is_compared_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared == [200, 0]
 
 
-# What is left out.
+# Which plugins are left out.
 
 
 def test_says_which_plugins_are_left_out_and_why() -> None:

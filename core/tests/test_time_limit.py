@@ -38,7 +38,7 @@ def test_the_next_time_is_one_more_and_never_wraps() -> None:
     ("limit", "reached"),
     [(1, [False, True, True, True]), (LAST - 1, [False, False, True, True]), (NO_TIME_LIMIT, [False] * 4)],
 )
-def test_every_limit_but_none_is_reached(limit: int, reached: list[bool]) -> None:
+def test_every_limit_is_reached_but_no_limit_never(limit: int, reached: list[bool]) -> None:
     times = jnp.array([0, 1, LAST - 1, LAST], jnp.int32)
     assert is_reached(times, np.int32(limit)).tolist() == reached
     assert jax.jit(is_reached)(times, jnp.int32(limit)).tolist() == reached
@@ -46,7 +46,7 @@ def test_every_limit_but_none_is_reached(limit: int, reached: list[bool]) -> Non
 
 @pytest.mark.parametrize("start", [LAST - 2, LAST - 1, LAST])
 @pytest.mark.parametrize("env", [toy.Counter(), NoAutoReset(toy.Counter())], ids=str)
-def test_without_a_limit_an_episode_goes_on_for_ever(env: Any, start: int) -> None:
+def test_without_a_limit_an_episode_goes_on_forever(env: Any, start: int) -> None:
     times, truncated = steps(env, start, NO_TIME_LIMIT)
     assert times == [min(start + i, LAST) for i in range(1, 5)]
     assert truncated == [False] * 4
@@ -60,7 +60,7 @@ def test_a_limit_is_reached_and_stays_so(start: int, limit: int) -> None:
     assert truncated[-1]
 
 
-def test_without_a_limit_none_terminates_either() -> None:
+def test_no_limit_does_not_terminate_either() -> None:
     env = toy.Fuse()
     params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)
     _, state = env.reset(KEY, params)

@@ -138,7 +138,7 @@ class TestConform:
         (0, "Point, got one int"),
     ],
 )
-def test_differences_of_structure_are_told(got: Any, difference: str) -> None:
+def test_differences_of_structure_are_described(got: Any, difference: str) -> None:
     assert trees.structure_difference(point(), got) == difference
 
 

@@ -310,7 +310,7 @@ def test_numpy_options_are_python_numbers_afterwards() -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Eager(wrappers.Wrapper):
-    """A wrapper that looks at env before anything else does."""
+    """A wrapper that uses `env` as soon as it is constructed."""
 
     factor: int = 2
 
@@ -369,7 +369,7 @@ def test_the_state_space_inside_keeps_its_bounds() -> None:
     assert not space.contains(state.replace(env_state=state.env_state.replace(env_state=beyond)))
 
 
-def test_a_wrapper_whose_state_is_another_has_a_space_without_the_bounds_inside() -> None:
+def test_a_wrapper_with_a_different_state_has_a_space_without_the_bounds_inside() -> None:
     class Doubled(wrappers.Wrapper):
         def start(self, key: jax.Array, params: Any) -> Any:
             return jax.tree.map(lambda x: jnp.stack([x, x]), self.env.start(key, params))

@@ -1,4 +1,4 @@
-"""Toy environments for core's own tests: each shows one side of the contract and is small enough to know by heart."""
+"""Toy environments for core's own tests: each shows one aspect of the contract and is small enough to remember."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Counter(Environment[CounterState, CounterParams]):
 
 
 class Slow(Counter):
-    """A counter whose pictures change once in a quarter of an hour."""
+    """A counter whose pictures change about every quarter of an hour."""
 
     render_fps: ClassVar[float] = 0.001
 

@@ -12,7 +12,7 @@ def test_every_program_is_measured() -> None:
     assert list(rates) == [
         "gymnasium, its own size",
         "envcore, 12 x 12",
-        "envcore, 12 x 12 grey, 4 stacked",
+        "envcore, 12 x 12 gray, 4 stacked",
         "envcore, 12 high, its own width",
     ]
     assert all(rate > 0 for rate in rates.values())

@@ -56,7 +56,7 @@ def measure(
     programs: dict[str, tuple[int, Callable[[], Any]]] = {
         GYMNASIUM: (gymnasium_frames, _gymnasium(env_id, gymnasium_frames)),
         f"envcore, {size} x {size}": (frames, _envcore(PixelObservation(env, square), num_envs, frames)),
-        f"envcore, {size} x {size} grey, 4 stacked": (
+        f"envcore, {size} x {size} gray, 4 stacked": (
             frames,
             _envcore(FrameStack(PixelObservation(env, square, grayscale=True), 4), num_envs, frames),
         ),

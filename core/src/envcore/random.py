@@ -1,7 +1,7 @@
 """Random numbers cheap enough for light environments.
 
 XLA's CPU backend runs `jax.random`'s threefry as a loop, which takes most of the time of a CartPole step. Here the
-twenty rounds are unrolled into plain arithmetic that XLA vectorises and fuses. For the default key
+twenty rounds are unrolled into plain arithmetic that XLA vectorizes and fuses. For the default key
 type (`threefry2x32`, typed or legacy) `split`, `bits` and `uniform` return bit for bit what `jax.random` returns;
 for every other key type, and if `jax_threefry_partitionable` is off, they call `jax.random`.
 

@@ -20,8 +20,8 @@ from envcore.catalogue import Catalogue
 from envcore.plugins import AUTOLOAD_OFF, PluginRecord
 from envcore.text import printable
 
-_CANDIDATES = 200  # that difflib compares with a misspelt name, at some 50 us each
-_LONGEST = 100  # as far as a misspelt name is compared
+_CANDIDATES = 200  # that difflib compares with a misspelled name, at some 50 us each
+_LONGEST = 100  # as far as a misspelled name is compared
 _CUTOFF = 0.6  # difflib's similarity from which a name is suggested
 
 

@@ -27,7 +27,7 @@ _, STATE = ENV.reset(KEY)
 
 
 class Pair(Counter):
-    """A counter whose action is a dict of two."""
+    """A counter whose action is a dict of two entries."""
 
     def make_action_space(self, params: Any) -> Any:
         return spaces.Dict({"count": spaces.Discrete(2), "note": spaces.Box(-1.0, 1.0, (2,))})
@@ -51,7 +51,7 @@ EVERYWHERE = pytest.mark.parametrize("run", [eagerly, while_tracing])
 @EVERYWHERE
 class TestRefused:
     @pytest.mark.parametrize("key", [0, 1.5, None, np.zeros(2), jnp.zeros(3, jnp.uint32), "key", STATE])
-    def test_what_is_no_key(self, run: Any, key: Any) -> None:
+    def test_what_is_not_a_key(self, run: Any, key: Any) -> None:
         for call in (ENV.reset, lambda key: ENV.step(key, STATE, 1), lambda key: ENV.step_env(key, STATE, 1)):
             with pytest.raises(
                 InvalidArgumentError, match=r"^expected a random key, got .* make one with jax\.random\.key"
@@ -148,7 +148,7 @@ class TestRefused:
             run(lambda: env.step(KEY, state, action))
 
 
-def test_types_of_tracers_are_refused() -> None:
+def test_tracers_of_the_wrong_type_are_refused() -> None:
     with pytest.raises(InvalidActionError, match="expected an integer, got float32"):
         jax.jit(lambda action: ENV.step(KEY, STATE, action))(0.5)
     with pytest.raises(InvalidArgumentError, match="must be int32, got float32"):
@@ -224,7 +224,7 @@ def test_defaults_keep_small_dtypes_and_device_arrays() -> None:
 
 
 class TestDefinitions:
-    """Decorators that an author forgot are named as the cause."""
+    """The errors name the decorator that an author forgot."""
 
     def test_an_environment_without_its_decorator(self) -> None:
         class Undecorated(Counter):
@@ -233,7 +233,7 @@ class TestDefinitions:
         with pytest.raises(EnvironmentDefinitionError, match="Undecorated declares the field 'size', but is not decor"):
             Undecorated().reset(KEY)
 
-    def test_params_and_states_without_theirs(self) -> None:
+    def test_params_and_states_without_their_decorators(self) -> None:
         class Params(EnvParams):
             pass
 
@@ -267,7 +267,7 @@ class TestDefinitions:
 
 
 class TestDeviceParams:
-    """What `make` hands out."""
+    """What `make` returns."""
 
     def test_equals_the_defaults_in_the_types_of_programs(self) -> None:
         params = arguments.device_params(Spring())
@@ -285,7 +285,7 @@ class TestDeviceParams:
             with pytest.raises(Exception, match="Disallowed host-to-device transfer"):
                 call(KEY, STATE, action, ENV.default_params)
 
-    def test_donated_ones_are_made_again(self) -> None:
+    def test_donated_params_are_made_again(self) -> None:
         donated = arguments.device_params(ENV)
         jax.jit(lambda params: jax.tree.map(lambda x: x + x.dtype.type(1), params), donate_argnums=0)(donated)
         assert any(leaf.is_deleted() for leaf in jax.tree.leaves(donated))

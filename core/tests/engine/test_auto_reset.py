@@ -17,7 +17,7 @@ State = dict[str, Any]
 
 
 def fresh(state: State, key: jax.Array, scale: jax.Array) -> State:
-    """A reset that draws, uses a number, and keeps something of the finished episode."""
+    """A reset that draws, uses an argument, and carries something over from the finished episode."""
     return {
         "words": random.bits(key, (5,)),
         "level": random.uniform(key) * scale,
@@ -149,7 +149,7 @@ def test_forward_mode_agrees() -> None:
     np.testing.assert_allclose(finished[1], np.where(done, plain[0] / SCALE, 1), rtol=1e-6)
 
 
-def test_reverse_mode_works_the_plain_way() -> None:
+def test_reverse_mode_works_where_every_reset_is_computed() -> None:
     def level(scale: jax.Array) -> jax.Array:
         return reset_where(jnp.array(True), fresh, states(()), keys(()), scale, only_finished=False)["level"]
 
@@ -157,7 +157,7 @@ def test_reverse_mode_works_the_plain_way() -> None:
 
 
 @pytest.mark.parametrize("key", [jax.random.key, jax.random.PRNGKey])
-def test_an_environment_with_an_expensive_reset_deals_the_deck_that_reset_deals(key: Any) -> None:
+def test_an_expensive_auto_reset_deals_the_same_deck_as_reset(key: Any) -> None:
     env = Deck()
     batch = jax.random.split(key(0), 50)
     _, state = quick_jit(jax.vmap(env.reset))(batch)

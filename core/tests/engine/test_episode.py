@@ -1,4 +1,4 @@
-"""`Environment` is tested in `test_environment`; this proves that the engine needs nothing of it but `Rules`."""
+"""`Environment` is tested in `test_environment`; this proves that the engine needs only `Rules`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class State(EnvState):
 
 @dataclasses.dataclass(frozen=True)
 class Stranger:
-    """Not an `Environment`, but with everything that the engine asks for."""
+    """Not an `Environment`, but with everything that the engine needs."""
 
     expensive_reset: ClassVar[bool] = False
     time_limit_terminates: ClassVar[bool] = False
@@ -90,7 +90,7 @@ def test_an_episode_of_rules_that_are_not_an_environment() -> None:
     ]
 
 
-def test_an_error_of_the_author_s_names_the_class() -> None:
+def test_an_author_s_error_names_the_class() -> None:
     env = Stranger(broken=True)
     _, state = stepping.reset(env, KEY, arguments.checked_params(env, None))
     with pytest.raises(EnvironmentDefinitionError, match=r"^Stranger breaks the contract: transition must return"):

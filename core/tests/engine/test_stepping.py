@@ -53,7 +53,7 @@ def test_rules_are_traced_once_for_all_programs_around_them() -> None:
 
 
 def test_a_step_inlines_into_the_caller_s_program() -> None:
-    """Asks the program as XLA gets it: newer JAX keeps the call in the jaxpr and inlines it when it lowers."""
+    """Inspects the program as XLA gets it: newer JAX keeps the call in the jaxpr and inlines it when lowering."""
     env = Counter()
     _, state = env.reset(KEY)
 

@@ -42,7 +42,7 @@ def test_x_runs_right_and_y_up():
 
 
 @pytest.mark.parametrize(("x", "y", "height"), [((0.0, 6.0), (0.0, 1.0), 2.0), ((0.0, 1.0), (-2.0, 3.0), 5.0)])
-def test_a_window_shows_all_that_it_is_put_around(x, y, height):
+def test_a_window_around_ranges_contains_them(x, y, height):
     window = painting.Window.around(x, y, aspect=3.0)
     assert window.center == (sum(x) / 2, sum(y) / 2)
     assert window.height == height
@@ -59,7 +59,7 @@ def test_later_layers_cover_earlier_ones():
     np.testing.assert_array_equal(column, [painting.PAPER, painting.GREEN, painting.BLUE, painting.RED, painting.RED])
 
 
-def test_shades_run_from_one_color_to_the_other():
+def test_shades_interpolate_between_two_colors():
     values = np.array([[0.0, 0.5], [1.0, 0.25]])
     window = painting.Window((1.0, 1.0), 2.0, 1.0)
     everything = painting.box((1.0, 1.0), (4.0, 4.0))
@@ -68,13 +68,13 @@ def test_shades_run_from_one_color_to_the_other():
     np.testing.assert_array_equal(picture, expected)
 
 
-def test_a_shape_that_is_nowhere_is_left_out():
+def test_a_shape_at_nan_is_not_painted():
     layers = [(painting.below(0.5), painting.GREEN), (painting.circle((np.nan, 0.5), 0.2), painting.RED)]
     np.testing.assert_array_equal(painting.paint(8, UNIT, *layers), painting.paint(8, UNIT, layers[0]))
 
 
 def scene(x, angle, level):
-    """Every shape, with traced numbers wherever there may be any."""
+    """Every shape, with traced numbers wherever they are allowed."""
     flower = [painting.placed(painting.box((0.2, 0.0), (0.3, 0.1), 0.02 * x), (x, 0.5), angle + i) for i in range(3)]
     return painting.paint(
         48,
@@ -101,7 +101,7 @@ def test_transformations_give_the_same_picture():
     scanned = jax.lax.scan(lambda carry, numbers: (carry, scene(*numbers)), None, arrays)[1]
     for others in (jax.jit(jax.vmap(scene))(*arrays), scanned):
         assert others.dtype == jnp.uint8
-        np.testing.assert_allclose(np.asarray(others, int), pictures, atol=1)  # rounding may fall either way
+        np.testing.assert_allclose(np.asarray(others, int), pictures, atol=1)  # rounding may go either way
     assert (pictures[0] != pictures[1]).any(-1).mean() > 0.1
 
 

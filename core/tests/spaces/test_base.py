@@ -1,4 +1,4 @@
-"""What all spaces have in common, over spaces that hypothesis makes up."""
+"""What all spaces have in common, for spaces that hypothesis generates."""
 
 from __future__ import annotations
 

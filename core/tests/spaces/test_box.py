@@ -122,7 +122,7 @@ class TestSampling:
     @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32])
     @pytest.mark.parametrize("cut", [0, 1])
     def test_integers_over_a_whole_dtype_are_uniform(self, dtype, cut):
-        """`cut` is one less than everything: the counts 2**32 and 2**32 - 1 are on different paths."""
+        """With `cut`, the largest value is left out: the counts 2**32 and 2**32 - 1 take different paths."""
         info = np.iinfo(dtype)
         values = samples(Box(info.min, info.max - cut, dtype=dtype))
         assert values.dtype == dtype

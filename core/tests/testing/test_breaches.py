@@ -74,12 +74,12 @@ def test_the_advice_on_flags_is_good() -> None:
             assert float(jnp.where(flag, 1.0, 0.0) * jnp.float32(2) + flag.astype(jnp.float32)) == 3
 
 
-def test_other_errors_are_told_by_their_type() -> None:
+def test_other_errors_are_reported_with_their_type() -> None:
     assert breach_of_error(KeyError("wind")).problem == "KeyError: 'wind'"
     assert breach_of_error(EnvironmentDefinitionError("a reward is missing.")).problem == "a reward is missing."
 
 
-def test_the_place_of_an_error_comes_before_another() -> None:
+def test_the_place_of_an_error_takes_precedence() -> None:
     place = breach_of_error(raised(lambda: jax.jit(lambda: 1.0 * jnp.array(True))()), PLACE).place
     assert place is not None
     assert (
@@ -88,7 +88,7 @@ def test_the_place_of_an_error_comes_before_another() -> None:
     assert breach_of_error(ValueError(), PLACE).place == PLACE
 
 
-def test_one_breach_is_told_as_it_is_and_more_as_a_list() -> None:
+def test_several_breaches_are_a_list_but_one_is_not() -> None:
     one, two = Breach("Wrong.", PLACE), Breach("Also wrong.")
     where = "walk.py:12, in transition"
     assert describe([one]) == f"Wrong.\n  {where}\n      reward = 1.0 * at_goal"

@@ -1,4 +1,4 @@
-"""The plugin is in force for all of this workspace's tests."""
+"""The plugin is active in all tests of this workspace."""
 
 from __future__ import annotations
 

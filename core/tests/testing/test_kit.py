@@ -50,7 +50,7 @@ def test_there_is_a_broken_environment_for_every_rule() -> None:
     assert len(set(NAMES)) == len(NAMES)
 
 
-def test_every_rule_is_said_in_one_sentence() -> None:
+def test_every_rule_is_one_paragraph() -> None:
     for rule in RULES:
         assert rule.summary.endswith(".")
         assert "\n\n" not in rule.summary
@@ -68,7 +68,7 @@ def test_wrapped_environments_conform(env: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["vmap_equals_loop", "batched_params"])
-def test_vmap_over_params_is_told_from_vmap_of_the_rest(name: str) -> None:
+def test_vmap_over_params_and_vmap_of_the_rest_are_told_apart(name: str) -> None:
     others = [*BROKEN.items(), *ALSO_BROKEN]
     for env in (env for rule, env in others if {rule, name} == {"vmap_equals_loop", "batched_params"}):
         (case,) = cases(env, name)
@@ -87,13 +87,13 @@ SOURCES = {
 }
 
 
-def test_every_breach_of_every_rule_is_told_with_its_line() -> None:
+def test_every_breach_of_every_rule_is_reported_with_its_line() -> None:
     results = [result for result in check_rules(Careless(), num_steps=FEW) if result.error]
     found = {result.rule: [each.place.source for each in result.breaches if each.place] for result in results}
     assert found == SOURCES
 
 
-def test_one_error_tells_of_every_broken_rule() -> None:
+def test_one_error_reports_every_broken_rule() -> None:
     with pytest.raises(ConformanceError, match=r"^Careless breaks 2 rules\.") as caught:
         check_env(Careless(), num_steps=FEW)
     text = str(caught.value)
@@ -103,7 +103,7 @@ def test_one_error_tells_of_every_broken_rule() -> None:
             assert re.search(rf"broken\.py:\d+, in (transition|observe)\n +{re.escape(source)}\n?", text)
 
 
-def test_every_wrong_type_is_told() -> None:
+def test_every_wrong_type_is_reported() -> None:
     class Wide(toy.Spring):
         def reset(self, key: Any, params: Any = None) -> Any:
             obs, state = super().reset(key, params)
@@ -120,7 +120,7 @@ class TellsMoreWithoutJit(toy.Counter):
         return *values, info if isinstance(info["waited"], Tracer) else {**info, "more": info["waited"]}
 
 
-def test_another_structure_is_told() -> None:
+def test_a_wrong_structure_is_reported() -> None:
     (case,) = cases(TellsMoreWithoutJit(), "jit_equals_eager")
     with pytest.raises(ConformanceError, match=r"must be tuple, got one with an extra \[4\]\['more'\]\."):
         case()
@@ -136,7 +136,7 @@ class WithoutContains(toy.Counter):
         return OutOfOrder(0.0, 1.0, (self.goal + 1,))
 
 
-def test_an_error_that_rules_share_is_told_once() -> None:
+def test_an_error_that_rules_share_is_reported_once() -> None:
     results = {result.rule: result for result in check_rules(WithoutContains(), num_steps=FEW)}
     assert [rule for rule, result in results.items() if result.error] == ["same_key_same_trace"]
     assert "RuntimeError: out of order" in str(results["same_key_same_trace"].error)
@@ -185,7 +185,7 @@ def test_collecting_cases_runs_nothing() -> None:
     assert len(cases(Untouchable())) == len(RULES)
 
 
-def test_the_state_of_the_first_offence_is_shown() -> None:
+def test_the_state_of_the_first_breach_is_shown() -> None:
     (case,) = cases(BROKEN["states_in_space"], "states_in_space")
     with pytest.raises(ConformanceError, match=r"first at step \d+ of trace 0, in the state CounterState\(.*array\("):
         case()

@@ -49,7 +49,7 @@ def written(request, report):
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Two modules of tests, which note the result of a program, and how often one was loaded and traced so far."""
+    """Two test modules, which log the result of a program, and how often programs have been loaded and traced."""
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_a.py").write_text("def test_1(): pass\ndef test_2(): pass\n")
     (tmp_path / "test_b.py").write_text("def test_3(): pass\n")
@@ -58,7 +58,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def run(project: Path, *arguments: str, **variables: str) -> list[dict[str, Any]]:
-    """Runs the project's tests in new processes. Returns what they noted, in the order of their names."""
+    """Runs the project's tests in new processes. Returns what they logged, in the order of their names."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "JAX_"))}
     command = [sys.executable, "-m", "pytest", "-p", "envcore.testing.program_cache", *arguments]
     done = subprocess.run(command, cwd=project, env={**environment, **variables}, capture_output=True, check=False)
@@ -126,7 +126,7 @@ def test_it_does_nothing_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pyt
     assert started == ["programs"]
 
 
-def test_another_jaxlib_or_cpu_has_programs_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_jaxlib_and_cpu_has_separate_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = fingerprint()
     monkeypatch.setattr(metadata, "version", lambda _: "0.0.1")
     other_release = fingerprint()
@@ -147,7 +147,7 @@ def names(folder: Path) -> set[str]:
     return {path.name.removesuffix("-cache") for path in folder.iterdir()}
 
 
-def test_processes_share_what_they_give_back(tmp_path: Path) -> None:
+def test_processes_share_the_programs_that_they_give_back(tmp_path: Path) -> None:
     store = tmp_path / "store"
     first, second = borrow(store), borrow(store)
     fill(first, a=1, b=1)
@@ -174,7 +174,7 @@ def test_folders_work_without_hard_links(tmp_path: Path, monkeypatch: pytest.Mon
     assert (folder / "a-cache").stat().st_nlink == 1
 
 
-def test_the_oldest_programs_go_when_the_store_is_full(tmp_path: Path) -> None:
+def test_the_oldest_programs_are_deleted_when_the_store_is_full(tmp_path: Path) -> None:
     store = tmp_path / "store"
     folder = borrow(store)
     fill(folder, new=4, old=4, older=4, oldest=4)

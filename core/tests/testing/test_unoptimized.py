@@ -13,7 +13,7 @@ LEVEL = "--xla_backend_optimization_level=0"
 @pytest.mark.parametrize("workers", ["-n0", "-n1"])
 @pytest.mark.parametrize("chosen", [True, False])
 def test_a_session_with_and_without_it(workers: str, chosen: bool, tmp_path: Path) -> None:
-    """Without it: loaded by the project's settings, and left out on the command line."""
+    """Without it: loaded by the project's settings, and disabled on the command line."""
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p envcore.testing.unoptimized\n")
     (tmp_path / "test_flags.py").write_text(
         "import os, jax\n"

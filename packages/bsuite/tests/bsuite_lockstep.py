@@ -90,7 +90,7 @@ def make(experiment: str, **settings: Any) -> Made:
 
     def original() -> Any:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that DeepSea without a mapping is for debugging
+            warnings.simplefilter("ignore")  # about DeepSea without a mapping, which is for debugging
             return bsuite.load(experiment, settings)
 
     return Made(env, env.default_params.replace(**numbers), original)
@@ -112,7 +112,7 @@ def check_recorded(name: str, task: Task) -> int:
     """Fails unless each recorded step leads from the same state to the same results.
 
     Returns:
-      How many steps differ because the original is within rounding of a threshold.
+      The number of steps that differ because the original is within rounding of a threshold.
     """
     recording, (env, params, _) = of_recording(name)
     recording = recording.rows(recording["step_type"] != FIRST)
@@ -202,7 +202,7 @@ def play(env: Any, params: Any, task: Task, policy: Policy, num_steps: int, seed
 def check_game(made: Made, task: Task, policy: Policy, num_steps: int, seed: int = 0) -> Game:
     """Plays both in lockstep, and fails unless states, results and counters agree in all steps.
 
-    The original resets in a step of its own, ours in the step before.
+    The original resets in a separate step, ours in the step before.
     """
     env, params = made.env, made.params
     game = jax.tree.map(as_numpy, play(env, params, task, policy, num_steps, seed))

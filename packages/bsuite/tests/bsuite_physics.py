@@ -147,7 +147,7 @@ def _car_sizes(steps: Steps, params: Any) -> dict[str, np.ndarray]:
     before, after = (
         np.stack([fields[n] for n in ("position", "velocity")], axis=-1) for fields in (steps.before, steps.after)
     )
-    # The last two are, within a factor of three, the greatest speed and what push and gravity add to it.
+    # The last two are, within a factor of three, the maximum speed and what push and gravity add to it.
     position, velocity = np.maximum(np.maximum(np.abs(before), np.abs(after)), [0.1, 0.01]).T
     borders = np.array([params.min_position, params.goal_position])
     distance = np.abs(after[:, :1] - borders).min(axis=1)

@@ -134,7 +134,7 @@ _UMBRELLA = ("need_umbrella", "has_umbrella")
 
 
 def umbrella_chain(n_distractor: int) -> Task:
-    """The task for so many distractors, which are not among the original's fields: it does not store them."""
+    """The task for this number of distractors. The original does not store them, so they are not among its fields."""
 
     def from_original(fields: Fields) -> UmbrellaChainState:
         need, has, time = ints(*(fields[name] for name in (*_UMBRELLA, "timestep")))

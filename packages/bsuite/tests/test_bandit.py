@@ -1,4 +1,4 @@
-"""SimpleBandit: its rules, one case per line, lockstep with the original, and what is ours alone."""
+"""SimpleBandit: its rules, one case per line, lockstep with the original, and our additions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECORDINGS = ("bandit.mapping_seed0", "bandit.mapping_seed19", "bandit.num_actio
     ("the worst arm", {}, 1, None, {"total_regret": 1}, 0, True),
     ("the best arm has no regret", {}, 2, None, {}, 1, True),
     ("regret adds up", {"total_regret": 3.5}, 0, None, {"total_regret": 4.25}, 0.25, True),
-    ("and keeps what rounding takes", {"total_regret": 2.0**25}, 1, None, {"excess": -1}, 0, True),
+    ("and keeps what rounding loses", {"total_regret": 2.0**25}, 1, None, {"excess": -1}, 0, True),
 )
 def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
     env, rewards = SimpleBandit(num_actions=3), np.array([0.25, 0.0, 1.0])

@@ -9,7 +9,7 @@ SIZES = [0, 1, 31, 32, 33, 64, 70]
 
 
 def random_bits(number: int) -> tuple[np.ndarray, jnp.ndarray]:
-    """That many bits, and words that hold them, with others after them."""
+    """`number` bits, and words that hold them, followed by other bits."""
     drawn = np.random.default_rng(number).integers(0, 2, 96)
     words = np.packbits(drawn.astype(np.uint8), bitorder="little").view(np.uint32)
     return drawn[:number], jnp.asarray(words)

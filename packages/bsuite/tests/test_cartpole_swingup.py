@@ -1,4 +1,4 @@
-"""CartPoleSwingup: its rules, one case per line, lockstep with the original, and what is ours alone."""
+"""CartPoleSwingup: its rules, one case per line, lockstep with the original, and our additions."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_game() -> None:
     assert game.info["raw_return"][-1] < game.info["total_upright"][-1]
 
 
-def test_a_long_life_does_not_round() -> None:
+def test_a_long_life_loses_no_precision() -> None:
     """The return after the most steps that an experiment can have."""
     env = CartPoleSwingup()
     _, state = env.reset(jax.random.key(0))

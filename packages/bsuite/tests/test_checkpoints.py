@@ -33,7 +33,7 @@ def test_save_and_restore(tmp_path: Path) -> None:
         np.testing.assert_array_equal(got, expected, strict=True)
 
 
-def test_other_lanes_have_another_file(tmp_path: Path) -> None:
+def test_other_lanes_have_a_different_file(tmp_path: Path) -> None:
     checkpoints.save(tmp_path, LANES, ROWS, TREE)
     checkpoints.save(tmp_path, LANES[:1], ROWS[:1], TREE)
     assert len(list(checkpoints.load_all(tmp_path))) == 2

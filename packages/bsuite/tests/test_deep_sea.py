@@ -1,4 +1,4 @@
-"""DeepSea: its rules, one case per line, lockstep with the original, and what is ours alone."""
+"""DeepSea: its rules, one case per line, lockstep with the original, and our additions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DiscountingChain: its rules, one case per line, lockstep with the original, and what is ours alone."""
+"""DiscountingChain: its rules, one case per line, lockstep with the original, and our additions."""
 
 from __future__ import annotations
 

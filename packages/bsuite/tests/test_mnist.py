@@ -1,4 +1,4 @@
-"""MNISTBandit: its rules, one case per line, the recorded steps of the original, and what is ours alone."""
+"""MNISTBandit: its rules, one case per line, the recorded steps of the original, and our additions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RECORDED = golden.load("bsuite.mnist").extras
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Has the images of the recordings."""
+    """A folder with the images of the recordings."""
     mnist = Mnist(RECORDED["constant.images"].view(np.uint8), RECORDED["constant.labels"])
     return str(mnist_files.write(tmp_path_factory.mktemp("recorded"), mnist))
 
@@ -188,7 +188,7 @@ def test_bad_options(folder: str, options: dict[str, Any], problem: str) -> None
 
 def test_too_many_images(tmp_path: Path) -> None:
     for name, shape in ((mnist_data.IMAGES, (65_537, 28, 28)), (mnist_data.LABELS, (65_537,))):
-        with (tmp_path / name).open("wb") as file:  # zeros, which take no room
+        with (tmp_path / name).open("wb") as file:  # zeros, which take no space
             file.write(mnist_files.idx(np.zeros((0, *shape[1:]), np.uint8)))
             file.seek(4)
             file.write(np.array(shape[0], ">u4").tobytes())
@@ -196,7 +196,7 @@ def test_too_many_images(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"needs 1 to 65,536 images, fraction=1.0 keeps 65,537"):
         MNISTBandit(folder=str(tmp_path))
     MNISTBandit(fraction=0.99999, folder=str(tmp_path))
-    mnist_data._load.cache_clear()  # the memory
+    mnist_data._load.cache_clear()  # frees the memory
 
 
 def test_no_images_no_environment(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Where MNIST's images come from, and which files are rejected. The web is a server on this computer."""
+"""Where MNIST's images come from, and which files are rejected. A server on this computer stands in for the web."""
 
 from __future__ import annotations
 

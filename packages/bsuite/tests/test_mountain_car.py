@@ -1,4 +1,4 @@
-"""MountainCar: its rules, one case per line, lockstep with the original, and what is ours alone."""
+"""MountainCar: its rules, one case per line, lockstep with the original, and our additions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_recorded_resets() -> None:
 
 
 def rocks_at_times(key: jax.Array, state: Any, params: Any) -> jax.Array:
-    """Pushes with the speed up to the goal, or acts at random, by turns of 1,500 steps."""
+    """Alternates every 1,500 steps: acts at random, or pushes in the direction of motion until it reaches the goal."""
     with_speed = jnp.where(state.velocity < 0, 0, 2)
     rocks = (-state.raw_return).astype(jnp.int32) // 1500 % 2 == 1
     return jnp.where(rocks, with_speed, jax.random.randint(key, (), 0, 3))

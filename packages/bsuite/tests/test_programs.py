@@ -40,7 +40,7 @@ def test_settings_become_axes_of_params() -> None:
 
 
 def counting_agent(env: Any) -> Agent:
-    """Sums up all that it is told."""
+    """Sums up everything that it is given."""
 
     def update(state: dict[str, Any], transition: Any, key: jax.Array) -> dict[str, Any]:
         return {
@@ -60,14 +60,14 @@ def counting_agent(env: Any) -> Agent:
     return Agent(lambda key: {**counts, **sums, "final": jnp.float32(-1)}, act, update)
 
 
-def test_an_agent_is_told_of_every_step() -> None:
+def test_an_agent_sees_every_step() -> None:
     (members,) = group(lanes_of("deep_sea")[:1], {})
     program = Program(members, counting_agent)
     progress, ended = program.advance(program.start(KEY), np.array([3]), 1000)
     agent = progress.agent_state
     assert (int(agent["updates"][0]), int(agent["acts"][0]), int(agent["ends"][0])) == (30, 30, 3)
     assert float(agent["discounts"][0]) == 27
-    assert float(agent["final"][0]) == 0  # the last observation of a dive, not the next one's first
+    assert float(agent["final"][0]) == 0  # the last observation of a dive, not the first of the next one
     np.testing.assert_allclose(agent["rewards"], progress.total_return, rtol=1e-6)
     assert program.row(progress, ended, 0)["steps"] == 30
 

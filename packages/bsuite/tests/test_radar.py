@@ -13,10 +13,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 SCORES = {"noise": 0.5, "credit_assignment": 1.1, "basic": 0.01}
 TAGS = ["basic", "credit_assignment", "exploration", "generalization", "memory", "noise", "scale"]
-LONG_NAME = "an agent with a rather long name, indeed"
+LONG_NAME = "an agent whose name is longer than usual"
 
 
-def test_outline_of_every_agent() -> None:
+def test_every_agent_has_an_outline() -> None:
     first = pd.Series(SCORES, name="score").rename_axis("tag")
     figure = plot_radar({"dqn": first, "random": dict.fromkeys(reversed(SCORES), 0.25)})
     axes = figure.axes[0]
@@ -63,7 +63,7 @@ def test_tags_of_a_single_agent_are_sorted() -> None:
     assert [label.get_text().replace("\n", "_").lower() for label in labels] == TAGS
 
 
-def test_input_is_left_alone() -> None:
+def test_the_input_is_not_changed() -> None:
     scores = pd.Series(SCORES)
     plot_radar({"agent": scores}).savefig(io.BytesIO())
     assert scores.to_dict() == SCORES

@@ -33,15 +33,15 @@ SAND, RAIN = (231, 214, 172), (109, 146, 199)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """An environment and what its picture must do.
+    """An environment and what its picture must show.
 
     Attributes:
       env: the environment, None for MNISTBandit, which needs images.
       aspect: of the picture.
-      start: fields of a state of which all parts are seen.
+      start: fields of a state in which every part is visible.
       shown: other values of each field that the picture shows.
       shaping: other values of each param that it shows.
-      colors: those that are seen in a picture of 64 pixels, beside the background.
+      colors: those that are visible in a picture of 64 pixels, besides the background.
     """
 
     env: Any
@@ -173,7 +173,7 @@ def state_of(env: Environment[Any, Any], **fields: Any) -> Any:
 
 
 def states_of(env: Environment[Any, Any], **fields: Any) -> Any:
-    """States with some fields set, each to values of its own, the others 0."""
+    """A batch of states: the fields that are given, one value per state, and the others 0."""
     return jax.tree.map(
         lambda *leaves: np.stack(leaves),
         *(state_of(env, **dict(zip(fields, values, strict=True))) for values in zip(*fields.values(), strict=True)),
@@ -196,13 +196,13 @@ def near(pictures: jax.Array, color: painting.Color, tolerance: int = 2) -> Any:
 
 
 def middle(picture: jax.Array, color: painting.Color, tolerance: int = 2) -> np.ndarray:
-    """Mean place of a color, x to the right and y up, in heights of the picture from its center."""
+    """Mean position of a color, (x, y) from the picture's center, y up, in units of the picture's height."""
     rows, columns = np.nonzero(near(picture, color, tolerance))
     height, width = picture.shape[:2]
     return np.array([columns.mean() - (width - 1) / 2, (height - 1) / 2 - rows.mean()]) / height
 
 
-# What holds for all.
+# All environments.
 
 
 def test_size_follows_from_the_height(case: Case) -> None:
@@ -214,7 +214,7 @@ def test_size_follows_from_the_height(case: Case) -> None:
     assert jax.eval_shape(case.env.render, state).shape[0] == 256
 
 
-def test_every_part_is_seen_in_a_small_picture(case: Case) -> None:
+def test_every_part_is_visible_in_a_small_picture(case: Case) -> None:
     picture = case.env.render(state_of(case.env, **case.start), height=64)
     assert near(picture, painting.PAPER).mean() > 0.05
     for color in case.colors:
@@ -245,7 +245,7 @@ def test_batches_of_states_and_params(case: Case) -> None:
     pictures = jax.jit(jax.vmap(lambda state, params: env.render(state, params, height=64)))(states, batch)
     for picture, (state, one) in zip(pictures, pairs, strict=True):
         differ = np.abs(np.asarray(picture, int) - np.asarray(env.render(state, one, height=64), int)) > 2
-        assert differ.mean() < 0.001  # rounding may decide between the sides of an edge
+        assert differ.mean() < 0.001  # rounding may decide on which side of an edge a pixel is
 
 
 def test_x64_mode(case: Case) -> None:
@@ -310,7 +310,7 @@ def test_the_pole_lights_up_where_the_swingup_pays() -> None:
     assert 10 < is_lit.sum() < 50
 
 
-def test_the_zone_is_as_wide_as_the_cart_may_be() -> None:
+def test_the_zone_is_as_wide_as_the_cart_may_move() -> None:
     for near_enough in (1.0, 0.5):
         env = CartPoleSwingup(x_reward_threshold=near_enough)
         picture = env.render(state_of(env), height=128)
@@ -349,7 +349,7 @@ def test_the_diver_is_in_its_cell(size: int) -> None:
         assert near(picture, painting.ORANGE, 10).sum() >= 20
 
 
-def test_the_chest_is_in_the_bottom_right_cell_and_seen_in_a_large_sea() -> None:
+def test_the_chest_is_in_the_bottom_right_cell_and_visible_in_a_large_sea() -> None:
     for size in (8, 50):
         env = DeepSea(size=size)
         picture = env.render(state_of(env), height=128)
@@ -358,7 +358,7 @@ def test_the_chest_is_in_the_bottom_right_cell_and_seen_in_a_large_sea() -> None
         assert near(picture, painting.YELLOW, 20).sum() >= 30
 
 
-def test_the_way_to_the_chest_is_lost_with_the_first_turn_to_the_left() -> None:
+def test_the_path_to_the_chest_disappears_with_the_first_move_to_the_left() -> None:
     env = DeepSea()
     on, off = (
         near(env.render(state_of(env, time=6, bad_episode=bad), height=128)[20:60, 20:60], painting.PAPER, 20)
@@ -383,13 +383,13 @@ def test_bars_show_the_arms_rewards(arms: int) -> None:
     np.testing.assert_array_equal(is_best, rewards == 1)
 
 
-def test_bars_of_other_rewards_fit_in() -> None:
+def test_bars_of_other_rewards_fit_into_the_picture() -> None:
     env = SimpleBandit(num_actions=3)
     picture = env.render(state_of(env), env.default_params.replace(rewards=np.array([-3.0, 0.0, 1.0])), height=120)
     down, up = np.nonzero(near(picture, painting.BLUE, 30))[0], np.nonzero(near(picture, painting.GREEN, 30))[0]
     assert up.max() < down.min()
     assert np.ptp(down) / np.ptp(up) == pytest.approx(3, abs=0.3)
-    assert near(picture, painting.SHADE).any(1)[up.min() : down.max()].mean() > 0.95  # but for a line at 0
+    assert near(picture, painting.SHADE).any(1)[up.min() : down.max()].mean() > 0.95  # except for a line at 0
 
 
 def test_the_gauge_shows_the_regret(mnist: MNISTBandit) -> None:
@@ -446,7 +446,7 @@ def test_the_walker_waits_at_the_fork_and_goes_on_after_the_coin() -> None:
 
 
 @pytest.mark.parametrize("num_bits", [1, 5, 40])
-def test_lamps_stand_line_by_line_and_the_ring_is_round_the_query(num_bits: int) -> None:
+def test_lamps_are_arranged_line_by_line_and_the_ring_is_around_the_query(num_bits: int) -> None:
     env = MemoryChain(num_bits=num_bits)
     one_lit = states_of(env, context=np.eye(num_bits), query=range(num_bits), time=[5] * num_bits)
     pictures = pictures_of(env, one_lit, 128)
@@ -460,7 +460,7 @@ def test_lamps_stand_line_by_line_and_the_ring_is_round_the_query(num_bits: int)
 
 
 @pytest.mark.parametrize("memory_length", [1, 5, 100])
-def test_lamps_are_large_while_they_are_seen_and_the_ring_comes_with_the_question(memory_length: int) -> None:
+def test_lamps_are_large_while_they_are_observed_and_the_ring_appears_with_the_question(memory_length: int) -> None:
     env = MemoryChain(num_bits=3, memory_length=memory_length)
     times = np.array([0, 1, 2, memory_length // 2, memory_length - 1, memory_length, memory_length + 1])
     states = states_of(env, time=times, context=[[1, 1, 1]] * 7, query=[2] * 7)
@@ -486,7 +486,7 @@ def test_rain_or_sun_and_the_umbrella() -> None:
 
 
 @pytest.mark.parametrize("chain_length", [1, 10, 100])
-def test_the_person_goes_to_the_end_of_the_way(chain_length: int) -> None:
+def test_the_person_walks_to_the_end_of_the_path(chain_length: int) -> None:
     env = UmbrellaChain(chain_length=chain_length)
     times = np.array([0, chain_length // 2, chain_length, chain_length + 1])
     states = states_of(env, time=times, has_umbrella=[0] * 4)

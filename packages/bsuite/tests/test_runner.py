@@ -84,7 +84,7 @@ def test_equal_seeds_and_ids_give_equal_logs_whatever_else_runs(tmp_path: Path) 
     assert a != c
 
 
-def test_seeds_have_folders_of_their_own(tmp_path: Path) -> None:
+def test_each_seed_has_a_separate_folder(tmp_path: Path) -> None:
     run(random_agent, tmp_path / "two", ["bandit/0"], num_seeds=2, show_progress=False)
     run(random_agent, tmp_path / "one", ["bandit/0"], show_progress=False)
     first, second = logs(tmp_path / "two" / "seed_0"), logs(tmp_path / "two" / "seed_1")
@@ -152,7 +152,7 @@ run(random_agent, {str(tmp_path / "parts")!r}, ["memory_len/22"], checkpoint_sec
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
 
 
-def test_the_progress_bar_ends_at_the_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_progress_bar_ends_at_100_percent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(random_agent, tmp_path, FEW[:1])
     run(random_agent, tmp_path, FEW)
     first, second = capsys.readouterr().out.strip().splitlines()
@@ -181,7 +181,7 @@ def test_invalid_arguments(tmp_path: Path, arguments: dict[str, Any], message: s
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_of_another_run(tmp_path: Path) -> None:
+def test_a_folder_of_a_different_run(tmp_path: Path) -> None:
     run(random_agent, tmp_path, FEW[:1], show_progress=False)
     with pytest.raises(RunError, match="holds a run with seed=0, not 1: choose another results_dir, or delete it"):
         run(random_agent, tmp_path, FEW, seed=1, show_progress=False)

@@ -76,7 +76,7 @@ def test_only_mnist_depends_on_the_order(tmp_path: Path) -> None:
     assert changed <= {"mnist", "mnist_noise", "mnist_scale"}
 
 
-def test_regret_at_the_last_episode_of_those_who_got_there() -> None:
+def test_regret_is_that_of_the_settings_that_reached_the_last_episode() -> None:
     results = [
         a_log("catch", {"episode": 10, "total_regret": 8}, {"episode": 20, "total_regret": 9}),
         a_log("catch", {"episode": 10, "total_regret": 0}, number=1),

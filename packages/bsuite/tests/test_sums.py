@@ -16,4 +16,4 @@ def test_ten_thousand_terms_keep_their_digits() -> None:
     exact = terms.astype(np.float64).sum()
     assert abs(float(total) - float(excess) - exact) < 1e-9 * exact
     plain = np.cumsum(terms, dtype=np.float32)[-1]
-    assert abs(float(plain) - exact) > 1e-6 * exact  # what it is for
+    assert abs(float(plain) - exact) > 1e-6 * exact  # which is what `sums` is for

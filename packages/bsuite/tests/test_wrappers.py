@@ -1,4 +1,4 @@
-"""RewardNoise and RewardScale: their rules, one case per line, lockstep with the original, and what is ours alone."""
+"""RewardNoise and RewardScale: their rules, one case per line, lockstep with the original, and our additions."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _acrobot_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def _car_size(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    # The last two are, within a factor of three, the greatest speed and what push and gravity add to it.
+    # The last two are, within a factor of three, the maximum speed and what push and gravity add to it.
     return np.maximum(np.maximum(np.abs(before), np.abs(after)), [0.1, 0.01])
 
 

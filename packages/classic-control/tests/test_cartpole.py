@@ -1,4 +1,4 @@
-"""CartPole: its rules, a case a line, and what only we have."""
+"""CartPole: its rules, one case per line, and our additions."""
 
 from __future__ import annotations
 

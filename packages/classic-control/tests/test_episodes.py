@@ -48,9 +48,9 @@ def rock_hard(state: np.ndarray, rng: np.random.Generator) -> Any:
     return np.float32(1 if state[1] >= 0 else -1)
 
 
-# Task, policy, steps, and how far apart the two may be by then: some ten times what was measured. An upright pole
+# Task, policy, steps, and how far apart the two may be by then: about ten times what was measured. An upright pole
 # doubles any difference every 9 steps (CartPole) or 4 (Pendulum), and a fast Acrobot is chaotic, so these are
-# followed for as long as a bound means anything; the others to the end.
+# compared only while a bound is meaningful; the others until the end.
 DRIFTS = {
     "CartPole, random": (CARTPOLE, discrete(2), 500, 1e-5),
     "CartPole, balancing": (CARTPOLE, balance, 100, 1e-3),
@@ -119,7 +119,7 @@ def first_states(env: Any) -> Any:
 
 
 def play(task: Task, policy: Policy, state: np.ndarray, steps: int, seed: int) -> Trace:
-    """Gymnasium's episode from `state`, to its end or for so many steps."""
+    """Gymnasium's episode from `state`, for at most `steps` steps."""
     env: Any = gymnasium.make(task.id, disable_env_checker=True)
     env.reset(seed=0)
     env.unwrapped.state = state.astype(np.float32 if task is MOUNTAIN_CAR_CONTINUOUS else np.float64)

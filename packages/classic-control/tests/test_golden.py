@@ -1,4 +1,4 @@
-"""Every recorded transition of gymnasium's classic control, taken again by ours."""
+"""Every recorded transition of gymnasium's classic control, repeated with our environments."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ def test_resets_are_distributed_as_the_recorded_ones(name: str) -> None:
         if np.ptp(original) == 0:
             np.testing.assert_array_equal(mine, original[0])
         else:
-            # One of the 17 recorded columns is a rare sample itself: 0.004 against the exact distribution.
+            # One of the 17 recorded columns is itself a rare sample: its p-value is 0.004 for the exact distribution.
             assert np.asarray(stats.ks_2samp(mine, original))[1] > 0.001

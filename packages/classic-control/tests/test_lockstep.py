@@ -32,7 +32,7 @@ EDGES = {
     MOUNTAIN_CAR: [[-1.2, -1.15, 0.45, 0.5, 0.55, 0.6], [-0.07, 0, 0.07]],
     MOUNTAIN_CAR_CONTINUOUS: [[-1.2, -1.15, 0.4, 0.45, 0.5, 0.6], [-0.07, 0, 0.07]],
 }
-# The numbers of the original under its own names, each with another value that it may have.
+# The original's numbers by its names, each with a valid value other than the default.
 NUMBERS: dict[Task, dict[str, Any]] = {
     CARTPOLE: {
         "gravity": 5.0,
@@ -167,7 +167,7 @@ def test_default_params_are_gymnasiums(task: Task) -> None:
 @pytest.mark.parametrize("sutton_barto_reward", [False, True])
 @pytest.mark.filterwarnings("ignore:.*already returned terminated")
 def test_steps_after_the_end_agree(sutton_barto_reward: bool, start: float) -> None:
-    """A cart that is pushed away from the center until it is out, and then swings in and out of its limits."""
+    """A cart that is pushed away from the center until it is out of its limits, and then swings in and out of them."""
     limits = {"x_threshold": 2.4, "theta_threshold_radians": 1e6}
     original: Any = gymnasium.make("CartPole-v1", disable_env_checker=True, sutton_barto_reward=sutton_barto_reward)
     original.reset(seed=0)
@@ -196,8 +196,8 @@ def test_steps_after_the_end_agree(sutton_barto_reward: bool, start: float) -> N
     assert falls >= 3
 
 
-def test_a_fast_acrobot_differs_by_what_the_original_makes_of_rounding() -> None:
-    """Near the bounds of its velocities a step amplifies float32 rounding of the state, in gymnasium's float64 too."""
+def test_a_fast_acrobot_differs_as_much_as_the_original_amplifies_rounding() -> None:
+    """Near the velocity limits a step amplifies the float32 rounding of the state, in gymnasium's float64 too."""
     count, rng = 1_000, np.random.default_rng(0)
     angles, signs = rng.uniform(-PI, PI, (count, 2)), rng.choice([-1, 1], (count, 2))
     rounded = np.column_stack([angles, signs * rng.uniform(0.9, 1, (count, 2)) * [4 * PI, 9 * PI]]).astype(np.float32)
@@ -208,7 +208,7 @@ def test_a_fast_acrobot_differs_by_what_the_original_makes_of_rounding() -> None
         np.zeros(count),
         np.zeros(count, bool),
     )
-    # Without the bounds, which would hide the differences beyond them.
+    # Without the limits, which would hide the differences beyond them.
     bounds = {"MAX_VEL_1": 1e6, "MAX_VEL_2": 1e6}
     env, params = ACROBOT.make({name.lower(): value for name, value in bounds.items()})
     expected = lockstep.gymnasium_steps(ACROBOT, inputs, attributes=bounds).state

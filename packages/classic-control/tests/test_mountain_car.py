@@ -27,8 +27,8 @@ to = at
     ("right pushes it", at(BOTTOM), RIGHT, None, to(BOTTOM + 0.001, 0.001), -1, False),
     ("left pushes it back", at(BOTTOM), LEFT, None, to(BOTTOM - 0.001, -0.001), -1, False),
     ("it keeps its speed", at(BOTTOM, 0.02), STAY, None, to(BOTTOM + 0.02, 0.02), -1, False),
-    ("up to a greatest one", at(BOTTOM, 0.07), RIGHT, None, to(BOTTOM + 0.07, 0.07), -1, False),
-    ("to either side", at(BOTTOM, -0.07), LEFT, None, to(BOTTOM - 0.07, -0.07), -1, False),
+    ("up to a maximum", at(BOTTOM, 0.07), RIGHT, None, to(BOTTOM + 0.07, 0.07), -1, False),
+    ("in both directions", at(BOTTOM, -0.07), LEFT, None, to(BOTTOM - 0.07, -0.07), -1, False),
     ("it rolls down the right hill", at(0), STAY, None, to(-0.0025, -0.0025), -1, False),
     ("a push does not hold it there", at(0), RIGHT, None, to(-0.0015, -0.0015), -1, False),
     ("it rolls down the left hill", at(2 * BOTTOM), STAY, None, to(2 * BOTTOM + 0.0025, 0.0025), -1, False),
@@ -39,8 +39,8 @@ def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, 
 
 @rules(
     ("the wall on the left stops it", at(-1.19, -0.05), STAY, None, to(-1.2, 0), -1, False),
-    ("it cannot pass it", at(-1.2), LEFT, None, {}, -1, False),
-    ("but leave it", at(-1.2), RIGHT, None, to(-1.199, 0.001), -1, False),
+    ("the car cannot pass it", at(-1.2), LEFT, None, {}, -1, False),
+    ("but it can leave it", at(-1.2), RIGHT, None, to(-1.199, 0.001), -1, False),
     ("short of the goal it goes on", at(0.47, 0.02), STAY, None, to(0.49, 0.02), -1, False),
     ("past the goal it ends", at(0.49, 0.02), STAY, None, to(0.51, 0.02), -1, True),
     ("the goal itself counts", at(0.5), STAY, None, {}, -1, True),
@@ -55,7 +55,7 @@ def test_ends_of_a_road_without_slope(
 
 @rules(
     ("force", at(0), RIGHT, None, to(0.25, 0.25), -1, False),
-    ("the greatest speed", at(0, 0.5), RIGHT, None, to(0.5, 0.5), -1, False),
+    ("the maximum speed", at(0, 0.5), RIGHT, None, to(0.5, 0.5), -1, False),
     ("the wall", at(-1.75, -0.5), STAY, None, to(-2, 0), -1, False),
     ("goal, but too slow", at(1), RIGHT, None, to(1.25, 0.25), -1, False),
     ("goal, and fast enough", at(0.75, 0.25), RIGHT, None, to(1.25, 0.5), -1, True),

@@ -1,4 +1,4 @@
-"""MountainCarContinuous: its rules, a case a line, and its gradients."""
+"""MountainCarContinuous: its rules, one case per line, and its gradients."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ to, COAST = at, push(0)
     ("a push moves it, and costs", at(BOTTOM), push(1), None, to(BOTTOM + 0.0015, 0.0015), -0.1, False),
     ("back as well", at(BOTTOM), push(-1), None, to(BOTTOM - 0.0015, -0.0015), -0.1, False),
     ("half of it costs a quarter", at(BOTTOM), push(0.5), None, to(BOTTOM + 0.00075, 0.00075), -0.025, False),
-    ("more than 1 costs more and does no more", at(BOTTOM), push(3), None, to(BOTTOM + 0.0015, 0.0015), -0.9, False),
+    ("more than 1 costs more without effect", at(BOTTOM), push(3), None, to(BOTTOM + 0.0015, 0.0015), -0.9, False),
     ("nor does less than -1", at(BOTTOM), push(-3), None, to(BOTTOM - 0.0015, -0.0015), -0.9, False),
-    ("there is a greatest speed", at(BOTTOM, 0.07), push(1), None, to(BOTTOM + 0.07, 0.07), -0.1, False),
+    ("the speed is limited", at(BOTTOM, 0.07), push(1), None, to(BOTTOM + 0.07, 0.07), -0.1, False),
     ("it rolls down the right hill", at(0), COAST, None, to(-0.0025, -0.0025), 0, False),
     ("it rolls down the left hill", at(2 * BOTTOM), COAST, None, to(2 * BOTTOM + 0.0025, 0.0025), 0, False),
 )
@@ -60,8 +60,8 @@ def test_ends_of_a_road_without_slope(
 
 
 @rules(
-    ("the least push", at(0), push(-3), None, to(-0.02, -0.02), -0.9, False),
-    ("the greatest push", at(0), push(3), None, to(0.005, 0.005), -0.9, False),
+    ("the minimum push", at(0), push(-3), None, to(-0.02, -0.02), -0.9, False),
+    ("the maximum push", at(0), push(3), None, to(0.005, 0.005), -0.9, False),
     ("goal, but too slow", at(0.19, 0.02), COAST, None, to(0.21, 0.02), 0, False),
     ("goal, and fast enough", at(0.19, 0.04), COAST, None, to(0.23, 0.04), 100, True),
 )

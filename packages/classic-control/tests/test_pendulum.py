@@ -1,4 +1,4 @@
-"""Pendulum: its rules, a case a line, and its gradients."""
+"""Pendulum: its rules, one case per line, and its gradients."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ to, FREE = at, torque(0)
     ("gravity pulls it down", at(LEVEL), FREE, None, to(LEVEL + 0.0375, 0.75), -(LEVEL**2), False),
     ("hanging down it stays", at(np.pi), FREE, None, {}, -(np.pi**2), False),
     ("speed costs", at(0, 1), FREE, None, to(0.05, 1), -0.1, False),
-    ("there is a greatest speed", at(0, 8), torque(2), None, to(0.4, 8, 2), -6.404, False),
-    ("to either side", at(0, -8), torque(-2), None, to(-0.4, -8, -2), -6.404, False),
+    ("the speed is limited", at(0, 8), torque(2), None, to(0.4, 8, 2), -6.404, False),
+    ("in both directions", at(0, -8), torque(-2), None, to(-0.4, -8, -2), -6.404, False),
     ("a whole turn costs nothing", at(2 * np.pi), FREE, None, {}, 0, False),
     ("the angle is not wrapped", at(3 * LEVEL), FREE, None, to(3 * LEVEL - 0.0375, -0.75), -(LEVEL**2), False),
     ("the last torque does not matter", at(0, 0, 2), FREE, None, to(0), 0, False),

@@ -49,7 +49,7 @@ def env(request: pytest.FixtureRequest) -> Any:
 
 
 def state_of(env: Any, **fields: float) -> Any:
-    """A state of which the picture shows all: at rest, with a torque, away from edges."""
+    """A state in which every part is visible: at rest, with a torque, away from edges."""
     start = {"last_u": 1.5, "theta": 0.1, "position": -0.5} | fields
     _, state = env.reset(KEY)
     names = set(state.__dataclass_fields__)
@@ -62,7 +62,7 @@ def near(picture: jax.Array, color: painting.Color, tolerance: int = 2) -> Any:
 
 
 def middle(picture: jax.Array, color: painting.Color) -> np.ndarray:
-    """Mean place of a color, x to the right and y up, in heights of the picture from its center."""
+    """Mean position of a color, (x, y) from the picture's center, y up, in units of the picture's height."""
     rows, columns = np.nonzero(near(picture, color))
     height, width = picture.shape[:2]
     return np.array([columns.mean() - (width - 1) / 2, (height - 1) / 2 - rows.mean()]) / height
@@ -80,7 +80,7 @@ def test_256_pixels_are_the_default(env: Any) -> None:
     assert jax.eval_shape(env.render, state_of(env)).shape[0] == 256
 
 
-def test_every_part_is_seen_in_a_small_picture(env: Any) -> None:
+def test_every_part_is_visible_in_a_small_picture(env: Any) -> None:
     picture = env.render(state_of(env), height=64)
     assert near(picture, painting.PAPER).mean() > 0.2
     for color in COLORS[env.name]:
@@ -110,7 +110,7 @@ def test_batches_of_states_and_params(env: Any) -> None:
 
     values, numbers = value * jnp.array([-1.0, 0.5, 1.0]), number * jnp.array([1.0, 0.9, 0.8])
     for picture, *at in zip(jax.jit(jax.vmap(render))(values, numbers), values, numbers, strict=True):
-        np.testing.assert_allclose(np.asarray(picture, int), render(*at), atol=1)  # rounding may fall either way
+        np.testing.assert_allclose(np.asarray(picture, int), render(*at), atol=1)  # rounding may go either way
 
 
 def test_x64_mode_changes_nothing(env: Any) -> None:

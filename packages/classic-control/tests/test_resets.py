@@ -97,7 +97,7 @@ def check_uniform(fields: np.ndarray, bounds: list[tuple[float, float] | None]) 
 
 
 def assert_uncorrelated(first: np.ndarray, second: np.ndarray) -> None:
-    """No field of the first, nor its size, goes with a field of the second."""
+    """No field of the first is correlated with one of the second, and neither are their distances from the mean."""
     varied = np.ptp(first, axis=0) > 0
     first, second = first[:, varied], second[:, varied]
     for a, b in ((first, second), (np.abs(first - first.mean(0)), np.abs(second - second.mean(0)))):

@@ -1,4 +1,4 @@
-"""Compares returns and lengths of episodes of our MinAtar games with the original's: one distribution."""
+"""Compares the distributions of returns and lengths of episodes in our MinAtar games and in the original's."""
 
 from __future__ import annotations
 

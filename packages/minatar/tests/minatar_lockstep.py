@@ -1,7 +1,7 @@
 """Compares our MinAtar games with the original's: the same states, actions and draws, and exactly the same results.
 
-`recorded` reads steps of the original from tests/golden, `played` takes them from the package `minatar` with draws of
-ours forced on it, and `check` compares them with what our rules make of the same states.
+`recorded` reads steps of the original from tests/golden, `played` takes them from the package `minatar` with our
+draws forced on it, and `check` takes them with our rules, from the same states, and compares the results.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Fields = dict[str, np.ndarray]
 
 
 def by_name(start: Callable[[], Any], names: Sequence[str], computed: Sequence[str] = ()) -> Task:
-    """The task of states that have the original's fields by the same names.
+    """The task of a game whose states have the original's fields under the same names.
 
     Args:
       start: makes any state.
       names: of the original's fields.
-      computed: those of them that follow from others, and cannot be replaced.
+      computed: those that are computed from others, and cannot be replaced.
     """
 
     def from_original(fields: Mapping[str, Any], last_action: Any) -> Any:
@@ -102,13 +102,13 @@ def played(
     """Plays the original with actions of `policy` (at random by default) and with our draws forced on it.
 
     Args:
-      game: the original's name of the game.
+      game: the original's name for the game.
       env: our game; its `difficulty_ramping` is the original's.
       fields: the original's fields as arrays, from its `Env`.
       calls: what the original draws in a step: (its `Env`, action, our draws) -> calls.
-      num_steps: how many steps; episodes follow each other.
+      num_steps: how many steps, over as many episodes as they take.
       seed: of actions and draws.
-      policy: the action for the original's `Env`.
+      policy: (the original's `Env`, generator) -> action.
       draw: what is random in a step, from its words; `env.draw_game` by default.
     """
     rng = np.random.default_rng(seed)
@@ -137,12 +137,12 @@ def played(
 
 
 def check(task: Task, env: Any, steps: Steps) -> None:
-    """Fails unless our rules lead from each step's state, action and draws to what the original made of them.
+    """Fails unless our rules lead from each step's state, action and draws to the original's results.
 
     Args:
       task: how states hold the original's fields.
       env: the game, ramping as the steps were played.
-      steps: compared exactly, except those that were played with another ramping.
+      steps: compared exactly, except those that were played with the other ramping, which are left out.
     """
     mine = steps.ramping == env.difficulty_ramping
     steps = jax.tree.map(lambda x: x[mine], steps)
@@ -164,9 +164,9 @@ def check(task: Task, env: Any, steps: Steps) -> None:
 
 
 def check_games(task: Task, env: Any, steps: Steps) -> None:
-    """Fails unless our own states, carried on from the first of each game, show what the original's do.
+    """Fails unless our own states, continued from the first of each game, look like the original's.
 
-    `check` starts each step from the original's fields, so it cannot see what our states keep of things that are gone.
+    `check` starts each step from the original's fields, so it cannot see data of removed objects in our states.
 
     Args:
       task, env: as for `check`.

@@ -35,5 +35,5 @@ def check_step(
 
 
 def not_sticky(draws: Any, *shape: int) -> MinAtarDraws[Any]:
-    """Draws of a game as those of steps, of this batch shape, that execute the chosen action."""
+    """Draws of steps, of this batch shape, with these draws of the game and without sticky actions."""
     return MinAtarDraws(jnp.ones(shape, jnp.float32), draws)

@@ -1,4 +1,4 @@
-"""How a state of Seaquest holds the original's fields: five lists, of which three are bits of words with us."""
+"""Converts the original's fields of Seaquest to our states and back: ours hold three of its five lists as bits."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ LISTS = {"f_bullets": (3, 3), "e_bullets": (32, 3), "e_fish": (32, 4), "e_subs":
 
 
 def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> SeaquestState:
-    """The state that holds the original's fields.
+    """Our state for the original's fields.
 
     Where the newest of three `f_bullets` hits an enemy in the cell of the oldest and flies the same way, which play
-    cannot reach, the original lets the other two fly on, and keeps them in its list, in another order than a step here.
+    cannot reach, the other two fly on, but the original's list has them in a different order than a step of ours.
 
     Args:
       fields: the attributes of the original's `Env`, numbers or arrays by their names. A list is an array of its items,
-        padded to any length, and the number of them by its name with `_count`: 3 `f_bullets` and 4 `divers` at most,
-        and in all 32 of `e_fish`, `e_subs`, and those `e_bullets` that no submarine on the board can have shot.
-      last_action: of the original's `Environment`.
+        padded to any length, and their number is its name with `_count`: at most 3 `f_bullets`, 4 `divers`, and a
+        total of 32 `e_fish`, `e_subs`, and those `e_bullets` that no submarine on the board can have shot.
+      last_action: as in the original's `Environment`.
     """
     values = {name: jnp.asarray(value).astype(jnp.int32) for name, value in fields.items()}
     bullets = [
@@ -97,7 +97,7 @@ def fields(original: Any) -> dict[str, Any]:
 
 
 def canonical(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The fields with lists of our capacities, and enemy bullets, whose order has no effect, sorted as ours."""
+    """The fields with lists padded to our capacities, and enemy bullets sorted like ours: their order has no effect."""
     found = dict(fields)
     for name, (capacity, width) in LISTS.items():
         items, count = fields[name], fields[f"{name}_count"]
@@ -114,7 +114,7 @@ def canonical(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _newest(values: Mapping[str, jax.Array], name: str, num: int) -> list[tuple[jax.Array, jax.Array]]:
-    """The last items of a list, the newest first, and whether they are there."""
+    """The last `num` items of a list, newest first, each as (whether it exists, item)."""
     items, last = values[name], values[f"{name}_count"] - 1
     return [(last >= i, items[jnp.maximum(last - i, 0)]) for i in range(num)]
 
@@ -129,7 +129,7 @@ def _enemies_from(values: Mapping[str, jax.Array]) -> Enemies:
     alive, shot_timer = place < num_enemies, jnp.where(is_sub, subs[:, 4], 0)
 
     def add(held: tuple[jax.Array, ...], bullet: tuple[jax.Array, jax.Array]) -> tuple[tuple[jax.Array, ...], None]:
-        """Gives a bullet to a submarine that can have shot it, as it leaves before the next shot, or its own place."""
+        """Gives a bullet to a submarine that can have shot it, as it leaves before the next shot, or a free slot."""
         has_one, y, right, _ = held
         (at_x, at_y, to_right), there = bullet
         steps_left = jnp.where(to_right == 1, SIDE - at_x, at_x + 1)
@@ -148,7 +148,7 @@ def _enemies_from(values: Mapping[str, jax.Array]) -> Enemies:
 
 
 def _like(none: Any, values: jax.Array) -> Any:
-    """The mask or number that a field of `Enemies` is, of the values of all places."""
+    """The mask or number for a field of `Enemies`, from the values of all slots."""
     return slots.from_values(values, len(none)) if isinstance(none, tuple) else slots.from_values(values, 1)[0]
 
 
@@ -157,6 +157,6 @@ def _stack(column: tuple[jax.Array, ...]) -> jax.Array:
 
 
 def _listed(name: str, there: jax.Array, *columns: jax.Array) -> dict[str, jax.Array]:
-    """A list of the original's and its length: the rows of the columns that are `there`, which is 0 or 1."""
+    """A list of the original and its length: the rows of the columns where `there`, 0 or 1, is 1."""
     items = jnp.stack(columns, axis=-1) * there[:, None]
     return {name: items[jnp.argsort(1 - there, stable=True)], f"{name}_count": there.sum(dtype=jnp.int32)}

@@ -1,4 +1,4 @@
-"""Asterix against the original: its recordings, the package itself, and what only we have."""
+"""Asterix against the original: its recordings, the package itself, and our additions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breakout against the original: its recordings, the package itself, and what only we have."""
+"""Breakout against the original: its recordings, the package itself, and our additions."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_starts_from_either_side() -> None:
 
 
 def test_last_brick_breaks_while_the_wall_refills_later() -> None:
-    """The one event of which the recordings have a single constructed step."""
+    """The only event for which the recordings have just one, constructed, step."""
     brick_map = np.zeros((10, 10), np.int8)
     brick_map[1, 4] = 1
     ball = {"ball_y": 2, "ball_x": 3, "ball_dir": 1, "pos": 0, "last_y": 3, "last_x": 2}

@@ -1,4 +1,4 @@
-"""Freeway against the original: its recordings, the package itself, and what only we have."""
+"""Freeway against the original: its recordings, the package itself, and our additions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def lanes(**rows: tuple[int, int, int]) -> list[list[int]]:
 
 
 def moved(**rows: tuple[int, int, int]) -> list[list[int]]:
-    """The same a step later, when the other cars have waited for a step."""
+    """The same one step later: the other cars have waited for a step."""
     return [car if f"row{car[1]}" in rows else [car[0], car[1], car[2] - 1, car[3]] for car in lanes(**rows)]
 
 
@@ -91,8 +91,8 @@ XS = 0x88888888  # of `lanes()`
     ("a car waits", {"cars": lanes(row3=(6, 2, 3))}, NOTHING, {"cars": moved(row3=(6, 1, 3))}, 0, False),
     ("a car drives right", {"cars": lanes(row3=(6, 0, 3))}, NOTHING, {"cars": moved(row3=(7, 3, 3))}, 0, False),
     ("a car drives left", {"cars": lanes(row3=(6, 0, -3))}, NOTHING, {"cars": moved(row3=(5, 3, -3))}, 0, False),
-    ("around the right end", {"cars": lanes(row3=(9, 0, 1))}, NOTHING, {"cars": moved(row3=(0, 1, 1))}, 0, False),
-    ("around the left end", {"cars": lanes(row3=(0, 0, -1))}, NOTHING, {"cars": moved(row3=(9, 1, -1))}, 0, False),
+    ("it wraps on the right", {"cars": lanes(row3=(9, 0, 1))}, NOTHING, {"cars": moved(row3=(0, 1, 1))}, 0, False),
+    ("it wraps on the left", {"cars": lanes(row3=(0, 0, -1))}, NOTHING, {"cars": moved(row3=(9, 1, -1))}, 0, False),
     ("a hit before the car moves", {"pos": 3, "cars": lanes(row3=(4, 0, 1))}, NOTHING, {"pos": 9}, 0, False),
     ("a hit after the car moved", {"pos": 3, "cars": lanes(row3=(3, 0, 1))}, NOTHING, {"pos": 9}, 0, False),
     ("a hit by a car that waits", {"pos": 4, "cars": lanes(row3=(4, 2, 1))}, UP, {"pos": 9}, 0, False),
@@ -179,7 +179,7 @@ def test_a_win_draws_new_cars_in_their_places() -> None:
 
 @pytest.mark.parametrize("limit", [None, 3, 3000])
 def test_time_ends_the_game(limit: int | None) -> None:
-    """At the original's limit or another one; after it neither the game nor the original's timer changes."""
+    """At the original's limit or a different one; after it neither the game nor the original's timer changes."""
     env = Freeway(use_minimal_action_set=False)
     params = env.default_params if limit is None else env.default_params.replace(max_steps_in_episode=limit)
     last = 2501 if limit is None else limit

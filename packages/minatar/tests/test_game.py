@@ -1,4 +1,4 @@
-"""What all games share, for each of them."""
+"""What all games have in common, tested for each of them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_step_after_the_end_changes_nothing_but_the_last_action(env_id: str) -
         jax.tree.map(np.testing.assert_array_equal, after, expected)
 
 
-def test_observation_turns_into_floats_as_late_as_one_likes(env_id: str) -> None:
+def test_an_observation_can_be_stored_and_converted_later(env_id: str) -> None:
     env = make(env_id)
     obs, _ = env.reset(KEY)
     assert obs.dtype == jnp.bool_

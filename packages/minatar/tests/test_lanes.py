@@ -1,4 +1,4 @@
-"""Eight numbers in a word, against numpy."""
+"""Eight numbers in a word, compared with numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bits of words: rows and observations against numpy."""
+"""The bits of words: rows and observations, compared with numpy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_is_not_a_board(board: Any, reason: str) -> None:
 @pytest.mark.skipif(vars(fusion)["set_xla_metadata"] is None, reason="this JAX cannot keep XLA from fusing")
 @pytest.mark.parametrize("game", [Asterix, Breakout, Freeway, Seaquest, SpaceInvaders])
 def test_a_network_converts_flat_cells(game: Any) -> None:
-    """XLA is slow at a conversion behind a reshape of rows: it has to be fused with flat cells, or to read them."""
+    """XLA is slow if it converts rows after a reshape: the conversion must be fused with flat cells, or read them."""
     env, num_envs = game(), 16
 
     def inputs(state: Any) -> jax.Array:

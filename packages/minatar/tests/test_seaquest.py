@@ -1,4 +1,4 @@
-"""The rules of Seaquest, a line each, and its draws; `test_seaquest_lockstep` plays the original beside it."""
+"""The rules of Seaquest, one case per line, and its draws; `test_seaquest_lockstep` plays the original beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seaquest against the original: its recordings, the package itself, and states that neither reaches often."""
+"""Seaquest against the original: its recordings, the package itself, and states that are rare in both."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def in_our_form(steps: lockstep.Steps) -> lockstep.Steps:
 
 
 def set_fields(original: Any, values: dict[str, Any]) -> None:
-    """Puts an original into a state."""
+    """Sets the state of an original."""
     for name, value in values.items():
         setattr(original, name, value)
 
@@ -106,7 +106,7 @@ def test_recorded_resets() -> None:
 
 
 def crowded(rng: np.random.Generator) -> dict[str, Any]:
-    """A state with much going on in the rows around the player: equal bullets, and timers that are often at zero."""
+    """A state with many objects in the rows around the player, equal bullets, and timers that are often zero."""
     sub_x, sub_y = int(rng.integers(10)), int(rng.integers(9))
     low, high = max(1, sub_y - 1), min(8, sub_y + 1)
     move_speed = int(rng.integers(2, 6))
@@ -168,13 +168,13 @@ def test_lockstep_with_the_original(ramping: bool) -> None:
     assert steps.reward.max() > 5  # six divers
     assert (steps.before["e_fish_count"] + steps.before["e_subs_count"]).max() >= (20 if ramping else 3)
     check(steps, ramping)
-    if ramping:  # enemies take the places of others while bullets of theirs are on the board
+    if ramping:  # enemies take the slots of others whose bullets are still on the board
         lockstep.check_games(TASK, ENV, in_our_form(games[1]))
 
 
 @pytest.mark.slow
 def test_three_bullets_in_a_row() -> None:
-    """All of them, with a fish near the newest one, which play never has: what `from_original` says of their order."""
+    """All arrangements, with a fish near the newest bullet, which play cannot reach: see `from_original`."""
     directions = list(itertools.product((True, False), repeat=3))
     rows = [(xs, ways) for xs in itertools.permutations(range(10), 3) for ways in directions]
     turns = iter(rows)
@@ -205,14 +205,14 @@ def test_three_bullets_in_a_row() -> None:
 
 
 def draw_enemies_that_enter(words: jax.Array) -> SeaquestDraws:
-    """All come from one side, so every one enters; none in row 1, where they would meet the bouncing player."""
+    """All come from the same side, so each one enters; none in row 1, where they would meet the bouncing player."""
     draws = ENV.draw_game(words)
     return draws._replace(enemy_right=jnp.bool_(True), enemy_row=jnp.maximum(draws.enemy_row, 1))
 
 
 @pytest.mark.slow
-def test_places_for_enemies_suffice() -> None:
-    """The hardest games, which become so at different times: played through without looking at the original."""
+def test_there_are_enough_slots_for_enemies() -> None:
+    """Games that reach the highest difficulty at different times; ours are played on from the first state alone."""
 
     def hardest(wait: int) -> lockstep.Steps:
         time = iter(range(10**9))
@@ -251,11 +251,11 @@ def test_places_for_enemies_suffice() -> None:
     fullest = jax.tree.map(lambda x: jnp.asarray(x[num_things > 32]), after)
     assert len(fullest["oxygen"]) > 10
     for name, value in quick_jit(jax.vmap(lambda x: TASK.to_original(TASK.from_original(x, NONE))))(fullest).items():
-        np.testing.assert_array_equal(value, fullest[name], err_msg=f"{name}, there and back")
+        np.testing.assert_array_equal(value, fullest[name], err_msg=f"{name}, round trip")
 
 
 def test_gauges() -> None:
-    """All of oxygen and divers, and counts below zero; the recordings have them all, but not with each other."""
+    """All combinations of oxygen and divers, also counts below zero; the recordings have all values of each."""
     original = Environment("seaquest").env
     oxygens, counts = np.meshgrid(np.arange(-1, 201), np.arange(-12, 7))
     expected: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""Space Invaders against the original: its recordings, the package itself, and what only we have."""
+"""Space Invaders against the original: its recordings, the package itself, and our additions."""
 
 from __future__ import annotations
 

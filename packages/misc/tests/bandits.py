@@ -10,7 +10,7 @@ import jax
 
 @functools.partial(jax.jit, static_argnums=(0, 2))
 def play(env: Any, params: Any, num_steps: int, key: jax.Array) -> Any:
-    """Random arms from one reset on: the first obs and state, then of every step what went in and came out."""
+    """Pulls random arms after a reset: the first obs and state, and the inputs and outputs of every step."""
     obs, state = env.reset(key, params)
 
     def body(state: Any, key: jax.Array) -> tuple[Any, Any]:

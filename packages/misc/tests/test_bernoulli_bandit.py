@@ -1,4 +1,4 @@
-"""BernoulliBandit: its rules, a case a line, the original's formulas in numpy, and what only we have."""
+"""BernoulliBandit: its rules, one case per line, the original's formulas in numpy, and our additions."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_uniform_arms(arms: Any, num_arms: int) -> None:
         np.testing.assert_allclose(probs.sum(1), 1, atol=1e-6)
 
 
-def test_regret_is_what_the_best_arm_would_have_paid_more() -> None:
+def test_regret_is_how_much_more_the_best_arm_pays_on_average() -> None:
     env = BernoulliBandit("given", 3)
     _, state = env.reset(KEYS[0], env.default_params.replace(reward_probs=np.array([0.0, 0.25, 1.0])))
     for arm, regret in enumerate([1.0, 0.75, 0.0]):
@@ -125,7 +125,7 @@ def test_regret_is_what_the_best_arm_would_have_paid_more() -> None:
         assert info["regret"] == regret
 
 
-def test_luck_is_uniform_and_not_that_of_the_arms() -> None:
+def test_luck_is_uniform_and_independent_of_the_arms() -> None:
     env = BernoulliBandit("dependent-uniform")
     drawn = np.asarray(jax.vmap(env.draw, (0, None))(KEYS, env.default_params).luck)
     assert abs(np.histogram(drawn, 10, (0, 1))[0] - 400).max() < 4.5 * (400 * 0.9) ** 0.5

@@ -1,4 +1,4 @@
-"""FourRooms: its rules, a case a line, the original's rules in numpy, and what only we have."""
+"""FourRooms: its rules, one case per line, the original's rules in numpy, and our additions."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ to, STRAIGHT = at, astray(-1)
     ("the third door", at(6, 9), DOWN, STRAIGHT, to(7, 9), 0, False),
     ("the fourth door", at(10, 7), LEFT, STRAIGHT, to(10, 6), 0, False),
     ("the goal ends it", at(8, 8), RIGHT, STRAIGHT, to(8, 9), 1, True),
-    ("beyond the goal it goes on", at(8, 9), RIGHT, STRAIGHT, to(8, 10), 0, False),
+    ("a step off the goal earns nothing", at(8, 9), RIGHT, STRAIGHT, to(8, 10), 0, False),
     ("the step goes astray", at(2, 2), UP, astray(LEFT), to(2, 1), 0, False),
-    ("it may find the goal by that", at(8, 8), UP, astray(RIGHT), to(8, 9), 1, True),
-    ("or miss it", at(8, 8), RIGHT, astray(UP), {}, 0, False),
+    ("which may lead to the goal", at(8, 8), UP, astray(RIGHT), to(8, 9), 1, True),
+    ("or away from it", at(8, 8), RIGHT, astray(UP), {}, 0, False),
     ("the other direction may be the same", at(2, 2), UP, astray(UP), to(1, 2), 0, False),
 )
 def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
@@ -54,7 +54,7 @@ def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, 
 
 
 def is_free(row: int, column: int) -> bool:
-    """The house in words: a cross of walls, bent in the middle, with four doors."""
+    """The map described in code: a cross of walls, bent in the middle, with four doors."""
     if not (1 <= row <= 11 and 1 <= column <= 11):
         return False
     if column == 6:
@@ -170,7 +170,7 @@ NUM_STARTS = 104 * 103
 @pytest.mark.parametrize("draws_goal", [False, True])
 @pytest.mark.parametrize("pos_fixed", [(4, 1), (8, 9), (11, 11)])
 def test_starts(draws_pos: bool, draws_goal: bool, pos_fixed: tuple[int, int]) -> None:
-    """All that an episode can draw: how often each pair of start and goal comes of it."""
+    """Everything that an episode can draw: how often each pair of start and goal results."""
     env = FourRooms(pos_fixed=pos_fixed)
     params = env.default_params.replace(resample_init_pos=draws_pos, resample_goal_pos=draws_goal)
     params = jax.tree.map(jnp.asarray, params)
@@ -200,7 +200,7 @@ def test_resets_draw_uniformly() -> None:
 
 @pytest.mark.parametrize("fail_prob", [0.0, 0.25, 1 / 3, 0.75])
 def test_steps_go_astray_uniformly(fail_prob: float) -> None:
-    """In every direction with the same chance, which adds up to 4/3 of `fail_prob`."""
+    """Every direction has the same probability; together they have 4/3 of `fail_prob`."""
     env, keys = FourRooms(), jax.random.split(jax.random.key(0), 40_000)
     draws = jax.jit(jax.vmap(env.draw, (0, None)))(keys, env.default_params.replace(fail_prob=fail_prob))
     counts = np.bincount(np.asarray(draws.astray) + 1, minlength=5)
@@ -234,7 +234,7 @@ def test_picture_shows_walls_agent_and_goal() -> None:
 
 
 def plans() -> tuple[np.ndarray, np.ndarray]:
-    """For every goal and cell the first action of a shortest way, and its length: int (13, 13, 13, 13)."""
+    """For every goal and cell the first action of a shortest path, and its length: int (13, 13, 13, 13)."""
     actions, lengths = (np.zeros((13, 13, 13, 13), np.int32) for _ in range(2))
     for goal in FREE:
         edge, seen = [goal], {goal}

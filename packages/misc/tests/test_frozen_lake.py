@@ -1,4 +1,4 @@
-"""FrozenLake: its rules, a case a line, the recordings of the original, and what only we have."""
+"""FrozenLake: its rules, one case per line, the recordings of the original, and our additions."""
 
 from __future__ import annotations
 

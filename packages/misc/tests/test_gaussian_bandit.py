@@ -1,4 +1,4 @@
-"""GaussianBandit: its rules, a case a line, its formulas in numpy, and what only we have."""
+"""GaussianBandit: its rules, one case per line, its formulas in numpy, and our additions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MetaMaze: its rules, a case a line, the original's rules in numpy, and what only we have."""
+"""MetaMaze: its rules, one case per line, the original's rules in numpy, and our additions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ to, FIRST = at, cell(0)
 UP, RIGHT, DOWN, LEFT = range(4)
 
 
-# Pillars stand where row and column are even. Row 1 has 9 free cells, row 2 has 5, and so on in turn.
+# Pillars stand where row and column are even, so rows 1, 2, 3, ... have 9, 5, 9, ... free cells.
 @rules(
     ("up", at(5, 5), UP, FIRST, to(4, 5), 0, False),
     ("right", at(5, 5), RIGHT, FIRST, to(5, 6, RIGHT), 0, False),
@@ -45,11 +45,11 @@ UP, RIGHT, DOWN, LEFT = range(4)
     ("the lower wall stops it", at(9, 5), DOWN, FIRST, to(9, 5, DOWN), 0, False),
     ("the left wall stops it", at(5, 1), LEFT, FIRST, to(5, 1, LEFT), 0, False),
     ("the last step is forgotten", at(5, 4, DOWN, 10), UP, FIRST, to(5, 4, UP, 0), 0, False),
-    ("the goal earns 10 and takes it to the first cell", at(4, 1), UP, FIRST, to(1, 1, UP, 10), 10, False),
+    ("the goal earns 10 and moves it to the first cell", at(4, 1), UP, FIRST, to(1, 1, UP, 10), 10, False),
     ("or the ninth", at(4, 1), UP, cell(8), to(1, 9, UP, 10), 10, False),
     ("or the first of the second row", at(3, 2), LEFT, cell(9), to(2, 1, LEFT, 10), 10, False),
     ("or the last of it", at(3, 2), LEFT, cell(13), to(2, 9, LEFT, 10), 10, False),
-    ("the last cell of all stands for the goal's own", at(2, 1), DOWN, cell(14), to(9, 9, DOWN, 10), 10, False),
+    ("the last cell replaces the goal's own", at(2, 1), DOWN, cell(14), to(9, 9, DOWN, 10), 10, False),
 )
 def test_rules(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
     check_rule(MetaMaze(), before, action, draws, after, reward, end)
@@ -116,7 +116,7 @@ def original_obs(
 def original_step(
     lab: np.ndarray, rules: str, pos: tuple[int, int], goal: tuple[int, int], action: int, params: Any
 ) -> tuple[tuple[int, int], float, bool]:
-    """Where the move ends before it is taken on, the reward, and whether it is on the goal."""
+    """Where the move ends (from the goal the agent is moved elsewhere), the reward, and whether it is the goal."""
     down, right = MOVES[rules][action]
     reward, target = 0.0, (pos[0] + down, pos[1] + right)
     if lab[target]:
@@ -171,7 +171,7 @@ def test_whole_games(env: MetaMaze, normalize_time: bool, limit: int) -> None:
             action, before = now["action"][i], pos
             pos, reward, is_goal = original_step(lab, env.rules, pos, goal, action, params)
             bumps, visits = bumps + (pos == before), visits + is_goal
-            if is_goal:  # where the agent goes then is drawn
+            if is_goal:  # the next cell of the agent is drawn
                 pos = as_place(now["pos_after"][i])
                 assert lab[pos] == 0
                 assert pos != goal
@@ -203,7 +203,7 @@ def test_the_maze(size: int) -> None:
 
 @pytest.mark.parametrize("size", [*SIZES, 253])
 def test_draws_reach_every_other_cell_once(size: int) -> None:
-    """Goals and starts of episodes, and where the agent is taken from a goal, be it an ordinary cell or the last."""
+    """Goals and starts of episodes, and where the agent is moved from a goal, be it an ordinary cell or the last."""
     env, cells = MetaMaze(maze_size=size), free_cells(size)
     draws = MetaMazeDraws(jnp.arange(len(cells) - 1, dtype=jnp.int32))
     center = (size // 2 + 1, size // 2 + 1)
@@ -241,7 +241,7 @@ def _before(goal: tuple[int, int], move: tuple[int, int]) -> tuple[int, int]:
 @pytest.mark.parametrize("rules", ["gymnax", "original"])
 @pytest.mark.parametrize(("size", "rf_size"), [(7, 5), (9, 1)])
 def test_every_move(size: int, rf_size: int, rules: Any) -> None:
-    """From every cell each action, towards the goal and not; rewards and observations included."""
+    """Each action from every cell, to the goal or not, including rewards and observations."""
     env, lab, cells = MetaMaze(maze_size=size, rf_size=rf_size, rules=rules), original_maze(size + 2), free_cells(size)
     params = env.default_params.replace(reward=3.0, punishment=-0.5)
     cases = np.array([(*pos, *goal, a) for pos in cells for goal in cells for a in range(4) if pos != goal], np.int32)
@@ -286,7 +286,7 @@ def test_resets_and_draws_are_uniform() -> None:
 
 
 def plans(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """For every goal and cell the first action of a shortest way, and its length."""
+    """For every goal and cell the first action of a shortest path, and its length."""
     lab, cells = original_maze(size + 2), free_cells(size)
     actions, lengths = (np.zeros((*lab.shape, *lab.shape), np.int32) for _ in range(2))
     for goal in cells:

@@ -1,4 +1,4 @@
-"""Values of params that have no meaning are refused, before anything is traced."""
+"""Invalid params are refused before anything is traced."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ GOOD: list[tuple[Any, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("env", "changes", "message"), BAD, ids=str)
-def test_values_without_meaning_are_refused(env: Any, changes: dict[str, Any], message: str) -> None:
+def test_invalid_values_are_refused(env: Any, changes: dict[str, Any], message: str) -> None:
     check_refused(env, changes, message)
 
 

@@ -1,4 +1,4 @@
-"""PointRobot: its rules, a case a line, the original's formulas in numpy, and what only we have."""
+"""PointRobot: its rules, one case per line, the original's formulas in numpy, and our additions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def move(x: float, y: float) -> np.ndarray:
 
 
 def to(x: float, y: float, action: np.ndarray, reward: float = 0, goals_reached: int = 0) -> dict[str, Any]:
-    """The robot's place, and what it did and got."""
+    """The robot's place, its last action and reward, and how often it has reached the goal."""
     return {"pos": (x, y), "last_action": action, "last_reward": reward, "goals_reached": goals_reached}
 
 
@@ -45,7 +45,7 @@ IN, OUT, FAR = move(0, 0.1), move(0, -0.1), move(3, -0.5)
     ("it moves", at(0, 0), move(0.05, -0.02), AGAIN, to(0.05, -0.02, move(0.05, -0.02)), 0, False),
     ("by 0.1 along an axis at most", at(0, 0), FAR, AGAIN, to(0.1, -0.1, FAR), 0, False),
     ("at 0.15 from the goal it starts again", at(0, 0.75), IN, AGAIN, to(0.3, 0.4, IN, 1, 1), 1, False),
-    ("at 0.25 not", at(0, 0.65), IN, AGAIN, to(0, 0.75, IN), 0, False),
+    ("at 0.25 it does not", at(0, 0.65), IN, AGAIN, to(0, 0.75, IN), 0, False),
     ("the place after the move counts", at(0, 0.85), OUT, AGAIN, to(0, 0.75, OUT), 0, False),
     ("goals are counted", {**at(0, 0.9), "goals_reached": 4}, REST, AGAIN, to(0.3, 0.4, REST, 1, 5), 1, False),
     ("the last reward is forgotten", {**at(0, 0), "last_reward": 1}, REST, AGAIN, to(0, 0, REST), 0, False),
@@ -56,7 +56,7 @@ def test_rules(before: Any, action: Any, draws: Any, after: Any, reward: float, 
 
 @rules(
     ("it moves", at(0, 0), move(0.05, -0.02), AGAIN, to(0.05, -0.02, move(0.05, -0.02)), 0, False),
-    ("as far as it wants", at(0, 0), FAR, AGAIN, to(3, -0.5, FAR), 0, False),
+    ("as far as the action says", at(0, 0), FAR, AGAIN, to(3, -0.5, FAR), 0, False),
     ("at 0.15 from the goal it stays", at(0, 0.75), IN, AGAIN, to(0, 0.85, IN, 1, 1), 1, False),
     ("at 0.25 it earns nothing", at(0, 0.65), IN, AGAIN, to(0, 0.75, IN), 0, False),
     ("the place after the move counts", at(0, 0.85), OUT, AGAIN, to(0, 0.75, OUT), 0, False),
@@ -80,8 +80,8 @@ HALF = move(0, 0.5)
 
 @rules(
     ("moves are longer", at(-1, 0), FAR, AGAIN, to(-0.75, -0.25, FAR), 0, False),
-    ("the rim belongs to the goal", at(0, 0.25), HALF, AGAIN, to(0.6, 0.8, HALF, 1, 1), 1, False),
-    ("starts are twice as far", at(0, 1), REST, start(-0.5, 0.0), to(-1, 0, REST, 1, 1), 1, False),
+    ("the edge of the goal counts", at(0, 0.25), HALF, AGAIN, to(0.6, 0.8, HALF, 1, 1), 1, False),
+    ("starts are twice as far out", at(0, 1), REST, start(-0.5, 0.0), to(-1, 0, REST, 1, 1), 1, False),
 )
 def test_params(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
     numbers = {"max_force": 0.25, "goal_radius": 0.5, "circle_radius": 2.0}
@@ -115,7 +115,7 @@ def original_obs(env: PointRobot, params: Any, pos: Any, reward: float, action: 
 
 @functools.partial(jax.jit, static_argnums=(0, 2))
 def play(env: PointRobot, params: Any, num_steps: int, key: jax.Array) -> Any:
-    """Noisy moves towards the goal from one reset on: first obs and state, then of every step what went in and out."""
+    """Makes noisy moves towards the goal: the first obs and state, and the inputs and outputs of every step."""
     obs, state = env.reset(key, params)
 
     def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
@@ -222,7 +222,7 @@ def test_where_episodes_start() -> None:
 
 
 def episode(env: PointRobot, key: jax.Array, params: Any) -> tuple[jax.Array, jax.Array]:
-    """Goals reached on the straight way to (0, 1), and the goal."""
+    """The number of goals reached on a straight path to (0, 1), and the goal."""
     _, state = env.reset(key, params)
 
     def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
@@ -278,7 +278,7 @@ def original_flat_step(x: np.ndarray, start: tuple[float, float]) -> np.ndarray:
 @pytest.mark.parametrize("pos", [(0.3, 0.4), (-0.6, 0.6), (-1.5, 0.1)])
 def test_gradients_are_finite_differences(pos: tuple[float, float], action: tuple[float, float]) -> None:
     x = np.array([*pos, -0.6, 0.7, *action, 0.1, 1.3])
-    x = x.astype(np.float32).astype(float)  # exactly what ours gets
+    x = x.astype(np.float32).astype(float)  # exactly what our step gets
     draws = GYMNAX.draw(KEYS[0], PARAMS)
     start = float(draws.x), float(draws.y)
     nudges = 1e-6 * np.eye(len(x))
@@ -291,7 +291,7 @@ def test_gradients_are_finite_differences(pos: tuple[float, float], action: tupl
 
 @pytest.mark.parametrize("env", [GYMNAX, PointRobot("original", fixed_goal=True)])
 def test_gradients_of_whole_episodes_are_finite_differences(env: PointRobot) -> None:
-    """From the reset on, along moves that stay away from clips and goals."""
+    """Including the reset, with moves that are not clipped and stay away from goals."""
     params = env.default_params.replace(dense_reward=True, goal_radius=0.01)
 
     def episode_return(push: Any, radius: Any) -> jax.Array:
@@ -337,7 +337,7 @@ def test_observations_stay_in_their_space() -> None:
         observe = jax.vmap(lambda time, far=far, params=params: GYMNAX.get_obs(far.replace(time=time), params))
         obs = observe(jnp.arange(2 * limit, dtype=jnp.int32))
         assert jax.vmap(space.contains)(obs).all()
-        assert space.contains(obs[0].at[2].set(1.0))  # the greatest reward
+        assert space.contains(obs[0].at[2].set(1.0))  # the maximum reward
         np.testing.assert_allclose(obs[jnp.array([0, limit, -1]), 5], [bounds[0], bounds[1], bounds[1]], atol=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""Pong: its rules, a case a line, those of the original and of gymnax in plain Python, and what only we have."""
+"""Pong: its rules, one case per line, those of the original and of gymnax in plain Python, and our additions."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_right_paddle_follows_the_ball(
     ("each step earns 1", game((15, 20), (2, 1)), (STAY, STAY), None, to((17, 21), (2, 1)), 1, False),
     ("two paddles by 2 rows", game((15, 20), (0, 1)), (UP, DOWN), None, to((15, 21), (0, 1), (13, 17)), 1, False),
     ("beyond the edge", game((9, 20), (0, 1), (-3, 33)), (UP, DOWN), None, to((9, 21), (0, 1), (-4, 34)), 1, False),
-    ("half a row is half a row", game((16, 2), (0, -1)), (STAY, STAY), None, to((16, 1), (0.5, 1)), 1, False),
+    ("half a row is not rounded", game((16, 2), (0, -1)), (STAY, STAY), None, to((16, 1), (0.5, 1)), 1, False),
     ("up to 3 rows a step", game((14, 2), (3, -1)), (STAY, STAY), None, to((17, 1), (3, 1)), 1, False),
     ("a point earns nothing", game((9, 0), (0, -1)), (STAY, STAY), None, to((9, -1), (0, -1)), 0, True),
     ("for either", game((9, 39), (0, 1)), (STAY, STAY), None, to((9, 40), (0, 1)), 0, True),
@@ -99,8 +99,8 @@ def test_the_originals_rules(before: Any, action: Any, draws: Any, after: Any, r
 
 @rules(
     ("the paddle's speed", game((5, 9), (0, 2)), DOWN, None, to((5, 11), (0, 2), (17, 17)), 0, False),
-    ("the ball's greatest", game((14, 3), (1, -2)), STAY, None, to((15, 1), (1, 2)), 0, False),
-    ("is cut to a whole number", game((16, 3), (1, -2)), STAY, None, to((17, 1), (1, 2)), 0, False),
+    ("the ball's maximum speed", game((14, 3), (1, -2)), STAY, None, to((15, 1), (1, 2)), 0, False),
+    ("is truncated to an integer", game((16, 3), (1, -2)), STAY, None, to((17, 1), (1, 2)), 0, False),
 )
 def test_params(before: Any, action: int, draws: Any, after: Any, reward: float, end: bool) -> None:
     after = {"last_ball_position": before["ball_position"], **after}

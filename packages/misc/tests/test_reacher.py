@@ -1,4 +1,4 @@
-"""Reacher against the original's formulas in float64, and what only we have."""
+"""Reacher against the original's formulas in float64, and our additions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gradients import check_finite_differences
 from rules import check_rule, rules
 from uniform_draws import check_uniform_draws
 
-# What float32 leaves: 100 roundings of angles up to 33 rad, whose last bit is 2e-6, most of them of far smaller ones.
+# The error of float32: 100 roundings of angles up to 33 rad, whose last bit is 2e-6, most of them of far smaller ones.
 ATOL = 5e-5
 NUMBERS: dict[str, Any] = {"torque_scale": 1.0, "dt": 0.05, "lengths": 1.0}
 UP, BACK = np.pi / 2, np.pi  # angles of a link
-FAR = (100, 0)  # a goal of which nothing is earned
+FAR = (100, 0)  # a goal too far away for a reward
 
 
 def arm(angles: Any, goal: Any, speeds: Any = (0, 0)) -> dict[str, Any]:
@@ -38,11 +38,11 @@ NONE = torques(0, 0)
     ("angles are from the x axis: up and up is straight", arm((UP, UP), (0, 2)), NONE, None, {}, 1, False),
     ("across and up", arm((0, UP), (1, 1)), NONE, None, {}, 1, False),
     ("a distance of 1 earns exp(-1)", arm((0, BACK), (0, 1)), NONE, None, {}, np.exp(-1), False),
-    ("one of 2 earns exp(-4)", arm((0, 0), (4, 0)), NONE, None, {}, np.exp(-4), False),
+    ("a distance of 2 earns exp(-4)", arm((0, 0), (4, 0)), NONE, None, {}, np.exp(-4), False),
     ("a torque turns its link", arm((0, 0), FAR), torques(1, 0), None, arm((0.0025, 0), FAR, (0.05, 0)), 0, False),
     ("and no other", arm((0, 0), FAR), torques(0, -1), None, arm((0, -0.0025), FAR, (0, -0.05)), 0, False),
     ("links keep turning", arm((1, 2), FAR, (2, -4)), NONE, None, arm((1.1, 1.8), FAR, (2, -4)), 0, False),
-    ("without end", arm((7, 0), FAR, (200, 0)), NONE, None, arm((17, 0), FAR, (200, 0)), 0, False),
+    ("without a limit", arm((7, 0), FAR, (200, 0)), NONE, None, arm((17, 0), FAR, (200, 0)), 0, False),
     (
         "the reward is of the new angles",
         arm((-0.1, 0.1), (2, 0), (2, -2)),

@@ -26,7 +26,7 @@ BERNOULLI, GAUSSIAN, ROOMS, LAKE, MAZE = BernoulliBandit(), GaussianBandit(), Fo
 ROBOT, PONG, REACHER, SWIMMER = PointRobot(), Pong(), Reacher(), Swimmer(num_urchins=2)
 ENVS: list[Any] = [BERNOULLI, GAUSSIAN, ROOMS, LAKE, MAZE, ROBOT, PONG, REACHER, SWIMMER]
 ASPECT = {"MetaMaze": 12 / 13, "PointRobot": 1.5, "Pong": 42 / 33}
-# A state of which the picture shows all.
+# A state in which every part is visible.
 SCENE: dict[str, dict[str, Any]] = {
     "BernoulliBandit": {
         "last_action": 1, "last_reward": 1, "time": 30, "exp_reward_best": 0.8, "reward_probs": [0.3, 0.8]
@@ -120,7 +120,7 @@ def near(picture: Any, color: painting.Color, tolerance: int = 2) -> Any:
 
 
 def places(picture: Any, color: painting.Color, tolerance: int = 2) -> np.ndarray:
-    """Places of a color, x to the right and y up, in heights of the picture from its center: (n, 2)."""
+    """Positions of a color, (x, y) from the picture's center, y up, in units of the picture's height: (n, 2)."""
     rows, columns = np.nonzero(near(picture, color, tolerance))
     assert len(rows), f"nothing is {color}"
     height, width = np.asarray(picture).shape[:2]
@@ -140,7 +140,7 @@ def test_size_follows_from_the_height(env: Any) -> None:
     assert jax.eval_shape(env.render, blank(env)).shape[0] == 256
 
 
-def test_every_part_is_seen_in_a_small_picture(env: Any) -> None:
+def test_every_part_is_visible_in_a_small_picture(env: Any) -> None:
     picture = render(env, 64)
     for color in COLORS[env.name]:
         assert near(picture, color, tolerance=40).sum() >= 3, color
@@ -219,7 +219,7 @@ def test_the_walker_goes_where_the_name_of_the_action_says(env: Any, place: dict
 
 
 @pytest.mark.parametrize("num_arms", [2, 10])
-def test_every_arm_has_a_column_as_high_as_it_pays_often(num_arms: int) -> None:
+def test_every_arm_has_a_column_as_high_as_its_probability(num_arms: int) -> None:
     env = BernoulliBandit("given", num_arms)
     probs = np.linspace(0.2, 1.0, num_arms)[::-1]
     state = state_of(env, reward_probs=probs, exp_reward_best=probs.max(), last_reward=0)
@@ -291,7 +291,7 @@ def at_cells(picture: Any, rows: int, columns: int, cell: int) -> np.ndarray:
     return np.asarray(picture)[first:, first:][: rows * cell : cell, : columns * cell : cell]
 
 
-def test_walls_stand_where_the_house_has_them() -> None:
+def test_walls_are_those_of_the_map() -> None:
     picture = render(ROOMS, 140)
     walls = np.array([[mark == "x" for mark in row] for row in MAP])
     np.testing.assert_array_equal(near(at_cells(picture, 13, 13, 10), painting.STONE), walls)
@@ -299,7 +299,7 @@ def test_walls_stand_where_the_house_has_them() -> None:
 
 
 @pytest.mark.parametrize("size", [5, 15])
-def test_walls_stand_where_the_maze_has_them(size: int) -> None:
+def test_walls_are_those_of_the_maze(size: int) -> None:
     env = MetaMaze(maze_size=size, rf_size=1)
     side = size + 2
     state = state_of(env, pos=[2, 1], goal=[1, 3])
@@ -316,7 +316,7 @@ def test_the_walker_stands_in_its_cell(place: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("rf_size", [3, 5])
-def test_the_frame_is_round_what_the_walker_sees(rf_size: int) -> None:
+def test_the_frame_is_around_what_the_walker_sees(rf_size: int) -> None:
     env = MetaMaze(rf_size=rf_size)
     picture = render(env, 130, pos=[5, 4])
     frame, walker = places(picture, painting.YELLOW, 30) * 13, middle(picture, painting.ORANGE) * 13
@@ -345,7 +345,7 @@ def test_the_lake_has_its_holes_and_goals() -> None:
 
 def test_the_robot_and_its_goal_are_where_they_are() -> None:
     picture = render(ROBOT, 64, last_action=[0, 0])
-    scale, above = 2.0, 0.425  # height of the window is that of its 3 by 2; its middle
+    scale, above = 2.0, 0.425  # the window is 3 by 2: its height, and the y of its middle
     place = middle(picture, painting.BLUE) * scale + [0, above]
     goal = places(picture, (196, 217, 196)) * scale + [0, above]
     np.testing.assert_allclose(place, [0.2, 0.3], atol=0.02)
@@ -374,7 +374,7 @@ def test_a_goal_that_was_reached_is_full(dense: bool, reward: float, time: int, 
 
 
 @pytest.mark.parametrize("pos", [(3.0, 0.5), (-9.0, 0.5), (0.0, 8.0), (0.1, -5.0)])
-def test_the_windows_keep_who_goes_far_in_sight(pos: tuple[float, float]) -> None:
+def test_robot_and_swimmer_stay_in_sight_however_far_they_go(pos: tuple[float, float]) -> None:
     for env, name, color in ((ROBOT, "pos", painting.BLUE), (SWIMMER, "xy", painting.ORANGE)):
         picture = render(env, 64, **{name: pos})
         mask = near(picture, color, 20)
@@ -454,7 +454,7 @@ def test_paddles_of_the_agent_are_orange() -> None:
         assert (places(picture, painting.ORANGE)[:, 0].max() < 0) == is_white
 
 
-def test_what_leaves_the_board_is_still_seen() -> None:
+def test_what_leaves_the_board_is_still_visible() -> None:
     env = Pong(rules="original")
     for centers, ball in (([-4.0, 34.0], [3.0, -1.0]), ([34.0, -4.0], [3.0, 40.0])):
         picture = render(env, 264, paddle_centers=centers, ball_position=ball)

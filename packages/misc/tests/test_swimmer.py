@@ -1,4 +1,4 @@
-"""Swimmer against the original's formulas in float64, and what only we have."""
+"""Swimmer against the original's formulas in float64, and our additions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gradients import check_finite_differences
 from rules import check_rule, rules
 from uniform_draws import check_uniform_draws
 
-# What float32 leaves: 500 roundings of a position whose last bit is 5e-7 far out, and of a steep reward near urchins.
+# The error of float32: 500 roundings of a position whose last bit is 5e-7 far out, and of a steep reward near urchins.
 ATOL = 5e-5
 FAR = (100, 0)
 
@@ -71,7 +71,7 @@ def test_rules(before: Any, action: Any, draws: Any, after: Any, reward: float, 
 
 @rules(
     ("time", at((50, 0), np.zeros((0, 2))), force(1, -1), None, moved((50.25, -0.25), (0.5, -0.5)), 0, False),
-    ("no urchin, no danger", at(GOAL, np.zeros((0, 2))), NONE, None, {}, 1, False),
+    ("without urchins only the goal counts", at(GOAL, np.zeros((0, 2))), NONE, None, {}, 1, False),
 )
 def test_half_a_second_without_urchins(
     before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool

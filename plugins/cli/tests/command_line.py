@@ -1,4 +1,4 @@
-"""The command `envcore` in the process of the tests, as fixtures."""
+"""Fixtures that run the command `envcore` in the process of the tests."""
 
 from __future__ import annotations
 

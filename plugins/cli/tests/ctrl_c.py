@@ -68,7 +68,7 @@ def interrupt_at_any_moment(
     """
     args = tuple(each.format(tmp=folder) for each in args)
     longest, interrupted = 0.0, 0
-    for moment in range(-1, moments):  # the first run measures how long an undisturbed one takes
+    for moment in range(-1, moments):  # the first run measures how long an uninterrupted one takes
         with envcore(*args) as terminal:
             terminal.wait_for("ready")
             started = time.monotonic()

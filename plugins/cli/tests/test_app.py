@@ -187,7 +187,7 @@ def test_info_of_a_wrapped_environment_has_the_rules_inside(run: Run) -> None:
     assert code == 0
     assert "gain=3.0, max_steps_in_episode=10, bonus=0.5" in out
     assert "Action 1 counts, action 0 waits" in out
-    assert "Gain(" not in out  # it has no docstring but its signature
+    assert "Gain(" not in out  # its docstring is only its signature
 
 
 def test_info_shows_what_set_and_option_change(run: Run) -> None:

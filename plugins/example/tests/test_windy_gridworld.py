@@ -70,12 +70,12 @@ def test_the_shortest_path_has_the_length_of_the_book(env: WindyGridworld, steps
     every_move = jax.jit(jax.vmap(jax.vmap(env.transition, (None, 0, None, None)), (0, None, None, None)))
     states = WindyGridworldState(position=jnp.asarray(cells, jnp.int32), time=jnp.zeros(len(cells), jnp.int32))
     after, _, _ = every_move(states, jnp.asarray(actions), WindyGridworldDraws(gust=jnp.int32(0)), env.default_params)
-    neighbours = {tuple(cell): set(map(tuple, row)) for cell, row in zip(cells, after.position.tolist(), strict=True)}
+    neighbors = {tuple(cell): set(map(tuple, row)) for cell, row in zip(cells, after.position.tolist(), strict=True)}
 
     distance, queue = {(3, 0): 0}, collections.deque([(3, 0)])
     while queue:
         here = queue.popleft()
-        for there in neighbours[here] - set(distance):
+        for there in neighbors[here] - set(distance):
             distance[there] = distance[here] + 1
             queue.append(there)
     assert distance[3, 7] == steps

@@ -210,7 +210,7 @@ def test_bad_paths(tmp_path, monkeypatch, attempt, name, message):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that refuses also the superuser")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder to which not even the superuser can write")
 @pytest.mark.parametrize("attempt", [check_writable, lambda path: save_animation(path, confetti(2))])
 def test_a_folder_that_refuses_new_files(tmp_path, attempt):
     link = tmp_path / "a.gif"
@@ -471,7 +471,7 @@ def test_mp4_is_near_the_frames_and_repeats_the_edge_of_odd_sizes(tmp_path, heig
         inside &= np.roll(inside, 3, 1) & np.roll(inside, -3, 1) & np.roll(inside, 3, 2) & np.roll(inside, -3, 2)
         errors = np.abs(back - color)[inside]
         assert errors.max(initial=0) <= 16
-        assert errors.sum() <= 2 * max(1, errors.size)  # as of two standards for colors they are not
+        assert errors.sum() <= 2 * max(1, errors.size)  # they are larger if two standards for colors are mixed up
 
 
 def test_mp4_replaces_an_older_file_and_nothing_else_appears(tmp_path):
@@ -578,7 +578,7 @@ def test_only_changing_parts_move():
     assert (dark[:, :, 140:] == dark[0, :, 140:]).all()
     changes = (dark[1] != dark[3]).any(0)
     assert changes.any()
-    assert not changes[50:].any()  # behind the step
+    assert not changes[50:].any()  # after the step
     np.testing.assert_array_equal(dark[0, :, :20], dark[11, :, :20])
 
 

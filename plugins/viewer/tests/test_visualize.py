@@ -47,7 +47,7 @@ BARS = np.stack([bar(count) for count in COUNTS])
 
 @dataclasses.dataclass(frozen=True)
 class Painted(Counter):
-    """A counter with another picture."""
+    """A counter with a different picture."""
 
     paint_at: Any = None
 
@@ -385,7 +385,7 @@ def test_a_notebook_shows_the_beginning_of_a_long_sequence(
     assert ("frames" in vars(vis)) == rendered
 
 
-def test_a_notebook_shows_it_as_slowly_as_it_can() -> None:
+def test_a_notebook_shows_it_at_the_slowest_rate_of_the_format() -> None:
     assert shown(Visualizer(ENV, None, CHANGING, height=12, fps=0.001))[1] == [100_000] * 4
 
 
@@ -413,7 +413,7 @@ BAD = {
     "a pair": (((ENV, PARAMS), None, STATES), {}, VisualizerError, r"got \(Counter.*make returns a pair"),
     "an id": (("CartPole-v1", None, STATES), {}, VisualizerError, "needs an Environment, got 'CartPole-v1'"),
     "no states": ((ENV, None, []), {}, VisualizerError, "state_seq is empty"),
-    "a trace of none": ((ENV, None, at_length(0)), {}, VisualizerError, "state_seq is empty"),
+    "an empty trace": ((ENV, None, at_length(0)), {}, VisualizerError, "state_seq is empty"),
     "one state": (
         (ENV, None, STATES[0]),
         {},
@@ -449,7 +449,7 @@ BAD = {
         InvalidArgumentError,
         r"number 5 has shape \(2,\) where number 0",
     ),
-    "all of a shape": ((ENV, None, [_LONG]), {}, InvalidArgumentError, r"count must have shape \(1,\), got \(1, 2\)"),
+    "same bad shape": ((ENV, None, [_LONG]), {}, InvalidArgumentError, r"count must have shape \(1,\), got \(1, 2\)"),
     "floats": ((ENV, None, [STATES[0].replace(count=0.5)]), {}, InvalidArgumentError, "count must be int32, got float"),
     "params": ((ENV, Spring().default_params, STATES), {}, InvalidParamsError, "must be CounterParams"),
     "rewards": ((ENV, None, STATES, [1.0, 2.0]), {}, VisualizerError, "state_seq has 5, cum_rewards 2"),
@@ -546,7 +546,7 @@ PICTURES: dict[str, tuple[Any, str]] = {
     "flat": (lambda h: jnp.zeros((h, h), jnp.uint8), r"returns uint8\[8, 8\]"),
     "transparent": (lambda h: jnp.zeros((h, h, 4), jnp.uint8), r"returns uint8\[8, 8, 4\]"),
     "channels first": (lambda h: jnp.zeros((3, h, h), jnp.uint8), r"returns uint8\[3, 8, 8\]"),
-    "another height": (lambda h: jnp.zeros((9, h, 3), jnp.uint8), r"returns uint8\[9, 8, 3\]"),
+    "wrong height": (lambda h: jnp.zeros((9, h, 3), jnp.uint8), r"returns uint8\[9, 8, 3\]"),
     "no width": (lambda h: jnp.zeros((h, 0, 3), jnp.uint8), r"returns uint8\[8, 0, 3\]"),
     "a scalar": (lambda h: jnp.int32(h), r"returns int32\[\]"),
     "None": (lambda _: None, "returns None"),

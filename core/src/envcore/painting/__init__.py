@@ -7,7 +7,7 @@ back to front:
     window = painting.Window.around(x=(-1.0, 1.0), y=(-1.0, 1.0))
     pixels = painting.paint(height, window, (painting.circle((0.0, 0.0), 0.5), painting.RED))
 
-Each pixel is computed independently, without loops, so XLA paints a picture, or a batch, in one vectorised pass.
+Each pixel is computed independently, without loops, so XLA paints a picture, or a batch, in one vectorized pass.
 Only the height and the aspect ratio are static; every other number may be traced. `envcore.painting.figures` has the
 figures that several suites share, such as grids, carts and gauges.
 """

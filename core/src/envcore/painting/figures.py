@@ -1,7 +1,7 @@
 """Figures that several suites share, each as layers for `painting.paint(height, window, *figure)`.
 
 All pictures share a style: the agent is blue if it is a machine and orange if it walks on a grid; goals and other good
-things are green, dangers red, walls and other fixed parts grey, boards and guides pale.
+things are green, dangers red, walls and other fixed parts gray, boards and guides pale.
 """
 
 from __future__ import annotations

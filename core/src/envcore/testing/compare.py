@@ -14,7 +14,7 @@ from jax.tree_util import keystr, tree_leaves_with_path
 
 from envcore import trees
 
-# Two programs may round float32 differently: XLA fuses and vectorises them differently.
+# Two programs may round float32 differently: XLA fuses and vectorizes them differently.
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-5
 
 

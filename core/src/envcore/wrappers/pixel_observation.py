@@ -15,13 +15,13 @@ from envcore.errors import InvalidArgumentError
 from envcore.rendering import fitting_height, margins
 from envcore.wrappers.base import Wrapper
 
-# Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorise in 16 bits.
+# Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorize in 16 bits.
 _LUMA = (77, 150, 29)
 
 
 @dataclasses.dataclass(frozen=True)
 class PixelObservation(Wrapper):
-    """Observes the environment's picture: uint8 (height, width, 3), or (height, width) in grey levels.
+    """Observes the environment's picture: uint8 (height, width, 3), or (height, width) in gray levels.
 
     The picture is scaled to fit `size`, keeps its aspect ratio and is centered; its edge pixels are repeated up to the
     border. It shows what `render` shows, which may be more than the environment's own observation does,
@@ -30,7 +30,7 @@ class PixelObservation(Wrapper):
 
     Attributes:
       size: height and width in pixels.
-      grayscale: grey levels instead of colors.
+      grayscale: gray levels instead of colors.
 
     Raises:
       NoPictureError: the environment has no picture.

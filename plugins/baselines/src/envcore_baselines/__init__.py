@@ -1,7 +1,7 @@
 """Agents that learn in envcore's environments. Each algorithm is one file, to be read from top to bottom.
 
-    envcore train ppo CartPole-v1 --out cartpole
-    envcore evaluate cartpole
+envcore train ppo CartPole-v1 --out cartpole
+envcore evaluate cartpole
 """
 
 from __future__ import annotations

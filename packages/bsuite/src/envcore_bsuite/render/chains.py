@@ -30,7 +30,7 @@ _RAIN: painting.Color = (109, 146, 199)
 def paint_discounting_chain(state: DiscountingChainState, params: DiscountingChainParams, height: int) -> jax.Array:
     """Chains that fork on the left; the length of each is the number of steps until it pays, on a logarithmic scale.
 
-    The coin at a chain's end is green where it is the largest, and grey once it has been paid. The chosen chain is
+    The coin at a chain's end is green where it is the largest, and gray once it has been paid. The chosen chain is
     dark, and the walker on it goes on to the end of the episode.
     """
     chains = len(params.rewards)
@@ -116,7 +116,7 @@ def paint_umbrella_chain(
 ) -> jax.Array:
     """A person on the way to rain or sunshine, with or without an umbrella, and the distractors below.
 
-    Before the choice the umbrella, which is there at random, is grey.
+    Before the choice the umbrella, which is there at random, is gray.
     """
     length = jnp.maximum(params.chain_length, 1)
     x = _place(state.time, length)
@@ -166,7 +166,7 @@ def _dome(center: painting.Point, radius: float) -> painting.Shape:
 
 
 def _distractors(bits: jax.Array) -> list[figures.Layer]:
-    """Grey squares in the ground, pale where a bit is 0."""
+    """Gray squares in the ground, pale where a bit is 0."""
     if not len(bits):
         return []
     grid = _Grid.of(len(bits), (3.0, 0.33), (4.6, 0.5), most=0.22)

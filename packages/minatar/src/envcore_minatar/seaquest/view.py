@@ -71,7 +71,7 @@ def _player_and_gauges(state: SeaquestState) -> jax.Array:
 
 
 def _in_row(num_rows: int, row: jax.Array, word: jax.Array) -> jax.Array:
-    """The word in one of the rows: arithmetic, because comparisons do not vectorise."""
+    """The word in one of the rows: arithmetic, because comparisons do not vectorize."""
     rows = np.arange(num_rows, dtype=np.uint32)
     return (jnp.minimum(rows ^ row.astype(jnp.uint32), np.uint32(1)) - np.uint32(1)) & word
 

@@ -1,4 +1,4 @@
-"""Pictures of grids and mazes: a tile per cell, goals green, walls grey, the walker orange."""
+"""Pictures of grids and mazes: a tile per cell, goals green, walls gray, the walker orange."""
 
 from __future__ import annotations
 

@@ -1,0 +1,58 @@
+"""The algorithms by name. Imports no JAX before one is made."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from envcore_baselines import settings
+from envcore_baselines.errors import ConfigError
+
+if TYPE_CHECKING:
+    from envcore_baselines.learner import Learner
+
+ALGORITHMS = {"ppo": "envcore_baselines.ppo:PPO"}
+"""The class of each algorithm."""
+
+
+def checked(name: str) -> str:
+    """The name of an algorithm.
+
+    Raises:
+      ConfigError: there is no such algorithm.
+    """
+    if name not in ALGORITHMS:
+        raise ConfigError(f"there is no algorithm {name!r}; there are {', '.join(ALGORITHMS)}.")
+    return name
+
+
+def config(name: str, env_id: str | None, given: Mapping[str, Any]) -> Any:
+    """The settings of an algorithm: its defaults, then those of the environment's file, then the given ones.
+
+    Args:
+      name: of the algorithm.
+      env_id: None leaves out the file.
+      given: by name.
+
+    Raises:
+      ConfigError: there is no such setting, or a value is invalid.
+    """
+    kind = _class(name).Config
+    settings.build(kind, given, "--setting")
+    tuned = settings.of_environment(env_id, name) if env_id else {}
+    return settings.build(kind, {**tuned, **given}, f"settings of {env_id}")
+
+
+def learner(name: str, env: Any, params: Any, config: Any) -> Learner:
+    """The algorithm for an environment.
+
+    Raises:
+      ConfigError: the settings or the environment's spaces do not fit.
+    """
+    return _class(name)(env, params, config)
+
+
+def _class(name: str) -> Any:
+    module, _, attribute = ALGORITHMS[checked(name)].partition(":")
+    return getattr(importlib.import_module(module), attribute)

@@ -1,0 +1,152 @@
+"""`envcore train` and `envcore evaluate`. Their arguments are checked before a command imports JAX."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from envcore.errors import InvalidArgumentError
+from envcore_cli.choice import Choice, choose, parse_value
+from envcore_cli.interrupt import interruptible
+from envcore_cli.options import EnvId, Options, Params, Seed, path
+from envcore_cli.output import say
+
+from envcore_baselines import algorithms, settings
+from envcore_baselines.errors import ConfigError
+
+
+def train(
+    algorithm: Annotated[
+        str, typer.Argument(metavar="ALGO", help=f"The algorithm: {', '.join(algorithms.ALGORITHMS)}.")
+    ],
+    env_id: EnvId,
+    out: Annotated[Path | None, typer.Option(parser=path, metavar="DIR", help="The folder of the run.")] = None,
+    seeds: Annotated[int, typer.Option(help="Number of agents, which are trained side by side.")] = 1,
+    seed: Seed = 0,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A setting of the algorithm; may be given several times."),
+    ] = None,
+    option: Options = None,
+    set_: Params = None,
+    show: Annotated[bool, typer.Option("--show", help="Print the settings, and do not train.")] = False,
+) -> None:
+    """Train agents.
+
+    DIR gets checkpoint.safetensors, curve.csv and curve.png. To continue an interrupted run, give the same command
+    again: the results are those of a run without an interruption, bit for bit.
+    """
+    choice = choose(env_id, option or (), set_ or ())
+    name = algorithms.checked(algorithm)
+    given = dict(_setting(text) for text in setting or ())
+    if not 1 <= seeds <= 10_000:
+        raise InvalidArgumentError(f"--seeds must be from 1 to 10,000, got {seeds}.")
+    if out is None and not show:
+        raise InvalidArgumentError("--out DIR is needed: the folder for the results.")
+    config = algorithms.config(name, choice.found.spec.id, given)
+    if show:
+        typer.echo(settings.as_toml(config, name))
+        return
+    assert out is not None
+    _train(choice, name, config, out, seeds, seed)
+
+
+def evaluate(
+    folder: Annotated[Path, typer.Argument(parser=path, metavar="DIR", help="The folder of a run.")],
+    episodes: Annotated[int, typer.Option(help="Episodes of each agent.")] = 100,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Sample actions, instead of the most probable ones.")
+    ] = False,
+    seed: Seed = 0,
+) -> None:
+    """Measure the return of trained agents."""
+    from envcore_baselines.training import Run
+
+    if not 1 <= episodes <= 1_000_000:
+        raise InvalidArgumentError(f"--episodes must be from 1 to 1,000,000, got {episodes}.")
+    run = Run.load(folder)
+    choice = dataclasses.replace(choose(run.env_id), options=run.options, params=run.params)
+    _evaluate(choice, run, folder, episodes, sample, seed)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not name.isidentifier():
+        raise ConfigError(f"--setting must be NAME=VALUE, as in --setting total_steps=100000, got {text!r}.")
+    return name, parse_value(value)
+
+
+def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int) -> None:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    from envcore_baselines.checkpoint import replace
+    from envcore_baselines.training import CURVE_PNG, Run, Training
+
+    env, params = choice.make()
+    learner = algorithms.learner(name, env, params, config)
+    changed = {key: _as_json(value) for key, value in choice.params.items()}
+    run = Run(name, choice.title, dict(choice.options), changed, dataclasses.asdict(config), seed, num_seeds)
+    keys = _keys(seed, num_seeds)
+    run.claim(out)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, transient=True) as progress, interruptible():
+        bar = progress.add_task("compiling", total=None)
+        training = Training(learner, keys, out)
+        while not training.is_finished:
+            training.advance()
+            text = f"{training.curve.steps[-1]:,} steps, return {training.curve.last:.4g}"
+            progress.update(bar, description=text, total=training.num_points, completed=len(training.curve))
+    training.save()
+    replace(out / CURVE_PNG, training.curve.to_png(f"{name} in {choice.title}"))
+    agents = f"{num_seeds} agent{'s' * (num_seeds != 1)}"
+    say(f"{out}: {agents}, {training.curve.steps[-1]:,} steps each; last return {training.curve.last:.4g}.")
+
+
+def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: bool, seed: int) -> None:
+    import functools
+
+    import jax
+    import numpy as np
+    from envcore_cli.seeds import key_of
+    from rich.console import Console
+    from rich.table import Table
+
+    from envcore_baselines.evaluation import MAX_STEPS, episode_returns
+    from envcore_baselines.training import Training
+
+    env, params = choice.make()
+    config = algorithms.config(run.algorithm, None, run.config)
+    learner = algorithms.learner(run.algorithm, env, params, config)
+    training = Training.load(learner, _keys(run.seed, run.num_seeds), folder)
+    play = functools.partial(episode_returns, learner, params)
+    with interruptible():
+        keys = jax.random.split(key_of(seed), run.num_seeds)
+        played = [
+            play(jax.tree.map(lambda x, i=i: x[i], training.agents), keys[i], episodes, not sample)
+            for i in range(run.num_seeds)
+        ]
+    table = Table("seed", "return", "std", box=None, pad_edge=False)
+    means = []
+    for number, (returns, ended) in enumerate(played):
+        returns = np.asarray(returns, np.float64)
+        means.append(returns.mean())
+        table.add_row(str(run.seed + number), f"{returns.mean():.4g}", f"{returns.std():.4g}")
+        if not ended.all():
+            say(f"{int((~ended).sum())} episodes of seed {run.seed + number} were cut after {MAX_STEPS:,} steps.")
+    if run.num_seeds > 1:
+        table.add_row("all", f"{np.mean(means):.4g}", f"{np.std(means):.4g}")
+    Console().print(table)
+
+
+def _keys(seed: int, num_seeds: int) -> Any:
+    """The random keys of the agents: those of the seeds from `seed` on."""
+    import jax.numpy as jnp
+    from envcore_cli.seeds import key_of
+
+    return jnp.stack([key_of(seed + number) for number in range(num_seeds)])
+
+
+def _as_json(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else value

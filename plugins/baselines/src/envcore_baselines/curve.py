@@ -1,0 +1,87 @@
+"""Learning curves: the mean return of each seed's agent over its training, as numbers, CSV and a picture."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from envcore_baselines.learner import EpisodeTotals
+
+
+class Curve:
+    """A learning curve of several seeds.
+
+    Attributes:
+      num_seeds: number of agents.
+      steps: environment steps that each agent has taken, of every point.
+      returns: mean return of the episodes that ended since the point before, of every point and seed; NaN if none did.
+    """
+
+    def __init__(self, num_seeds: int):
+        self.num_seeds = num_seeds
+        self.steps: list[int] = []
+        self.returns: list[list[float]] = []
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def add(self, steps: int, totals: EpisodeTotals) -> None:
+        """Adds a point; the totals have shape (num_seeds,)."""
+        episodes = np.asarray(totals.episodes)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = np.asarray(totals.returns, np.float64) / episodes
+        self.steps.append(steps)
+        self.returns.append([float(mean) for mean in np.where(episodes > 0, means, np.nan)])
+
+    @property
+    def last(self) -> float:
+        """The mean over seeds of the last point at which any episode had ended; NaN without one."""
+        for row in reversed(self.returns):
+            ended = [mean for mean in row if not math.isnan(mean)]
+            if ended:
+                return sum(ended) / len(ended)
+        return math.nan
+
+    def to_json(self) -> dict[str, Any]:
+        """All numbers; Python's JSON writes floats so that they are read as the same."""
+        returns = [[None if math.isnan(x) else x for x in row] for row in self.returns]
+        return {"num_seeds": self.num_seeds, "steps": self.steps, "returns": returns}
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> Self:
+        """The inverse of `to_json`."""
+        curve = cls(found["num_seeds"])
+        curve.steps = list(found["steps"])
+        curve.returns = [[math.nan if x is None else x for x in row] for row in found["returns"]]
+        return curve
+
+    def to_csv(self) -> str:
+        """A line per point: steps, mean and standard deviation over seeds, and each seed's mean return."""
+        seeds = [f"seed_{number}" for number in range(self.num_seeds)]
+        lines = [",".join(["steps", "mean", "std", *seeds])]
+        for steps, row in zip(self.steps, self.returns, strict=True):
+            ended = [x for x in row if not math.isnan(x)]
+            spread = [np.mean(ended), np.std(ended)] if ended else [math.nan, math.nan]
+            lines.append(",".join([str(steps), *("" if math.isnan(x) else repr(float(x)) for x in [*spread, *row])]))
+        return "\n".join(lines) + "\n"
+
+    def to_png(self, title: str) -> bytes:
+        """The mean over seeds, and the range from the lowest to the highest seed."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6, 4), layout="constrained")
+        axes = figure.subplots()
+        returns = np.array(self.returns).reshape(-1, self.num_seeds)
+        is_known = ~np.isnan(returns).any(axis=1)
+        steps, known = np.array(self.steps, np.int64)[is_known], returns[is_known]
+        if len(steps):
+            axes.fill_between(steps, known.min(axis=1), known.max(axis=1), alpha=0.25, linewidth=0)
+            axes.plot(steps, known.mean(axis=1))
+        axes.set(title=title, xlabel="environment steps", ylabel="return of an episode")
+        axes.grid(alpha=0.3)
+        file = io.BytesIO()
+        figure.savefig(file, format="png", dpi=150)
+        return file.getvalue()

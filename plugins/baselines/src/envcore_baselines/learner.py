@@ -1,0 +1,64 @@
+"""What training asks of an algorithm."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+from envcore.environment import Environment
+
+
+class EpisodeTotals(NamedTuple):
+    """Sums over the episodes that ended.
+
+    Attributes:
+      returns: of their returns, float32 ().
+      lengths: of their steps, int32 ().
+      episodes: their number, int32 ().
+    """
+
+    returns: jax.Array
+    lengths: jax.Array
+    episodes: jax.Array
+
+    @classmethod
+    def of(cls, info: dict[str, Any]) -> EpisodeTotals:
+        """The totals of one step of a batch, from the `info` of `LogWrapper`."""
+        ended = info["returned_episode"]
+        return cls(
+            jnp.where(ended, info["returned_episode_returns"], 0).sum(dtype=jnp.float32),
+            jnp.where(ended, info["returned_episode_lengths"], 0).sum(dtype=jnp.int32),
+            ended.sum(dtype=jnp.int32),
+        )
+
+
+class Learner(Protocol):
+    """An algorithm for one environment. Its methods are pure functions, to be jitted, scanned and mapped over seeds."""
+
+    @property
+    def env(self) -> Environment[Any, Any]:
+        """The environment whose observations `act` takes."""
+        ...
+
+    @property
+    def steps_per_update(self) -> int:
+        """Environment steps of one update."""
+        ...
+
+    @property
+    def num_updates(self) -> int:
+        """Updates of a run."""
+        ...
+
+    def init(self, key: jax.Array) -> Any:
+        """The state before the first update; its attribute `agent` is what `act` takes."""
+        ...
+
+    def update(self, state: Any) -> tuple[Any, EpisodeTotals]:
+        """The next state, and the totals of the episodes that ended on the way."""
+        ...
+
+    def act(self, agent: Any, obs: Any, key: jax.Array, greedy: bool = False) -> Any:
+        """The action for one observation; without chance if `greedy`."""
+        ...

@@ -1,0 +1,107 @@
+"""Settings of algorithms: dataclasses with checked fields, and one TOML file per environment. Imports no JAX.
+
+A file `configs/CartPole-v1.toml` has a table for each algorithm:
+
+    [ppo]
+    total_steps = 500_000
+    learning_rate = 1e-3
+
+What it leaves out keeps the dataclass's default.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from envcore_baselines.errors import ConfigError
+
+FOLDER = Path(__file__).parent / "configs"
+
+Config = TypeVar("Config")
+
+
+def at_least(smallest: int, default: int) -> Any:
+    """A field that holds an integer."""
+    return dataclasses.field(default=default, metadata={"at_least": smallest})
+
+
+def between(low: float, high: float, default: float) -> Any:
+    """A field that holds a number, bounds included."""
+    return dataclasses.field(default=default, metadata={"between": (low, high)})
+
+
+def one_of(default: str, *others: str) -> Any:
+    """A field that holds one of some words."""
+    return dataclasses.field(default=default, metadata={"one_of": (default, *others)})
+
+
+def of_environment(env_id: str, algorithm: str) -> dict[str, Any]:
+    """The settings in the environment's file; none if it has no file, or no table of the algorithm."""
+    path = FOLDER / f"{env_id.replace('/', '-')}.toml"
+    return tomllib.loads(path.read_text()).get(algorithm, {}) if path.exists() else {}
+
+
+def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
+    """A configuration with these values, and defaults for all others.
+
+    Args:
+      kind: the dataclass.
+      values: by field.
+      source: where they come from, for error messages.
+
+    Raises:
+      ConfigError: there is no such field, or a value is invalid.
+    """
+    fields: dict[str, Any] = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for name in values:
+        if name not in fields:
+            raise ConfigError(f"{source}: there is no setting {name!r}; there are {', '.join(fields)}.")
+    checked = {name: _checked(fields[name], value, source) for name, value in values.items()}
+    return kind(**checked)
+
+
+def as_toml(config: Any, algorithm: str) -> str:
+    """The configuration as a table of an environment's file."""
+    lines = [f"{name} = {_literal(value)}" for name, value in dataclasses.asdict(config).items()]
+    return "\n".join([f"[{algorithm}]", *lines])
+
+
+def _checked(field: Any, value: Any, source: str) -> Any:
+    def invalid(wanted: str) -> ConfigError:
+        return ConfigError(f"{source}: {field.name} must be {wanted}, got {value!r}.")
+
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(field.default, bool):
+        if not isinstance(value, bool):
+            raise invalid("true or false")
+        return value
+    if "at_least" in field.metadata:
+        smallest = field.metadata["at_least"]
+        if not is_number or not math.isfinite(value) or value != int(value) or value < smallest:
+            raise invalid(f"an integer of at least {smallest}")
+        return int(value)
+    if "between" in field.metadata:
+        low, high = field.metadata["between"]
+        if not is_number or not math.isfinite(value) or not low <= value <= high:
+            raise invalid(f"a number from {low} to {high}")
+        return float(value)
+    if "one_of" in field.metadata:
+        if value not in field.metadata["one_of"]:
+            raise invalid(f"one of {', '.join(map(repr, field.metadata['one_of']))}")
+        return value
+    if not isinstance(value, list | tuple) or not all(isinstance(x, int) and x > 0 for x in value):
+        raise invalid("a list of positive integers")
+    return tuple(value)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    return str(list(value)) if isinstance(value, tuple) else repr(value)

@@ -1,0 +1,164 @@
+"""A run: agents of several seeds that are trained side by side, with a checkpoint and a learning curve in a folder.
+
+All seeds are one compiled program, `vmap` of a `scan` of updates. It is called once for each point of the curve, so a
+run that is killed continues from its last checkpoint and ends with the same files, bit for bit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from pathlib import Path
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore_baselines import checkpoint
+from envcore_baselines.curve import Curve
+from envcore_baselines.errors import RunError
+from envcore_baselines.learner import EpisodeTotals, Learner
+
+RUN, CHECKPOINT, CURVE_CSV, CURVE_PNG = "run.json", "checkpoint.safetensors", "curve.csv", "curve.png"
+
+_POINTS = 100
+_SECONDS = 5.0  # between checkpoints
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What a folder holds the results of: with the same run, training gives the same results.
+
+    Attributes:
+      algorithm: its name.
+      env_id: what `envcore.make` takes.
+      options: constructor options of the environment.
+      params: params of the environment that differ from the default ones.
+      config: the settings of the algorithm.
+      seed: of the first agent; the others have the next ones.
+      num_seeds: number of agents.
+    """
+
+    algorithm: str
+    env_id: str
+    options: dict[str, Any]
+    params: dict[str, Any]
+    config: dict[str, Any]
+    seed: int
+    num_seeds: int
+
+    @classmethod
+    def load(cls, folder: Path) -> Run:
+        """The run of a folder.
+
+        Raises:
+          RunError: the folder holds none, or its file is damaged.
+        """
+        path = folder / RUN
+        try:
+            return cls(**json.loads(path.read_text()))
+        except FileNotFoundError:
+            raise RunError(f"{folder} holds no run: there is no {RUN} in it.") from None
+        except (ValueError, TypeError) as error:
+            raise RunError(f"{path} is damaged: {error}") from error
+
+    def claim(self, folder: Path) -> None:
+        """Creates the folder of this run, or finds that it is the one.
+
+        Raises:
+          RunError: the folder holds another run or other files, or cannot be written.
+        """
+        wanted = json.loads(json.dumps(dataclasses.asdict(self)))
+        if (folder / RUN).exists():
+            found = dataclasses.asdict(Run.load(folder))
+            for name, value in wanted.items():
+                if found[name] != value:
+                    raise RunError(
+                        f"{folder} holds another run: its {name} is {found[name]!r}, not {value!r}. "
+                        "Choose another folder."
+                    )
+            return
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise RunError(f"{folder} holds other files. Choose an empty or a new folder.")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"cannot create {folder}: {error.strerror or error}.") from error
+        checkpoint.replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode())
+
+
+class Training:
+    """Trains the agents of a run, one point of the learning curve at a time.
+
+    Args:
+      learner: the algorithm, for the run's environment.
+      keys: the random key of each agent, typed keys (num_seeds,).
+      folder: of the run; its checkpoint, if it has one, is where training continues.
+
+    Attributes:
+      curve: the learning curve so far.
+      num_points: points of the whole curve.
+
+    Raises:
+      RunError: the checkpoint is damaged or does not fit.
+    """
+
+    def __init__(self, learner: Learner, keys: jax.Array, folder: Path):
+        self._learner, self._folder = learner, folder
+        self._updates = -(-learner.num_updates // _POINTS)
+        self.num_points = -(-learner.num_updates // self._updates)
+        self._program = jax.jit(jax.vmap(self._point))
+        init = jax.jit(jax.vmap(learner.init))
+        path = folder / CHECKPOINT
+        if path.exists():
+            tensors, about = checkpoint.load(path)
+            self._state = checkpoint.restore(path, tensors, jax.eval_shape(init, keys), keys)
+            self.curve = Curve.from_json(about["curve"])
+        else:
+            self._state, self.curve = init(keys), Curve(len(keys))
+        self._saved = time.monotonic()
+
+    @classmethod
+    def load(cls, learner: Learner, keys: jax.Array, folder: Path) -> Self:
+        """The training at its last checkpoint.
+
+        Raises:
+          RunError: there is none yet, or it is damaged or does not fit.
+        """
+        if not (folder / CHECKPOINT).exists():
+            raise RunError(f"{folder} has no checkpoint yet.")
+        return cls(learner, keys, folder)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the curve is complete."""
+        return len(self.curve) >= self.num_points
+
+    @property
+    def agents(self) -> Any:
+        """The agents so far, every leaf with a leading axis for the seeds."""
+        return self._state.agent
+
+    def advance(self) -> None:
+        """Adds a point to the curve; saves, if the last checkpoint is old or this is the end."""
+        self._state, totals = self._program(self._state)
+        steps = (len(self.curve) + 1) * self._updates * self._learner.steps_per_update
+        self.curve.add(steps, jax.tree.map(np.asarray, totals))
+        if self.is_finished or time.monotonic() - self._saved > _SECONDS:
+            self.save()
+
+    def save(self) -> None:
+        """Writes checkpoint and curve.
+
+        Raises:
+          RunError: a file cannot be written; its previous content stays.
+        """
+        checkpoint.save(self._folder / CHECKPOINT, self._state, {"curve": self.curve.to_json()})
+        checkpoint.replace(self._folder / CURVE_CSV, self.curve.to_csv().encode())
+        self._saved = time.monotonic()
+
+    def _point(self, state: Any) -> tuple[Any, EpisodeTotals]:
+        state, totals = jax.lax.scan(lambda state, _: self._learner.update(state), state, length=self._updates)
+        return state, jax.tree.map(lambda x: jnp.sum(x, 0, dtype=x.dtype), totals)

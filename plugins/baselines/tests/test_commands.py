@@ -1,0 +1,114 @@
+"""`envcore train` and `envcore evaluate` as a user types them."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG
+from PIL import Image
+
+if TYPE_CHECKING:
+    from command_line import Run
+
+SMALL = {"total_steps": 128, "num_envs": 4, "rollout_steps": 16, "minibatches": 2, "hidden": "[8]"}
+SETTINGS = [part for name, value in SMALL.items() for part in ("--setting", f"{name}={value}")]
+TRAIN = ("train", "ppo", "Counter-v0", "--seeds", "2", "--seed", "3", "--set", "bonus=0.25", "--option", "goal=2")
+
+
+def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    code, text, err = run(*TRAIN, *SETTINGS, "--out", str(out))
+    assert (code, err) == (0, "")
+    assert text.strip().startswith(f"{out}: 2 agents, 128 steps each; last return 0.")
+    assert sorted(path.name for path in out.iterdir()) == [CHECKPOINT, CURVE_CSV, CURVE_PNG, "run.json"]
+    with Image.open(out / CURVE_PNG) as image:
+        assert image.size == (900, 600)
+    assert (out / CURVE_CSV).read_text().splitlines()[-1].startswith("128,0.")
+
+    before = {path: path.read_bytes() for path in out.iterdir()}
+    assert run(*TRAIN, *SETTINGS, "--out", str(out))[:2] == (0, text)
+    assert {path: path.read_bytes() for path in out.iterdir() if path.suffix != ".png"}.items() <= before.items()
+
+    code, text, err = run("evaluate", str(out), "--episodes", "50", "--sample")
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in text.splitlines()]
+    assert [row[0] for row in rows] == ["seed", "3", "4", "all"]
+    assert all(0.3 < float(row[1]) <= 0.5 for row in rows[1:])  # counting to 2 earns 0.25 twice
+
+
+def test_show_prints_the_settings(run: Run) -> None:
+    code, text, err = run("train", "ppo", "Counter-v0", "--show", *SETTINGS)
+    assert (code, err) == (0, "")
+    lines = text.splitlines()
+    assert lines[:3] == ["[ppo]", "total_steps = 128", "num_envs = 4"]
+    assert lines[-1] == "hidden = [8]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("pop", "Counter-v0", "--out", "x"), "there is no algorithm 'pop'; there are ppo."),
+        (("ppo", "Nope-v0", "--out", "x"), "Nope-v0"),
+        (("ppo", "Counter-v0"), "--out DIR is needed"),
+        (("ppo", "Counter-v0", "--out", "x", "--seeds", "0"), "--seeds must be from 1 to 10,000, got 0."),
+        (("ppo", "Counter-v0", "--out", "x", "--setting", "clip"), "--setting must be NAME=VALUE"),
+        (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=-1"), "clip must be a number from 0 to 10, got -1."),
+        (("ppo", "Counter-v0", "--out", "x", "--setting", "torso=conv"), "torso = 'conv' needs observations"),
+        (("ppo", "Counter-v0", "--out", "x", "--seed", "-1"), "--seed must be from 0 to"),
+    ],
+)
+def test_bad_input(run: Run, arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, text, err = run("train", *arguments)
+    assert (code, text) == (1, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_evaluated(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("evaluate", str(tmp_path))
+    assert code == 1
+    assert "holds no run" in err
+    assert run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "run"))[0] == 0
+    path = tmp_path / "run" / CHECKPOINT
+    path.write_bytes(path.read_bytes()[:-5])
+    for command in (("evaluate", str(tmp_path / "run")), (*TRAIN, *SETTINGS, "--out", str(tmp_path / "run"))):
+        code, _, err = run(*command)
+        assert code == 1
+        assert f"{path} is damaged" in err
+        assert len(err.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_again_and_again_ends_like_a_whole_one(tmp_path: Path) -> None:
+    """By SIGKILL at random moments: during start, compilation, training and writing."""
+    program = Path(sys.executable).with_name("envcore")
+    settings = ["--setting", "total_steps=400000", "--setting", "hidden=[16]", "--setting", "epochs=1"]
+    train = [program, "train", "ppo", "CartPole-v1", "--seeds", "2", *settings, "--out"]
+    started = time.monotonic()
+    subprocess.run([*train, tmp_path / "whole"], check=True, capture_output=True)
+    seconds = time.monotonic() - started
+
+    out, rng, kills = tmp_path / "killed", random.Random(0), 0
+    for attempt in range(30):
+        process = subprocess.Popen([*train, out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            _, err = process.communicate(timeout=(0.3 + rng.random()) * seconds if attempt < 4 else 600)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            kills += 1
+            continue
+        assert process.returncode == 0, err
+        break
+    assert kills
+    for name in (CHECKPOINT, CURVE_CSV):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

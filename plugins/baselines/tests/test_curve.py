@@ -1,0 +1,61 @@
+"""Learning curves as numbers, CSV and picture."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+from envcore_baselines.curve import Curve
+from envcore_baselines.learner import EpisodeTotals
+from PIL import Image
+
+
+def totals(returns: list[float], episodes: list[int]) -> EpisodeTotals:
+    return EpisodeTotals(np.array(returns, np.float32), np.zeros(len(episodes), np.int32), np.array(episodes, np.int32))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def curve() -> Curve:
+    found = Curve(2)
+    found.add(100, totals([0, 0], [0, 0]))
+    found.add(200, totals([3, 0], [2, 0]))
+    found.add(300, totals([10, 30], [5, 10]))
+    found.add(400, totals([0, 0], [0, 0]))
+    return found
+
+
+def test_points_are_means_over_episodes(curve: Curve) -> None:
+    assert len(curve) == 4
+    assert curve.steps == [100, 200, 300, 400]
+    np.testing.assert_array_equal(curve.returns, [[np.nan] * 2, [1.5, np.nan], [2, 3], [np.nan] * 2])
+    assert curve.last == 2.5
+    assert math.isnan(Curve(1).last)
+
+
+def test_csv(curve: Curve) -> None:
+    assert curve.to_csv().splitlines() == [
+        "steps,mean,std,seed_0,seed_1",
+        "100,,,,",
+        "200,1.5,0.0,1.5,",
+        "300,2.5,0.5,2.0,3.0",
+        "400,,,,",
+    ]
+
+
+def test_json_keeps_every_bit(curve: Curve) -> None:
+    curve.add(500, totals([0.1, 1e-30], [3, 7]))
+    found = Curve.from_json(json.loads(json.dumps(curve.to_json())))
+    assert found.to_csv() == curve.to_csv()
+    assert found.to_json() == curve.to_json()
+
+
+@pytest.mark.parametrize("is_empty", [False, True])
+def test_the_picture_shows_the_curve(curve: Curve, is_empty: bool) -> None:
+    curve.add(500, totals([4, 2], [1, 1]))
+    with Image.open(io.BytesIO((Curve(2) if is_empty else curve).to_png("ppo in Toy"))) as image:
+        assert image.size == (900, 600)
+        blue = np.asarray(image.convert("RGB")).astype(int)
+    assert (blue[..., 2] - blue[..., 0] > 60).any() == (not is_empty)

@@ -1,0 +1,51 @@
+"""Returns of trained agents, with agents whose play is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore_baselines import evaluation
+from envcore_baselines.evaluation import episode_returns
+from toy import Counter
+
+KEY = jax.random.key(0)
+
+
+class Player:
+    """Counts with the probability that is its agent; greedily, if that is above a half."""
+
+    def __init__(self, env: Any):
+        self.env = env
+
+    def act(self, agent: Any, obs: Any, key: jax.Array, greedy: bool = False) -> jax.Array:
+        counts = agent > 0.5 if greedy else jax.random.uniform(key) < agent
+        return counts.astype(jnp.int32)
+
+
+def test_returns_are_those_of_first_episodes() -> None:
+    env = Counter()
+    params = env.default_params.replace(bonus=np.float32(2))
+    returns, ended = episode_returns(Player(env), params, jnp.float32(1), KEY, 5, False)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(returns, [6] * 5)
+    assert ended.all()
+
+
+def test_sampled_and_greedy_play() -> None:
+    params = Counter().default_params.replace(max_steps_in_episode=np.int32(3))
+    player: Any = Player(Counter())
+    sampled, _ = episode_returns(player, params, jnp.float32(0.7), KEY, 400, False)
+    greedy, _ = episode_returns(player, params, jnp.float32(0.7), KEY, 400, True)
+    assert float(sampled.mean()) == pytest.approx(3 * 0.7 * 0.5, abs=0.08)
+    assert (greedy == 1.5).all()
+
+
+def test_an_episode_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "MAX_STEPS", 7)
+    params = Counter().default_params.replace(max_steps_in_episode=np.int32(100))
+    returns, ended = episode_returns(Player(Counter()), params, jnp.float32(0), KEY, 2, False)  # type: ignore[arg-type]
+    assert not ended.any()
+    assert (returns == 0).all()

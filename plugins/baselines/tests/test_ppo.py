@@ -1,0 +1,166 @@
+"""PPO: its advantages, distributions and normalization by hand, what it refuses, and that it learns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import spaces
+from envcore_baselines.errors import ConfigError
+from envcore_baselines.ppo import PPO, Categorical, Gaussian, PPOConfig, Step
+from scipy import stats
+from toy import Counter, Deck, Spring
+
+KEY = jax.random.key(0)
+SMALL = PPOConfig(total_steps=64, num_envs=4, rollout_steps=8, epochs=2, minibatches=2, hidden=(8,))
+
+
+def learner(env: Any, params: Any = None, **settings: Any) -> PPO:
+    return PPO(env, env.default_params if params is None else params, PPOConfig(**{**vars(SMALL), **settings}))
+
+
+def test_advantages_are_the_discounted_sums_of_errors() -> None:
+    rng = np.random.default_rng(0)
+    reward, value, last_value = rng.normal(size=(5, 3)), rng.normal(size=(5, 3)), rng.normal(size=3)
+    done = np.zeros((5, 3), bool)
+    done[1, 0] = done[4, 1] = True
+    ppo = learner(Counter(), discount=0.9, gae_lambda=0.8)
+    steps = Step(None, None, None, jnp.float32(value), jnp.float32(reward), jnp.array(done))  # type: ignore[arg-type]
+    found = ppo._advantages(steps, jnp.float32(last_value))
+    values = np.vstack([value, last_value])
+    for env in range(3):
+        for time in range(5):
+            expected, weight = 0.0, 1.0
+            for later in range(time, 5):
+                discount = 0.9 * (not done[later, env])
+                expected += weight * (reward[later, env] + discount * values[later + 1, env] - value[later, env])
+                weight *= discount * 0.8
+            np.testing.assert_allclose(found[time, env], expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("goal", "limit"), [(1, 1), (1, 10), (3, 1), (3, 10)])
+def test_only_an_episode_that_the_time_limit_cut_is_bootstrapped(goal: int, limit: int) -> None:
+    """With the value of its last observation; that of the next episode's first one is another number."""
+    env = Counter(goal)
+    ppo = learner(env, env.default_params.replace(max_steps_in_episode=limit), discount=0.9)
+    state, (step, _) = jax.jit(lambda state: ppo._step(state, None))(jax.jit(ppo.init)(KEY))
+    assert 0 < step.action.sum() < 4
+    final = jnp.zeros((4, goal + 1)).at[jnp.arange(4), step.action].set(1.0)
+    is_cut = (limit == 1) & (step.action < goal)
+    values = ppo._apply(state.agent, final)[1]
+    others = ppo._apply(state.agent, state.obs)[1]
+    assert (jnp.abs(values - others) > 1e-3)[step.done & (step.action == 1)].all()
+    expected = 0.5 * (step.action == 1) + 0.9 * jnp.where(is_cut, values, 0)
+    np.testing.assert_allclose(step.reward, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_discrete_actions() -> None:
+    logits = jnp.array([[0.0, 1.0, -2.0], [3.0, 3.0, 3.0]])
+    distribution = Categorical(3)
+    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    np.testing.assert_allclose(distribution.log_prob(logits, jnp.array([2, 1])), np.log(probabilities[[0, 1], [2, 1]]))
+    np.testing.assert_allclose(distribution.entropy(logits), stats.entropy(probabilities, axis=-1), rtol=1e-6)
+    many = jax.vmap(lambda key: distribution.sample(logits, key))(jax.random.split(KEY, 4000))
+    np.testing.assert_allclose((many[..., None] == jnp.arange(3)).mean(0), probabilities, atol=0.03)
+    assert distribution.mode(logits)[0] == 1
+    assert distribution.to_env(jnp.array([1, 2])).dtype == jnp.int32
+
+
+def test_continuous_actions() -> None:
+    distribution = Gaussian(np.array([-2, 0], np.float32), np.array([2, 10], np.float32))
+    outputs = jnp.array([[0.3, -0.2, 0.1, -1.0]])
+    mean, std = np.array([0.3, -0.2]), np.exp([0.1, -1.0])
+    action = jnp.array([[0.5, -3.0]])
+    expected = stats.norm.logpdf(action[0], mean, std).sum()
+    np.testing.assert_allclose(distribution.log_prob(outputs, action)[0], expected, rtol=1e-5)
+    np.testing.assert_allclose(distribution.entropy(outputs)[0], stats.norm.entropy(mean, std).sum(), rtol=1e-5)
+    many = jax.vmap(lambda key: distribution.sample(outputs, key)[0])(jax.random.split(KEY, 4000))
+    np.testing.assert_allclose(many.mean(0), mean, atol=0.06)
+    np.testing.assert_allclose(many.std(0), std, rtol=0.05)
+    np.testing.assert_allclose(distribution.to_env(action)[0], [1.0, 0.0])
+    np.testing.assert_allclose(distribution.to_env(distribution.mode(outputs))[0], [0.6, 4.0], rtol=1e-6)
+    unbounded = Gaussian(np.array([0.0], np.float32), np.array([np.inf], np.float32))
+    np.testing.assert_allclose(unbounded.to_env(jnp.array([[-3.0], [5.0]])), [[0.0], [5.0]])
+
+
+def test_observations_are_normalized_by_what_was_seen() -> None:
+    ppo = learner(Spring(), normalize_observations=True, normalize_rewards=True)
+    state = jax.jit(ppo.init)(KEY)
+    seen, totals = [], None
+    for _ in range(2):
+        rollout = jax.jit(lambda state: jax.lax.scan(ppo._step, state, length=8))
+        seen.append(np.asarray(rollout(state)[1][0].obs).reshape(-1, 2))
+        state, totals = jax.jit(ppo.update)(state)
+    values = np.concatenate(seen)
+    np.testing.assert_allclose(state.agent.statistics.mean, values.mean(0), rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(state.agent.statistics.var, values.var(0), rtol=1e-3)
+    assert totals
+    assert np.isfinite(float(totals.returns))
+
+
+def test_a_dict_of_observations_is_flattened() -> None:
+    ppo = learner(Deck())
+    state, _ = jax.jit(ppo.update)(jax.jit(ppo.init)(KEY))
+    obs, _ = ppo.env.reset(KEY)
+    action = ppo.act(state.agent, obs, KEY)
+    assert ppo.env.action_space().contains(action)
+    assert ppo.act(state.agent, obs, KEY, greedy=True) == ppo.act(state.agent, obs, jax.random.key(9), greedy=True)
+
+
+class Wide(Counter):
+    """Takes two actions at once."""
+
+    def make_action_space(self, params: Any) -> Any:
+        return spaces.MultiDiscrete([2, 2])
+
+
+@pytest.mark.parametrize(
+    ("env", "settings", "message"),
+    [
+        (Counter(), {"torso": "conv"}, r"torso = 'conv' needs observations \(height, width, channels\), Counter has"),
+        (Counter(), {"minibatches": 5}, r"minibatches must divide num_envs \* rollout_steps = 32, got 5"),
+        (Wide(), {}, "ppo needs actions of a Discrete or a float Box, Wide has MultiDiscrete"),
+    ],
+)
+def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        learner(env, **settings)
+
+
+def trained(ppo: PPO, seeds: int, share: float = 0.2) -> np.ndarray:
+    """The mean return of each seed over the last updates."""
+    state = jax.jit(jax.vmap(ppo.init))(jax.random.split(KEY, seeds))
+    _, totals = jax.jit(
+        jax.vmap(lambda state: jax.lax.scan(lambda x, _: ppo.update(x), state, length=ppo.num_updates))
+    )(state)
+    last = int(share * ppo.num_updates)
+    return np.asarray(totals.returns[:, -last:].sum(1) / totals.episodes[:, -last:].sum(1))
+
+
+def test_discrete_actions_are_learnt() -> None:
+    """Counting in all three steps earns 1.5; at random it is half of that."""
+    env = Counter()
+    params = env.default_params.replace(max_steps_in_episode=3)
+    ppo = learner(env, params, total_steps=16_000, num_envs=16, rollout_steps=16, learning_rate=0.01)
+    assert (trained(ppo, 2) > 1.4).all()
+
+
+def test_continuous_actions_are_learnt() -> None:
+    """The mass runs away, unless it is pushed back."""
+    env = Spring()
+    params = env.default_params.replace(stiffness=-1.0, noise=0.0, start=0.5)
+    settings = {"num_envs": 32, "rollout_steps": 32, "discount": 0.95}
+    untrained = trained(learner(env, params, total_steps=6000, learning_rate=0.0, **settings), 2)
+    found = trained(learner(env, params, total_steps=80_000, learning_rate=5e-3, epochs=4, **settings), 2)
+    assert (found > untrained * 0.7).all(), "returns are negative: costs must fall by a third"
+
+
+@pytest.mark.slow
+def test_cartpole_is_solved() -> None:
+    env, params = envcore.make("CartPole-v1")
+    config = PPOConfig(total_steps=300_000, learning_rate=1e-3)
+    assert (trained(PPO(env, params, config), 3, 0.05) >= 475).all()

@@ -1,0 +1,76 @@
+"""Settings: defaults, one file per environment, and the errors for invalid values."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from typing import Any
+
+import envcore
+import pytest
+from envcore_baselines import algorithms, settings
+from envcore_baselines.errors import ConfigError
+
+
+@dataclasses.dataclass(frozen=True)
+class Toy:
+    steps: int = settings.at_least(1, 100)
+    rate: float = settings.between(0, 1, 0.5)
+    kind: str = settings.one_of("plain", "fancy")
+    fast: bool = False
+    hidden: tuple[int, ...] = (64, 64)
+
+
+def test_values_replace_defaults() -> None:
+    found = settings.build(Toy, {"steps": 2e5, "rate": 1, "kind": "fancy", "fast": True, "hidden": [8]}, "here")
+    assert found == Toy(200_000, 1.0, "fancy", True, (8,))
+    assert (type(found.steps), type(found.rate)) == (int, float)
+    assert settings.build(Toy, {}, "here") == Toy()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("steps", 0, "steps must be an integer of at least 1, got 0"),
+        ("steps", 1.5, "steps must be an integer of at least 1, got 1.5"),
+        ("steps", True, "steps must be an integer of at least 1, got True"),
+        ("steps", float("inf"), "steps must be an integer of at least 1, got inf"),
+        ("rate", "fast", "rate must be a number from 0 to 1, got 'fast'"),
+        ("rate", float("nan"), "rate must be a number from 0 to 1, got nan"),
+        ("rate", 1.1, "rate must be a number from 0 to 1, got 1.1"),
+        ("kind", "odd", "kind must be one of 'plain', 'fancy', got 'odd'"),
+        ("fast", 1, "fast must be true or false, got 1"),
+        ("hidden", [0], r"hidden must be a list of positive integers, got \[0\]"),
+        ("hidden", 64, "hidden must be a list of positive integers, got 64"),
+        ("speed", 1, "there is no setting 'speed'; there are steps, rate, kind, fast, hidden"),
+    ],
+)
+def test_an_invalid_value(name: str, value: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"^here: {message}"):
+        settings.build(Toy, {name: value}, "here")
+
+
+def test_printed_settings_are_read_back() -> None:
+    config = Toy(7, 0.25, "fancy", True, (3, 4))
+    assert settings.build(Toy, tomllib.loads(settings.as_toml(config, "toy"))["toy"], "here") == config
+
+
+@pytest.mark.parametrize("path", sorted(settings.FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_files_of_environments_hold_valid_settings(path: Any) -> None:
+    env, params = envcore.make(path.stem)
+    tables = tomllib.loads(path.read_text())
+    assert tables
+    for name, values in tables.items():
+        config = algorithms.config(name, path.stem, {})
+        assert {field: getattr(config, field) for field in values} == {
+            field: tuple(value) if isinstance(value, list) else value for field, value in values.items()
+        }
+        algorithms.learner(name, env, params, config)
+
+
+def test_given_settings_come_before_those_of_the_file() -> None:
+    tuned = settings.of_environment("CartPole-v1", "ppo")
+    config = algorithms.config("ppo", "CartPole-v1", {"total_steps": 123})
+    assert config.total_steps == 123
+    assert config.learning_rate == tuned["learning_rate"] != algorithms.config("ppo", None, {}).learning_rate
+    assert settings.of_environment("Nothing-v0", "ppo") == {}

@@ -1,0 +1,135 @@
+"""Runs in folders: their claim, and that a run that was interrupted ends like one that was not, bit for bit."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from envcore_baselines import training
+from envcore_baselines.errors import RunError
+from envcore_baselines.ppo import PPO, PPOConfig
+from envcore_baselines.training import CHECKPOINT, CURVE_CSV, Run, Training
+from toy import Counter, Spring
+
+RUN = Run("ppo", "Counter-v0", {"goal": 3}, {"bonus": 0.5}, {"num_envs": 4, "hidden": (8,)}, 7, 2)
+KEYS = jax.random.split(jax.random.key(1), 2)
+CONFIG = PPOConfig(total_steps=9 * 32, num_envs=4, rollout_steps=8, epochs=1, minibatches=2, hidden=(4,))
+
+
+@pytest.fixture
+def learner(monkeypatch: pytest.MonkeyPatch) -> PPO:
+    """9 updates, 3 to a point; checkpoints are written when a test says so, and at the end."""
+    monkeypatch.setattr(training, "_POINTS", 3)
+    monkeypatch.setattr(training, "_SECONDS", 1e9)
+    return PPO(Counter(), Counter().default_params, CONFIG)
+
+
+def finish(training: Training) -> Training:
+    while not training.is_finished:
+        training.advance()
+    return training
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+class TestRun:
+    def test_a_folder_is_claimed_once_and_found_again(self, tmp_path: Path) -> None:
+        folder = tmp_path / "new" / "run"
+        RUN.claim(folder)
+        RUN.claim(folder)
+        assert Run.load(folder) == dataclasses.replace(RUN, config={"num_envs": 4, "hidden": [8]})
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"seed": 8}, "its seed is 7, not 8"),
+            ({"env_id": "Other-v0"}, "its env_id is 'Counter-v0', not 'Other-v0'"),
+            ({"params": {}}, r"its params is \{'bonus': 0.5\}, not \{\}"),
+        ],
+    )
+    def test_a_folder_of_another_run(self, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+        RUN.claim(tmp_path)
+        before = files(tmp_path)
+        with pytest.raises(RunError, match=f"holds another run: {message}"):
+            dataclasses.replace(RUN, **changes).claim(tmp_path)
+        assert files(tmp_path) == before
+
+    def test_a_folder_with_other_files(self, tmp_path: Path) -> None:
+        (tmp_path / "thesis.tex").write_text("years of work")
+        with pytest.raises(RunError, match="holds other files"):
+            RUN.claim(tmp_path)
+        assert files(tmp_path) == {"thesis.tex": b"years of work"}
+
+    def test_a_file_in_place_of_the_folder(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        with pytest.raises(RunError, match="holds other files"):
+            RUN.claim(tmp_path / "file")
+        with pytest.raises(RunError, match="cannot create"):
+            RUN.claim(tmp_path / "file" / "inside")
+
+    def test_a_folder_without_a_run(self, tmp_path: Path) -> None:
+        with pytest.raises(RunError, match="holds no run"):
+            Run.load(tmp_path)
+        (tmp_path / training.RUN).write_text('{"algorithm": "ppo"}')
+        with pytest.raises(RunError, match="is damaged"):
+            Run.load(tmp_path)
+
+
+class TestTraining:
+    @pytest.fixture
+    def whole(self, learner: PPO, tmp_path: Path) -> Path:
+        """The folder of a run without an interruption."""
+        (tmp_path / "whole").mkdir()
+        finish(Training(learner, KEYS, tmp_path / "whole"))
+        return tmp_path / "whole"
+
+    def test_the_curve_covers_all_updates(self, learner: PPO, whole: Path) -> None:
+        found = Training.load(learner, KEYS, whole)
+        assert found.is_finished
+        assert found.curve.steps == [96, 192, 288]
+        assert (whole / CURVE_CSV).read_text() == found.curve.to_csv()
+        assert set(files(whole)) == {CHECKPOINT, CURVE_CSV}
+
+    @pytest.mark.parametrize("points", [1, 2])
+    def test_an_interrupted_run_ends_like_a_whole_one(
+        self, learner: PPO, whole: Path, tmp_path: Path, points: int
+    ) -> None:
+        folder = tmp_path / "interrupted"
+        folder.mkdir()
+        first = Training(learner, KEYS, folder)
+        for _ in range(points):
+            first.advance()
+        first.save()
+        if points == 1:
+            first.advance()  # lost
+        again = Training(learner, KEYS, folder)
+        assert len(again.curve) == points
+        finish(again)
+        assert files(folder) == files(whole)
+
+    def test_each_seed_learns_as_it_would_in_other_company(self, learner: PPO, whole: Path, tmp_path: Path) -> None:
+        """Up to rounding: a batch of another size is another program."""
+        folder = tmp_path / "swapped"
+        folder.mkdir()
+        swapped = finish(Training(learner, KEYS[::-1], folder))
+        found = Training.load(learner, KEYS, whole)
+        np.testing.assert_allclose(swapped.curve.returns, np.array(found.curve.returns)[:, ::-1], rtol=1e-4)
+        weights = [jax.tree.leaves(each.agents.network) for each in (found, swapped)]
+        for mine, theirs in zip(*weights, strict=True):
+            np.testing.assert_allclose(mine, theirs[::-1], rtol=1e-3, atol=1e-4)
+            assert not np.allclose(mine[0], mine[1]) or not np.any(mine)
+
+    def test_a_checkpoint_of_another_learner(self, whole: Path) -> None:
+        other = PPO(Spring(), Spring().default_params, CONFIG)
+        with pytest.raises(RunError, match="does not fit"):
+            Training(other, KEYS, whole)
+
+    def test_a_folder_without_a_checkpoint(self, learner: PPO, tmp_path: Path) -> None:
+        with pytest.raises(RunError, match="has no checkpoint yet"):
+            Training.load(learner, KEYS, tmp_path)
