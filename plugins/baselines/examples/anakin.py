@@ -92,7 +92,7 @@ def get_learner_fn(
         return optax.apply_updates(params, updates), opt_state, rng, env_state
 
     def learner_fn(params, opt_state, rngs, env_states):
-        """Vectorise and repeat the update."""
+        """Vectorize and repeat the update."""
         axes = (None, None, 0, 0)
         batched_update_fn = jax.vmap(update_fn, in_axes=axes, out_axes=axes, axis_name="j")
 
