@@ -26,7 +26,7 @@ def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "run"
     code, text, err = run(*TRAIN, *SETTINGS, "--out", str(out))
     assert (code, err) == (0, "")
-    assert text.strip().startswith(f"{out}: 2 agents, 128 steps each; last return 0.")
+    assert text.startswith(f"{out}: 2 agents, 128 steps each; last return 0.")
     assert sorted(path.name for path in out.iterdir()) == [CHECKPOINT, CURVE_CSV, CURVE_PNG, "run.json"]
     with Image.open(out / CURVE_PNG) as image:
         assert image.size == (900, 600)

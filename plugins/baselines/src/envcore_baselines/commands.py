@@ -79,6 +79,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int) -> None:
+    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from envcore_baselines.checkpoint import replace
@@ -91,7 +92,8 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     keys = _keys(seed, num_seeds)
     run.claim(out)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, transient=True) as progress, interruptible():
+    is_shown = Console().is_terminal
+    with Progress(*columns, transient=True, disable=not is_shown) as progress, interruptible():
         bar = progress.add_task("compiling", total=None)
         training = Training(learner, keys, out)
         while not training.is_finished:
