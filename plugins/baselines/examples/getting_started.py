@@ -1,0 +1,142 @@
+# %% [markdown]
+# # Getting started
+#
+# Make an environment, step it, compile whole episodes with `scan`, and run many of them at once: over random keys,
+# policies and parameters with `vmap`, over devices with `pmap`.
+
+# %%
+import envcore
+import jax
+import jax.numpy as jnp
+from flax import linen as nn
+
+jax.config.update("jax_num_cpu_devices", 2)  # for pmap below: a CPU counts as two devices
+
+# %% [markdown]
+# ## Make, reset, step
+
+# %%
+key, key_reset, key_action, key_step = jax.random.split(jax.random.key(0), 4)
+
+env, params = envcore.make("Pendulum-v1")
+obs, state = env.reset(key_reset, params)
+action = env.action_space(params).sample(key_action)
+next_obs, next_state, reward, done, info = env.step(key_step, state, action, params)
+print("observation", obs, "action", action, "reward", reward, "done", done)
+
+# %% [markdown]
+# `params` holds the environment's numbers, `state` everything that changes. When an episode is done, `step` starts the
+# next one: `next_obs` is then its first observation, and `info["final_obs"]` is the last one of the old episode.
+
+# %%
+print(params)
+print(next_state)
+print(sorted(info))
+
+# %% [markdown]
+# ## A policy and a rollout
+#
+# The rollout is one `lax.scan`, so it compiles to one program. It returns the return of the first episode: rewards
+# after its end belong to the next one, and are not added.
+
+
+# %%
+class MLP(nn.Module):
+    """A policy with one hidden layer."""
+
+    num_hidden_units: int
+    num_outputs: int
+
+    @nn.compact
+    def __call__(self, obs):
+        hidden = nn.relu(nn.Dense(self.num_hidden_units)(obs))
+        return nn.Dense(self.num_outputs)(hidden)
+
+
+network = MLP(num_hidden_units=48, num_outputs=1)
+policy = network.init(key, obs)
+
+
+def rollout(key, policy, params, num_steps=200):
+    """Return of the first episode, at most `num_steps` long."""
+    key_reset, key_steps = jax.random.split(key)
+    obs, state = env.reset(key_reset, params)
+
+    def step(carry, key):
+        obs, state, running = carry
+        action = network.apply(policy, obs)
+        obs, state, reward, done, _ = env.step(key, state, action, params)
+        return (obs, state, running & ~done), jnp.where(running, reward, 0.0)
+
+    _, rewards = jax.lax.scan(step, (obs, state, jnp.array(True)), jax.random.split(key_steps, num_steps))
+    return rewards.sum()
+
+
+episode_return = jax.jit(rollout)(key, policy, params)
+print("return", episode_return)
+
+# %% [markdown]
+# ## Over keys, policies and parameters
+#
+# `in_axes` says which arguments have an axis to map over.
+
+# %%
+keys = jax.random.split(key, 10)
+batch_rollout = jax.jit(jax.vmap(rollout, in_axes=(0, None, None)))
+batch_returns = batch_rollout(keys, policy, params)
+print("ten episodes of a policy", batch_returns)
+
+# %%
+policies = jax.vmap(network.init, in_axes=(0, None))(jax.random.split(key, 5), obs)
+population_rollout = jax.jit(jax.vmap(batch_rollout, in_axes=(None, 0, None)))
+population_returns = population_rollout(keys, policies, params)
+print("five policies, mean returns", population_returns.mean(axis=1))
+
+# %% [markdown]
+# Parameters work the same way. Only gravity differs here, so only gravity has an axis:
+
+# %%
+gravities = jnp.array([0.0, 5.0, 10.0, 15.0])
+params_axes = jax.tree.map(lambda _: None, params).replace(g=0)
+params_rollout = jax.jit(jax.vmap(batch_rollout, in_axes=(None, None, params_axes)))
+gravity_returns = params_rollout(keys, policy, params.replace(g=gravities))
+print("mean return at gravity", dict(zip(gravities.tolist(), gravity_returns.mean(axis=1).tolist(), strict=True)))
+
+# %% [markdown]
+# ## Over devices
+#
+# `pmap` runs a part of the batch on each device.
+
+# %%
+num_devices = jax.device_count()
+device_keys = jax.random.split(key, (num_devices, 4))
+device_returns = jax.pmap(batch_rollout, in_axes=(0, None, None))(device_keys, policy, params)
+print(f"four episodes on each of {num_devices} devices", device_returns)
+
+# %% [markdown]
+# ## The same with less code
+#
+# `RolloutWrapper` has these rollouts ready made, and `run_rollout` is the scan: with `Batched`, thousands of
+# environments take a step together.
+
+# %%
+manager = envcore.RolloutWrapper(lambda policy, obs, key: network.apply(policy, obs), env_name="Pendulum-v1")
+*_, manager_returns = manager.population_rollout(keys, policies)
+print("mean returns", manager_returns.mean(axis=1))
+
+# %%
+from envcore.rollout import random_policy, run_rollout, start_rollout
+from envcore.wrappers import Batched
+
+batch = Batched(env, 2048)
+
+
+@jax.jit
+def random_rewards(key):
+    """Rewards of 200 random actions in 2,048 environments."""
+    start = start_rollout(batch, key, params)
+    return run_rollout(batch, random_policy(batch), start, 200, params, collect=lambda step: step.reward)[1]
+
+
+rewards = random_rewards(key)
+print("mean return of 2,048 random episodes", rewards.sum(axis=0).mean())

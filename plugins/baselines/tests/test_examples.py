@@ -1,0 +1,190 @@
+"""The examples run as notebooks, their results are right, and each notebook has the cells of its script."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import envcore
+import jax
+import jax.numpy as jnp
+import jupytext
+import nbformat
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+
+BASELINES = Path(__file__).parents[1]
+EXAMPLES = BASELINES / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+PODRACER = Path(__file__).with_name("podracer_notebook.md")
+PODRACER_IMPORTS = """
+import timeit
+
+import chex
+import haiku as hk
+import jax
+import optax
+import rlax
+from jax import lax, random
+from jax import numpy as jnp
+
+jax.tree_map = jax.tree.map  # JAX has removed it
+"""
+
+
+def read_notebook(name: str) -> Any:
+    return nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
+
+
+def execute(notebook: Any, checks: str) -> None:
+    """Runs the cells in a kernel, and then `checks`, which sees their names."""
+    notebook.cells.append(nbformat.v4.new_code_cell(checks))
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_has_the_cells_of_its_script_and_no_outputs(path: Path) -> None:
+    expected = jupytext.read(path.with_suffix(".py")).cells
+    cells = read_notebook(path.stem).cells
+    assert [(cell.cell_type, cell.source) for cell in cells] == [(cell.cell_type, cell.source) for cell in expected]
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert all(cell.outputs == [] and cell.execution_count is None for cell in code)
+
+
+def test_readme_lists_all_examples() -> None:
+    commands = re.findall(
+        r"`uv run python plugins/baselines/examples/(\w+)\.py`", (BASELINES / "README.md").read_text()
+    )
+    assert sorted(commands) == [path.stem for path in NOTEBOOKS]
+
+
+def test_getting_started() -> None:
+    execute(
+        read_notebook("getting_started"),
+        """
+import numpy as np
+
+assert env.step(key_step, state, action, params)[1].time == next_state.time == 1
+assert -16.3 * 200 < episode_return < -200
+assert batch_returns.shape == (10,) and len(set(batch_returns.tolist())) == 10
+np.testing.assert_allclose(batch_returns[3], rollout(keys[3], policy, params), rtol=1e-4)
+assert population_returns.shape == (5, 10)
+one = jax.tree.map(lambda x: x[2], policies)
+np.testing.assert_allclose(population_returns[2], batch_rollout(keys, one, params), rtol=1e-4)
+assert gravity_returns.shape == (4, 10)
+np.testing.assert_allclose(gravity_returns[2], batch_returns, rtol=1e-4)  # gravity 10 is the default
+assert len(set(gravity_returns.mean(axis=1).tolist())) == 4
+assert device_returns.shape == (jax.device_count(), 4)
+assert len(device_returns.sharding.device_set) == 2
+np.testing.assert_allclose(device_returns[1], batch_rollout(device_keys[1], policy, params), rtol=1e-4)
+assert manager_returns.shape == (5, 10)
+assert rewards.shape == (200, 2048)
+assert -1400 < rewards.sum(axis=0).mean() < -1100
+""",
+    )
+
+
+def test_mountain_car() -> None:
+    execute(
+        read_notebook("mountain_car"),
+        """
+import numpy as np
+
+assert all_obs.shape == (2, 4, 1000, 2) and all_reward.shape == all_done.shape == (2, 4, 1000)
+assert len(all_obs.sharding.device_set) == 2
+assert (all_reward == -1).all()
+np.testing.assert_array_equal(jnp.argwhere(all_done[1, 2])[:, 0], [199, 399, 599, 799, 999])
+pushes = [jnp.diff(all_obs[0, car, :199, 1]) + 0.0025 * jnp.cos(3 * all_obs[0, car, :198, 0]) for car in range(4)]
+for push in pushes:
+    np.testing.assert_array_equal(np.unique(np.round(1000 * push)), [-1, 0, 1])  # all actions are taken
+assert not np.allclose(pushes[0], pushes[1])  # each car takes its own
+
+position, velocity = np.moveaxis(np.asarray(pumped_obs), -1, 0)
+np.testing.assert_array_equal(pumped_done, position >= 0.5)  # the last observation of each episode is stored
+assert (pumped_done.sum(axis=-1) >= 5).all()
+expected = velocity + np.where(velocity < 0, -0.001, 0.001) - 0.0025 * np.cos(3 * position)
+continues = ~pumped_done[..., :-1] & (position[..., 1:] > -1.2)  # the left wall stops a car
+np.testing.assert_allclose(velocity[..., 1:][continues], expected[..., :-1][continues], atol=1e-6)
+
+assert (random_episodes == 100).all() and (random_returns == -200).all()
+assert -121 < pumped_returns.mean() < -118
+""",
+    )
+
+
+@pytest.mark.slow
+def test_anakin_learns() -> None:
+    notebook = read_notebook("anakin")
+    size = "SPACE_INVADERS_ITERATIONS = 200"
+    (cell,) = [cell for cell in notebook.cells if size in cell.source]
+    cell.source = cell.source.replace(size, "SPACE_INVADERS_ITERATIONS = 25")
+    execute(
+        notebook,
+        """
+assert len(jax.devices()) == 2
+assert catch_returns[0] < 0 and catch_returns[-1] >= 0.95
+assert max(invaders_returns[1:]) > 2 * invaders_returns[0] > 0
+""",
+    )
+
+
+@pytest.mark.slow
+def test_podracer_notebook_runs_as_printed_and_with_our_catch() -> None:
+    printed = re.findall(r"In \[None\]:\n(.*?)\n\n(?=#|In \[None\]:|Running on)", PODRACER.read_text(), re.DOTALL)
+    iterations = "100, 42)"
+    assert printed[-1].endswith(f"run_experiment(Catch(), 128, 16, 1e-4, {iterations}")
+    ours = """
+import envcore
+from podracer import PodracerEnv
+
+
+def Catch():
+    return PodracerEnv(*envcore.make("Catch-bsuite"))
+"""
+    program = "\n\n".join([PODRACER_IMPORTS, *printed[1:], ours, printed[-1].replace(iterations, "10, 42)")])
+    flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": str(EXAMPLES)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    speeds = re.findall(r"Running on 2 cores.\nCOMPILATION: .*\nEXECUTION: Elapsed time=.*s, FPS=(.*)\n", done.stdout)
+    assert len(speeds) == 2
+    assert all(float(speed) > 0 for speed in speeds)
+
+
+@pytest.mark.parametrize("name", ["Catch-bsuite", "SpaceInvaders-MinAtar"])
+def test_podracer_env_is_the_environment_with_the_notebooks_interface(name: str) -> None:
+    env, params = envcore.make(name)
+    podracer = runpy.run_path(str(EXAMPLES / "podracer.py"))["PodracerEnv"](env, params)
+    space = env.action_space(params)
+    assert space == envcore.spaces.Discrete(podracer.num_actions)
+
+    def original(carry: Any, inputs: Any) -> Any:
+        key, action = inputs
+        obs, state, reward, done, info = env.step(key, carry, action, params)
+        return state, (obs.astype(jnp.float32), reward, info["discount"], done)
+
+    def adapted(carry: Any, inputs: Any) -> Any:
+        state = podracer.step(inputs[0], carry, inputs[1])
+        return state, podracer.observation(state)
+
+    keys = jax.random.split(jax.random.key(1), 200)
+    actions = jax.vmap(space.sample)(keys)
+    obs, state = env.reset(keys[0], params)
+    start = podracer.initial_state(keys[0])
+    obs_start, reward, discount, is_terminal = podracer.observation(start)
+    np.testing.assert_array_equal(obs_start, obs.astype(jnp.float32))
+    assert (reward, discount, is_terminal) == (0, 1, False)
+    _, expected = jax.lax.scan(original, state, (keys, actions))
+    _, found = jax.lax.scan(adapted, start, (keys, actions))
+    assert expected[3].any()
+    jax.tree.map(np.testing.assert_array_equal, found, expected)
