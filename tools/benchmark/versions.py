@@ -1,7 +1,8 @@
 """Compares this checkout with another one of envcore, in two processes that take turns.
 
 Two separate runs of a benchmark can differ by 20% for the same program, because the machine changes. Two runs that
-follow each other differ by 1 or 2%.
+follow each other differ by 1 or 2%. Each checkout runs its own `workloads`: if these differ too, only "envcore, same
+loop" shows what changed in the library.
 """
 
 from __future__ import annotations
