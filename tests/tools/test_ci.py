@@ -107,7 +107,7 @@ def test_the_newest_jax_runs_on_debians_python(checkout):
     asked, _ = checkout.run("newest")
     assert f"trixie {root} mirror/of/apt\n" in asked
     assert f"uv venv --quiet --clear --python {python} build/newest\n" in asked
-    assert "packages/bsuite[analysis] jax jaxlib\n" in asked
+    assert "packages/bsuite[analysis] --editable plugins/baselines[examples] jax jaxlib\n" in asked
     assert asked.endswith("python -m pytest\n")
 
     started = subprocess.run([python, "-c", "print(1)"], capture_output=True, text=True, check=True).stdout

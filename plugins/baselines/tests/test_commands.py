@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import signal
 import subprocess
@@ -11,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from envcore_baselines.ppo import PPOConfig
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG
+from envcore_baselines.training import Run as PlannedRun
 from PIL import Image
 
 if TYPE_CHECKING:
     from command_line import Run
 
-SMALL = {"total_steps": 128, "num_envs": 4, "rollout_steps": 16, "minibatches": 2, "hidden": "[8]"}
+SMALL: dict[str, Any] = {"total_steps": 128, "num_envs": 4, "rollout_steps": 16, "minibatches": 2, "hidden": "[8]"}
 SETTINGS = [part for name, value in SMALL.items() for part in ("--setting", f"{name}={value}")]
 TRAIN = ("train", "ppo", "Counter-v0", "--seeds", "2", "--seed", "3", "--set", "bonus=0.25", "--option", "goal=2")
 
@@ -73,25 +76,33 @@ def test_bad_input(run: Run, arguments: tuple[str, ...], message: str, tmp_path:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_cannot_be_evaluated(run: Run, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_used(run: Run, tmp_path: Path) -> None:
     code, _, err = run("evaluate", str(tmp_path))
     assert code == 1
     assert "holds no run" in err
-    assert run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "run"))[0] == 0
-    path = tmp_path / "run" / CHECKPOINT
-    path.write_bytes(path.read_bytes()[:-5])
-    for command in (("evaluate", str(tmp_path / "run")), (*TRAIN, *SETTINGS, "--out", str(tmp_path / "run"))):
+
+    out = tmp_path / "run"
+    config = dataclasses.asdict(PPOConfig(**{**SMALL, "hidden": (8,)}))
+    made = PlannedRun("ppo", "Counter-v0", {"goal": 2}, {"bonus": 0.25}, config, 3, 2)
+    made.claim(out)
+    code, _, err = run("evaluate", str(out))
+    assert code == 1
+    assert "has no checkpoint yet" in err
+
+    (out / CHECKPOINT).write_bytes(b"no tensors")
+    for command in (("evaluate", str(out)), (*TRAIN, *SETTINGS, "--out", str(out))):
         code, _, err = run(*command)
         assert code == 1
-        assert f"{path} is damaged" in err
+        assert f"{out / CHECKPOINT} is damaged" in err
         assert len(err.splitlines()) == 1
+    assert (out / CHECKPOINT).read_bytes() == b"no tensors"
 
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_ends_like_a_whole_one(tmp_path: Path) -> None:
     """By SIGKILL at random moments: during start, compilation, training and writing."""
     program = Path(sys.executable).with_name("envcore")
-    settings = ["--setting", "total_steps=400000", "--setting", "hidden=[16]", "--setting", "epochs=1"]
+    settings = ["--setting", "total_steps=200000", "--setting", "hidden=[16]", "--setting", "epochs=1"]
     train = [program, "train", "ppo", "CartPole-v1", "--seeds", "2", *settings, "--out"]
     started = time.monotonic()
     subprocess.run([*train, tmp_path / "whole"], check=True, capture_output=True)

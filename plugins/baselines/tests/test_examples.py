@@ -64,6 +64,7 @@ def test_readme_lists_all_examples() -> None:
     assert sorted(commands) == [path.stem for path in NOTEBOOKS]
 
 
+@pytest.mark.slow
 def test_getting_started() -> None:
     execute(
         read_notebook("getting_started"),
@@ -90,6 +91,7 @@ assert -1400 < rewards.sum(axis=0).mean() < -1100
     )
 
 
+@pytest.mark.slow
 def test_mountain_car() -> None:
     execute(
         read_notebook("mountain_car"),
@@ -161,7 +163,7 @@ def Catch():
     assert all(float(speed) > 0 for speed in speeds)
 
 
-@pytest.mark.parametrize("name", ["Catch-bsuite", "SpaceInvaders-MinAtar"])
+@pytest.mark.parametrize("name", ["Catch-bsuite", pytest.param("SpaceInvaders-MinAtar", marks=pytest.mark.slow)])
 def test_podracer_env_is_the_environment_with_the_notebooks_interface(name: str) -> None:
     env, params = envcore.make(name)
     podracer = runpy.run_path(str(EXAMPLES / "podracer.py"))["PodracerEnv"](env, params)

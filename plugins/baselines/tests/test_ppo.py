@@ -104,7 +104,7 @@ def test_observations_are_normalized_by_what_was_seen() -> None:
 
 def test_a_dict_of_observations_is_flattened() -> None:
     ppo = learner(Deck())
-    state, _ = jax.jit(ppo.update)(jax.jit(ppo.init)(KEY))
+    state = jax.jit(ppo.init)(KEY)
     obs, _ = ppo.env.reset(KEY)
     action = ppo.act(state.agent, obs, KEY)
     assert ppo.env.action_space().contains(action)
@@ -131,14 +131,16 @@ def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> 
         learner(env, **settings)
 
 
-def trained(ppo: PPO, seeds: int, share: float = 0.2) -> np.ndarray:
-    """The mean return of each seed over the last updates."""
+def mean_returns(ppo: PPO, seeds: int) -> np.ndarray:
+    """The mean return of each seed over each tenth of its training, (seeds, 10)."""
     state = jax.jit(jax.vmap(ppo.init))(jax.random.split(KEY, seeds))
-    _, totals = jax.jit(
-        jax.vmap(lambda state: jax.lax.scan(lambda x, _: ppo.update(x), state, length=ppo.num_updates))
-    )(state)
-    last = int(share * ppo.num_updates)
-    return np.asarray(totals.returns[:, -last:].sum(1) / totals.episodes[:, -last:].sum(1))
+    run = jax.vmap(lambda state: jax.lax.scan(lambda x, _: ppo.update(x), state, length=ppo.num_updates))
+    _, totals = jax.jit(run)(state)
+    size = ppo.num_updates // 10 * 10
+    returns, episodes = (
+        np.asarray(x)[:, -size:].reshape(seeds, 10, -1).sum(-1) for x in (totals.returns, totals.episodes)
+    )
+    return returns / episodes
 
 
 def test_discrete_actions_are_learnt() -> None:
@@ -146,21 +148,20 @@ def test_discrete_actions_are_learnt() -> None:
     env = Counter()
     params = env.default_params.replace(max_steps_in_episode=3)
     ppo = learner(env, params, total_steps=16_000, num_envs=16, rollout_steps=16, learning_rate=0.01)
-    assert (trained(ppo, 2) > 1.4).all()
+    assert (mean_returns(ppo, 2)[:, -1] > 1.4).all()
 
 
 def test_continuous_actions_are_learnt() -> None:
-    """The mass runs away, unless it is pushed back."""
+    """The mass runs away, unless it is pushed back. Returns are negative: the cost must fall by a third."""
     env = Spring()
     params = env.default_params.replace(stiffness=-1.0, noise=0.0, start=0.5)
-    settings = {"num_envs": 32, "rollout_steps": 32, "discount": 0.95}
-    untrained = trained(learner(env, params, total_steps=6000, learning_rate=0.0, **settings), 2)
-    found = trained(learner(env, params, total_steps=80_000, learning_rate=5e-3, epochs=4, **settings), 2)
-    assert (found > untrained * 0.7).all(), "returns are negative: costs must fall by a third"
+    ppo = learner(env, params, total_steps=80_000, num_envs=32, rollout_steps=32, discount=0.95, learning_rate=5e-3)
+    found = mean_returns(ppo, 2)
+    assert (found[:, -1] > 0.67 * found[:, 0]).all()
 
 
 @pytest.mark.slow
 def test_cartpole_is_solved() -> None:
     env, params = envcore.make("CartPole-v1")
     config = PPOConfig(total_steps=300_000, learning_rate=1e-3)
-    assert (trained(PPO(env, params, config), 3, 0.05) >= 475).all()
+    assert (mean_returns(PPO(env, params, config), 3)[:, -1] >= 475).all()

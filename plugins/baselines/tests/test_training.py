@@ -20,11 +20,16 @@ KEYS = jax.random.split(jax.random.key(1), 2)
 CONFIG = PPOConfig(total_steps=9 * 32, num_envs=4, rollout_steps=8, epochs=1, minibatches=2, hidden=(4,))
 
 
-@pytest.fixture
-def learner(monkeypatch: pytest.MonkeyPatch) -> PPO:
-    """9 updates, 3 to a point; checkpoints are written when a test says so, and at the end."""
+@pytest.fixture(autouse=True)
+def three_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A curve has three points; checkpoints are written when a test says so, and at the end."""
     monkeypatch.setattr(training, "_POINTS", 3)
     monkeypatch.setattr(training, "_SECONDS", 1e9)
+
+
+@pytest.fixture(scope="module")
+def learner() -> PPO:
+    """9 updates."""
     return PPO(Counter(), Counter().default_params, CONFIG)
 
 

@@ -7,6 +7,7 @@ run that is killed continues from its last checkpoint and ends with the same fil
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import time
 from pathlib import Path
@@ -109,15 +110,13 @@ class Training:
         self._learner, self._folder = learner, folder
         self._updates = -(-learner.num_updates // _POINTS)
         self.num_points = -(-learner.num_updates // self._updates)
-        self._program = jax.jit(jax.vmap(self._point))
-        init = jax.jit(jax.vmap(learner.init))
         path = folder / CHECKPOINT
         if path.exists():
             tensors, about = checkpoint.load(path)
-            self._state = checkpoint.restore(path, tensors, jax.eval_shape(init, keys), keys)
+            self._state = checkpoint.restore(path, tensors, jax.eval_shape(jax.vmap(learner.init), keys), keys)
             self.curve = Curve.from_json(about["curve"])
         else:
-            self._state, self.curve = init(keys), Curve(len(keys))
+            self._state, self.curve = _start(learner, keys), Curve(len(keys))
         self._saved = time.monotonic()
 
     @classmethod
@@ -143,7 +142,7 @@ class Training:
 
     def advance(self) -> None:
         """Adds a point to the curve; saves, if the last checkpoint is old or this is the end."""
-        self._state, totals = self._program(self._state)
+        self._state, totals = _point(self._learner, self._updates, self._state)
         steps = (len(self.curve) + 1) * self._updates * self._learner.steps_per_update
         self.curve.add(steps, jax.tree.map(np.asarray, totals))
         if self.is_finished or time.monotonic() - self._saved > _SECONDS:
@@ -159,6 +158,18 @@ class Training:
         checkpoint.replace(self._folder / CURVE_CSV, self.curve.to_csv().encode())
         self._saved = time.monotonic()
 
-    def _point(self, state: Any) -> tuple[Any, EpisodeTotals]:
-        state, totals = jax.lax.scan(lambda state, _: self._learner.update(state), state, length=self._updates)
+
+@functools.partial(jax.jit, static_argnums=0)
+def _start(learner: Learner, keys: jax.Array) -> Any:
+    return jax.vmap(learner.init)(keys)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _point(learner: Learner, num_updates: int, states: Any) -> tuple[Any, EpisodeTotals]:
+    """The states after so many updates of every seed, and the totals of each seed's episodes."""
+
+    def of_seed(state: Any) -> tuple[Any, EpisodeTotals]:
+        state, totals = jax.lax.scan(lambda state, _: learner.update(state), state, length=num_updates)
         return state, jax.tree.map(lambda x: jnp.sum(x, 0, dtype=x.dtype), totals)
+
+    return jax.vmap(of_seed)(states)
