@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from envcore_baselines.ppo import PPOConfig
+from envcore_baselines import algorithms
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG
 from envcore_baselines.training import Run as PlannedRun
 from PIL import Image
@@ -82,7 +82,7 @@ def test_a_folder_that_cannot_be_used(run: Run, tmp_path: Path) -> None:
     assert "holds no run" in err
 
     out = tmp_path / "run"
-    config = dataclasses.asdict(PPOConfig(**{**SMALL, "hidden": (8,)}))
+    config = dataclasses.asdict(algorithms.config("ppo", None, {**SMALL, "hidden": [8]}))
     made = PlannedRun("ppo", "Counter-v0", {"goal": 2}, {"bonus": 0.25}, config, 3, 2)
     made.claim(out)
     code, _, err = run("evaluate", str(out))
