@@ -62,6 +62,7 @@ def test_show_prints_the_settings(run: Run) -> None:
         (("ppo", "Counter-v0"), "--out DIR is needed"),
         (("ppo", "Counter-v0", "--out", "x", "--seeds", "0"), "--seeds must be from 1 to 10,000, got 0."),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip"), "--setting must be NAME=VALUE"),
+        (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=1", "--setting", "clip=2"), "gives 'clip' twice."),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=-1"), "clip must be a number from 0 to 10, got -1."),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "torso=conv"), "torso = 'conv' needs observations"),
         (("ppo", "Counter-v0", "--out", "x", "--seed", "-1"), "--seed must be from 0 to"),

@@ -14,7 +14,7 @@ from PIL import Image
 
 
 def totals(returns: list[float], episodes: list[int]) -> EpisodeTotals:
-    return EpisodeTotals(np.array(returns, np.float32), np.zeros(len(episodes), np.int32), np.array(episodes, np.int32))  # type: ignore[arg-type]
+    return EpisodeTotals(np.array(returns, np.float32), np.array(episodes, np.int32))  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from envcore.errors import InvalidArgumentError
-from envcore_cli.choice import Choice, choose, parse_value
+from envcore_cli.choice import Choice, assignments, choose
 from envcore_cli.interrupt import interruptible
 from envcore_cli.options import EnvId, Options, Params, Seed, path
 from envcore_cli.output import say
@@ -40,7 +40,7 @@ def train(
     """
     choice = choose(env_id, option or (), set_ or ())
     name = algorithms.checked(algorithm)
-    given = dict(_setting(text) for text in setting or ())
+    given = assignments("--setting", setting or (), ConfigError)
     if not 1 <= seeds <= 10_000:
         raise InvalidArgumentError(f"--seeds must be from 1 to 10,000, got {seeds}.")
     if out is None and not show:
@@ -71,13 +71,6 @@ def evaluate(
     _evaluate(choice, run, folder, episodes, sample, seed)
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not equals or not name.isidentifier():
-        raise ConfigError(f"--setting must be NAME=VALUE, as in --setting total_steps=100000, got {text!r}.")
-    return name, parse_value(value)
-
-
 def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -100,7 +93,6 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
             training.advance()
             text = f"{training.curve.steps[-1]:,} steps, return {training.curve.last:.4g}"
             progress.update(bar, description=text, total=training.num_points, completed=len(training.curve))
-    training.save()
     replace(out / CURVE_PNG, training.curve.to_png(f"{name} in {choice.title}"))
     agents = f"{num_seeds} agent{'s' * (num_seeds != 1)}"
     say(f"{out}: {agents}, {training.curve.steps[-1]:,} steps each; last return {training.curve.last:.4g}.")

@@ -14,12 +14,10 @@ class EpisodeTotals(NamedTuple):
 
     Attributes:
       returns: of their returns, float32 ().
-      lengths: of their steps, int32 ().
       episodes: their number, int32 ().
     """
 
     returns: jax.Array
-    lengths: jax.Array
     episodes: jax.Array
 
     @classmethod
@@ -28,7 +26,6 @@ class EpisodeTotals(NamedTuple):
         ended = info["returned_episode"]
         return cls(
             jnp.where(ended, info["returned_episode_returns"], 0).sum(dtype=jnp.float32),
-            jnp.where(ended, info["returned_episode_lengths"], 0).sum(dtype=jnp.int32),
             ended.sum(dtype=jnp.int32),
         )
 

@@ -149,13 +149,13 @@ class Training:
             self.save()
 
     def save(self) -> None:
-        """Writes checkpoint and curve.
+        """Writes the curve, then the checkpoint: with a finished checkpoint, the whole curve is there too.
 
         Raises:
           RunError: a file cannot be written; its previous content stays.
         """
-        checkpoint.save(self._folder / CHECKPOINT, self._state, {"curve": self.curve.to_json()})
         checkpoint.replace(self._folder / CURVE_CSV, self.curve.to_csv().encode())
+        checkpoint.save(self._folder / CHECKPOINT, self._state, {"curve": self.curve.to_json()})
         self._saved = time.monotonic()
 
 

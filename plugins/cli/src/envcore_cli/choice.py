@@ -107,12 +107,17 @@ def choose(env_id: str, options: Sequence[str] = (), params: Sequence[str] = ())
     return Choice(
         env_id,
         found,
-        _assignments("--option", options, InvalidArgumentError),
-        _assignments("--set", params, InvalidParamsError),
+        assignments("--option", options, InvalidArgumentError),
+        assignments("--set", params, InvalidParamsError),
     )
 
 
-def _assignments(flag: str, texts: Iterable[str], error: type[EnvcoreError]) -> dict[str, Any]:
+def assignments(flag: str, texts: Iterable[str], error: type[EnvcoreError]) -> dict[str, Any]:
+    """The values of an option that takes NAME=VALUE and may be given several times, by name.
+
+    Raises:
+      whatever `error` is: a text is not NAME=VALUE, or a name is given twice.
+    """
     values: dict[str, Any] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
