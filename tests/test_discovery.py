@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from wheels import ROOT, SUITES, Probe, Venv, Workshop
 
+pytestmark = pytest.mark.slow
+
 CATALOGUE = """
     import sys, envcore
     result = {
@@ -308,7 +310,6 @@ STAND_IN = """
 """
 
 
-@pytest.mark.slow
 def test_the_commands_of_the_examples_readme(workshop: Workshop) -> None:
     outside = workshop.folder / "outside"
     example = outside / "envcore" / "plugins" / "example"

@@ -41,7 +41,13 @@ def other_envcore(folder: Path, case: str) -> Path | None:
     return package / "__init__.py"
 
 
-@pytest.mark.parametrize("case", ["a package", "a package with our modules", "a script", "none"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "a package",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("a package with our modules", "a script", "none")),
+    ],
+)
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
 def test_a_suite_says_in_one_line_that_envcore_is_another_project(suite: Path, case: str, tmp_path: Path) -> None:
     file = other_envcore(tmp_path, case)

@@ -70,6 +70,7 @@ def test_the_picture_at_the_top_is_made_by_the_command_below_it() -> None:
         assert getattr(image, "n_frames", 1) > 100
 
 
+@pytest.mark.slow
 def test_first_command_writes_a_picture(tmp_path: Path) -> None:
     command = next(line for line in blocks("bash") if "envcore rollout" in line)
     _, _, typed = command.partition("uv run ")

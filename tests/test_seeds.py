@@ -136,6 +136,7 @@ def test_collect_of_the_first_notebook(policy_params: Any) -> None:
     assert (returns < 0).all()
 
 
+@pytest.mark.slow
 def test_episode_loop_in_python_and_its_animation(tmp_path: Path) -> None:
     env, env_params = gymnax.make("MountainCar-v0")
     key, rng_reset = jax.random.split(rng)

@@ -67,6 +67,7 @@ def instructions_of_loops(program: str) -> list[str]:
     return [line for name in inside for line in computations[name] if " = " in line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["own", "float32"])
 @pytest.mark.parametrize("builder", ["memory_floor", "envcore_same_loop", "envcore_vmap", "envcore_rollout"])
 def test_every_step_stores_the_whole_observation(workloads: Any, builder: str, reading: str) -> None:
@@ -96,6 +97,7 @@ def test_float32_observations_are_read_once(workloads: Any) -> None:
     assert workloads.readings("envcore + MLP", "Freeway-MinAtar") == {"network": "network"}
 
 
+@pytest.mark.slow
 def test_a_row_for_each_program_and_reading(workloads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     measure = importlib.import_module("measure")
     monkeypatch.setattr(jax, "clear_caches", lambda: None)
@@ -165,6 +167,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_two_versions_take_turns(workloads: Any, checkout: Path) -> None:
     versions = importlib.import_module("versions")
     (row,) = versions.compare(checkout, "CartPole-v1", 64, 2000, ["envcore"], repeats=3, compiles=1)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from tool_modules import load_tool
 
 
+@pytest.mark.slow
 def test_every_program_is_measured() -> None:
     rates = load_tool("pixels/__main__.py").measure(
         "CartPole-v1", size=12, num_envs=2, frames=4, gymnasium_frames=2, repeats=1

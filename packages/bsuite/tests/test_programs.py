@@ -120,6 +120,7 @@ def test_it_stops_at_an_awaited_episode_or_after_max_steps() -> None:
     assert (progress.steps.tolist(), ended.done.tolist()) == ([9, 9], [False, True])
 
 
+@pytest.mark.slow
 def test_a_lane_does_not_depend_on_the_others() -> None:
     ids = EXPERIMENTS["memory_len"].ids
     (many,), (one,) = group([Lane(each, 0) for each in ids], {}), group([Lane(ids[4], 0)], {})

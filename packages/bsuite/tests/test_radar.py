@@ -45,6 +45,7 @@ def test_nothing_is_cut_off(num_agents: int, name: str) -> None:
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+@pytest.mark.slow
 def test_saves_without_pyplot() -> None:
     code = f"""
 import io, sys

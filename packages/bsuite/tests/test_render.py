@@ -205,6 +205,7 @@ def middle(picture: jax.Array, color: painting.Color, tolerance: int = 2) -> np.
 # All environments.
 
 
+@pytest.mark.slow
 def test_size_follows_from_the_height(case: Case) -> None:
     state = state_of(case.env, **case.start)
     for height in (1, 85):
@@ -233,6 +234,7 @@ def test_the_picture_changes_with_what_it_shows(case: Case) -> None:
         assert (other != picture).any(-1).sum() >= 4, name
 
 
+@pytest.mark.slow
 def test_batches_of_states_and_params(case: Case) -> None:
     env, params = case.env, case.env.default_params
     changes = list(case.shown.items())
@@ -248,6 +250,7 @@ def test_batches_of_states_and_params(case: Case) -> None:
         assert differ.mean() < 0.001  # rounding may decide on which side of an edge a pixel is
 
 
+@pytest.mark.slow
 def test_x64_mode(case: Case) -> None:
     wide = {np.dtype("f4"): np.float64, np.dtype("i4"): np.int64, np.dtype("u4"): np.uint64}
     with switched(jax_enable_x64=True):

@@ -68,6 +68,7 @@ def middle(picture: jax.Array, color: painting.Color) -> np.ndarray:
     return np.array([columns.mean() - (width - 1) / 2, (height - 1) / 2 - rows.mean()]) / height
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("height", [1, 85])
 def test_size_follows_from_the_height(env: Any, height: int) -> None:
     picture = env.render(state_of(env), height=height)
@@ -100,6 +101,7 @@ def test_the_picture_changes_with_the_params_that_shape_it(env: Any) -> None:
         assert (env.render(state_of(env), params, height=64) != picture).any(-1).sum() > 10
 
 
+@pytest.mark.slow
 def test_batches_of_states_and_params(env: Any) -> None:
     (shown, value), (shaping, number) = (next(iter(names[env.name].items())) for names in (SHOWN, SHAPING))
 
@@ -113,6 +115,7 @@ def test_batches_of_states_and_params(env: Any) -> None:
         np.testing.assert_allclose(np.asarray(picture, int), render(*at), atol=1)  # rounding may go either way
 
 
+@pytest.mark.slow
 def test_x64_mode_changes_nothing(env: Any) -> None:
     expected = env.render(state_of(env), height=64)
     with switched(jax_enable_x64=True):

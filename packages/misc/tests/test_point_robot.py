@@ -289,6 +289,7 @@ def test_gradients_are_finite_differences(pos: tuple[float, float], action: tupl
         np.testing.assert_allclose(jacobian(jnp.asarray(x, jnp.float32)), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", [GYMNAX, PointRobot("original", fixed_goal=True)])
 def test_gradients_of_whole_episodes_are_finite_differences(env: PointRobot) -> None:
     """Including the reset, with moves that are not clipped and stay away from goals."""

@@ -157,6 +157,7 @@ def test_starts_are_uniform_and_independent() -> None:
     check_uniform_draws(scaled)
 
 
+@pytest.mark.slow
 def test_a_batch_of_tasks_in_one_call() -> None:
     env, num_tasks = Reacher(2), 5
     default = env.default_params
@@ -212,6 +213,7 @@ def test_gradients_are_finite_differences() -> None:
     check_finite_differences(total, expected, inputs)
 
 
+@pytest.mark.slow
 def test_gradient_through_an_episode_moves_the_arm_to_the_goal() -> None:
     env = Reacher(2)
     _, state = env.reset(jax.random.key(2))

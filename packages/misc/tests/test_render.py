@@ -131,6 +131,7 @@ def middle(picture: Any, color: painting.Color, tolerance: int = 2) -> np.ndarra
     return places(picture, color, tolerance).mean(0)
 
 
+@pytest.mark.slow
 def test_size_follows_from_the_height(env: Any) -> None:
     assert isinstance(render(env, 64), jax.Array)
     for height in (1, 64, 256):
@@ -159,6 +160,7 @@ def test_the_picture_changes_with_the_params_that_shape_it(env: Any) -> None:
         assert (changed != picture).any(-1).sum() > 5, name
 
 
+@pytest.mark.slow
 def test_batches_of_states_and_params(env: Any) -> None:
     states = [state_of(env), state_of(env, **SHOWN[env.name])]
     params = [params_of(env), params_of(env, **SHAPING.get(env.name, {}))]
@@ -168,6 +170,7 @@ def test_batches_of_states_and_params(env: Any) -> None:
         np.testing.assert_allclose(np.asarray(picture, int), env.render(*at, height=64), atol=1)
 
 
+@pytest.mark.slow
 def test_x64_mode_changes_nothing(env: Any) -> None:
     expected = render(env, 64)
     with switched(jax_enable_x64=True):

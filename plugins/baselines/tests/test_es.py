@@ -76,9 +76,9 @@ def test_observations_are_normalized_by_what_was_seen() -> None:
     agent, obs = learner(Spring()).init(KEY).agent, jnp.array([1.4, -0.1])
     statistics = RunningStatistics(jnp.array([1.0, 0.0]), jnp.array([4.0, 0.25]), jnp.float32(1))
     plain, normalized = (learner(Spring(), normalize_observations=given) for given in (False, True))
-    expected = plain.act(agent, jnp.array([0.2, -0.2]), KEY)
-    np.testing.assert_allclose(normalized.act(Agent(agent.policy, statistics), obs, KEY), expected, rtol=1e-5)
-    assert not np.allclose(plain.act(agent, obs, KEY), expected)
+    expected = plain.act(agent, (), jnp.array([0.2, -0.2]), KEY)[0]
+    np.testing.assert_allclose(normalized.act(Agent(agent.policy, statistics), (), obs, KEY)[0], expected, rtol=1e-5)
+    assert not np.allclose(plain.act(agent, (), obs, KEY)[0], expected)
     weights = agent.policy["params"]["Dense_0"]
     np.testing.assert_allclose(expected, np.array([0.2, -0.2]) @ weights["kernel"], rtol=1e-5)
 
@@ -87,9 +87,11 @@ def test_a_dict_of_observations_is_flattened_and_chance_has_no_part() -> None:
     es = learner(Deck(), max_steps=6)
     agent = es.init(KEY).agent
     obs = jnp.ones(es.env.observation_space().shape)
-    action = es.act(agent, obs, KEY)
+    action, memory = es.act(agent, es.start_memory(), obs, KEY)
     assert es.env.action_space().contains(action)
-    assert all(es.act(agent, obs, jax.random.key(n), greedy) == action for n in range(5) for greedy in (False, True))
+    assert all(
+        es.act(agent, memory, obs, jax.random.key(n), greedy)[0] == action for n in range(5) for greedy in (False, True)
+    )
 
 
 class Wide(Counter):

@@ -21,9 +21,12 @@ class Player:
     def __init__(self, env: Any):
         self.env = env
 
-    def act(self, agent: Any, obs: Any, key: jax.Array, greedy: bool = False) -> jax.Array:
+    def start_memory(self) -> Any:
+        return ()
+
+    def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         counts = agent > 0.5 if greedy else jax.random.uniform(key) < agent
-        return counts.astype(jnp.int32)
+        return counts.astype(jnp.int32), memory
 
 
 def test_returns_are_those_of_first_episodes() -> None:

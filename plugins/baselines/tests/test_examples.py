@@ -158,6 +158,28 @@ assert (lstm > feed_forward + 50).all()
 
 
 @pytest.mark.slow
+def test_meta_rl_beats_thompson_sampling() -> None:
+    notebook = read_notebook("meta_rl")
+    size = "NUM_UPDATES = 800"
+    (cell,) = [cell for cell in notebook.cells if size in cell.source]
+    cell.source = cell.source.replace(size, "NUM_UPDATES = 400").replace("NUM_ENVS = 128", "NUM_ENVS = 64")
+    execute(
+        notebook,
+        """
+from pathlib import Path
+
+assert training_regret[-10:].mean() < 0.3 * training_regret[:10].mean()
+final = {name: regret[-1].mean() for name, regret in regrets.items()}
+assert 5.5 < final["UCB1"] < 6.5 and 2.6 < final["Thompson sampling"] < 3.0
+assert final["LSTM, trained by A2C"] < final["Thompson sampling"]
+picture = Path("meta_rl.png")
+assert picture.stat().st_size > 10_000
+picture.unlink()
+""",
+    )
+
+
+@pytest.mark.slow
 def test_podracer_notebook_runs_as_printed_and_with_our_catch() -> None:
     printed = re.findall(r"In \[None\]:\n(.*?)\n\n(?=#|In \[None\]:|Running on)", PODRACER.read_text(), re.DOTALL)
     iterations = "100, 42)"

@@ -1,4 +1,4 @@
-"""PPO: its advantages, distributions and normalization by hand, what it refuses, and that it learns."""
+"""PPO: its advantages, normalization and memory, what it refuses, and that it learns."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.ppo import PPO, Categorical, Gaussian, PPOConfig, Step
-from scipy import stats
+from envcore_baselines.ppo import PPO, PPOConfig, Step
 from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(0)
@@ -29,7 +28,7 @@ def test_advantages_are_the_discounted_sums_of_errors() -> None:
     done = np.zeros((5, 3), bool)
     done[1, 0] = done[4, 1] = True
     ppo = learner(Counter(), discount=0.9, gae_lambda=0.8)
-    steps = Step(None, None, None, jnp.float32(value), jnp.float32(reward), jnp.array(done))  # type: ignore[arg-type]
+    steps = Step(None, None, None, None, jnp.float32(value), jnp.float32(reward), jnp.array(done))  # type: ignore[arg-type]
     found = ppo._advantages(steps, jnp.float32(last_value))
     values = np.vstack([value, last_value])
     for env in range(3):
@@ -51,40 +50,10 @@ def test_only_an_episode_that_the_time_limit_cut_is_bootstrapped(goal: int, limi
     assert 0 < step.action.sum() < 4
     final = jnp.zeros((4, goal + 1)).at[jnp.arange(4), step.action].set(1.0)
     is_cut = (limit == 1) & (step.action < goal)
-    values = ppo._apply(state.agent, final)[1]
-    others = ppo._apply(state.agent, state.obs)[1]
+    values, others = (ppo._apply(state.agent, (), obs[None], state.start[None])[1][0] for obs in (final, state.obs))
     assert (jnp.abs(values - others) > 1e-3)[step.done & (step.action == 1)].all()
     expected = 0.5 * (step.action == 1) + 0.9 * jnp.where(is_cut, values, 0)
     np.testing.assert_allclose(step.reward, expected, rtol=1e-5, atol=1e-6)
-
-
-def test_discrete_actions() -> None:
-    logits = jnp.array([[0.0, 1.0, -2.0], [3.0, 3.0, 3.0]])
-    distribution = Categorical(3)
-    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
-    np.testing.assert_allclose(distribution.log_prob(logits, jnp.array([2, 1])), np.log(probabilities[[0, 1], [2, 1]]))
-    np.testing.assert_allclose(distribution.entropy(logits), stats.entropy(probabilities, axis=-1), rtol=1e-6)
-    many = jax.vmap(lambda key: distribution.sample(logits, key))(jax.random.split(KEY, 4000))
-    np.testing.assert_allclose((many[..., None] == jnp.arange(3)).mean(0), probabilities, atol=0.03)
-    assert distribution.mode(logits)[0] == 1
-    assert distribution.to_env(jnp.array([1, 2])).dtype == jnp.int32
-
-
-def test_continuous_actions() -> None:
-    distribution = Gaussian(np.array([-2, 0], np.float32), np.array([2, 10], np.float32))
-    outputs = jnp.array([[0.3, -0.2, 0.1, -1.0]])
-    mean, std = np.array([0.3, -0.2]), np.exp([0.1, -1.0])
-    action = jnp.array([[0.5, -3.0]])
-    expected = stats.norm.logpdf(action[0], mean, std).sum()
-    np.testing.assert_allclose(distribution.log_prob(outputs, action)[0], expected, rtol=1e-5)
-    np.testing.assert_allclose(distribution.entropy(outputs)[0], stats.norm.entropy(mean, std).sum(), rtol=1e-5)
-    many = jax.vmap(lambda key: distribution.sample(outputs, key)[0])(jax.random.split(KEY, 4000))
-    np.testing.assert_allclose(many.mean(0), mean, atol=0.06)
-    np.testing.assert_allclose(many.std(0), std, rtol=0.05)
-    np.testing.assert_allclose(distribution.to_env(action)[0], [1.0, 0.0])
-    np.testing.assert_allclose(distribution.to_env(distribution.mode(outputs))[0], [0.6, 4.0], rtol=1e-6)
-    unbounded = Gaussian(np.array([0.0], np.float32), np.array([np.inf], np.float32))
-    np.testing.assert_allclose(unbounded.to_env(jnp.array([[-3.0], [5.0]])), [[0.0], [5.0]])
 
 
 def test_observations_are_normalized_by_what_was_seen() -> None:
@@ -106,9 +75,32 @@ def test_a_dict_of_observations_is_flattened() -> None:
     ppo = learner(Deck())
     state = jax.jit(ppo.init)(KEY)
     obs, _ = ppo.env.reset(KEY)
-    action = ppo.act(state.agent, obs, KEY)
+    action, memory = ppo.act(state.agent, ppo.start_memory(), obs, KEY)
     assert ppo.env.action_space().contains(action)
-    assert ppo.act(state.agent, obs, KEY, greedy=True) == ppo.act(state.agent, obs, jax.random.key(9), greedy=True)
+    greedy = [ppo.act(state.agent, memory, obs, key, greedy=True)[0] for key in (KEY, jax.random.key(9))]
+    assert greedy[0] == greedy[1]
+
+
+def test_the_memory_holds_the_episode() -> None:
+    """Going through a rollout again gives the actions' probabilities, and so does acting step by step."""
+    env = Counter()
+    ppo = learner(env, env.default_params.replace(max_steps_in_episode=3), memory=5)
+    before, _ = jax.jit(ppo.update)(jax.jit(ppo.init)(KEY))
+    after, (steps, _) = jax.jit(lambda state: jax.lax.scan(ppo._step, state, length=8))(before)
+    assert steps.start[1:].any()
+    assert not steps.start[1:].all()
+    outputs, values, memory = jax.jit(ppo._apply)(before.agent, before.memory, steps.obs, steps.start)
+    np.testing.assert_allclose(ppo._distribution.log_prob(outputs, steps.action), steps.log_prob, atol=1e-5)
+    np.testing.assert_allclose(values, steps.value, atol=1e-5)
+    np.testing.assert_allclose(memory, after.memory, atol=1e-5)
+    act = jax.jit(lambda memory, obs: ppo.act(before.agent, memory, obs, KEY, greedy=True))
+    for column in range(4):
+        memory = before.memory[column]
+        for time in range(8):
+            memory = ppo.start_memory() if steps.start[time, column] else memory
+            action, memory = act(memory, steps.obs[time, column])
+            assert action == ppo._distribution.mode(outputs[time, column])
+        np.testing.assert_allclose(memory, after.memory[column], atol=1e-5)
 
 
 class Wide(Counter):
@@ -123,6 +115,7 @@ class Wide(Counter):
     [
         (Counter(), {"torso": "conv"}, r"torso = 'conv' needs observations \(height, width, channels\), Counter has"),
         (Counter(), {"minibatches": 5}, r"minibatches must divide num_envs \* rollout_steps = 32, got 5"),
+        (Counter(), {"memory": 8, "minibatches": 8}, "minibatches must divide num_envs = 4, got 8"),
         (Wide(), {}, "ppo needs actions of a Discrete or a float Box, Wide has MultiDiscrete"),
     ],
 )
@@ -151,6 +144,7 @@ def test_discrete_actions_are_learnt() -> None:
     assert (mean_returns(ppo, 2)[:, -1] > 1.4).all()
 
 
+@pytest.mark.slow
 def test_continuous_actions_are_learnt() -> None:
     """The mass runs away, unless it is pushed back. Returns are negative: the cost must fall by a third."""
     env = Spring()
@@ -158,6 +152,25 @@ def test_continuous_actions_are_learnt() -> None:
     ppo = learner(env, params, total_steps=80_000, num_envs=32, rollout_steps=32, discount=0.95, learning_rate=5e-3)
     found = mean_returns(ppo, 2)
     assert (found[:, -1] > 0.67 * found[:, 0]).all()
+
+
+class Dark(Counter):
+    """Shows nothing. Counting earns 1 in the third step, and costs 1 before it."""
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        reward = jnp.where(state.time == 2, 1.0, -1.0) * action
+        return state, reward, False, {}
+
+    def observe(self, state: Any, params: Any) -> Any:
+        return jnp.zeros(self.goal + 1)
+
+
+def test_what_only_memory_can_tell_is_learnt() -> None:
+    """Without a memory nothing is better than to wait, which earns 0."""
+    env = Dark()
+    params = env.default_params.replace(max_steps_in_episode=3)
+    ppo = learner(env, params, total_steps=16_000, num_envs=16, rollout_steps=16, learning_rate=0.01, memory=8)
+    assert (mean_returns(ppo, 2)[:, -1] > 0.8).all()
 
 
 @pytest.mark.slow

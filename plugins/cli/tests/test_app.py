@@ -141,16 +141,21 @@ def test_version(run: Run) -> None:
 @pytest.mark.parametrize(
     "args",
     [
-        "--version",
         "list",
-        "info nope",
         "rollout nope",
-        "check nope",
-        "render nope --out x.gif",  # of envcore-viewer; no more than its options is imported
-        "play nope",
-        "gallery nope --out g",
-        "info nope --set a=1",
-        "rollout CartPole --option size",
+        *(
+            pytest.param(args, marks=pytest.mark.slow)
+            for args in (
+                "--version",
+                "info nope",
+                "check nope",
+                "render nope --out x.gif",  # of envcore-viewer; no more than its options is imported
+                "play nope",
+                "gallery nope --out g",
+                "info nope --set a=1",
+                "rollout CartPole --option size",
+            )
+        ),
     ],
 )
 def test_answers_that_need_no_jax_do_not_import_it(args: str) -> None:

@@ -48,7 +48,10 @@ def test_a_closed_pipe_is_quiet(args, unbuffered):
 
 
 @pytest.mark.parametrize("where", ["/dev/full", "&-"])
-@pytest.mark.parametrize(("args", "status"), [("list", 0), ("list nope", 1), ("nope", 2)])
+@pytest.mark.parametrize(
+    ("args", "status"),
+    [("nope", 2), *(pytest.param(*each, marks=pytest.mark.slow) for each in (("list", 0), ("list nope", 1)))],
+)
 def test_errors_that_cannot_be_printed_keep_their_status(args, status, where):
     process = shell(f"envcore {args} 2>{where} >/dev/null")
     assert (process.returncode, process.stderr) == (status, "")
@@ -67,7 +70,16 @@ def test_a_listing_at_zero_width_is_printed():
     assert shell("envcore list", COLUMNS="0").stdout.startswith("id ")
 
 
-@pytest.mark.parametrize("columns", ["0", "00", "garbage", "-1", "\N{SUPERSCRIPT TWO}", "9" * 20, ""])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "0",
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in ("00", "garbage", "-1", "\N{SUPERSCRIPT TWO}", "9" * 20, "")
+        ),
+    ],
+)
 def test_an_invalid_width_is_80(columns):
     process = shell("envcore --help", COLUMNS=columns, LINES=columns)
     assert process.returncode == 0

@@ -146,6 +146,7 @@ def test_a_game_ends_at_its_time_limit():
     assert game.is_over
 
 
+@pytest.mark.slow
 def test_a_game_with_an_idle_action_continues_by_itself():
     with play("Counter-v0", "--fps", "1", rows=24, columns=70) as terminal:
         screen = terminal.wait_for("press any key to start  step 0")

@@ -31,6 +31,7 @@ def test_announcing_and_options_import_nothing_heavy(statement: str, unwanted: s
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_the_visualizer_needs_no_command_line(tmp_path) -> None:
     code = f"""
         import sys

@@ -31,9 +31,9 @@ from envcore.wrappers import Batched, FlattenObservation, NoAutoReset, RunningSt
 from evosax.algorithms import Open_ES
 from flax import linen as nn
 
+from envcore_baselines.distributions import Categorical, distribution
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.learner import EpisodeTotals
-from envcore_baselines.ppo import Categorical, Gaussian
 from envcore_baselines.settings import at_least, between
 
 _CHUNK = 20  # steps between two looks at whether all episodes have ended
@@ -135,7 +135,7 @@ class ES:
         self.env = env if isinstance(env.observation_space(params), spaces.Box) else FlattenObservation(env)
         self._episodes = NoAutoReset(Batched(self.env, config.episodes))
         self._max_steps = _max_steps(env, params, config)
-        self._distribution = _distribution(env, params)
+        self._distribution = distribution("es", env, params)
         num_outputs = self._distribution.num_outputs - self._distribution.num_constants
         self._policy = Policy(config.hidden, num_outputs)
         self._strategy = Open_ES(
@@ -164,9 +164,13 @@ class ES:
         statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(shape))
         return _without_weak_types(ESState(Agent(policy, statistics), strategy, key))
 
-    def act(self, agent: Agent, obs: Any, key: jax.Array, greedy: bool = False) -> jax.Array:
+    def start_memory(self) -> tuple[()]:
+        """The agents remember nothing."""
+        return ()
+
+    def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`; chance has no part in it."""
-        return self._actions(agent, obs[None])[0]
+        return self._actions(agent, obs[None])[0], memory
 
     def update(self, state: ESState) -> tuple[ESState, EpisodeTotals]:
         """Evaluates a generation and learns from it; returns the totals of its episodes."""
@@ -238,15 +242,6 @@ def _max_steps(env: Environment[Any, Any], params: Any, config: ESConfig) -> int
             f"es plays whole episodes and {env.name} has no time limit: give one with the setting max_steps."
         )
     return min(limit, config.max_steps or limit)
-
-
-def _distribution(env: Environment[Any, Any], params: Any) -> Categorical | Gaussian:
-    space = env.action_space(params)
-    if isinstance(space, spaces.Discrete):
-        return Categorical(space.n)
-    if isinstance(space, spaces.Box) and space.dtype.kind == "f":
-        return Gaussian(np.asarray(space.low, np.float32), np.asarray(space.high, np.float32))
-    raise ConfigError(f"es needs actions of a Discrete or a float Box, {env.name} has {space}.")
 
 
 def _without_weak_types(state: ESState) -> ESState:

@@ -35,21 +35,22 @@ def episode_returns(
     batch = Batched(learner.env, num_episodes)
     key, key_reset = jax.random.split(key)
     obs, state = batch.reset(key_reset, params)
+    memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (num_episodes, *jnp.shape(x))), learner.start_memory())
+    act = jax.vmap(functools.partial(learner.act, greedy=greedy), (None, 0, 0, 0))
 
     def is_running(carry: Any) -> jax.Array:
         *_, ended, steps = carry
         return ~ended.all() & (steps < MAX_STEPS)
 
     def body(carry: Any) -> Any:
-        key, obs, state, returns, ended, steps = carry
+        key, memory, obs, state, returns, ended, steps = carry
         key, key_act, key_step = jax.random.split(key, 3)
-        act = jax.vmap(functools.partial(learner.act, greedy=greedy), (None, 0, 0))
-        action = act(agent, obs, jax.random.split(key_act, num_episodes))
+        action, memory = act(agent, memory, obs, jax.random.split(key_act, num_episodes))
         obs, state, reward, done, _ = batch.step(key_step, state, action, params)
         returns = returns + jnp.where(ended, 0, reward)
-        return key, obs, state, returns, ended | done, steps + 1
+        return key, memory, obs, state, returns, ended | done, steps + 1
 
     zeros = jnp.zeros(num_episodes, jnp.float32)
-    start = (key, obs, state, zeros, jnp.zeros(num_episodes, jnp.bool_), jnp.int32(0))
+    start = (key, memory, obs, state, zeros, jnp.zeros(num_episodes, jnp.bool_), jnp.int32(0))
     *_, returns, ended, _ = jax.lax.while_loop(is_running, body, start)
     return returns, ended

@@ -56,6 +56,10 @@ class Learner(Protocol):
         """The next state, and the totals of the episodes that ended on the way."""
         ...
 
-    def act(self, agent: Any, obs: Any, key: jax.Array, greedy: bool = False) -> Any:
-        """The action for one observation; without chance if `greedy`."""
+    def start_memory(self) -> Any:
+        """What an agent remembers at the start of an episode, a pytree of arrays; () for one that remembers nothing."""
+        ...
+
+    def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[Any, Any]:
+        """The action for one observation, without chance if `greedy`; and what the agent remembers after it."""
         ...

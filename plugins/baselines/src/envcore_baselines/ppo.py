@@ -1,13 +1,17 @@
 """Proximal policy optimization (Schulman et al. 2017, "Proximal policy optimization algorithms").
 
-To be read from top to bottom: settings, network, distribution of actions, and the learner, whose `update` collects a
-rollout, estimates advantages and takes epochs of minibatches. An update is a pure function, so a run is a `scan` of it
-and many seeds are a `vmap`.
+To be read from top to bottom: settings, network, and the learner, whose `update` collects a rollout, estimates
+advantages and takes epochs of minibatches. An update is a pure function, so a run is a `scan` of it and many seeds are
+a `vmap`.
 
 What is usual but not in the paper: a nearly uniform initial policy, advantages normalized in each minibatch, gradients
 clipped by their global norm, a learning rate that falls to zero, running normalization of observations and rewards. An
 episode that a time limit ends is not taken for a terminated one: its last reward includes the discounted value of
 `final_obs` (Pardo et al. 2018, "Time limits in reinforcement learning").
+
+With the setting `memory`, the network is recurrent: it remembers the episode so far, in a gated recurrent unit (Cho et
+al. 2014). Gradients go back through all steps of a rollout, and a minibatch consists of whole rollouts of some of the
+environments.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from envcore.time_limit import NO_TIME_LIMIT
 from envcore.wrappers import Batched, FlattenObservation, LogWrapper, NormalizeReward, RunningStatistics
 from flax import linen as nn
 
+from envcore_baselines.distributions import distribution
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.learner import EpisodeTotals
 from envcore_baselines.settings import at_least, between, one_of
@@ -39,7 +44,7 @@ class PPOConfig:
       num_envs: environments that one agent steps at the same time.
       rollout_steps: steps of each environment in an update.
       epochs: passes over the steps of an update.
-      minibatches: gradient steps in an epoch; they divide num_envs * rollout_steps.
+      minibatches: gradient steps in an epoch; they divide num_envs * rollout_steps, or num_envs if there is a memory.
       learning_rate: of Adam, at the start.
       anneal: whether the learning rate falls linearly to zero.
       discount: of rewards.
@@ -52,6 +57,7 @@ class PPOConfig:
       normalize_rewards: whether rewards are scaled to discounted returns of variance 1.
       torso: "mlp" or, for observations of shape (height, width, channels), "conv".
       hidden: units of the hidden layers; after a convolution, those of the layers behind it.
+      memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
     """
 
     total_steps: int = at_least(1, 500_000)
@@ -71,6 +77,7 @@ class PPOConfig:
     normalize_rewards: bool = False
     torso: str = one_of("mlp", "conv")
     hidden: tuple[int, ...] = (64, 64)
+    memory: int = at_least(0, 0)
 
 
 # Orthogonal weights, which are more usual, need a QR decomposition, which takes 10 s to compile and deadlocks under
@@ -78,107 +85,66 @@ class PPOConfig:
 _SMALL = nn.initializers.variance_scaling(1e-4, "fan_in", "truncated_normal")
 
 
+class Memory(nn.Module):
+    """A recurrent layer that forgets where an episode starts; to be scanned over time."""
+
+    units: int
+
+    @nn.compact
+    def __call__(self, memory: jax.Array, step: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        inputs, start = step
+        cell = nn.GRUCell(self.units, recurrent_kernel_init=nn.initializers.lecun_normal())
+        return cell(jnp.where(start[:, None], 0, memory), inputs)
+
+
 class Network(nn.Module):
     """Policy and value, as functions of observations.
 
     Attributes:
-      torso, hidden: as in `PPOConfig`. A convolution is shared by policy and value.
+      torso, hidden, memory: as in `PPOConfig`. Policy and value share a convolution and a memory.
       num_outputs: numbers that the distribution of actions is computed from.
       num_constants: how many of them, the last ones, are the same for all observations.
     """
 
     torso: str
     hidden: tuple[int, ...]
+    memory: int
     num_outputs: int
     num_constants: int
 
     @nn.compact
-    def __call__(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Maps observations, float32 (N, *shape), to outputs, (N, num_outputs), and values, (N,)."""
+    def __call__(self, memory: Any, obs: jax.Array, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
+        """Goes through T steps of N environments.
+
+        Args:
+          memory: before the first step, float32 (N, memory); () without a memory.
+          obs: float32 (T, N, *shape).
+          start: whether each is the first of its episode, bool (T, N).
+
+        Returns:
+          Outputs, (T, N, num_outputs), values, (T, N), and the memory after the last step.
+        """
+        activation = nn.relu if self.torso == "conv" else nn.tanh
         if self.torso == "conv":
-            shared = nn.relu(nn.Conv(16, (3, 3), padding="VALID")(obs))
-            shared = shared.reshape(shared.shape[0], -1)
+            obs = nn.relu(nn.Conv(16, (3, 3), padding="VALID")(obs))
+        actor = critic = obs.reshape(*start.shape, -1)
+        if self.torso == "conv" or self.memory:
             for units in self.hidden:
-                shared = nn.relu(nn.Dense(units)(shared))
-            actor = critic = shared
+                actor = activation(nn.Dense(units)(actor))
+            if self.memory:
+                scan = nn.scan(Memory, variable_broadcast="params", split_rngs={"params": False})
+                memory, actor = scan(self.memory)(memory, (actor, start))
+            critic = actor
         else:
-            actor = critic = obs.reshape(obs.shape[0], -1)
             for units in self.hidden:
-                actor = nn.tanh(nn.Dense(units)(actor))
-                critic = nn.tanh(nn.Dense(units)(critic))
+                actor = activation(nn.Dense(units)(actor))
+                critic = activation(nn.Dense(units)(critic))
         outputs = nn.Dense(self.num_outputs - self.num_constants, kernel_init=_SMALL)(actor)
         if self.num_constants:
-            constants = self.param("constants", nn.initializers.zeros, (1, self.num_constants))
-            constants = jnp.broadcast_to(constants, (obs.shape[0], self.num_constants))
+            constants = self.param("constants", nn.initializers.zeros, (1, 1, self.num_constants))
+            constants = jnp.broadcast_to(constants, (*start.shape, self.num_constants))
             outputs = jnp.concatenate([outputs, constants], axis=-1)
-        return outputs, nn.Dense(1)(critic)[:, 0]
-
-
-class Categorical(NamedTuple):
-    """Distribution of discrete actions, for logits of shape (N, actions)."""
-
-    num_actions: int
-    num_constants = 0
-
-    @property
-    def num_outputs(self) -> int:
-        return self.num_actions
-
-    def sample(self, logits: jax.Array, key: jax.Array) -> jax.Array:
-        return jax.random.categorical(key, logits)
-
-    def mode(self, logits: jax.Array) -> jax.Array:
-        return logits.argmax(-1)
-
-    def log_prob(self, logits: jax.Array, action: jax.Array) -> jax.Array:
-        return jnp.take_along_axis(nn.log_softmax(logits), action[:, None], axis=-1)[:, 0]
-
-    def entropy(self, logits: jax.Array) -> jax.Array:
-        return -(nn.softmax(logits) * nn.log_softmax(logits)).sum(-1)
-
-    def to_env(self, action: jax.Array) -> jax.Array:
-        return action.astype(jnp.int32)
-
-
-class Gaussian(NamedTuple):
-    """Independent normal distributions of continuous actions: outputs are means and logarithms of deviations.
-
-    The deviations are learnt, but do not depend on the observation.
-    Actions are clipped to [-1, 1] and mapped to the bounds of the environment, or used as they are without bounds.
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-
-    @property
-    def num_outputs(self) -> int:
-        return 2 * self.low.size
-
-    @property
-    def num_constants(self) -> int:
-        return self.low.size
-
-    def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
-        mean, log_std = jnp.split(outputs, 2, axis=-1)
-        return mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
-
-    def mode(self, outputs: jax.Array) -> jax.Array:
-        return jnp.split(outputs, 2, axis=-1)[0]
-
-    def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
-        mean, log_std = jnp.split(outputs, 2, axis=-1)
-        return jax.scipy.stats.norm.logpdf(action, mean, jnp.exp(log_std)).sum(-1)
-
-    def entropy(self, outputs: jax.Array) -> jax.Array:
-        _, log_std = jnp.split(outputs, 2, axis=-1)
-        return (log_std + 0.5 * np.log(2 * np.pi * np.e).astype(np.float32)).sum(-1)
-
-    def to_env(self, action: jax.Array) -> jax.Array:
-        action = action.reshape(-1, *self.low.shape)
-        if not (np.isfinite(self.low) & np.isfinite(self.high)).all():
-            return jnp.clip(action, self.low, self.high)
-        share = (jnp.clip(action, -1, 1) + 1) / 2
-        return jnp.asarray(self.low * (1 - share) + self.high * share)
+        return outputs, nn.Dense(1)(critic)[..., 0], memory
 
 
 class Agent(NamedTuple):
@@ -200,6 +166,8 @@ class PPOState(NamedTuple):
     optimizer: Any
     env_state: Any
     obs: jax.Array
+    start: jax.Array
+    memory: Any
     key: jax.Array
 
 
@@ -207,6 +175,7 @@ class Step(NamedTuple):
     """A step of every environment; in a rollout, with a leading axis for time."""
 
     obs: jax.Array
+    start: jax.Array
     action: jax.Array
     log_prob: jax.Array
     value: jax.Array
@@ -237,16 +206,15 @@ class PPO:
         space = env.observation_space(params)
         if config.torso == "conv" and not (isinstance(space, spaces.Box) and len(space.shape) == 3):
             raise ConfigError(f"torso = 'conv' needs observations (height, width, channels), {env.name} has {space}.")
-        if (config.num_envs * config.rollout_steps) % config.minibatches:
-            raise ConfigError(
-                f"minibatches must divide num_envs * rollout_steps = {config.num_envs * config.rollout_steps}, "
-                f"got {config.minibatches}."
-            )
+        self._rows = config.num_envs if config.memory else config.num_envs * config.rollout_steps
+        if self._rows % config.minibatches:
+            product = "num_envs" if config.memory else "num_envs * rollout_steps"
+            raise ConfigError(f"minibatches must divide {product} = {self._rows}, got {config.minibatches}.")
         self.config, self._params = config, params
         self.env = env if isinstance(space, spaces.Box) else FlattenObservation(env)
-        self._distribution = _distribution(env, params)
-        distribution = self._distribution
-        self._network = Network(config.torso, config.hidden, distribution.num_outputs, distribution.num_constants)
+        self._distribution = distribution("ppo", env, params)
+        sizes = (self._distribution.num_outputs, self._distribution.num_constants)
+        self._network = Network(config.torso, config.hidden, config.memory, *sizes)
         self._batch: Environment[Any, Any] = LogWrapper(Batched(self.env, config.num_envs))
         if config.normalize_rewards:
             self._batch = NormalizeReward(self._batch, gamma=config.discount)
@@ -270,21 +238,29 @@ class PPO:
         key, key_env, key_network = jax.random.split(key, 3)
         obs, env_state = self._batch.reset(key_env, self._params)
         statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(obs.shape[1:]))
-        network = self._network.init(key_network, obs.astype(jnp.float32))
-        return PPOState(Agent(network, statistics), self._optimizer.init(network), env_state, obs, key)
+        memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (len(obs), *x.shape)), self.start_memory())
+        start = jnp.ones(len(obs), jnp.bool_)
+        network = self._network.init(key_network, memory, obs[None].astype(jnp.float32), start[None])
+        return PPOState(Agent(network, statistics), self._optimizer.init(network), env_state, obs, start, memory, key)
 
-    def act(self, agent: Agent, obs: Any, key: jax.Array, greedy: bool = False) -> jax.Array:
-        """The action for one observation of `env`; the most probable one if `greedy`."""
-        outputs, _ = self._apply(agent, obs[None])
+    def start_memory(self) -> Any:
+        """What an agent remembers at the start of an episode: float32 (memory,), () if it has no memory."""
+        return jnp.zeros(self.config.memory) if self.config.memory else ()
+
+    def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
+        """The action for one observation of `env`, the most probable one if `greedy`; and the memory after it."""
+        memory = jax.tree.map(lambda x: x[None], memory)
+        outputs, _, memory = self._apply(agent, memory, obs[None, None], jnp.zeros((1, 1), jnp.bool_))
         raw = self._distribution.mode(outputs) if greedy else self._distribution.sample(outputs, key)
-        return self._distribution.to_env(raw)[0]
+        return self._distribution.to_env(raw)[0, 0], jax.tree.map(lambda x: x[0], memory)
 
     def update(self, state: PPOState) -> tuple[PPOState, EpisodeTotals]:
         """Collects a rollout and learns from it; returns the totals of the episodes that ended in it."""
+        memory = state.memory
         state, (steps, totals) = jax.lax.scan(self._step, state, length=self.config.rollout_steps)
-        _, last_value = self._apply(state.agent, state.obs)
-        advantages = self._advantages(steps, last_value)
-        state = self._learn(state, (steps, advantages, advantages + steps.value))
+        _, last_value, _ = self._apply(state.agent, state.memory, state.obs[None], state.start[None])
+        advantages = self._advantages(steps, last_value[0])
+        state = self._learn(state, memory, (steps, advantages, advantages + steps.value))
         if self.config.normalize_observations:
             included = jnp.ones(steps.done.shape, jnp.bool_)
             statistics = state.agent.statistics.update(steps.obs, included)
@@ -293,17 +269,20 @@ class PPO:
 
     def _step(self, state: PPOState, _: Any) -> tuple[PPOState, tuple[Step, EpisodeTotals]]:
         key, key_action, key_step = jax.random.split(state.key, 3)
-        outputs, value = self._apply(state.agent, state.obs)
+        outputs, value, memory = self._apply(state.agent, state.memory, state.obs[None], state.start[None])
+        outputs, value = outputs[0], value[0]
         action = self._distribution.sample(outputs, key_action)
         log_prob = self._distribution.log_prob(outputs, action)
         to_env = self._distribution.to_env(action)
         obs, env_state, reward, done, info = self._batch.step(key_step, state.env_state, to_env, self._params)
         if self._has_time_limit:
-            _, final_value = self._apply(state.agent, info["final_obs"])
+            goes_on = jnp.zeros((1, *done.shape), jnp.bool_)
+            _, final_value, _ = self._apply(state.agent, memory, info["final_obs"][None], goes_on)
             is_cut = info["truncated"] & ~info["terminated"]
-            reward = reward + self.config.discount * jnp.where(is_cut, final_value, 0)
-        step = Step(state.obs, action, log_prob, value, reward, done)
-        return state._replace(env_state=env_state, obs=obs, key=key), (step, EpisodeTotals.of(info))
+            reward = reward + self.config.discount * jnp.where(is_cut, final_value[0], 0)
+        step = Step(state.obs, state.start, action, log_prob, value, reward, done)
+        state = state._replace(env_state=env_state, obs=obs, start=done, memory=memory, key=key)
+        return state, (step, EpisodeTotals.of(info))
 
     def _advantages(self, steps: Step, last_value: jax.Array) -> jax.Array:
         """Generalized advantage estimates, (time, environment)."""
@@ -317,16 +296,18 @@ class PPO:
 
         return jax.lax.scan(body, (jnp.zeros_like(last_value), last_value), steps, reverse=True)[1]
 
-    def _learn(self, state: PPOState, batch: Any) -> PPOState:
-        """Takes the gradient steps of all epochs."""
-        batch = jax.tree.map(lambda x: x.reshape(self.steps_per_update, *x.shape[2:]), batch)
+    def _learn(self, state: PPOState, memory: Any, batch: Any) -> PPOState:
+        """Takes the gradient steps of all epochs; `memory` is that before the rollout."""
+        if not self.config.memory:  # steps do not depend on each other: each is a rollout of its own
+            batch = jax.tree.map(lambda x: x.reshape(1, self._rows, *x.shape[2:]), batch)
         key, *keys = jax.random.split(state.key, 1 + self.config.epochs)
-        orders = jnp.stack([jax.random.permutation(each, self.steps_per_update) for each in keys])
+        orders = jnp.stack([jax.random.permutation(each, self._rows) for each in keys])
 
         def body(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], None]:
             network, optimizer = carry
-            minibatch = jax.tree.map(lambda x: x[rows], batch)
-            gradients = jax.grad(self._loss)(network, state.agent.statistics, *minibatch)
+            minibatch = jax.tree.map(lambda x: x[:, rows], batch)
+            start = jax.tree.map(lambda x: x[rows], memory)
+            gradients = jax.grad(self._loss)(network, state.agent.statistics, start, *minibatch)
             updates, optimizer = self._optimizer.update(gradients, optimizer, network)
             return (optax.apply_updates(network, updates), optimizer), None
 
@@ -335,9 +316,15 @@ class PPO:
         return state._replace(agent=state.agent._replace(network=network), optimizer=optimizer, key=key)
 
     def _loss(
-        self, network: Any, statistics: RunningStatistics, steps: Step, advantage: jax.Array, target: jax.Array
+        self,
+        network: Any,
+        statistics: RunningStatistics,
+        memory: Any,
+        steps: Step,
+        advantage: jax.Array,
+        target: jax.Array,
     ) -> jax.Array:
-        outputs, value = self._apply(Agent(network, statistics), steps.obs)
+        outputs, value, _ = self._apply(Agent(network, statistics), memory, steps.obs, steps.start)
         ratio = jnp.exp(self._distribution.log_prob(outputs, steps.action) - steps.log_prob)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         clipped = jnp.clip(ratio, 1 - self.config.clip, 1 + self.config.clip)
@@ -346,12 +333,13 @@ class PPO:
         entropy = self._distribution.entropy(outputs).mean()
         return policy_loss + self.config.value_coefficient * value_loss - self.config.entropy_coefficient * entropy
 
-    def _apply(self, agent: Agent, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def _apply(self, agent: Agent, memory: Any, obs: jax.Array, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
+        """Outputs, values and memory; see `Network`."""
         obs = obs.astype(jnp.float32)
         if self.config.normalize_observations:
-            obs = (obs - agent.statistics.mean[None]) / jnp.sqrt(agent.statistics.var[None] + 1e-8)
+            obs = (obs - agent.statistics.mean[None, None]) / jnp.sqrt(agent.statistics.var[None, None] + 1e-8)
             obs = jnp.clip(obs, -10, 10)
-        outputs: Any = self._network.apply(agent.network, obs)
+        outputs: Any = self._network.apply(agent.network, memory, obs, start)
         return outputs
 
     def _learning_rate(self) -> Any:
@@ -359,12 +347,3 @@ class PPO:
             return self.config.learning_rate
         steps = self.num_updates * self.config.epochs * self.config.minibatches
         return optax.linear_schedule(self.config.learning_rate, 0.0, steps)
-
-
-def _distribution(env: Environment[Any, Any], params: Any) -> Categorical | Gaussian:
-    space = env.action_space(params)
-    if isinstance(space, spaces.Discrete):
-        return Categorical(space.n)
-    if isinstance(space, spaces.Box) and space.dtype.kind == "f":
-        return Gaussian(np.asarray(space.low, np.float32), np.asarray(space.high, np.float32))
-    raise ConfigError(f"ppo needs actions of a Discrete or a float Box, {env.name} has {space}.")

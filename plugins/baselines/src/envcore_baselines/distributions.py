@@ -1,0 +1,100 @@
+"""Distributions of actions, as functions of a network's outputs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import spaces
+from envcore.environment import Environment
+from flax import linen as nn
+
+from envcore_baselines.errors import ConfigError
+
+
+class Categorical(NamedTuple):
+    """Distribution of discrete actions, for logits of shape (..., actions)."""
+
+    num_actions: int
+    num_constants = 0
+
+    @property
+    def num_outputs(self) -> int:
+        return self.num_actions
+
+    def sample(self, logits: jax.Array, key: jax.Array) -> jax.Array:
+        return jax.random.categorical(key, logits)
+
+    def mode(self, logits: jax.Array) -> jax.Array:
+        return logits.argmax(-1)
+
+    def log_prob(self, logits: jax.Array, action: jax.Array) -> jax.Array:
+        return jnp.take_along_axis(nn.log_softmax(logits), action[..., None], axis=-1)[..., 0]
+
+    def entropy(self, logits: jax.Array) -> jax.Array:
+        return -(nn.softmax(logits) * nn.log_softmax(logits)).sum(-1)
+
+    def to_env(self, action: jax.Array) -> jax.Array:
+        return action.astype(jnp.int32)
+
+
+class Gaussian(NamedTuple):
+    """Independent normal distributions of continuous actions: outputs are means and logarithms of deviations.
+
+    The deviations are learnt, but do not depend on the observation.
+    Actions are clipped to [-1, 1] and mapped to the bounds of the environment, or used as they are without bounds.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def num_outputs(self) -> int:
+        return 2 * self.low.size
+
+    @property
+    def num_constants(self) -> int:
+        return self.low.size
+
+    def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
+        mean, log_std = jnp.split(outputs, 2, axis=-1)
+        return mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
+
+    def mode(self, outputs: jax.Array) -> jax.Array:
+        return jnp.split(outputs, 2, axis=-1)[0]
+
+    def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
+        mean, log_std = jnp.split(outputs, 2, axis=-1)
+        return jax.scipy.stats.norm.logpdf(action, mean, jnp.exp(log_std)).sum(-1)
+
+    def entropy(self, outputs: jax.Array) -> jax.Array:
+        _, log_std = jnp.split(outputs, 2, axis=-1)
+        return (log_std + 0.5 * np.log(2 * np.pi * np.e).astype(np.float32)).sum(-1)
+
+    def to_env(self, action: jax.Array) -> jax.Array:
+        action = action.reshape(*action.shape[:-1], *self.low.shape)
+        if not (np.isfinite(self.low) & np.isfinite(self.high)).all():
+            return jnp.clip(action, self.low, self.high)
+        share = (jnp.clip(action, -1, 1) + 1) / 2
+        return jnp.asarray(self.low * (1 - share) + self.high * share)
+
+
+def distribution(algorithm: str, env: Environment[Any, Any], params: Any) -> Categorical | Gaussian:
+    """The distribution for the actions of an environment.
+
+    Args:
+      algorithm: its name, for the error message.
+      env: the environment.
+      params: its params.
+
+    Raises:
+      ConfigError: the actions are neither those of a `Discrete` nor those of a float `Box`.
+    """
+    space = env.action_space(params)
+    if isinstance(space, spaces.Discrete):
+        return Categorical(space.n)
+    if isinstance(space, spaces.Box) and space.dtype.kind == "f":
+        return Gaussian(np.asarray(space.low, np.float32), np.asarray(space.high, np.float32))
+    raise ConfigError(f"{algorithm} needs actions of a Discrete or a float Box, {env.name} has {space}.")

@@ -1,0 +1,40 @@
+"""Distributions of actions beside SciPy's."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore_baselines.distributions import Categorical, Gaussian
+from scipy import stats
+
+KEY = jax.random.key(0)
+
+
+def test_discrete_actions() -> None:
+    logits = jnp.array([[0.0, 1.0, -2.0], [3.0, 3.0, 3.0]])
+    distribution = Categorical(3)
+    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    np.testing.assert_allclose(distribution.log_prob(logits, jnp.array([2, 1])), np.log(probabilities[[0, 1], [2, 1]]))
+    np.testing.assert_allclose(distribution.entropy(logits), stats.entropy(probabilities, axis=-1), rtol=1e-6)
+    many = jax.vmap(lambda key: distribution.sample(logits, key))(jax.random.split(KEY, 4000))
+    np.testing.assert_allclose((many[..., None] == jnp.arange(3)).mean(0), probabilities, atol=0.03)
+    assert distribution.mode(logits)[0] == 1
+    assert distribution.to_env(jnp.array([1, 2])).dtype == jnp.int32
+
+
+def test_continuous_actions() -> None:
+    distribution = Gaussian(np.array([-2, 0], np.float32), np.array([2, 10], np.float32))
+    outputs = jnp.array([[0.3, -0.2, 0.1, -1.0]])
+    mean, std = np.array([0.3, -0.2]), np.exp([0.1, -1.0])
+    action = jnp.array([[0.5, -3.0]])
+    expected = stats.norm.logpdf(action[0], mean, std).sum()
+    np.testing.assert_allclose(distribution.log_prob(outputs, action)[0], expected, rtol=1e-5)
+    np.testing.assert_allclose(distribution.entropy(outputs)[0], stats.norm.entropy(mean, std).sum(), rtol=1e-5)
+    many = jax.vmap(lambda key: distribution.sample(outputs, key)[0])(jax.random.split(KEY, 4000))
+    np.testing.assert_allclose(many.mean(0), mean, atol=0.06)
+    np.testing.assert_allclose(many.std(0), std, rtol=0.05)
+    np.testing.assert_allclose(distribution.to_env(action)[0], [1.0, 0.0])
+    np.testing.assert_allclose(distribution.to_env(distribution.mode(outputs))[0], [0.6, 4.0], rtol=1e-6)
+    unbounded = Gaussian(np.array([0.0], np.float32), np.array([np.inf], np.float32))
+    np.testing.assert_allclose(unbounded.to_env(jnp.array([[-3.0], [5.0]])), [[0.0], [5.0]])
