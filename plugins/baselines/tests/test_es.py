@@ -12,7 +12,7 @@ import pytest
 from envcore import spaces
 from envcore.wrappers import RunningStatistics
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.es import ES, Agent, ESConfig
+from envcore_baselines.es import ES, Agent, ESConfig, ESState
 from envcore_baselines.learner import EpisodeTotals
 from toy import Counter, Deck, Spring
 
@@ -114,14 +114,14 @@ def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> 
         learner(env, **settings)
 
 
-def mean_returns(es: ES, seeds: list[int]) -> np.ndarray:
-    """The mean return of each seed and generation, (seeds, generations)."""
+def train(es: ES, seeds: list[int]) -> tuple[np.ndarray, Any]:
+    """The mean return of each seed and generation, (seeds, generations), and the agent of each seed."""
 
-    def run(key: jax.Array) -> EpisodeTotals:
-        return jax.lax.scan(lambda state, _: es.update(state), es.init(key), length=es.num_updates)[1]
+    def run(key: jax.Array) -> tuple[ESState, EpisodeTotals]:
+        return jax.lax.scan(lambda state, _: es.update(state), es.init(key), length=es.num_updates)
 
-    totals = jax.jit(jax.vmap(run))(jnp.stack([jax.random.key(seed) for seed in seeds]))
-    return np.asarray(totals.returns / totals.episodes)
+    state, totals = jax.jit(jax.vmap(run))(jnp.stack([jax.random.key(seed) for seed in seeds]))
+    return np.asarray(totals.returns / totals.episodes), state.agent
 
 
 # The last generation has no spread, so that its mean return is that of the agent.
@@ -132,7 +132,7 @@ def test_discrete_actions_are_learnt() -> None:
     env, size = Counter(), 12
     params = env.default_params.replace(max_steps_in_episode=3)
     es = learner(env, params, total_steps=20 * size * 6, population_size=size, final_std=1e-3, learning_rate=0.2)
-    found = mean_returns(es, [0, 1])
+    found, _ = train(es, [0, 1])
     assert (found[:, 0] < 1.4).all()
     np.testing.assert_array_equal(found[:, -1], [1.5, 1.5])
 
@@ -142,14 +142,36 @@ def test_continuous_actions_are_learnt_and_a_seed_decides_everything() -> None:
     env = Spring()
     params = env.default_params.replace(stiffness=-1.0, noise=0.0, start=0.5)
     es = learner(env, params, total_steps=30 * 16 * 40, population_size=16, final_std=1e-3, learning_rate=0.2)
-    found = mean_returns(es, [0, 0, 1])
+    found, _ = train(es, [0, 0, 1])
     assert (found[:, -1] > found[:, 0] / 3).all()
     np.testing.assert_array_equal(found[0], found[1])
     assert (found[0] != found[2]).all()
+
+
+class Dark(Counter):
+    """Shows nothing. The right action is 0 in the first step and 1 in the second."""
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        return state, (action == state.time).astype(jnp.float32), False, {}
+
+    def observe(self, state: Any, params: Any) -> Any:
+        return jnp.zeros(self.goal + 1)
+
+
+def test_what_only_memory_can_tell_is_learnt() -> None:
+    """Without a memory, one of the two actions is wrong."""
+    params = Dark().default_params.replace(max_steps_in_episode=2)
+    es = learner(Dark(), params, total_steps=30 * 64 * 4, population_size=64, memory=4, final_std=1e-3)
+    found, agents = train(es, [0, 1])
+    np.testing.assert_array_equal(found[:, -1], [2, 2])
+    agent, memory = jax.tree.map(lambda x: x[0], agents), es.start_memory()
+    for right in range(2):
+        action, memory = es.act(agent, memory, jnp.zeros(4), KEY)
+        assert action == right
 
 
 @pytest.mark.slow
 def test_continuous_mountain_car_is_solved() -> None:
     env, params = envcore.make("MountainCarContinuous-v0")
     es = ES(env, params, ESConfig(total_steps=5_000_000, final_std=1e-3))
-    assert (mean_returns(es, [0, 1, 2])[:, -1] > 90).all()
+    assert (train(es, [0, 1, 2])[0][:, -1] > 90).all()

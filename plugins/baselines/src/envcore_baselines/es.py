@@ -11,8 +11,9 @@ All members of a generation play the same episodes: the same starts and the same
 between their returns are then due to the policies, not to luck.
 
 No gradient of the policy is taken, so it is deterministic: the action with the highest output, or the outputs
-themselves where actions are continuous. An update is a pure function, so a run is a `scan` of it and many seeds are a
-`vmap`.
+themselves where actions are continuous. With the setting `memory` it remembers the episode so far.
+
+An update is a pure function, so a run is a `scan` of it and many seeds are a `vmap`.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class ESConfig:
       anneal: whether the learning rate falls linearly to zero.
       normalize_observations: whether observations are shifted and scaled to mean 0 and variance 1.
       hidden: units of the hidden layers.
+      memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
     """
 
     total_steps: int = at_least(1, 10_000_000)
@@ -67,26 +69,40 @@ class ESConfig:
     anneal: bool = True
     normalize_observations: bool = True
     hidden: tuple[int, ...] = (16, 16)
+    memory: int = at_least(0, 0)
 
 
 class Policy(nn.Module):
-    """A network of fully connected layers.
+    """Fully connected layers; with a memory, a gated recurrent unit (Cho et al. 2014) comes before the last one.
 
     Attributes:
-      hidden: units of the hidden layers.
+      hidden, memory: as in `ESConfig`.
       num_outputs: units of the last layer.
     """
 
     hidden: tuple[int, ...]
+    memory: int
     num_outputs: int
 
     @nn.compact
-    def __call__(self, obs: jax.Array) -> jax.Array:
-        """Maps observations, float32 (N, *shape), to outputs, (N, num_outputs)."""
+    def __call__(self, memory: Any, obs: jax.Array) -> tuple[jax.Array, Any]:
+        """Takes a step of N episodes.
+
+        Args:
+          memory: float32 (N, memory); () without a memory.
+          obs: float32 (N, *shape).
+
+        Returns:
+          Outputs, (N, num_outputs), and the memory after the step.
+        """
         outputs = obs.reshape(obs.shape[0], -1)
         for units in self.hidden:
             outputs = nn.tanh(nn.Dense(units)(outputs))
-        return nn.Dense(self.num_outputs)(outputs)
+        if self.memory:
+            # Orthogonal weights, the default, take 10 s to compile.
+            cell = nn.GRUCell(self.memory, recurrent_kernel_init=nn.initializers.lecun_normal())
+            memory, outputs = cell(memory, outputs)
+        return nn.Dense(self.num_outputs)(outputs), memory
 
 
 class Agent(NamedTuple):
@@ -137,7 +153,7 @@ class ES:
         self._max_steps = _max_steps(env, params, config)
         self._distribution = distribution("es", env, params)
         num_outputs = self._distribution.num_outputs - self._distribution.num_constants
-        self._policy = Policy(config.hidden, num_outputs)
+        self._policy = Policy(config.hidden, config.memory, num_outputs)
         self._strategy = Open_ES(
             config.population_size,
             self._initial_policy(jax.random.key(0)),
@@ -164,13 +180,14 @@ class ES:
         statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(shape))
         return _without_weak_types(ESState(Agent(policy, statistics), strategy, key))
 
-    def start_memory(self) -> tuple[()]:
-        """The agents remember nothing."""
-        return ()
+    def start_memory(self) -> Any:
+        """What an agent remembers at the start of an episode: float32 (memory,), () if it has no memory."""
+        return jnp.zeros(self.config.memory) if self.config.memory else ()
 
     def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
-        """The action for one observation of `env`; chance has no part in it."""
-        return self._actions(agent, obs[None])[0], memory
+        """The action for one observation of `env`, without chance, and the memory after it."""
+        action, memory = self._actions(agent, jax.tree.map(lambda x: x[None], memory), obs[None])
+        return action[0], jax.tree.map(lambda x: x[0], memory)
 
     def update(self, state: ESState) -> tuple[ESState, EpisodeTotals]:
         """Evaluates a generation and learns from it; returns the totals of its episodes."""
@@ -189,40 +206,43 @@ class ES:
         """The returns of all members' episodes, (members, episodes), and the statistics with their observations."""
         reset = jax.vmap(self._episodes.reset, (None, None), axis_size=self.config.population_size)
         step = jax.vmap(self._episodes.step, (None, 0, 0, None))
-        actions = jax.vmap(lambda policy, obs: self._actions(Agent(policy, statistics), obs))
+        act = jax.vmap(lambda policy, memory, obs: self._actions(Agent(policy, statistics), memory, obs))
 
         def body(carry: Any, _: Any) -> tuple[Any, None]:
-            key, obs, env_state, returns, running, seen, time = carry
+            key, memory, obs, env_state, returns, running, seen, time = carry
             key, key_step = jax.random.split(key)
             if self.config.normalize_observations:
                 seen = seen.update(obs, running)
-            obs, env_state, reward, done, _ = step(key_step, env_state, actions(population, obs), self._params)
+            action, memory = act(population, memory, obs)
+            obs, env_state, reward, done, _ = step(key_step, env_state, action, self._params)
             returns = returns + jnp.where(running, reward, 0)
             running = running & ~done & (time + 1 < self._max_steps)
-            return (key, obs, env_state, returns, running, seen, time + 1), None
+            return (key, memory, obs, env_state, returns, running, seen, time + 1), None
 
         key, key_reset = jax.random.split(key)
         obs, env_state = reset(key_reset, self._params)
         zeros = jnp.zeros((self.config.population_size, self.config.episodes), jnp.float32)
-        start = (key, obs, env_state, zeros, jnp.ones_like(zeros, jnp.bool_), statistics, jnp.int32(0))
+        memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (*zeros.shape, *x.shape)), self.start_memory())
+        start = (key, memory, obs, env_state, zeros, jnp.ones_like(zeros, jnp.bool_), statistics, jnp.int32(0))
         carry = jax.lax.while_loop(
-            lambda carry: carry[4].any(), lambda carry: jax.lax.scan(body, carry, length=_CHUNK)[0], start
+            lambda carry: carry[5].any(), lambda carry: jax.lax.scan(body, carry, length=_CHUNK)[0], start
         )
-        return carry[3], carry[5]
+        return carry[4], carry[6]
 
-    def _actions(self, agent: Agent, obs: jax.Array) -> jax.Array:
-        """The actions for a batch of observations."""
+    def _actions(self, agent: Agent, memory: Any, obs: jax.Array) -> tuple[jax.Array, Any]:
+        """The actions for a batch of observations, and the memory after them."""
         obs = obs.astype(jnp.float32)
         if self.config.normalize_observations:
             obs = (obs - agent.statistics.mean[None]) / jnp.sqrt(agent.statistics.var[None] + 1e-8)
             obs = jnp.clip(obs, -10, 10)
-        outputs: Any = self._policy.apply(agent.policy, obs)
+        outputs, memory = self._policy.apply(agent.policy, memory, obs)  # type: ignore[misc]
         is_discrete = isinstance(self._distribution, Categorical)
-        return self._distribution.to_env(outputs.argmax(-1) if is_discrete else outputs)
+        return self._distribution.to_env(outputs.argmax(-1) if is_discrete else outputs), memory
 
     def _initial_policy(self, key: jax.Array) -> Any:
         space = self.env.observation_space(self._params)
-        return self._policy.init(key, jnp.zeros((1, *space.shape), jnp.float32))
+        memory = jax.tree.map(lambda x: x[None], self.start_memory())
+        return self._policy.init(key, memory, jnp.zeros((1, *space.shape), jnp.float32))
 
     def _learning_rate(self) -> Any:
         if not self.config.anneal:
