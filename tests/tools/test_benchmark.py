@@ -98,6 +98,17 @@ def test_float32_observations_are_read_once(workloads: Any) -> None:
 
 
 @pytest.mark.slow
+def test_training_on_envcore(workloads: Any) -> None:
+    """gymnax is not installed here; with it, only `reset` and `step` are exchanged."""
+    assert workloads.readings("envcore + PPO", "Freeway-MinAtar") == {"network": "network"}
+    run = jax.jit(workloads.envcore_ppo("CartPole-v1", 8, 64, "network"))
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):  # optax relies on it
+        first, again, other = (float(run(key)) for key in (KEY, KEY, jax.random.key(1)))
+    assert first == again != other
+    assert first > 200  # of 512 rewards, those of episodes that ended; the sum of the weights is small
+
+
+@pytest.mark.slow
 def test_a_row_for_each_program_and_reading(workloads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     measure = importlib.import_module("measure")
     monkeypatch.setattr(jax, "clear_caches", lambda: None)

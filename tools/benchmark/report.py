@@ -18,7 +18,7 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
             f"{row['num_envs']:,}",
             row["reads"],
             row["variant"],
-            f"{row['steps_per_second'] / 1e6:.2f}",
+            f"{row['steps_per_second'] / 1e6:.3g}",
         )
         lines.append((*cells, ratio, row["baseline"], of_floor, f"{row['compile_seconds']:.2f}"))
     return table(_COLUMNS, lines, header)

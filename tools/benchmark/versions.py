@@ -72,7 +72,7 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
             f"{row['num_envs']:,}",
             row["reads"],
             row["variant"],
-            f"{row['steps_per_second'] / 1e6:.2f}",
+            f"{row['steps_per_second'] / 1e6:.3g}",
             f"{row['time_ratio']:.2f}",
             f"{row['compile_ratio']:.2f}",
         )

@@ -14,6 +14,7 @@ from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.spaces import batch_space
 from envcore.wrappers import Batched
 from peers import has_gymnax, has_pgx, make_gymnax, make_pgx
+from training import training
 
 Run = Callable[[jax.Array], jax.Array]
 
@@ -165,6 +166,16 @@ def mlp_alone(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     return run
 
 
+def gymnax_ppo(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
+    """PPO on gymnax."""
+    return training("gymnax", env_id, num_envs, num_steps)
+
+
+def envcore_ppo(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
+    """The same PPO on envcore: only `reset` and `step` are exchanged."""
+    return training("envcore", env_id, num_envs, num_steps)
+
+
 FLOOR = "memory floor"
 
 VARIANTS: dict[str, Callable[[str, int, int, str], Run]] = {
@@ -178,9 +189,11 @@ VARIANTS: dict[str, Callable[[str, int, int, str], Run]] = {
     "gymnax + MLP": gymnax_mlp,
     "envcore + MLP": envcore_mlp,
     "MLP alone": mlp_alone,
+    "gymnax + PPO": gymnax_ppo,
+    "envcore + PPO": envcore_ppo,
 }
 
-BASELINES = {"envcore + MLP": "gymnax + MLP", "MLP alone": "gymnax + MLP"}
+BASELINES = {"envcore + MLP": "gymnax + MLP", "MLP alone": "gymnax + MLP", "envcore + PPO": "gymnax + PPO"}
 """The baselines of ratios, where they are not "gymnax"."""
 
 
@@ -193,7 +206,7 @@ def has(variant: str, env_id: str) -> bool:
 
 def readings(variant: str, env_id: str) -> dict[str, str]:
     """The readings of a program, with the dtype that the table shows; float32 observations have only one reading."""
-    if "MLP" in variant:
+    if "MLP" in variant or "PPO" in variant:
         return {NETWORK: NETWORK}
     library = variant.partition(",")[0]
     make = {"gymnax": make_gymnax, "pgx": make_pgx}.get(library, envcore.make)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -46,12 +47,20 @@ def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
     assert all(0.3 < float(row[1]) <= 0.5 for row in rows[1:])  # counting to 2 earns 0.25 twice
 
 
+def test_agents_that_do_not_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("envcore_cli.memory.device_bytes", lambda: 100_000)
+    code, text, err = run(*TRAIN, *SETTINGS, "--seeds", "9000", "--out", str(tmp_path / "run"))
+    assert (code, text) == (1, "")
+    assert re.search(r"--seeds 9,000 would take about .* of memory, but only 100 kB are free: at most \d+ fit", err)
+    assert not (tmp_path / "run").exists()
+
+
 def test_show_prints_the_settings(run: Run) -> None:
     code, text, err = run("train", "ppo", "Counter-v0", "--show", *SETTINGS)
     assert (code, err) == (0, "")
     lines = text.splitlines()
     assert lines[:3] == ["[ppo]", "total_steps = 128", "num_envs = 4"]
-    assert lines[-1] == "hidden = [8]"
+    assert lines[-2:] == ["hidden = [8]", "memory = 0"]
 
 
 @pytest.mark.parametrize(

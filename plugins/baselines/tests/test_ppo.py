@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.ppo import PPO, PPOConfig, Step
+from envcore_baselines.ppo import PPO, Convolution, PPOConfig, Step
 from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(0)
@@ -79,6 +79,19 @@ def test_a_dict_of_observations_is_flattened() -> None:
     assert ppo.env.action_space().contains(action)
     greedy = [ppo.act(state.agent, memory, obs, key, greedy=True)[0] for key in (KEY, jax.random.key(9))]
     assert greedy[0] == greedy[1]
+
+
+def test_a_convolution_is_xlas() -> None:
+    images = jax.random.normal(KEY, (2, 3, 6, 5, 4))
+    module = Convolution(7)
+    variables: Any = module.init(KEY, images)
+    variables = {"params": {**variables["params"], "bias": jnp.arange(7.0)}}
+    found: Any = module.apply(variables, images)
+    dimensions = ("NHWC", "HWIO", "NHWC")
+    kernel = variables["params"]["kernel"]
+    flat = images.reshape(6, 6, 5, 4)
+    expected = jax.lax.conv_general_dilated(flat, kernel, (1, 1), "VALID", dimension_numbers=dimensions)
+    np.testing.assert_allclose(found, (expected + jnp.arange(7.0)).reshape(2, 3, 4, 3, 7), atol=1e-5)
 
 
 def test_the_memory_holds_the_episode() -> None:

@@ -86,6 +86,17 @@ class TestRun:
             Run.load(tmp_path)
 
 
+def test_the_bytes_of_an_agent_are_those_of_its_compiled_training(learner: PPO) -> None:
+    """Up to a factor: what XLA does with the arrays between the operations is not known beforehand."""
+    large = PPO(Counter(), Counter().default_params, dataclasses.replace(CONFIG, num_envs=256, rollout_steps=64))
+    for each in (learner, large):
+        state = jax.eval_shape(each.init, KEYS[0])
+        found = jax.jit(each.update).lower(state).compile().memory_analysis()
+        assert found
+        measured = found.argument_size_in_bytes + found.output_size_in_bytes + found.temp_size_in_bytes
+        assert 0.5 < training.training_bytes(each) / measured < 2
+
+
 class TestTraining:
     @pytest.fixture
     def whole(self, learner: PPO, tmp_path: Path) -> Path:

@@ -72,21 +72,27 @@ def evaluate(
 
 
 def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int) -> None:
+    from envcore_cli import memory
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from envcore_baselines.checkpoint import replace
-    from envcore_baselines.training import CURVE_PNG, Run, Training
+    from envcore_baselines.training import CURVE_PNG, Run, Training, training_bytes
 
     env, params = choice.make()
     learner = algorithms.learner(name, env, params, config)
     changed = {key: _as_json(value) for key, value in choice.params.items()}
     run = Run(name, choice.title, dict(choice.options), changed, dataclasses.asdict(config), seed, num_seeds)
+    memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes())
     keys = _keys(seed, num_seeds)
     run.claim(out)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     is_shown = Console().is_terminal
-    with Progress(*columns, transient=True, disable=not is_shown) as progress, interruptible():
+    with (
+        Progress(*columns, transient=True, disable=not is_shown) as progress,
+        interruptible(),
+        memory.explained("--seeds", num_seeds),
+    ):
         bar = progress.add_task("compiling", total=None)
         training = Training(learner, keys, out)
         while not training.is_finished:

@@ -85,6 +85,29 @@ class PPOConfig:
 _SMALL = nn.initializers.variance_scaling(1e-4, "fan_in", "truncated_normal")
 
 
+class Convolution(nn.Module):
+    """A convolution with 3 x 3 kernels and no padding.
+
+    A row of the result is a product of three rows of the image and a banded matrix. On CPU, XLA's own convolution takes
+    FACTOR times as long in PPO on MinAtar's boards, and longer under `vmap` over networks.
+    """
+
+    features: int
+
+    @nn.compact
+    def __call__(self, images: jax.Array) -> jax.Array:
+        """Maps images, (..., height, width, channels), to (..., height - 2, width - 2, features)."""
+        *batch, height, width, channels = images.shape
+        shape = (3, 3, channels, self.features)
+        kernel = self.param("kernel", nn.initializers.lecun_normal(in_axis=(0, 1, 2)), shape)  # type: ignore[arg-type]
+        bias = self.param("bias", nn.initializers.zeros, (self.features,))
+        column, start = np.arange(width), np.arange(width - 2)
+        is_under = (column[:, None] - start == np.arange(3)[:, None, None]).astype(np.float32)
+        band = jnp.einsum("kwo,rkcf->rwcof", is_under, kernel).reshape(3 * width * channels, -1)
+        rows = [images[..., row : row + 3, :, :].reshape(*batch, -1) for row in range(height - 2)]
+        return (jnp.stack(rows, axis=-2) @ band).reshape(*batch, height - 2, width - 2, -1) + bias
+
+
 class Memory(nn.Module):
     """A recurrent layer that forgets where an episode starts; to be scanned over time."""
 
@@ -126,7 +149,7 @@ class Network(nn.Module):
         """
         activation = nn.relu if self.torso == "conv" else nn.tanh
         if self.torso == "conv":
-            obs = nn.relu(nn.Conv(16, (3, 3), padding="VALID")(obs))
+            obs = nn.relu(Convolution(16)(obs))
         actor = critic = obs.reshape(*start.shape, -1)
         if self.torso == "conv" or self.memory:
             for units in self.hidden:
