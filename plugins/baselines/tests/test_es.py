@@ -32,9 +32,16 @@ def counting_and_waiting(es: ES) -> tuple[Any, Any]:
     return {"params": {"Dense_0": {"bias": bias, "kernel": kernel}}}, agent.statistics
 
 
+class Cliff(Counter):
+    """Observations are infinite from the goal on."""
+
+    def observe(self, state: Any, params: Any) -> Any:
+        return jnp.where(state.count == self.goal, jnp.inf, super().observe(state, params))
+
+
 def test_members_play_whole_episodes_and_count_what_they_see() -> None:
     """Longer ones than the loop's chunk of steps. Waiting ends at the limit, after the others."""
-    env = Counter(goal=23)
+    env = Cliff(goal=23)
     es = learner(env, env.default_params.replace(max_steps_in_episode=50), max_steps=41)
     returns, statistics = jax.jit(es._play)(*counting_and_waiting(es), KEY)
     np.testing.assert_array_equal(returns, [[11.5, 11.5]] * 2 + [[0, 0]] * 2)

@@ -212,7 +212,9 @@ class ES:
             key, memory, obs, env_state, returns, running, seen, time = carry
             key, key_step = jax.random.split(key)
             if self.config.normalize_observations:
-                seen = seen.update(obs, running)
+                # What comes after an episode may be infinite, and infinity times zero is not zero.
+                is_seen = running.reshape(*running.shape, *[1] * (obs.ndim - 2))
+                seen = seen.update(jnp.where(is_seen, obs, 0), running)
             action, memory = act(population, memory, obs)
             obs, env_state, reward, done, _ = step(key_step, env_state, action, self._params)
             returns = returns + jnp.where(running, reward, 0)
