@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from envcore_baselines import algorithms
 from envcore_baselines.errors import ConfigError
+from envcore_baselines.es import ES, ESConfig
 from envcore_baselines.ppo import PPO, PPOConfig
 from toy import Counter
 
 
-def test_a_name_leads_to_its_class() -> None:
-    config = algorithms.config("ppo", None, {"num_envs": 4})
-    assert config == PPOConfig(num_envs=4)
-    assert type(algorithms.learner("ppo", Counter(), Counter().default_params, config)) is PPO
+@pytest.mark.parametrize(
+    ("name", "kind", "settings"), [("ppo", PPO, PPOConfig(total_steps=4)), ("es", ES, ESConfig(total_steps=4))]
+)
+def test_a_name_leads_to_its_class(name: str, kind: Any, settings: Any) -> None:
+    config = algorithms.config(name, None, {"total_steps": 4})
+    assert config == settings
+    assert type(algorithms.learner(name, Counter(), Counter().default_params, config)) is kind
 
 
 def test_an_unknown_name() -> None:
-    with pytest.raises(ConfigError, match="there is no algorithm 'pop'; there are ppo"):
+    with pytest.raises(ConfigError, match="there is no algorithm 'pop'; there are ppo, es"):
         algorithms.config("pop", None, {})

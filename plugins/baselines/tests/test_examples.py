@@ -139,6 +139,25 @@ assert all(np.isfinite(invaders_returns)) and len(invaders_returns) == 5
 
 
 @pytest.mark.slow
+def test_evolution() -> None:
+    notebook = read_notebook("evolution")
+    size = "CONTROLLER_GENERATIONS = 50"
+    (cell,) = [cell for cell in notebook.cells if size in cell.source]
+    cell.source = cell.source.replace(size, "CONTROLLER_GENERATIONS = 20")
+    execute(
+        notebook,
+        """
+assert cartpole_curve[0] < 50 and cartpole_curve[-1] > 200
+assert cartpole_returns.shape == (200,) and cartpole_returns.mean() >= 475
+lstm, feed_forward, random = (swing_up_returns[name] for name in ("LSTM", "FeedForward", "Random"))
+assert (random < -400).all()
+assert (lstm > random + 250).all()
+assert (lstm > feed_forward + 50).all()
+""",
+    )
+
+
+@pytest.mark.slow
 def test_meta_rl_beats_thompson_sampling() -> None:
     notebook = read_notebook("meta_rl")
     size = "NUM_UPDATES = 800"

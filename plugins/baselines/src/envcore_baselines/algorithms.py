@@ -12,7 +12,10 @@ from envcore_baselines.errors import ConfigError
 if TYPE_CHECKING:
     from envcore_baselines.learner import Learner
 
-ALGORITHMS = {"ppo": "envcore_baselines.ppo:PPO"}
+ALGORITHMS = {
+    "ppo": "envcore_baselines.ppo:PPO",
+    "es": "envcore_baselines.es:ES",
+}
 """The class of each algorithm."""
 
 

@@ -1,0 +1,271 @@
+"""Evolution strategy, after OpenAI's.
+
+Salimans et al. 2017, "Evolution strategies as a scalable alternative to reinforcement learning".
+
+To be read from top to bottom: settings, policy, and the learner. An update is a generation: a normal distribution over
+the policy's parameters is asked for a population, every member plays whole episodes, and the distribution is told their
+mean returns. evosax's `Open_ES` does the asking and telling: members come in pairs on either side of the mean, returns
+are replaced by their ranks, and Adam moves the mean.
+
+All members of a generation play the same episodes: the same starts and the same draws at the same step. Differences
+between their returns are then due to the policies, not to luck.
+
+No gradient of the policy is taken, so it is deterministic: the action with the highest output, or the outputs
+themselves where actions are continuous. With the setting `memory` it remembers the episode so far.
+
+An update is a pure function, so a run is a `scan` of it and many seeds are a `vmap`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from envcore import spaces
+from envcore.environment import Environment
+from envcore.time_limit import NO_TIME_LIMIT
+from envcore.wrappers import Batched, FlattenObservation, NoAutoReset, RunningStatistics
+from evosax.algorithms import Open_ES
+from flax import linen as nn
+
+from envcore_baselines.distributions import Categorical, distribution
+from envcore_baselines.errors import ConfigError
+from envcore_baselines.learner import EpisodeTotals
+from envcore_baselines.settings import at_least, between
+
+_CHUNK = 20  # steps between two looks at whether all episodes have ended
+
+
+@dataclasses.dataclass(frozen=True)
+class ESConfig:
+    """Settings of `ES`.
+
+    Attributes:
+      total_steps: environment steps of one agent, all members of all generations together, rounded up to whole
+        generations. An episode that ends early counts as one that reaches the limit.
+      population_size: members of a generation, an even number.
+      episodes: that each member plays in a generation; their mean return is its fitness.
+      max_steps: steps after which an episode is cut in training; 0 leaves it to the environment's time limit.
+      std: standard deviation of the distribution of parameters, in the first generation.
+      final_std: and in the last one, with a geometric decay between them.
+      learning_rate: of Adam, at the start.
+      anneal: whether the learning rate falls linearly to zero.
+      normalize_observations: whether observations are shifted and scaled to mean 0 and variance 1.
+      hidden: units of the hidden layers.
+      memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
+    """
+
+    total_steps: int = at_least(1, 10_000_000)
+    population_size: int = at_least(2, 128)
+    episodes: int = at_least(1, 2)
+    max_steps: int = at_least(0, 0)
+    std: float = between(1e-6, 100, 0.5)
+    final_std: float = between(1e-6, 100, 0.05)
+    learning_rate: float = between(0, 10, 0.05)
+    anneal: bool = True
+    normalize_observations: bool = True
+    hidden: tuple[int, ...] = (16, 16)
+    memory: int = at_least(0, 0)
+
+
+class Policy(nn.Module):
+    """Fully connected layers; with a memory, a gated recurrent unit (Cho et al. 2014) comes before the last one.
+
+    Attributes:
+      hidden, memory: as in `ESConfig`.
+      num_outputs: units of the last layer.
+    """
+
+    hidden: tuple[int, ...]
+    memory: int
+    num_outputs: int
+
+    @nn.compact
+    def __call__(self, memory: Any, obs: jax.Array) -> tuple[jax.Array, Any]:
+        """Takes a step of N episodes.
+
+        Args:
+          memory: float32 (N, memory); () without a memory.
+          obs: float32 (N, *shape).
+
+        Returns:
+          Outputs, (N, num_outputs), and the memory after the step.
+        """
+        outputs = obs.reshape(obs.shape[0], -1)
+        for units in self.hidden:
+            outputs = nn.tanh(nn.Dense(units)(outputs))
+        if self.memory:
+            # Orthogonal weights, the default, take 10 s to compile.
+            cell = nn.GRUCell(self.memory, recurrent_kernel_init=nn.initializers.lecun_normal())
+            memory, outputs = cell(memory, outputs)
+        return nn.Dense(self.num_outputs)(outputs), memory
+
+
+class Agent(NamedTuple):
+    """What acting takes.
+
+    Attributes:
+      policy: the parameters of `Policy`, the mean of the distribution.
+      statistics: `RunningStatistics` of the observations; those of no observation if they are not normalized.
+    """
+
+    policy: Any
+    statistics: RunningStatistics
+
+
+class ESState(NamedTuple):
+    """Everything that the next generation depends on."""
+
+    agent: Agent
+    strategy: Any
+    key: jax.Array
+
+
+class ES:
+    """Learns in one environment.
+
+    Args:
+      env: the environment, one that observes a `Box`, `Discrete` or a collection of them, and takes actions of a
+        `Discrete` or a float `Box`.
+      params: its params.
+      config: the settings.
+
+    Attributes:
+      config: the settings.
+      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`.
+
+    Raises:
+      ConfigError: the settings do not fit each other or the environment.
+    """
+
+    Config = ESConfig
+
+    def __init__(self, env: Environment[Any, Any], params: Any, config: ESConfig):
+        if config.population_size % 2:
+            raise ConfigError(f"population_size must be even, got {config.population_size}.")
+        self.config, self._params = config, params
+        self.env = env if isinstance(env.observation_space(params), spaces.Box) else FlattenObservation(env)
+        self._episodes = NoAutoReset(Batched(self.env, config.episodes))
+        self._max_steps = _max_steps(env, params, config)
+        self._distribution = distribution("es", env, params)
+        num_outputs = self._distribution.num_outputs - self._distribution.num_constants
+        self._policy = Policy(config.hidden, config.memory, num_outputs)
+        self._strategy = Open_ES(
+            config.population_size,
+            self._initial_policy(jax.random.key(0)),
+            optimizer=optax.adam(self._learning_rate()),
+            std_schedule=self._std,
+        )
+
+    @property
+    def steps_per_update(self) -> int:
+        """Environment steps of one generation, if no episode ends early."""
+        return self.config.population_size * self.config.episodes * self._max_steps
+
+    @property
+    def num_updates(self) -> int:
+        """Generations of a run."""
+        return -(-self.config.total_steps // self.steps_per_update)
+
+    def init(self, key: jax.Array) -> ESState:
+        """The state before the first generation."""
+        key, key_policy, key_strategy = jax.random.split(key, 3)
+        policy = self._initial_policy(key_policy)
+        strategy = self._strategy.init(key_strategy, policy, self._strategy.default_params)
+        shape = self.env.observation_space(self._params).shape
+        statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(shape))
+        return _without_weak_types(ESState(Agent(policy, statistics), strategy, key))
+
+    def start_memory(self) -> Any:
+        """What an agent remembers at the start of an episode: float32 (memory,), () if it has no memory."""
+        return jnp.zeros(self.config.memory) if self.config.memory else ()
+
+    def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
+        """The action for one observation of `env`, without chance, and the memory after it."""
+        action, memory = self._actions(agent, jax.tree.map(lambda x: x[None], memory), obs[None])
+        return action[0], jax.tree.map(lambda x: x[0], memory)
+
+    def update(self, state: ESState) -> tuple[ESState, EpisodeTotals]:
+        """Evaluates a generation and learns from it; returns the totals of its episodes."""
+        key, key_ask, key_play, key_tell = jax.random.split(state.key, 4)
+        params = self._strategy.default_params
+        population, strategy = self._strategy.ask(key_ask, state.strategy, params)
+        returns, statistics = self._play(population, state.agent.statistics, key_play)
+        strategy, _ = self._strategy.tell(key_tell, population, -returns.mean(1), strategy, params)  # it minimizes
+        agent = Agent(self._strategy.get_mean(strategy), statistics)
+        totals = EpisodeTotals(returns.sum(dtype=jnp.float32), jnp.int32(returns.size))
+        return _without_weak_types(ESState(agent, strategy, key)), totals
+
+    def _play(
+        self, population: Any, statistics: RunningStatistics, key: jax.Array
+    ) -> tuple[jax.Array, RunningStatistics]:
+        """The returns of all members' episodes, (members, episodes), and the statistics with their observations."""
+        reset = jax.vmap(self._episodes.reset, (None, None), axis_size=self.config.population_size)
+        step = jax.vmap(self._episodes.step, (None, 0, 0, None))
+        act = jax.vmap(lambda policy, memory, obs: self._actions(Agent(policy, statistics), memory, obs))
+
+        def body(carry: Any, _: Any) -> tuple[Any, None]:
+            key, memory, obs, env_state, returns, running, seen, time = carry
+            key, key_step = jax.random.split(key)
+            if self.config.normalize_observations:
+                # What comes after an episode may be infinite, and infinity times zero is not zero.
+                is_seen = running.reshape(*running.shape, *[1] * (obs.ndim - 2))
+                seen = seen.update(jnp.where(is_seen, obs, 0), running)
+            action, memory = act(population, memory, obs)
+            obs, env_state, reward, done, _ = step(key_step, env_state, action, self._params)
+            returns = returns + jnp.where(running, reward, 0)
+            running = running & ~done & (time + 1 < self._max_steps)
+            return (key, memory, obs, env_state, returns, running, seen, time + 1), None
+
+        key, key_reset = jax.random.split(key)
+        obs, env_state = reset(key_reset, self._params)
+        zeros = jnp.zeros((self.config.population_size, self.config.episodes), jnp.float32)
+        memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (*zeros.shape, *x.shape)), self.start_memory())
+        start = (key, memory, obs, env_state, zeros, jnp.ones_like(zeros, jnp.bool_), statistics, jnp.int32(0))
+        carry = jax.lax.while_loop(
+            lambda carry: carry[5].any(), lambda carry: jax.lax.scan(body, carry, length=_CHUNK)[0], start
+        )
+        return carry[4], carry[6]
+
+    def _actions(self, agent: Agent, memory: Any, obs: jax.Array) -> tuple[jax.Array, Any]:
+        """The actions for a batch of observations, and the memory after them."""
+        obs = obs.astype(jnp.float32)
+        if self.config.normalize_observations:
+            obs = (obs - agent.statistics.mean[None]) / jnp.sqrt(agent.statistics.var[None] + 1e-8)
+            obs = jnp.clip(obs, -10, 10)
+        outputs, memory = self._policy.apply(agent.policy, memory, obs)  # type: ignore[misc]
+        is_discrete = isinstance(self._distribution, Categorical)
+        return self._distribution.to_env(outputs.argmax(-1) if is_discrete else outputs), memory
+
+    def _initial_policy(self, key: jax.Array) -> Any:
+        space = self.env.observation_space(self._params)
+        memory = jax.tree.map(lambda x: x[None], self.start_memory())
+        return self._policy.init(key, memory, jnp.zeros((1, *space.shape), jnp.float32))
+
+    def _learning_rate(self) -> Any:
+        if not self.config.anneal:
+            return self.config.learning_rate
+        return optax.linear_schedule(self.config.learning_rate, 0.0, self.num_updates)
+
+    def _std(self, generation: Any) -> jax.Array:
+        """The standard deviation that follows a generation."""
+        share = jnp.asarray(generation, jnp.float32) / max(self.num_updates - 1, 1)
+        return self.config.std * (self.config.final_std / self.config.std) ** share
+
+
+def _max_steps(env: Environment[Any, Any], params: Any, config: ESConfig) -> int:
+    limit = int(np.max(np.asarray(params.max_steps_in_episode)))
+    if limit == NO_TIME_LIMIT and not config.max_steps:
+        raise ConfigError(
+            f"es plays whole episodes and {env.name} has no time limit: give one with the setting max_steps."
+        )
+    return min(limit, config.max_steps or limit)
+
+
+def _without_weak_types(state: ESState) -> ESState:
+    """The strategy starts from Python numbers; a state of other types would compile every program twice."""
+    return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), state)
