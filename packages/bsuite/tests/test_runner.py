@@ -22,6 +22,7 @@ from envcore_bsuite.agents import Agent, policy_agent, random_agent
 from envcore_bsuite.errors import RunError
 from envcore_bsuite.runner import run
 from envcore_bsuite.sweep import EPISODES
+from periodic import periodic_agent
 
 FEW = ("memory_len/0", "memory_len/2")  # one program
 MORE = (*FEW, "bandit/3")  # two
@@ -109,11 +110,13 @@ def test_finished_settings_are_not_run_again(tmp_path: Path) -> None:
     assert len(made) == 3
 
 
-@pytest.mark.parametrize(("ids", "workers"), [(FEW, 1), (MORE, 2)])
+@pytest.mark.parametrize(
+    ("agent", "ids", "workers"), [(random_agent, FEW, 1), (random_agent, MORE, 2), (periodic_agent, FEW, 1)]
+)
 def test_an_interrupted_run_continues(
-    tmp_path: Path, ids: tuple[str, ...], workers: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, agent: Any, ids: tuple[str, ...], workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(random_agent, tmp_path / "whole", ids, show_progress=False)
+    run(agent, tmp_path / "whole", ids, show_progress=False)
     save = checkpoints.save
 
     def interrupt(folder: Path, lanes: Any, rows: Any, progress: Any) -> None:
@@ -123,11 +126,11 @@ def test_an_interrupted_run_continues(
 
     monkeypatch.setattr(checkpoints, "save", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        run(random_agent, tmp_path / "parts", ids, checkpoint_seconds=0, workers=workers, show_progress=False)
+        run(agent, tmp_path / "parts", ids, checkpoint_seconds=0, workers=workers, show_progress=False)
     assert logs(tmp_path / "parts") != logs(tmp_path / "whole")
     assert list((tmp_path / "parts").glob(".checkpoint-*"))
     assert max(len(log.splitlines()) for log in logs(tmp_path / "parts").values()) > 5
-    run(random_agent, tmp_path / "parts", ids, show_progress=False)
+    run(agent, tmp_path / "parts", ids, show_progress=False)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
     assert not list((tmp_path / "parts").glob(".checkpoint-*"))
 
