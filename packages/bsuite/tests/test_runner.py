@@ -111,7 +111,12 @@ def test_finished_settings_are_not_run_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "ids", "workers"), [(random_agent, FEW, 1), (random_agent, MORE, 2), (periodic_agent, FEW, 1)]
+    ("agent", "ids", "workers"),
+    [
+        (random_agent, FEW, 1),
+        (random_agent, MORE, 2),
+        pytest.param(periodic_agent, FEW, 1, marks=pytest.mark.slow),
+    ],
 )
 def test_an_interrupted_run_continues(
     tmp_path: Path, agent: Any, ids: tuple[str, ...], workers: int, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,11 @@ from envcore_baselines.errors import ConfigError
 if TYPE_CHECKING:
     from envcore_baselines.learner import Learner
 
-ALGORITHMS = {"ppo": "envcore_baselines.ppo:PPO"}
+ALGORITHMS = {
+    "ppo": "envcore_baselines.ppo:PPO",
+    "dqn": "envcore_baselines.dqn:DQN",
+    "bootstrapped_dqn": "envcore_baselines.bootstrapped_dqn:BootstrappedDQN",
+}
 """The class of each algorithm."""
 
 
