@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_bsuite import checkpoints
+from envcore_bsuite.checkpoints import path_of
 from envcore_bsuite.errors import RunError
 from envcore_bsuite.programs import Lane
 
@@ -21,10 +22,10 @@ TREE: dict[str, Any] = {
 
 
 def test_save_and_restore(tmp_path: Path) -> None:
-    checkpoints.save(tmp_path, LANES, [[], []], TREE)
-    checkpoints.save(tmp_path, LANES, ROWS, TREE)
+    checkpoints.save(path_of(tmp_path, LANES), LANES, [[], []], TREE)
+    checkpoints.save(path_of(tmp_path, LANES), LANES, ROWS, TREE)
     (found,) = checkpoints.load_all(tmp_path)
-    assert (found.path, found.lanes, found.rows) == (checkpoints.path_of(tmp_path, LANES), LANES, ROWS)
+    assert (found.path, found.lanes, found.rows) == (path_of(tmp_path, LANES), LANES, ROWS)
     restored = found.restore(jax.tree.map(jnp.zeros_like, TREE))
     assert restored["key"].dtype == TREE["key"].dtype
     for got, expected in zip(jax.tree.leaves(restored), jax.tree.leaves(TREE), strict=True):
@@ -34,8 +35,8 @@ def test_save_and_restore(tmp_path: Path) -> None:
 
 
 def test_other_lanes_have_a_different_file(tmp_path: Path) -> None:
-    checkpoints.save(tmp_path, LANES, ROWS, TREE)
-    checkpoints.save(tmp_path, LANES[:1], ROWS[:1], TREE)
+    checkpoints.save(path_of(tmp_path, LANES), LANES, ROWS, TREE)
+    checkpoints.save(path_of(tmp_path, LANES[:1]), LANES[:1], ROWS[:1], TREE)
     assert len(list(checkpoints.load_all(tmp_path))) == 2
 
 
@@ -43,13 +44,13 @@ def test_other_lanes_have_a_different_file(tmp_path: Path) -> None:
     "like", [{"key": TREE["key"]}, {**TREE, "legacy": jnp.zeros(3, jnp.uint32)}, {**TREE, "legacy": jnp.zeros(2)}]
 )
 def test_another_agents_state(tmp_path: Path, like: object) -> None:
-    checkpoints.save(tmp_path, LANES, ROWS, TREE)
+    checkpoints.save(path_of(tmp_path, LANES), LANES, ROWS, TREE)
     (found,) = checkpoints.load_all(tmp_path)
     with pytest.raises(RunError, match=r"catch-3-.*\.npz was saved by another agent, or by another version"):
         found.restore(like)
 
 
 def test_a_broken_file(tmp_path: Path) -> None:
-    checkpoints.path_of(tmp_path, LANES).write_bytes(b"PK nonsense")
+    path_of(tmp_path, LANES).write_bytes(b"PK nonsense")
     with pytest.raises(RunError, match="is not a readable checkpoint: delete it"):
         list(checkpoints.load_all(tmp_path))

@@ -13,6 +13,7 @@ from envcore_bsuite.agents import Agent, policy_agent, random_agent
 from envcore_bsuite.errors import RunError
 from envcore_bsuite.programs import Lane, Program, group
 from envcore_bsuite.sweep import EXPERIMENTS, SWEEP
+from periodic import periodic_agent
 
 KEY = jax.random.key(0)
 
@@ -72,6 +73,20 @@ def test_an_agent_sees_every_step() -> None:
     assert program.row(progress, ended, 0)["steps"] == 30
 
 
+def test_only_one_branch_is_executed_if_it_depends_on_the_number_of_the_step() -> None:
+    steps: list[int] = []
+    (members,) = group(lanes_of("bandit"), {})
+    program = Program(members, lambda env: periodic_agent(env, lambda step: steps.append(int(step))))
+    nothing = np.zeros(20, np.int32)
+    progress, _ = program.advance(program.start(KEY), nothing, 6)
+    sums = progress.agent_state["rewards"].sum(1)
+    progress, _ = program.advance(progress, nothing, 8)
+    jax.effects_barrier()
+    assert set(steps) == {6, 13}  # with a batched predicate, every step
+    np.testing.assert_allclose(progress.agent_state["learnt"], progress.total_return, rtol=1e-6)
+    assert (sums > 0).all()
+
+
 def test_something_other_than_an_agent() -> None:
     (members,) = group(lanes_of("bandit"), {})
     with pytest.raises(RunError, match=r"make_agent\(env\) must return an envcore_bsuite.agents.Agent, got <function"):
@@ -121,10 +136,11 @@ def test_it_stops_at_an_awaited_episode_or_after_max_steps() -> None:
 
 
 @pytest.mark.slow
-def test_a_lane_does_not_depend_on_the_others() -> None:
+@pytest.mark.parametrize("make_agent", [random_agent, periodic_agent])
+def test_a_lane_does_not_depend_on_the_others(make_agent: Any) -> None:
     ids = EXPERIMENTS["memory_len"].ids
     (many,), (one,) = group([Lane(each, 0) for each in ids], {}), group([Lane(ids[4], 0)], {})
-    together, alone = Program(many, random_agent), Program(one, random_agent)
+    together, alone = Program(many, make_agent), Program(one, make_agent)
     rows = []
     for program, lane in ((together, 4), (alone, 0)):
         awaited = np.zeros(len(program.group.lanes), np.int32)

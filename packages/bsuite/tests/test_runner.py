@@ -17,11 +17,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_bsuite import checkpoints
+from envcore_bsuite import checkpoints, runner
 from envcore_bsuite.agents import Agent, policy_agent, random_agent
 from envcore_bsuite.errors import RunError
 from envcore_bsuite.runner import run
 from envcore_bsuite.sweep import EPISODES
+from periodic import periodic_agent
 
 FEW = ("memory_len/0", "memory_len/2")  # one program
 MORE = (*FEW, "bandit/3")  # two
@@ -109,27 +110,68 @@ def test_finished_settings_are_not_run_again(tmp_path: Path) -> None:
     assert len(made) == 3
 
 
-@pytest.mark.parametrize(("ids", "workers"), [(FEW, 1), (MORE, 2)])
+@pytest.mark.parametrize(
+    ("agent", "ids", "workers"),
+    [
+        (random_agent, FEW, 1),
+        (random_agent, MORE, 2),
+        pytest.param(periodic_agent, FEW, 1, marks=pytest.mark.slow),
+    ],
+)
 def test_an_interrupted_run_continues(
-    tmp_path: Path, ids: tuple[str, ...], workers: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, agent: Any, ids: tuple[str, ...], workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(random_agent, tmp_path / "whole", ids, show_progress=False)
+    run(agent, tmp_path / "whole", ids, show_progress=False)
     save = checkpoints.save
 
-    def interrupt(folder: Path, lanes: Any, rows: Any, progress: Any) -> None:
-        save(folder, lanes, rows, progress)
+    def interrupt(path: Path, lanes: Any, rows: Any, progress: Any) -> None:
+        save(path, lanes, rows, progress)
         if len(rows[0]) == 8:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(checkpoints, "save", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        run(random_agent, tmp_path / "parts", ids, checkpoint_seconds=0, workers=workers, show_progress=False)
+        run(agent, tmp_path / "parts", ids, checkpoint_seconds=0, workers=workers, show_progress=False)
     assert logs(tmp_path / "parts") != logs(tmp_path / "whole")
     assert list((tmp_path / "parts").glob(".checkpoint-*"))
     assert max(len(log.splitlines()) for log in logs(tmp_path / "parts").values()) > 5
-    run(random_agent, tmp_path / "parts", ids, show_progress=False)
+    run(agent, tmp_path / "parts", ids, show_progress=False)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
     assert not list((tmp_path / "parts").glob(".checkpoint-*"))
+
+
+def test_a_smaller_program_continues_without_the_finished_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+
+    def agent(env: Any) -> Agent:
+        made.append(env)
+        return random_agent(env)
+
+    run(agent, tmp_path / "one", FEW, show_progress=False)
+    assert len(made) == 1
+    monkeypatch.setattr(runner, "_WORTH_COMPILING", 0)
+    save, saved = checkpoints.save, []
+
+    def interrupt(path: Path, lanes: Any, rows: Any, progress: Any) -> None:
+        save(path, lanes, rows, progress)
+        saved.append([lane.bsuite_id for lane in lanes])
+        if len(lanes) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoints, "save", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(agent, tmp_path / "two", FEW, checkpoint_seconds=0, show_progress=False)
+    assert len(made) == 3
+    assert saved[0] == list(FEW)
+    assert saved[-1] == [FEW[1]]  # it takes twice as many steps
+    assert len(list((tmp_path / "two").glob(".checkpoint-*"))) == 1
+    monkeypatch.setattr(checkpoints, "save", save)
+    run(agent, tmp_path / "two", FEW, show_progress=False)
+    assert len(made) == 4
+    assert logs(tmp_path / "two") == logs(tmp_path / "one")
+    assert not list((tmp_path / "two").glob(".checkpoint-*"))
 
 
 @pytest.mark.slow

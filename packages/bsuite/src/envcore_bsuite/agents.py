@@ -19,6 +19,12 @@ class Agent(NamedTuple):
       update: `update(agent_state, transition, key) -> agent_state`, after every step. `transition.next_obs` is the
         observation after the step, also at the end of an episode; `transition.info["discount"]` is 0 if the episode
         terminated. An agent that remembers the episode must clear its memory where `transition.done`.
+        `transition.info["step"]`, int32, is the number of steps that the agent took before this one.
+
+    The runner maps these functions over many settings by `vmap`, but all of them are at the same step, so that
+    `info["step"]` is not batched. With a predicate computed from it, `lax.cond` takes only one of its branches, and an
+    agent that learns after every 128th step pays for it only then; with another one, both branches are computed and
+    one is selected. A row of a buffer whose index is computed from it is written for all settings at once.
     """
 
     init: Callable[[jax.Array], Any]

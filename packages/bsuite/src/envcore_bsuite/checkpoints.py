@@ -52,17 +52,17 @@ class Checkpoint(NamedTuple):
 
 
 def path_of(folder: Path, lanes: Sequence[Lane]) -> Path:
-    """The file for these lanes."""
+    """The file for a program that starts with these lanes."""
     digest = hashlib.sha256(json.dumps(lanes).encode()).hexdigest()
     return folder / f"{_PREFIX}{lanes[0].bsuite_id.replace('/', '-')}-{digest[:8]}.npz"
 
 
-def save(folder: Path, lanes: Sequence[Lane], rows: Sequence[Sequence[Row]], progress: Any) -> None:
-    """Saves the progress of these lanes, in place of their previous checkpoint."""
+def save(path: Path, lanes: Sequence[Lane], rows: Sequence[Sequence[Row]], progress: Any) -> None:
+    """Saves the progress of these lanes, in place of what the file held."""
     content = io.BytesIO()
     leaves: dict[str, Any] = {f"leaf_{number}": _plain(leaf) for number, leaf in enumerate(jax.tree.leaves(progress))}
     np.savez(content, about=np.array(json.dumps({"lanes": lanes, "rows": rows})), **leaves)
-    csv_log.replace(path_of(folder, lanes), content.getvalue())
+    csv_log.replace(path, content.getvalue())
 
 
 def load_all(folder: Path) -> Iterator[Checkpoint]:

@@ -177,19 +177,22 @@ class Program:
     def _advance_lanes(
         self, progress: Progress, params: Any, awaited: jax.Array, max_steps: jax.Array
     ) -> tuple[Progress, Ended]:
-        step = jax.vmap(self._step_lane, (0, self.group.axes))
+        step = jax.vmap(self._step_lane, (0, self.group.axes, None))
 
         def is_going_on(carry: tuple[jax.Array, Progress, Ended]) -> jax.Array:
             count, progress, ended = carry
             return (count < max_steps) & ~(ended.done & (progress.episode == awaited)).any()
 
         def body(carry: tuple[jax.Array, Progress, Ended]) -> tuple[jax.Array, Progress, Ended]:
-            return carry[0] + jnp.int32(1), *step(carry[1], params)
+            count, progress, _ = carry
+            return count + jnp.int32(1), *step(progress, params, progress.steps[0])
 
-        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(step, progress, params)[1])
+        ended = jax.eval_shape(step, progress, params, max_steps)[1]
+        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), ended)
         return lax.while_loop(is_going_on, body, (jnp.int32(0), progress, nothing))[1:]
 
-    def _step_lane(self, progress: Progress, params: Any) -> tuple[Progress, Ended]:
+    def _step_lane(self, progress: Progress, params: Any, number: jax.Array) -> tuple[Progress, Ended]:
+        """Takes step `number` of a lane, which is that of all lanes: `vmap` does not batch it."""
         env, agent = self.group.env, self._agent
         key, key_act, key_step, key_update = random.split(progress.key, 4)
         state = progress.env_state
@@ -197,7 +200,8 @@ class Program:
         action, agent_state = agent.act(progress.agent_state, obs, key_act)
         _, env_state, reward, done, info = env.step(key_step, state, action, params)
         bsuite_info = {name: info.pop(name) for name in list(info) if name not in _CORE_INFO}
-        transition = Transition(state, obs, action, reward, info.pop("final_obs"), done, info)
+        final_obs = info.pop("final_obs")
+        transition = Transition(state, obs, action, reward, final_obs, done, {**info, "step": number})
         agent_state = agent.update(agent_state, transition, key_update)
         agent_state = trees.conform(
             agent_state, progress.agent_state, "the agent's state after act and update", RunError

@@ -5,8 +5,9 @@
 
     run(random_agent, "results/random")
 
-All settings of an experiment that have the same shapes run side by side in one program. An interrupted run that is
-started again continues where it stopped, with the same results.
+All settings of an experiment that have the same shapes run side by side in one program; when half of them have
+finished, a smaller program continues with the others. An interrupted run that is started again continues where it
+stopped, with the same results.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import json
+import operator
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,12 +33,13 @@ from envcore_bsuite.agents import MakeAgent
 from envcore_bsuite.checkpoints import Checkpoint
 from envcore_bsuite.csv_log import Row
 from envcore_bsuite.errors import RunError
-from envcore_bsuite.programs import Group, Lane, Program, group
+from envcore_bsuite.programs import Group, Lane, Program, Progress, group
 from envcore_bsuite.sweep import EPISODES, EXPERIMENTS, SWEEP
 
 _MANIFEST = "run.json"
 _CHUNK_SECONDS = 0.5
 _MAX_CHUNK = 2**20
+_WORTH_COMPILING = 100_000  # steps; with fewer, a smaller program takes longer to compile than it saves
 
 
 def run(
@@ -133,18 +136,27 @@ class _Run:
         """Plays a group to its end, or until the run is stopped."""
         if self.stopped.is_set():
             return
+        path = checkpoints.path_of(self.folder, members.lanes) if saved is None else saved.path
         program = Program(members, self.make_agent)
         progress = program.start(self.key)
         rows: list[list[Row]] = [[] for _ in members.lanes]
         if saved is not None:
             progress, rows = saved.restore(progress), saved.rows
         schedule = (*csv_log.logged_episodes(members.num_episodes), 0)
-        counted = self._count(members, jax.device_get(progress.episode), 0)
+        counted = self._played(members, progress)
+        self.count_episodes(counted)
         chunk, last_save = 16, time.monotonic()
         while True:
             awaited = np.array([schedule[len(lane_rows)] for lane_rows in rows], np.int32)
             if not awaited.any():
                 break
+            unfinished = np.flatnonzero(awaited)
+            if 2 * len(unfinished) <= len(awaited) and progress.steps[0] >= _WORTH_COMPILING:
+                (members,) = group([members.lanes[number] for number in unfinished], self.options)
+                program = Program(members, self.make_agent)
+                progress = jax.tree.map(operator.itemgetter(unfinished), progress)
+                rows, awaited = [rows[number] for number in unfinished], awaited[unfinished]
+                counted = self._played(members, progress)
             start = time.monotonic()
             progress, ended = program.advance(progress, awaited, chunk)
             counts = dataclasses.replace(progress, key=None, env_state=None, agent_state=None)
@@ -153,23 +165,22 @@ class _Run:
                 rows[number].append(program.row(host, ended, number))
                 lane = members.lanes[number]
                 csv_log.write(self.log_folders[lane.repeat], lane.bsuite_id, rows[number])
-            counted, now = self._count(members, host.episode, counted), time.monotonic()
+            before, counted, now = counted, self._played(members, host), time.monotonic()
+            self.count_episodes(counted - before)
             if now - start < _CHUNK_SECONDS / 2:
                 chunk = min(chunk * 2, _MAX_CHUNK)
             elif now - start > _CHUNK_SECONDS:
                 chunk = max(chunk // 2, 1)
             if self.stopped.is_set() or now - last_save >= self.checkpoint_seconds:
-                checkpoints.save(self.folder, members.lanes, rows, progress)
+                checkpoints.save(path, members.lanes, rows, progress)
                 last_save = now
             if self.stopped.is_set():
                 return
-        checkpoints.path_of(self.folder, members.lanes).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
-    def _count(self, members: Group, episode: np.ndarray, counted: int) -> int:
-        """Advances the progress bar; returns the number of episodes of the group that it has counted."""
-        played = int(np.minimum(episode, members.num_episodes).sum())
-        self.count_episodes(played - counted)
-        return played
+    def _played(self, members: Group, progress: Progress) -> int:
+        """The number of episodes of the group that have been played and count."""
+        return int(np.minimum(jax.device_get(progress.episode), members.num_episodes).sum())
 
 
 def _checked_ids(ids: Iterable[str]) -> list[str]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 ALGORITHMS = {
     "ppo": "envcore_baselines.ppo:PPO",
     "es": "envcore_baselines.es:ES",
+    "dqn": "envcore_baselines.dqn:DQN",
+    "bootstrapped_dqn": "envcore_baselines.bootstrapped_dqn:BootstrappedDQN",
 }
 """The class of each algorithm."""
 

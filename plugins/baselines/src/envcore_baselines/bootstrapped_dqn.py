@@ -1,0 +1,160 @@
+"""Bootstrapped DQN with randomized prior functions.
+
+Osband et al. 2016, "Deep exploration via bootstrapped DQN"; Osband et al. 2018, "Randomized prior functions for deep
+reinforcement learning".
+
+What differs from `dqn.py`: the agent is an ensemble. Each member's values are those of a network that learns plus those
+of a random network, its prior, that never changes, and each learns from its own random part of the transitions. The
+agent acts greedily for one member, which it draws at random for every episode; where the members have seen little,
+they disagree, so it explores there, with a plan for the whole episode.
+
+The default settings are those of bsuite's own baseline (Osband et al. 2020, "Behaviour suite for reinforcement
+learning"): every member learns from all transitions. Its noise on rewards is 0 by default, and is left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from envcore import random
+
+from envcore_baselines import replay
+from envcore_baselines.dqn import DQN, DQNConfig, Transition
+from envcore_baselines.settings import at_least, between
+
+
+@dataclasses.dataclass(frozen=True)
+class BootstrappedDQNConfig(DQNConfig):
+    """Settings of `BootstrappedDQN`: those of `DQN`, some with other defaults, and its own.
+
+    Attributes:
+      members: networks in the ensemble.
+      prior_scale: weight of the priors' values.
+      mask_probability: the probability with which a member learns from a transition.
+    """
+
+    min_replay_size: int = at_least(1, 128)
+    batch_size: int = at_least(1, 128)
+    epsilon: float = between(0, 1, 0.0)
+    hidden: tuple[int, ...] = (50, 50)
+    members: int = at_least(1, 20)
+    prior_scale: float = between(0, 1e6, 5.0)
+    mask_probability: float = between(0, 1, 1.0)
+
+
+class Stored(NamedTuple):
+    """A transition in the replay buffer; in it and in batches, with a leading axis.
+
+    Attributes:
+      transition: the transition.
+      prior, next_prior: the priors' values of its two observations, which never change, float32 (members, actions).
+      mask: whether each member learns from it, bool (members,).
+    """
+
+    transition: Any
+    prior: Any
+    next_prior: Any
+    mask: Any
+
+
+class EnsembleKnowledge(NamedTuple):
+    """What an agent has learnt, and what it stores to learn from.
+
+    Attributes:
+      network, target, optimizer: as in `dqn.Knowledge`, but of all members, (members, ...).
+      gradient_steps: number of gradient steps so far, int32 ().
+      replay: the stored transitions, `Stored` (replay_capacity, ...).
+      prior: the parameters of the priors, (members, ...).
+      active: the member that acts in each environment, int32 (num_envs,).
+    """
+
+    network: Any
+    target: Any
+    optimizer: Any
+    gradient_steps: jax.Array
+    replay: Any
+    prior: Any
+    active: jax.Array
+
+    @property
+    def agent(self) -> Any:
+        """What acting takes."""
+        return self.network, self.prior
+
+
+class BootstrappedDQN(DQN):
+    """Learns in one environment. Arguments, attributes and errors are those of `DQN`."""
+
+    Config = BootstrappedDQNConfig
+    config: BootstrappedDQNConfig
+
+    def start_memory(self) -> jax.Array:
+        """The member that acts in an episode, int32 (); -1 before it is drawn."""
+        return jnp.int32(-1)
+
+    def act(
+        self, agent: Any, memory: jax.Array, obs: Any, key: jax.Array, greedy: bool = False
+    ) -> tuple[jax.Array, jax.Array]:
+        """The action for one observation of `env`, best by the mean of the members if `greedy`; and the member."""
+        values = self._values(agent, obs[None])[:, 0]
+        if greedy:
+            return values.mean(0).argmax().astype(jnp.int32), memory
+        key, key_member = random.split(key)
+        drawn = random.below(random.bits(key_member), self.config.members)
+        member = jnp.where(memory < 0, drawn, memory)
+        return self._choose(values[member][None], key)[0], member
+
+    def start(self, key: jax.Array) -> EnsembleKnowledge:
+        networks, priors = (
+            jax.vmap(self._init_network)(random.split(each, self.config.members)) for each in random.split(key)
+        )
+        values = jax.ShapeDtypeStruct((self.config.members, self._network.sizes[-1]), jnp.float32)
+        mask = jax.ShapeDtypeStruct((self.config.members,), jnp.bool_)
+        stored = replay.empty(Stored(self._transition, values, values, mask), self.config.replay_capacity)
+        active = jnp.zeros(self.config.num_envs, jnp.int32)
+        optimizer = self._optimizer.init(networks)
+        return EnsembleKnowledge(networks, networks, optimizer, jnp.int32(0), stored, priors, active)
+
+    def explore(self, knowledge: EnsembleKnowledge, obs: Any, key: jax.Array) -> jax.Array:
+        def values(obs: jax.Array, active: jax.Array) -> jax.Array:
+            member = jax.tree.map(lambda x: x[active][None], knowledge.agent)
+            return self._values(member, obs[None])[0, 0]
+
+        return self._choose(jax.vmap(values)(obs, knowledge.active), key)
+
+    def record(
+        self, knowledge: EnsembleKnowledge, transitions: Transition, done: jax.Array, steps: jax.Array, key: jax.Array
+    ) -> EnsembleKnowledge:
+        """Stores a step of each environment, and draws another member where an episode ended."""
+        key_mask, key_active = random.split(key)
+        mask = random.uniform(key_mask, (done.size, self.config.members)) < self.config.mask_probability
+        prior, next_prior = (
+            self._prior_values(knowledge.prior, obs).swapaxes(0, 1) for obs in (transitions.obs, transitions.next_obs)
+        )
+        drawn = random.below(random.bits(key_active, done.shape), self.config.members)
+        rows = Stored(transitions, prior, next_prior, mask)
+        stored = replay.add(knowledge.replay, rows, steps * self.config.num_envs)
+        return knowledge._replace(replay=stored, active=jnp.where(done, drawn, knowledge.active))
+
+    def _loss(self, network: Any, knowledge: EnsembleKnowledge, batch: Stored) -> jax.Array:
+        """The sum of the members' mean squared errors, so that none of them affects another one's gradient."""
+        transition = batch.transition
+        values = self._learnt_values(network, transition.obs) + batch.prior.swapaxes(0, 1)
+        next_values = self._learnt_values(knowledge.target, transition.next_obs) + batch.next_prior.swapaxes(0, 1)
+        errors = jax.vmap(self._errors, (0, 0, None))(values, next_values, transition)
+        return jnp.where(batch.mask.T, errors**2, 0).mean(1).sum()
+
+    def _values(self, agent: Any, obs: jax.Array) -> jax.Array:
+        """The values of all members for observations (N, *shape), float32 (members, N, actions)."""
+        networks, priors = agent
+        return self._learnt_values(networks, obs) + self._prior_values(priors, obs)
+
+    def _learnt_values(self, networks: Any, obs: jax.Array) -> jax.Array:
+        values: Any = jax.vmap(self._network.apply, (0, None))(networks, obs)
+        return values
+
+    def _prior_values(self, priors: Any, obs: jax.Array) -> jax.Array:
+        return self.config.prior_scale * self._learnt_values(priors, obs)

@@ -1,0 +1,296 @@
+"""Deep Q-learning (Mnih et al. 2015, "Human-level control through deep reinforcement learning").
+
+To be read from top to bottom: settings, network, and the learner, which acts greedily except for a fraction of random
+actions, stores every step in a replay buffer, and takes gradient steps on the squared errors of one-step targets. An
+update is a pure function, so a run is a `scan` of it and many seeds are a `vmap`.
+
+The default settings are those of bsuite's own baseline (Osband et al. 2020, "Behaviour suite for reinforcement
+learning"): an environment at a time, a gradient step after every step. The discount is 0 only where an episode
+terminated; where a time limit ended it, the target includes the value of `final_obs`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from envcore import random, spaces, trees
+from envcore.environment import Environment
+from envcore.wrappers import Batched, FlattenObservation, LogWrapper
+from flax import linen as nn
+
+from envcore_baselines import replay
+from envcore_baselines.errors import ConfigError
+from envcore_baselines.learner import EpisodeTotals
+from envcore_baselines.settings import at_least, between
+
+
+@dataclasses.dataclass(frozen=True)
+class DQNConfig:
+    """Settings of `DQN`.
+
+    Attributes:
+      total_steps: environment steps of one agent, rounded up to whole updates.
+      num_envs: environments that one agent steps at the same time; they divide replay_capacity.
+      rollout_steps: steps of each environment in an update.
+      gradient_steps: gradient steps in an update.
+      replay_capacity: number of the latest transitions that are stored.
+      min_replay_size: transitions that must be stored before the first gradient step.
+      batch_size: transitions in a gradient step.
+      target_period: gradient steps between copies of the network to the target network.
+      learning_rate: of Adam.
+      discount: of rewards.
+      epsilon: the fraction of random actions.
+      hidden: units of the hidden layers.
+    """
+
+    total_steps: int = at_least(1, 100_000)
+    num_envs: int = at_least(1, 1)
+    rollout_steps: int = at_least(1, 1)
+    gradient_steps: int = at_least(1, 1)
+    replay_capacity: int = at_least(1, 10_000)
+    min_replay_size: int = at_least(1, 100)
+    batch_size: int = at_least(1, 32)
+    target_period: int = at_least(1, 4)
+    learning_rate: float = between(0, 1, 1e-3)
+    discount: float = between(0, 1, 0.99)
+    epsilon: float = between(0, 1, 0.05)
+    hidden: tuple[int, ...] = (64, 64)
+
+
+# As in bsuite's baselines: a normal distribution of variance 1 / inputs, which is then cut at two standard deviations;
+# 0.774 of the variance is left.
+_INITIALIZER = nn.initializers.variance_scaling(0.774, "fan_in", "truncated_normal")
+
+
+class Network(nn.Module):
+    """The value of each action.
+
+    Attributes:
+      sizes: units of the hidden layers, then the number of actions.
+    """
+
+    sizes: tuple[int, ...]
+
+    @nn.compact
+    def __call__(self, obs: jax.Array) -> jax.Array:
+        """Maps observations, (N, *shape), to values, float32 (N, actions)."""
+        x = obs.reshape(obs.shape[0], -1).astype(jnp.float32)
+        for units in self.sizes[:-1]:
+            x = nn.relu(nn.Dense(units, kernel_init=_INITIALIZER)(x))
+        return nn.Dense(self.sizes[-1], kernel_init=_INITIALIZER)(x)
+
+
+class Transition(NamedTuple):
+    """A step of an environment; in the replay buffer and in batches, with a leading axis.
+
+    Attributes:
+      obs: the observation before the step.
+      action: int32 ().
+      reward: float32 ().
+      discount: float32 (), 0 if the episode terminated.
+      next_obs: the observation after the step, also at the end of an episode.
+    """
+
+    obs: Any
+    action: Any
+    reward: Any
+    discount: Any
+    next_obs: Any
+
+
+class Knowledge(NamedTuple):
+    """What an agent has learnt, and what it stores to learn from.
+
+    Attributes:
+      network: the parameters of `Network`.
+      target: those that the targets are computed with.
+      optimizer: Adam's state.
+      gradient_steps: number of gradient steps so far, int32 ().
+      replay: the stored transitions, `Transition` (replay_capacity, ...).
+    """
+
+    network: Any
+    target: Any
+    optimizer: Any
+    gradient_steps: jax.Array
+    replay: Any
+
+    @property
+    def agent(self) -> Any:
+        """What acting takes."""
+        return self.network
+
+
+class DQNState(NamedTuple):
+    """Everything that the next update depends on.
+
+    Attributes:
+      knowledge: `Knowledge`.
+      steps: steps that each environment has taken, int32 ().
+      env_state, obs: of the environments, (num_envs, ...).
+      key: a random key.
+    """
+
+    knowledge: Any
+    steps: jax.Array
+    env_state: Any
+    obs: Any
+    key: jax.Array
+
+    @property
+    def agent(self) -> Any:
+        """What `act` takes."""
+        return self.knowledge.agent
+
+
+class DQN:
+    """Learns in one environment.
+
+    `init`, `update` and `act` serve training, where the algorithm steps its environments. Where something else steps
+    one, as bsuite's runner does, call `start` once, then `explore` before, `record` after every step and `learn` after
+    every `rollout_steps` steps.
+
+    Args:
+      env: the environment, one that observes a `Box`, `Discrete` or a collection of them, and takes actions of a
+        `Discrete`.
+      params: its params.
+      config: the settings.
+
+    Attributes:
+      config: the settings.
+      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`.
+
+    Raises:
+      ConfigError: the settings do not fit each other or the environment.
+    """
+
+    Config = DQNConfig
+
+    def __init__(self, env: Environment[Any, Any], params: Any, config: DQNConfig):
+        space = env.action_space(params)
+        if not isinstance(space, spaces.Discrete):
+            raise ConfigError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
+        if config.replay_capacity % config.num_envs:
+            raise ConfigError(
+                f"num_envs must divide replay_capacity = {config.replay_capacity}, got {config.num_envs}."
+            )
+        if config.min_replay_size > config.replay_capacity:
+            raise ConfigError(
+                f"min_replay_size must be at most replay_capacity = {config.replay_capacity}, "
+                f"got {config.min_replay_size}."
+            )
+        self.config, self._params = config, params
+        self.env = env if isinstance(env.observation_space(params), spaces.Box) else FlattenObservation(env)
+        self._network = Network((*config.hidden, space.n))
+        self._batch = LogWrapper(Batched(self.env, config.num_envs))
+        self._optimizer = optax.adam(config.learning_rate)
+        obs = jax.eval_shape(lambda key: self.env.reset(key, params)[0], jax.random.key(0))
+        int_, float_ = (jax.ShapeDtypeStruct((), dtype) for dtype in (jnp.int32, jnp.float32))
+        self._transition = Transition(obs, int_, float_, float_, obs)
+
+    @property
+    def steps_per_update(self) -> int:
+        """Environment steps of one update."""
+        return self.config.num_envs * self.config.rollout_steps
+
+    @property
+    def num_updates(self) -> int:
+        """Updates of a run."""
+        return -(-self.config.total_steps // self.steps_per_update)
+
+    def init(self, key: jax.Array) -> DQNState:
+        """The state before the first update."""
+        key, key_env, key_agent = random.split(key, 3)
+        obs, env_state = self._batch.reset(key_env, self._params)
+        return DQNState(self.start(key_agent), jnp.int32(0), env_state, obs, key)
+
+    def start_memory(self) -> Any:
+        """What an agent remembers at the start of an episode: nothing."""
+        return ()
+
+    def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
+        """The action for one observation of `env`, without random ones if `greedy`; and the memory after it."""
+        values: Any = self._network.apply(agent, obs[None])
+        action = values.argmax(-1).astype(jnp.int32) if greedy else self._choose(values, key)
+        return action[0], memory
+
+    def update(self, state: DQNState) -> tuple[DQNState, EpisodeTotals]:
+        """Takes `rollout_steps` steps, then `gradient_steps`; returns the totals of the episodes that ended."""
+        state, totals = jax.lax.scan(self._step, state, length=self.config.rollout_steps)
+        key, key_learn = random.split(state.key)
+        knowledge = self.learn(state.knowledge, state.steps, key_learn)
+        return state._replace(knowledge=knowledge, key=key), jax.tree.map(lambda x: x.sum(0), totals)
+
+    def start(self, key: jax.Array) -> Any:
+        """What an agent knows before its first step."""
+        network = self._init_network(key)
+        stored = replay.empty(self._transition, self.config.replay_capacity)
+        return Knowledge(network, network, self._optimizer.init(network), jnp.int32(0), stored)
+
+    def explore(self, knowledge: Any, obs: Any, key: jax.Array) -> jax.Array:
+        """The actions for the observations of `num_envs` environments, int32 (num_envs,)."""
+        values: Any = self._network.apply(knowledge.network, obs)
+        return self._choose(values, key)
+
+    def record(self, knowledge: Any, transitions: Transition, done: jax.Array, steps: jax.Array, key: jax.Array) -> Any:
+        """Stores a step of each environment.
+
+        Args:
+          knowledge: of the agent.
+          transitions: (num_envs, ...).
+          done: whether the steps ended an episode, bool (num_envs,).
+          steps: steps that each environment took before, int32 ().
+          key: a random key.
+        """
+        stored = replay.add(knowledge.replay, transitions, steps * self.config.num_envs)
+        return knowledge._replace(replay=stored)
+
+    def learn(self, knowledge: Any, steps: jax.Array, key: jax.Array) -> Any:
+        """Takes `gradient_steps` gradient steps, if enough is stored after so many steps of each environment."""
+        count = steps * self.config.num_envs
+        is_enough = count >= self.config.min_replay_size
+        return jax.lax.cond(is_enough, self._learn, lambda knowledge, *_: knowledge, knowledge, count, key)
+
+    def _step(self, state: DQNState, _: Any) -> tuple[DQNState, EpisodeTotals]:
+        key, key_action, key_step, key_record = random.split(state.key, 4)
+        action = self.explore(state.knowledge, state.obs, key_action)
+        obs, env_state, reward, done, info = self._batch.step(key_step, state.env_state, action, self._params)
+        transitions = Transition(state.obs, action, reward, info["discount"], info["final_obs"])
+        knowledge = self.record(state.knowledge, transitions, done, state.steps, key_record)
+        return DQNState(knowledge, state.steps + jnp.int32(1), env_state, obs, key), EpisodeTotals.of(info)
+
+    def _learn(self, knowledge: Any, count: jax.Array, key: jax.Array) -> Any:
+        for each in random.split(key, self.config.gradient_steps):
+            batch = replay.sample(knowledge.replay, count, self.config.batch_size, each)
+            gradients = jax.grad(self._loss)(knowledge.network, knowledge, batch)
+            updates, optimizer = self._optimizer.update(gradients, knowledge.optimizer)
+            network = optax.apply_updates(knowledge.network, updates)
+            number = knowledge.gradient_steps + jnp.int32(1)
+            target = trees.where(number % self.config.target_period == 0, network, knowledge.target)
+            knowledge = knowledge._replace(network=network, target=target, optimizer=optimizer, gradient_steps=number)
+        return knowledge
+
+    def _loss(self, network: Any, knowledge: Any, batch: Any) -> jax.Array:
+        """The mean squared error of a batch."""
+        values: Any = self._network.apply(network, batch.obs)
+        next_values: Any = self._network.apply(knowledge.target, batch.next_obs)
+        return (self._errors(values, next_values, batch) ** 2).mean()
+
+    def _errors(self, values: jax.Array, next_values: jax.Array, batch: Transition) -> jax.Array:
+        """The temporal difference errors of a batch, float32 (N,), for values (N, actions)."""
+        taken = jnp.where(jnp.arange(values.shape[-1]) == batch.action[:, None], values, 0).sum(-1)
+        return taken - (batch.reward + self.config.discount * batch.discount * next_values.max(-1))
+
+    def _choose(self, values: jax.Array, key: jax.Array) -> jax.Array:
+        """Epsilon-greedy actions for values (N, actions); ties are broken at random."""
+        chance = random.uniform(key, (values.shape[0], 1 + values.shape[1]))
+        values = jnp.where(chance[:, :1] < self.config.epsilon, 0, values)
+        is_best = values == values.max(-1, keepdims=True)
+        return jnp.where(is_best, chance[:, 1:], -1).argmax(-1).astype(jnp.int32)
+
+    def _init_network(self, key: jax.Array) -> Any:
+        return self._network.init(key, jnp.zeros((1, *self._transition.obs.shape)))

@@ -1,0 +1,68 @@
+"""Agents for bsuite's runner: bsuite's settings, and what they have stored and learnt after some steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from envcore_baselines import bsuite
+from envcore_baselines.bootstrapped_dqn import BootstrappedDQNConfig
+from envcore_baselines.dqn import DQNConfig
+from envcore_bsuite.programs import Lane, Program, group
+
+# Read off bsuite 0.3.6's baselines/jax, `default_agent` of dqn and of boot_dqn.
+SHARED = {
+    "num_envs": 1,
+    "rollout_steps": 1,
+    "gradient_steps": 1,
+    "replay_capacity": 10_000,
+    "target_period": 4,
+    "learning_rate": 1e-3,
+    "discount": 0.99,
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "settings"),
+    [
+        (DQNConfig(), {"min_replay_size": 100, "batch_size": 32, "epsilon": 0.05, "hidden": (64, 64)}),
+        (
+            BootstrappedDQNConfig(),
+            {
+                "min_replay_size": 128,
+                "batch_size": 128,
+                "epsilon": 0.0,
+                "hidden": (50, 50),
+                "members": 20,
+                "prior_scale": 5.0,
+                "mask_probability": 1.0,
+            },
+        ),
+    ],
+)
+def test_the_default_settings_are_those_of_bsuites_baselines(config: Any, settings: dict[str, Any]) -> None:
+    assert {name: value for name, value in vars(config).items() if name != "total_steps"} == {**SHARED, **settings}
+
+
+@pytest.mark.parametrize(
+    ("make_agent", "enough"), [(bsuite.dqn, 100), pytest.param(bsuite.bootstrapped_dqn, 128, marks=pytest.mark.slow)]
+)
+def test_it_stores_every_step_and_learns_once_enough_are_stored(make_agent: Any, enough: int) -> None:
+    (members,) = group([Lane("bandit/0", 0), Lane("bandit/1", 0)], {})
+    program, nothing = Program(members, make_agent), np.zeros(2, np.int32)
+    progress, _ = program.advance(program.start(jax.random.key(0)), nothing, enough - 1)
+    assert progress.agent_state.gradient_steps.tolist() == [0, 0]
+    progress, _ = program.advance(progress, nothing, 3)
+    knowledge = progress.agent_state
+    assert knowledge.gradient_steps.tolist() == [3, 3]
+    stored = getattr(knowledge.replay, "transition", knowledge.replay)
+    rewards = np.asarray(members.params.rewards)
+    for lane in range(2):
+        actions = stored.action[lane, : enough + 2]
+        np.testing.assert_array_equal(stored.reward[lane, : enough + 2], rewards[lane, actions].astype(np.float32))
+        assert len(set(actions.tolist())) > 1
+    assert (stored.discount == 0).all()  # episodes of one step
+    assert (stored.obs[:, : enough + 2] == 1).all()
+    assert (stored.obs[:, enough + 2 :] == 0).all()

@@ -1,0 +1,126 @@
+"""DQN: its errors and actions by hand, what it stores, when it learns, what it refuses, and that it learns."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore_baselines.dqn import DQN, DQNConfig, Transition
+from envcore_baselines.errors import ConfigError
+from toy import Counter, Deck, Spring
+
+KEY = jax.random.key(0)
+SMALL: dict[str, Any] = {
+    "num_envs": 4,
+    "rollout_steps": 2,
+    "replay_capacity": 16,
+    "min_replay_size": 8,
+    "batch_size": 4,
+    "hidden": (8,),
+}
+
+
+def learner(env: Any, params: Any = None, **settings: Any) -> DQN:
+    return DQN(env, env.default_params if params is None else params, DQNConfig(**{**SMALL, **settings}))
+
+
+def bias(network: Any) -> np.ndarray:
+    return np.asarray(network["params"]["Dense_1"]["bias"])
+
+
+def returns(dqn: DQN, key: jax.Array, num_updates: int) -> np.ndarray:
+    """The mean return of each tenth of a run."""
+    state = jax.jit(dqn.init)(key)
+    _, totals = jax.jit(lambda state: jax.lax.scan(lambda x, _: dqn.update(x), state, length=num_updates))(state)
+    sums = [np.asarray(x).reshape(10, -1).sum(1) for x in totals]
+    return sums[0] / sums[1]
+
+
+def test_errors_are_those_of_one_step_targets() -> None:
+    values, next_values = jnp.array([[1.0, 2.0], [3.0, 5.0]]), jnp.array([[10.0, 20.0], [7.0, 6.0]])
+    rewards, discounts = jnp.array([0.5, -1.0]), jnp.array([1.0, 0.0])
+    batch = Transition(None, jnp.array([1, 0]), rewards, discounts, None)
+    found = jax.jit(learner(Counter(), discount=0.9)._errors)(values, next_values, batch)
+    np.testing.assert_allclose(found, [2 - (0.5 + 0.9 * 20), 3 - -1.0], rtol=1e-6)
+
+
+def test_actions_are_greedy_but_for_the_random_ones() -> None:
+    dqn = learner(Counter(), epsilon=0.2)
+    values = jnp.tile(jnp.array([0.5, -1.0, 0.5, 0.2]), (8000, 1))
+    shares = np.bincount(dqn._choose(values, KEY), minlength=4) / 8000
+    np.testing.assert_allclose(shares, [0.45, 0.05, 0.45, 0.05], atol=0.02)
+
+
+def test_only_a_terminated_episode_has_no_value_afterwards() -> None:
+    """Counting terminates, waiting is cut by the time limit."""
+    env = Counter(goal=1)
+    params = env.default_params.replace(max_steps_in_episode=1)
+    dqn = learner(env, params, num_envs=8, epsilon=1.0, rollout_steps=1)
+    stored = jax.jit(lambda: dqn.update(dqn.init(KEY))[0].knowledge.replay)()
+    stored = jax.tree.map(lambda x: np.asarray(x)[:8], stored)
+    assert 0 < stored.action.sum() < 8
+    np.testing.assert_array_equal(stored.obs, np.eye(2)[[0] * 8])
+    np.testing.assert_array_equal(stored.next_obs, np.eye(2)[stored.action])  # not the next episode's first
+    np.testing.assert_array_equal(stored.discount, stored.action == 0)
+    np.testing.assert_array_equal(stored.reward, 0.5 * stored.action)
+
+
+def test_it_learns_once_enough_is_stored_and_copies_the_target_sometimes() -> None:
+    dqn = learner(Counter(), min_replay_size=16, gradient_steps=3, target_period=5)
+    update, state = jax.jit(dqn.update), jax.jit(dqn.init)(KEY)
+    numbers, targets = [], [bias(state.knowledge.target)]
+    for _ in range(5):
+        state, _ = update(state)
+        numbers.append(int(state.knowledge.gradient_steps))
+        targets.append(bias(state.knowledge.target))
+    assert numbers == [0, 3, 6, 9, 12]
+    is_copied = [bool((before != after).any()) for before, after in itertools.pairwise(targets)]
+    assert is_copied == [False, False, True, False, True]  # at the gradient steps 5 and 10
+    assert (bias(state.knowledge.network) != targets[-1]).any()
+
+
+def test_equal_keys_give_equal_agents() -> None:
+    dqn = learner(Counter(), min_replay_size=4)
+    update = jax.jit(lambda key: dqn.update(dqn.init(key))[0].agent)
+    first, again, other = (bias(update(key)) for key in (KEY, KEY, jax.random.key(1)))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_a_dict_of_observations_is_flattened() -> None:
+    dqn = learner(Deck())
+    state = jax.jit(dqn.init)(KEY)
+    actions = jax.jit(jax.vmap(lambda obs: dqn.act(state.agent, (), obs, KEY)[0]))(state.obs)
+    assert dqn.env.action_space().contains(actions[0])
+
+
+@pytest.mark.parametrize(
+    ("env", "settings", "message"),
+    [
+        (Spring(), {}, "Q-learning needs actions of a Discrete, Spring has Box"),
+        (Counter(), {"num_envs": 5}, "num_envs must divide replay_capacity = 16, got 5"),
+        (Counter(), {"min_replay_size": 17}, "min_replay_size must be at most replay_capacity = 16, got 17"),
+    ],
+)
+def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        learner(env, **settings)
+
+
+def test_it_learns() -> None:
+    """Counting in all three steps earns 1.5; at random it is half of that."""
+    env = Counter()
+    params = env.default_params.replace(max_steps_in_episode=3)
+    dqn = learner(env, params, replay_capacity=1024, batch_size=32, learning_rate=0.01, discount=0.9)
+    assert returns(dqn, KEY, 600)[-1] > 1.4
+
+
+@pytest.mark.slow
+def test_catch_is_solved() -> None:
+    env, params = envcore.make("Catch-bsuite")
+    assert returns(DQN(env, params, DQNConfig()), KEY, 20_000)[-1] >= 0.8
