@@ -10,6 +10,7 @@
 
 # %%
 import functools
+from typing import Any
 
 import envcore
 import jax
@@ -43,8 +44,8 @@ def episode_return(policy, key):
 
     def step(carry, key):
         obs, state, running = carry
-        action = network.apply(policy, obs).argmax()
-        obs, state, reward, done, _ = env.step(key, state, action, params)
+        preferences: Any = network.apply(policy, obs)
+        obs, state, reward, done, _ = env.step(key, state, preferences.argmax(), params)
         return (obs, state, running & ~done), jnp.where(running, reward, 0.0)
 
     return jax.lax.scan(step, (obs, state, jnp.array(True)), jax.random.split(key_steps, 500))[1].sum()
