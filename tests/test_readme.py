@@ -46,6 +46,7 @@ def test_python_blocks_run_in_order(
     assert "(200, 2048)" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "folder", sorted(str(path.parent.relative_to(ROOT)) for path in ROOT.glob("*/*/pyproject.toml"))
 )

@@ -148,6 +148,7 @@ def test_reset_continues_from_given_statistics() -> None:
     assert state.observation_statistics.count > trained.count > 16 * 300
 
 
+@pytest.mark.slow
 def test_frozen_observations_are_normalized_by_what_was_given() -> None:
     trained = play(NormalizeObservation(Batched(Far(), 16)))[0].observation_statistics
     trained = pickle.loads(pickle.dumps(jax.tree.map(np.asarray, trained)))
@@ -245,6 +246,7 @@ def test_statistics_of_a_wrong_shape_are_refused() -> None:
         env.reset(KEY, env.default_params.replace(observation_statistics=state.observation_statistics))
 
 
+@pytest.mark.slow
 def test_pooled_statistics_are_those_of_all_copies() -> None:
     env = Batched(Batched(NormalizeObservation(Spring()), 4), 4)
     pooled = play(env)[0].observation_statistics.pooled()

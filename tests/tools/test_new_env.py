@@ -88,6 +88,7 @@ def test_it_adds_rows_in_order_and_keeps_the_rest(suite):
     assert python("-c", ids, suite=suite).stdout.strip() == str(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -38,7 +38,11 @@ def test_the_toys_keep_every_rule(case: Case) -> None:
     case()
 
 
-@pytest.mark.parametrize(("name", "env"), [*BROKEN.items(), *ALSO_BROKEN], ids=lambda each: getattr(each, "name", each))
+@pytest.mark.parametrize(
+    ("name", "env"),
+    [*BROKEN.items(), *(pytest.param(*each, marks=pytest.mark.slow) for each in ALSO_BROKEN)],
+    ids=lambda each: getattr(each, "name", each),
+)
 def test_a_broken_environment_breaks_its_rule(name: str, env: Environment[Any, Any]) -> None:
     (case,) = cases(env, name)
     with pytest.raises(ConformanceError, match=f"^{env.name} breaks the rule '{name}'. .+"):
@@ -58,7 +62,10 @@ def test_every_rule_is_one_paragraph() -> None:
 
 @pytest.mark.parametrize(
     "env",
-    [LogWrapper(Batched(toy.Counter(), 3)), NoAutoReset(FrameStack(StickyAction(toy.Counter()), 2))],
+    [
+        pytest.param(LogWrapper(Batched(toy.Counter(), 3)), marks=pytest.mark.slow),
+        NoAutoReset(FrameStack(StickyAction(toy.Counter()), 2)),
+    ],
     ids=["batched", "without-auto-reset"],
 )
 def test_wrapped_environments_conform(env: Any) -> None:
@@ -67,6 +74,7 @@ def test_wrapped_environments_conform(env: Any) -> None:
     assert "new_episode" in {result.rule for result in results if result.skipped}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vmap_equals_loop", "batched_params"])
 def test_vmap_over_params_and_vmap_of_the_rest_are_told_apart(name: str) -> None:
     others = [*BROKEN.items(), *ALSO_BROKEN]

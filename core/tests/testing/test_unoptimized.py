@@ -10,7 +10,8 @@ import pytest
 LEVEL = "--xla_backend_optimization_level=0"
 
 
-@pytest.mark.parametrize("workers", ["-n0", pytest.param("-n1", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["-n0", "-n1"])
 @pytest.mark.parametrize("chosen", [True, False])
 def test_a_session_with_and_without_it(workers: str, chosen: bool, tmp_path: Path) -> None:
     """Without it: loaded by the project's settings, and disabled on the command line."""

@@ -41,6 +41,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_run_writes_the_logs_of_what_is_asked_for(results: Path) -> None:
     for name in ("random", "first"):
         ids = set(load_results(results / name)["bsuite_id"])
@@ -48,6 +49,7 @@ def test_run_writes_the_logs_of_what_is_asked_for(results: Path) -> None:
         assert score(load_results(results / name))["finished"].all()
 
 
+@pytest.mark.slow
 def test_score_prints_what_the_analysis_computes(run: Run, results: Path) -> None:
     code, out, err = run("bsuite", "score", str(results / "random"))
     assert (code, err) == (0, "")
@@ -60,6 +62,7 @@ def test_score_prints_what_the_analysis_computes(run: Run, results: Path) -> Non
     assert "unfinished" not in out
 
 
+@pytest.mark.slow
 def test_radar_draws_one_agent_or_several(run: Run, results: Path, tmp_path: Path) -> None:
     code, out, err = run("bsuite", "radar", str(results / "random"))
     assert (code, err) == (0, "")
@@ -93,6 +96,7 @@ def test_errors_are_one_line(run: Run, tmp_path: Path, args: tuple[str, ...], me
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_radar_plot_of_an_unknown_format(run: Run, results: Path, tmp_path: Path) -> None:
     code, _, err = run("bsuite", "radar", str(results / "random"), "--out", str(tmp_path / "a.txt"))
     assert code == 1

@@ -61,7 +61,14 @@ def rewards(env: Any, params: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize(
-    "env_id", ["bandit_noise/7", "cartpole_swingup/7", "deep_sea/1", "discounting_chain/3", "memory_len/9"]
+    "env_id",
+    [
+        "bandit_noise/7",
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in ("cartpole_swingup/7", "deep_sea/1", "discounting_chain/3", "memory_len/9")
+        ),
+    ],
 )
 def test_shared_program_with_its_params_is_the_environment(env_id: str) -> None:
     env, params = envcore.make(f"bsuite/{env_id}")

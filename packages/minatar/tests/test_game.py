@@ -116,6 +116,7 @@ def fields_of(state: Any) -> list[str]:
     return [*type(state).bit_fields, *views]
 
 
+@pytest.mark.slow
 def test_what_is_read_can_be_replaced(env_id: str) -> None:
     """In a batch, and under `vmap`: nothing changes, in the fields or in what is seen."""
     env = make(env_id)

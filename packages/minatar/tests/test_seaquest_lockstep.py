@@ -93,7 +93,7 @@ def recorded_draws(recording: golden.Recording) -> SeaquestDraws:
     )
 
 
-@pytest.mark.parametrize("ramping", [True, False])
+@pytest.mark.parametrize("ramping", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_every_recorded_step(ramping: bool) -> None:
     check(lockstep.recorded("seaquest", recorded_draws), ramping)
 

@@ -149,8 +149,8 @@ def play(env: MetaMaze, params: Any, num_envs: int, num_steps: int) -> dict[str,
     ("env", "normalize_time", "limit"),
     [
         (MetaMaze(), True, 200),
-        (MetaMaze(rules="original"), False, 200),
-        (MetaMaze(maze_size=5, rf_size=11), False, 70),
+        pytest.param(MetaMaze(rules="original"), False, 200, marks=pytest.mark.slow),
+        pytest.param(MetaMaze(maze_size=5, rf_size=11), False, 70, marks=pytest.mark.slow),
     ],
 )
 def test_whole_games(env: MetaMaze, normalize_time: bool, limit: int) -> None:

@@ -131,10 +131,18 @@ def play(env: PointRobot, params: Any, num_steps: int, key: jax.Array) -> Any:
     ("env", "changes"),
     [
         (GYMNAX, {}),
-        (GYMNAX, {"dense_reward": True, "normalize_time": False, "circle_radius": 1.5, "max_force": 0.2}),
+        pytest.param(
+            GYMNAX,
+            {"dense_reward": True, "normalize_time": False, "circle_radius": 1.5, "max_force": 0.2},
+            marks=pytest.mark.slow,
+        ),
         (PointRobot(fixed_goal=True), {"center_init": True, "goal_radius": 0.3, "goal": np.array([0.41, -0.93])}),
-        (ORIGINAL, {}),
-        (PointRobot("original", fixed_goal=True), {"dense_reward": True, "center_init": True}),
+        pytest.param(ORIGINAL, {}, marks=pytest.mark.slow),
+        pytest.param(
+            PointRobot("original", fixed_goal=True),
+            {"dense_reward": True, "center_init": True},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_whole_episodes_in_lockstep(env: PointRobot, changes: dict[str, Any]) -> None:

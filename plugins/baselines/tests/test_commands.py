@@ -112,14 +112,14 @@ def test_a_folder_that_cannot_be_used(run: Run, tmp_path: Path) -> None:
 def test_a_run_that_is_killed_again_and_again_ends_like_a_whole_one(tmp_path: Path) -> None:
     """By SIGKILL: as soon as there is a folder, and then at random moments, some of which may be after the end."""
     program = Path(sys.executable).with_name("envcore")
-    settings = ["--setting", "total_steps=100000", "--setting", "hidden=[16]", "--setting", "epochs=1"]
+    settings = ["--setting", "total_steps=50000", "--setting", "hidden=[16]", "--setting", "epochs=1"]
     train = [program, "train", "ppo", "CartPole-v1", "--seeds", "2", *settings, "--out"]
     started = time.monotonic()
     subprocess.run([*train, tmp_path / "whole"], check=True, capture_output=True)
     seconds = time.monotonic() - started
 
     out, rng = tmp_path / "killed", random.Random(0)
-    for attempt in range(4):
+    for attempt in range(3):
         process = subprocess.Popen([*train, out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if attempt == 0:
             while not (out / "run.json").exists():

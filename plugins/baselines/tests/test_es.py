@@ -180,5 +180,5 @@ def test_what_only_memory_can_tell_is_learnt() -> None:
 @pytest.mark.slow
 def test_continuous_mountain_car_is_solved() -> None:
     env, params = envcore.make("MountainCarContinuous-v0")
-    es = ES(env, params, ESConfig(total_steps=5_000_000, final_std=1e-3))
-    assert (train(es, [0, 1, 2])[0][:, -1] > 90).all()
+    es = ES(env, params, ESConfig())
+    assert (train(es, [0, 1])[0][:, -1] > 90).all()

@@ -149,6 +149,7 @@ def mean_returns(ppo: PPO, seeds: int) -> np.ndarray:
     return returns / episodes
 
 
+@pytest.mark.slow
 def test_discrete_actions_are_learnt() -> None:
     """Counting in all three steps earns 1.5; at random it is half of that."""
     env = Counter()
@@ -190,4 +191,4 @@ def test_what_only_memory_can_tell_is_learnt() -> None:
 def test_cartpole_is_solved() -> None:
     env, params = envcore.make("CartPole-v1")
     config = PPOConfig(total_steps=300_000, learning_rate=1e-3)
-    assert (mean_returns(PPO(env, params, config), 3)[:, -1] >= 475).all()
+    assert (mean_returns(PPO(env, params, config), 1)[:, -1] >= 475).all()

@@ -7,6 +7,7 @@ from ctrl_c import ends, envcore, interrupt, interrupt_at_any_moment
 from terminal import Terminal
 
 
+@pytest.mark.slow
 def test_no_partial_picture_is_left(tmp_path):
     slow = """
         import time

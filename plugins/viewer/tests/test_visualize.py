@@ -153,6 +153,7 @@ BATCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", BATCHES.values(), ids=BATCHES)
 def test_a_batch_is_a_mosaic(env: Any) -> None:
     steps = collected(env)

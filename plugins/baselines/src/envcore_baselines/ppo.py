@@ -209,6 +209,10 @@ class Step(NamedTuple):
 class PPO:
     """Learns in one environment.
 
+    `init`, `update` and `act` serve training, where the algorithm steps its environments. Where something else steps
+    them, as bsuite's runner does, call `start` once, then `choose` before and `complete` after every step, and `learn`
+    after every `rollout_steps` steps.
+
     Args:
       env: the environment, one that observes a `Box`, `Discrete` or a collection of them, and takes actions of a
         `Discrete` or a float `Box`.
@@ -260,6 +264,10 @@ class PPO:
         """The state before the first update."""
         key, key_env, key_network = jax.random.split(key, 3)
         obs, env_state = self._batch.reset(key_env, self._params)
+        return self.start(key, key_network, obs, env_state)
+
+    def start(self, key: jax.Array, key_network: jax.Array, obs: jax.Array, env_state: Any = None) -> PPOState:
+        """The state before the first update, with the first observations of `num_envs` environments."""
         statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(obs.shape[1:]))
         memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (len(obs), *x.shape)), self.start_memory())
         start = jnp.ones(len(obs), jnp.bool_)
@@ -281,29 +289,47 @@ class PPO:
         """Collects a rollout and learns from it; returns the totals of the episodes that ended in it."""
         memory = state.memory
         state, (steps, totals) = jax.lax.scan(self._step, state, length=self.config.rollout_steps)
+        return self.learn(state, memory, steps), jax.tree.map(lambda x: x.sum(0), totals)
+
+    def choose(self, state: PPOState, key: jax.Array) -> tuple[jax.Array, Step, Any]:
+        """What the agent does for `state.obs`.
+
+        Returns:
+          The actions for the environments; the steps, of which `complete` fills in the rest; the memory after them.
+        """
+        outputs, value, memory = self._apply(state.agent, state.memory, state.obs[None], state.start[None])
+        action = self._distribution.sample(outputs[0], key)
+        log_prob = self._distribution.log_prob(outputs[0], action)
+        step = Step(state.obs, state.start, action, log_prob, value[0], jnp.zeros_like(value[0]), state.start)
+        return self._distribution.to_env(action), step, memory
+
+    def complete(
+        self, agent: Agent, step: Step, memory: Any, reward: jax.Array, done: jax.Array, info: dict[str, Any]
+    ) -> Step:
+        """The steps with what the environments returned; `memory` is that after them."""
+        if self._has_time_limit:
+            goes_on = jnp.zeros((1, *done.shape), jnp.bool_)
+            _, final_value, _ = self._apply(agent, memory, info["final_obs"][None], goes_on)
+            is_cut = info["truncated"] & ~info["terminated"]
+            reward = reward + self.config.discount * jnp.where(is_cut, final_value[0], 0)
+        return step._replace(reward=reward, done=done)
+
+    def learn(self, state: PPOState, memory: Any, steps: Step) -> PPOState:
+        """Learns from a rollout, (rollout_steps, num_envs), after which the state is `state`; before it, `memory`."""
         _, last_value, _ = self._apply(state.agent, state.memory, state.obs[None], state.start[None])
         advantages = self._advantages(steps, last_value[0])
-        state = self._learn(state, memory, (steps, advantages, advantages + steps.value))
+        state = self._take_epochs(state, memory, (steps, advantages, advantages + steps.value))
         if self.config.normalize_observations:
             included = jnp.ones(steps.done.shape, jnp.bool_)
             statistics = state.agent.statistics.update(steps.obs, included)
             state = state._replace(agent=state.agent._replace(statistics=statistics))
-        return state, jax.tree.map(lambda x: x.sum(0), totals)
+        return state
 
     def _step(self, state: PPOState, _: Any) -> tuple[PPOState, tuple[Step, EpisodeTotals]]:
         key, key_action, key_step = jax.random.split(state.key, 3)
-        outputs, value, memory = self._apply(state.agent, state.memory, state.obs[None], state.start[None])
-        outputs, value = outputs[0], value[0]
-        action = self._distribution.sample(outputs, key_action)
-        log_prob = self._distribution.log_prob(outputs, action)
-        to_env = self._distribution.to_env(action)
-        obs, env_state, reward, done, info = self._batch.step(key_step, state.env_state, to_env, self._params)
-        if self._has_time_limit:
-            goes_on = jnp.zeros((1, *done.shape), jnp.bool_)
-            _, final_value, _ = self._apply(state.agent, memory, info["final_obs"][None], goes_on)
-            is_cut = info["truncated"] & ~info["terminated"]
-            reward = reward + self.config.discount * jnp.where(is_cut, final_value[0], 0)
-        step = Step(state.obs, state.start, action, log_prob, value, reward, done)
+        action, step, memory = self.choose(state, key_action)
+        obs, env_state, reward, done, info = self._batch.step(key_step, state.env_state, action, self._params)
+        step = self.complete(state.agent, step, memory, reward, done, info)
         state = state._replace(env_state=env_state, obs=obs, start=done, memory=memory, key=key)
         return state, (step, EpisodeTotals.of(info))
 
@@ -319,7 +345,7 @@ class PPO:
 
         return jax.lax.scan(body, (jnp.zeros_like(last_value), last_value), steps, reverse=True)[1]
 
-    def _learn(self, state: PPOState, memory: Any, batch: Any) -> PPOState:
+    def _take_epochs(self, state: PPOState, memory: Any, batch: Any) -> PPOState:
         """Takes the gradient steps of all epochs; `memory` is that before the rollout."""
         if not self.config.memory:  # steps do not depend on each other: each is a rollout of its own
             batch = jax.tree.map(lambda x: x.reshape(1, self._rows, *x.shape[2:]), batch)
