@@ -11,7 +11,7 @@ from envcore_bsuite.agents import Agent
 
 
 def periodic_agent(env: Any, record: Callable[[Any], None] | None = None) -> Agent:
-    """Adds up rewards in a buffer of seven; what it has learnt, their sum, shifts its random actions.
+    """Adds up rewards in a buffer of seven; what it has learned, their sum, shifts its random actions.
 
     Args:
       env: has discrete actions.
@@ -19,18 +19,18 @@ def periodic_agent(env: Any, record: Callable[[Any], None] | None = None) -> Age
     """
 
     def act(state: dict[str, Any], obs: Any, key: jax.Array) -> tuple[jax.Array, dict[str, Any]]:
-        shift = jnp.abs(10 * state["learnt"]).astype(jnp.int32)
+        shift = jnp.abs(10 * state["learned"]).astype(jnp.int32)
         return (env.action_space().sample(key) + shift) % env.action_space().n, state
 
     def update(state: dict[str, Any], transition: Any, key: jax.Array) -> dict[str, Any]:
         step = transition.info["step"]
         rewards = state["rewards"].at[step % 7].set(transition.reward)
 
-        def learn(learnt: jax.Array) -> jax.Array:
+        def learn(learned: jax.Array) -> jax.Array:
             if record is not None:
                 jax.debug.callback(record, step)
-            return learnt + rewards.sum()
+            return learned + rewards.sum()
 
-        return {"rewards": rewards, "learnt": jax.lax.cond(step % 7 == 6, learn, lambda x: x, state["learnt"])}
+        return {"rewards": rewards, "learned": jax.lax.cond(step % 7 == 6, learn, lambda x: x, state["learned"])}
 
-    return Agent(lambda key: {"rewards": jnp.zeros(7), "learnt": jnp.float32(0)}, act, update)
+    return Agent(lambda key: {"rewards": jnp.zeros(7), "learned": jnp.float32(0)}, act, update)

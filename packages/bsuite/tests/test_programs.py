@@ -83,7 +83,7 @@ def test_only_one_branch_is_executed_if_it_depends_on_the_number_of_the_step() -
     progress, _ = program.advance(progress, nothing, 8)
     jax.effects_barrier()
     assert set(steps) == {6, 13}  # with a batched predicate, every step
-    np.testing.assert_allclose(progress.agent_state["learnt"], progress.total_return, rtol=1e-6)
+    np.testing.assert_allclose(progress.agent_state["learned"], progress.total_return, rtol=1e-6)
     assert (sums > 0).all()
 
 

@@ -47,16 +47,16 @@ def batch(done: Any) -> tuple[Transition, jax.Array]:
     return Transition(obs, jnp.array([0, 1, 0, 1]), jnp.ones(4), 1.0 - done, obs[::-1]), done
 
 
-def test_values_are_the_learnt_ones_and_the_priors(small: BootstrappedDQN, knowledge: EnsembleKnowledge) -> None:
+def test_values_are_the_learned_ones_and_the_priors(small: BootstrappedDQN, knowledge: EnsembleKnowledge) -> None:
     obs = jnp.eye(4)
-    learnt, prior = ([*jax.tree.leaves(jax.tree.map(lambda x: x[1], tree))] for tree in knowledge.agent)
+    learned, prior = ([*jax.tree.leaves(jax.tree.map(lambda x: x[1], tree))] for tree in knowledge.agent)
 
     def network(leaves: Any) -> np.ndarray:
         bias, kernel, last_bias, last_kernel = map(np.asarray, leaves)
         return np.maximum(obs @ kernel + bias, 0) @ last_kernel + last_bias
 
     values = jax.jit(small._values)(knowledge.agent, obs)[1]
-    np.testing.assert_allclose(values, network(learnt) + 2 * network(prior), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(values, network(learned) + 2 * network(prior), rtol=1e-5, atol=1e-6)
     transitions, done = batch([False] * 4)
     stored = jax.jit(small.record)(knowledge, transitions, done, jnp.int32(0), KEY).replay
     np.testing.assert_allclose(stored.prior[:4, 1], 2 * network(prior), rtol=1e-5, atol=1e-6)

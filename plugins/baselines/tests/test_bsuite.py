@@ -1,4 +1,4 @@
-"""Agents for bsuite's runner: bsuite's settings, and what they have stored and learnt after some steps."""
+"""Agents for bsuite's runner: bsuite's settings, and what they have stored and learned after some steps."""
 
 from __future__ import annotations
 

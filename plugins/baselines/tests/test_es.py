@@ -134,7 +134,7 @@ def train(es: ES, seeds: list[int]) -> tuple[np.ndarray, Any]:
 # The last generation has no spread, so that its mean return is that of the agent.
 
 
-def test_discrete_actions_are_learnt() -> None:
+def test_discrete_actions_are_learned() -> None:
     """Counting in all three steps earns 1.5; nobody who waits once can."""
     env, size = Counter(), 12
     params = env.default_params.replace(max_steps_in_episode=3)
@@ -144,7 +144,7 @@ def test_discrete_actions_are_learnt() -> None:
     np.testing.assert_array_equal(found[:, -1], [1.5, 1.5])
 
 
-def test_continuous_actions_are_learnt_and_a_seed_decides_everything() -> None:
+def test_continuous_actions_are_learned_and_a_seed_decides_everything() -> None:
     """The mass runs away, unless it is pushed back: the cost must fall by two thirds."""
     env = Spring()
     params = env.default_params.replace(stiffness=-1.0, noise=0.0, start=0.5)
@@ -165,7 +165,7 @@ class Dark(Counter):
         return jnp.zeros(self.goal + 1)
 
 
-def test_what_only_memory_can_tell_is_learnt() -> None:
+def test_what_only_memory_can_tell_is_learned() -> None:
     """Without a memory, one of the two actions is wrong."""
     params = Dark().default_params.replace(max_steps_in_episode=2)
     es = learner(Dark(), params, total_steps=30 * 64 * 4, population_size=64, memory=4, final_std=1e-3)

@@ -42,10 +42,10 @@ def read_notebook(name: str) -> Any:
     return nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
 
 
-def execute(notebook: Any, checks: str) -> None:
-    """Runs the cells in a kernel, and then `checks`, which sees their names."""
+def execute(notebook: Any, checks: str, folder: Path = EXAMPLES) -> None:
+    """Runs the cells in a kernel, in the folder, and then `checks`, which sees their names."""
     notebook.cells.append(nbformat.v4.new_code_cell(checks))
-    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -158,7 +158,7 @@ assert (lstm > feed_forward + 50).all()
 
 
 @pytest.mark.slow
-def test_meta_rl_beats_thompson_sampling() -> None:
+def test_meta_rl_beats_thompson_sampling(tmp_path: Path) -> None:
     notebook = read_notebook("meta_rl")
     size = "NUM_UPDATES = 800"
     (cell,) = [cell for cell in notebook.cells if size in cell.source]
@@ -166,17 +166,14 @@ def test_meta_rl_beats_thompson_sampling() -> None:
     execute(
         notebook,
         """
-from pathlib import Path
-
 assert training_regret[-10:].mean() < 0.3 * training_regret[:10].mean()
 final = {name: regret[-1].mean() for name, regret in regrets.items()}
 assert 5.5 < final["UCB1"] < 6.5 and 2.6 < final["Thompson sampling"] < 3.0
 assert final["LSTM, trained by A2C"] < final["Thompson sampling"]
-picture = Path("meta_rl.png")
-assert picture.stat().st_size > 10_000
-picture.unlink()
 """,
+        tmp_path,
     )
+    assert (tmp_path / "meta_rl.png").stat().st_size > 10_000
 
 
 @pytest.mark.slow

@@ -150,7 +150,7 @@ def mean_returns(ppo: PPO, seeds: int) -> np.ndarray:
 
 
 @pytest.mark.slow
-def test_discrete_actions_are_learnt() -> None:
+def test_discrete_actions_are_learned() -> None:
     """Counting in all three steps earns 1.5; at random it is half of that."""
     env = Counter()
     params = env.default_params.replace(max_steps_in_episode=3)
@@ -159,7 +159,7 @@ def test_discrete_actions_are_learnt() -> None:
 
 
 @pytest.mark.slow
-def test_continuous_actions_are_learnt() -> None:
+def test_continuous_actions_are_learned() -> None:
     """The mass runs away, unless it is pushed back. Returns are negative: the cost must fall by a third."""
     env = Spring()
     params = env.default_params.replace(stiffness=-1.0, noise=0.0, start=0.5)
@@ -179,7 +179,7 @@ class Dark(Counter):
         return jnp.zeros(self.goal + 1)
 
 
-def test_what_only_memory_can_tell_is_learnt() -> None:
+def test_what_only_memory_can_tell_is_learned() -> None:
     """Without a memory nothing is better than to wait, which earns 0."""
     env = Dark()
     params = env.default_params.replace(max_steps_in_episode=3)

@@ -61,7 +61,7 @@ class Stored(NamedTuple):
 
 
 class EnsembleKnowledge(NamedTuple):
-    """What an agent has learnt, and what it stores to learn from.
+    """What an agent has learned, and what it stores to learn from.
 
     Attributes:
       network, target, optimizer: as in `dqn.Knowledge`, but of all members, (members, ...).
@@ -142,19 +142,19 @@ class BootstrappedDQN(DQN):
     def _loss(self, network: Any, knowledge: EnsembleKnowledge, batch: Stored) -> jax.Array:
         """The sum of the members' mean squared errors, so that none of them affects another one's gradient."""
         transition = batch.transition
-        values = self._learnt_values(network, transition.obs) + batch.prior.swapaxes(0, 1)
-        next_values = self._learnt_values(knowledge.target, transition.next_obs) + batch.next_prior.swapaxes(0, 1)
+        values = self._learned_values(network, transition.obs) + batch.prior.swapaxes(0, 1)
+        next_values = self._learned_values(knowledge.target, transition.next_obs) + batch.next_prior.swapaxes(0, 1)
         errors = jax.vmap(self._errors, (0, 0, None))(values, next_values, transition)
         return jnp.where(batch.mask.T, errors**2, 0).mean(1).sum()
 
     def _values(self, agent: Any, obs: jax.Array) -> jax.Array:
         """The values of all members for observations (N, *shape), float32 (members, N, actions)."""
         networks, priors = agent
-        return self._learnt_values(networks, obs) + self._prior_values(priors, obs)
+        return self._learned_values(networks, obs) + self._prior_values(priors, obs)
 
-    def _learnt_values(self, networks: Any, obs: jax.Array) -> jax.Array:
+    def _learned_values(self, networks: Any, obs: jax.Array) -> jax.Array:
         values: Any = jax.vmap(self._network.apply, (0, None))(networks, obs)
         return values
 
     def _prior_values(self, priors: Any, obs: jax.Array) -> jax.Array:
-        return self.config.prior_scale * self._learnt_values(priors, obs)
+        return self.config.prior_scale * self._learned_values(priors, obs)

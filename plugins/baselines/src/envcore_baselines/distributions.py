@@ -43,7 +43,7 @@ class Categorical(NamedTuple):
 class Gaussian(NamedTuple):
     """Independent normal distributions of continuous actions: outputs are means and logarithms of deviations.
 
-    The deviations are learnt, but do not depend on the observation.
+    The deviations are learned, but do not depend on the observation.
     Actions are clipped to [-1, 1] and mapped to the bounds of the environment, or used as they are without bounds.
     """
 

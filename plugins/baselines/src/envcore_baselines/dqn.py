@@ -103,7 +103,7 @@ class Transition(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """What an agent has learnt, and what it stores to learn from.
+    """What an agent has learned, and what it stores to learn from.
 
     Attributes:
       network: the parameters of `Network`.
