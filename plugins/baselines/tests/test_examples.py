@@ -42,6 +42,16 @@ def read_notebook(name: str) -> Any:
     return nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
 
 
+def shortened(name: str, **sizes: tuple[int, int]) -> Any:
+    """A notebook with other values of its constants, by name: the value that it has, and the one to run it with."""
+    notebook = read_notebook(name)
+    for constant, (size, smaller) in sizes.items():
+        line = f"{constant} = {size}"
+        (cell,) = [cell for cell in notebook.cells if line in cell.source]
+        cell.source = cell.source.replace(line, f"{constant} = {smaller}")
+    return notebook
+
+
 def execute(notebook: Any, checks: str, folder: Path = EXAMPLES) -> None:
     """Runs the cells in a kernel, in the folder, and then `checks`, which sees their names."""
     notebook.cells.append(nbformat.v4.new_code_cell(checks))
@@ -122,12 +132,8 @@ assert -121 < pumped_returns.mean() < -118
 
 @pytest.mark.slow
 def test_anakin_learns() -> None:
-    notebook = read_notebook("anakin")
-    size = "SPACE_INVADERS_ITERATIONS = 200"
-    (cell,) = [cell for cell in notebook.cells if size in cell.source]
-    cell.source = cell.source.replace(size, "SPACE_INVADERS_ITERATIONS = 3")
     execute(
-        notebook,
+        shortened("anakin", SPACE_INVADERS_ITERATIONS=(200, 3)),
         """
 import numpy as np
 
@@ -140,12 +146,8 @@ assert all(np.isfinite(invaders_returns)) and len(invaders_returns) == 5
 
 @pytest.mark.slow
 def test_evolution() -> None:
-    notebook = read_notebook("evolution")
-    size = "CONTROLLER_GENERATIONS = 50"
-    (cell,) = [cell for cell in notebook.cells if size in cell.source]
-    cell.source = cell.source.replace(size, "CONTROLLER_GENERATIONS = 20")
     execute(
-        notebook,
+        shortened("evolution", CONTROLLER_GENERATIONS=(50, 20)),
         """
 assert cartpole_curve[0] < 50 and cartpole_curve[-1] > 200
 assert cartpole_returns.shape == (200,) and cartpole_returns.mean() >= 475
@@ -159,12 +161,8 @@ assert (lstm > feed_forward + 50).all()
 
 @pytest.mark.slow
 def test_meta_rl_beats_thompson_sampling(tmp_path: Path) -> None:
-    notebook = read_notebook("meta_rl")
-    size = "NUM_UPDATES = 800"
-    (cell,) = [cell for cell in notebook.cells if size in cell.source]
-    cell.source = cell.source.replace(size, "NUM_UPDATES = 400").replace("NUM_ENVS = 128", "NUM_ENVS = 64")
     execute(
-        notebook,
+        shortened("meta_rl", NUM_UPDATES=(800, 400), NUM_ENVS=(128, 64)),
         """
 assert training_regret[-10:].mean() < 0.3 * training_regret[:10].mean()
 final = {name: regret[-1].mean() for name, regret in regrets.items()}

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 import pytest
 from envcore_baselines import training
+from envcore_baselines.commands import training_bytes
 from envcore_baselines.errors import RunError
 from envcore_baselines.ppo import PPO, PPOConfig
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, Run, Training
@@ -94,7 +95,7 @@ def test_the_bytes_of_an_agent_are_those_of_its_compiled_training(learner: PPO) 
         found = jax.jit(each.update).lower(state).compile().memory_analysis()
         assert found
         measured = found.argument_size_in_bytes + found.output_size_in_bytes + found.temp_size_in_bytes
-        assert 0.5 < training.training_bytes(each) / measured < 2
+        assert 0.5 < training_bytes(each) / measured < 2
 
 
 class TestTraining:

@@ -77,7 +77,7 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from envcore_baselines.checkpoint import replace
-    from envcore_baselines.training import CURVE_PNG, Run, Training, training_bytes
+    from envcore_baselines.training import CURVE_PNG, Run, Training
 
     env, params = choice.make()
     learner = algorithms.learner(name, env, params, config)
@@ -138,6 +138,17 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
     if run.num_seeds > 1:
         table.add_row("all", f"{np.mean(means):.4g}", f"{np.std(means):.4g}")
     Console().print(table)
+
+
+def training_bytes(learner: Any) -> int:
+    """About how many bytes the training of one agent takes: its state and what an update stores, each twice."""
+    import jax
+    from envcore_cli.memory import tree_bytes
+
+    state = jax.eval_shape(learner.init, jax.eval_shape(lambda: jax.random.key(0)))
+    operations = jax.make_jaxpr(learner.update)(state).eqns
+    largest = max(tree_bytes([each.aval for each in operation.outvars]) for operation in operations)
+    return 2 * (tree_bytes(state) + largest)
 
 
 def _keys(seed: int, num_seeds: int) -> Any:

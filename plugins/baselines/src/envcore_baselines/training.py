@@ -159,18 +159,6 @@ class Training:
         self._saved = time.monotonic()
 
 
-def training_bytes(learner: Learner) -> int:
-    """About how many bytes the training of one agent takes: its state and what an update stores, each twice."""
-    state = jax.eval_shape(learner.init, jax.eval_shape(lambda: jax.random.key(0)))
-    operations = jax.make_jaxpr(learner.update)(state).eqns
-    largest = max(sum(_bytes(each.aval) for each in operation.outvars) for operation in operations)
-    return 2 * (sum(map(_bytes, jax.tree.leaves(state))) + largest)
-
-
-def _bytes(array: Any) -> int:
-    return array.size * getattr(array.dtype, "itemsize", 16)  # of a random key, at most
-
-
 @functools.partial(jax.jit, static_argnums=0)
 def _start(learner: Learner, keys: jax.Array) -> Any:
     return jax.vmap(learner.init)(keys)
