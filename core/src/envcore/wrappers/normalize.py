@@ -71,6 +71,12 @@ class RunningStatistics:
         squares = ((values - jnp.broadcast_to(mean, values.shape)) ** 2 * weights).sum(axes)
         return self._joined(mean, squares, count)
 
+    def normalized(self, values: jax.Array, epsilon: float = 1e-8) -> jax.Array:
+        """The values, shape (*batch, *shape), shifted and scaled to mean 0 and variance 1: float32."""
+        values = values.astype(jnp.float32)
+        mean, var = (jnp.broadcast_to(each, values.shape) for each in (self.mean, self.var))
+        return (values - mean) / jnp.sqrt(var + np.float32(epsilon))
+
     def pooled(self) -> RunningStatistics:
         """Joins the statistics of a batch into one set, whose fields have leading batch axes.
 
@@ -175,10 +181,7 @@ class NormalizeObservation(ParamsWrapper):
         return self._observed(env_state, state.observation_statistics, done, params)
 
     def observe(self, state: NormalizeObservationState, params: Any) -> jax.Array:
-        obs = super().observe(state.env_state, params).astype(jnp.float32)
-        mean = jnp.broadcast_to(state.observation_statistics.mean, obs.shape)
-        var = jnp.broadcast_to(state.observation_statistics.var, obs.shape)
-        return (obs - mean) / jnp.sqrt(var + np.float32(self.epsilon))
+        return state.observation_statistics.normalized(super().observe(state.env_state, params), self.epsilon)
 
     def _observed(self, env_state: Any, statistics: Any, included: jax.Array, params: Any) -> NormalizeObservationState:
         if not self.frozen:

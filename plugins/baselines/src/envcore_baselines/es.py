@@ -235,8 +235,7 @@ class ES:
         """The actions for a batch of observations, and the memory after them."""
         obs = obs.astype(jnp.float32)
         if self.config.normalize_observations:
-            obs = (obs - agent.statistics.mean[None]) / jnp.sqrt(agent.statistics.var[None] + 1e-8)
-            obs = jnp.clip(obs, -10, 10)
+            obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         outputs, memory = self._policy.apply(agent.policy, memory, obs)  # type: ignore[misc]
         is_discrete = isinstance(self._distribution, Categorical)
         return self._distribution.to_env(outputs.argmax(-1) if is_discrete else outputs), memory

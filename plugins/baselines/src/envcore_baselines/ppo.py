@@ -384,8 +384,7 @@ class PPO:
         """Outputs, values and memory; see `Network`."""
         obs = obs.astype(jnp.float32)
         if self.config.normalize_observations:
-            obs = (obs - agent.statistics.mean[None, None]) / jnp.sqrt(agent.statistics.var[None, None] + 1e-8)
-            obs = jnp.clip(obs, -10, 10)
+            obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         outputs: Any = self._network.apply(agent.network, memory, obs, start)
         return outputs
 
