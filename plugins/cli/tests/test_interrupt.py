@@ -220,7 +220,7 @@ def test_a_rollout_reports_its_results_so_far():
 
 
 COMMANDS = {
-    "rollout": (("--steps", "20000", "--gif", "{tmp}/a.gif"), 12),
+    "rollout": (("--steps", "1000", "--gif", "{tmp}/a.gif"), 8),
     "check": ((), 6),
     "info": ((), 4),
     "list": ((), 4),

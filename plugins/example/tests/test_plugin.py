@@ -15,7 +15,7 @@ def test_the_installed_suite_is_announced() -> None:
     assert announced == set(IDS)
 
 
-@pytest.mark.parametrize("env_id", [IDS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in IDS[1:])])
+@pytest.mark.parametrize("env_id", IDS)
 def test_conforms(env_id: str) -> None:
     env, params = envcore.make(f"envcore-example:{env_id}")
     check_env(env, params)

@@ -32,7 +32,7 @@ STATUS = 128 + signal.SIGINT
 """The exit status that shells show for a program ended by Ctrl-C."""
 
 _GRACE = 1.5  # seconds in which interruptible code has to end
-_PATIENCE = 0.3  # seconds to print the last line: standard error may be a pipe that nobody reads
+_PATIENCE = 0.3  # seconds to wait for a stream: standard error may be a pipe that nobody reads
 _TICK = 0.05
 
 
@@ -45,8 +45,8 @@ class _Process:
     alternate_screen = False
     settings: Any = None  # of the terminal at the start
     ending = _thread.allocate_lock()
-    finished = _thread.allocate_lock()  # held until `_finish_output` is done
-    finished.acquire()
+    flushed = _thread.allocate_lock()  # held until `_flush` is done
+    flushed.acquire()
 
 
 class Interrupted(BaseException):
@@ -102,13 +102,21 @@ def alternate_screen() -> Generator[None]:
 
 def end() -> NoReturn:
     """Ends the process: restores the terminal, prints one line and flushes the standard streams."""
+    with contextlib.suppress(ValueError):  # only the main thread may do this, and only there could it be called again
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _Process.ending.acquire(blocking=False):
+        with contextlib.suppress(OSError):
+            _restore_terminal()
+        with contextlib.suppress(OSError):
+            _write(2, b"interrupted\n")
         # In a thread: the handler may have interrupted this one while it held the lock of a stream.
         try:
-            _thread.start_new_thread(_finish_output, ())
+            _thread.start_new_thread(_flush, ())
         except RuntimeError:  # no threads can be started while the interpreter shuts down
-            _finish_output()
-    _Process.finished.acquire(timeout=_PATIENCE)
+            _flush()
+        _Process.flushed.acquire(timeout=_PATIENCE)
+    else:  # another thread is doing that, and will not return
+        time.sleep(_GRACE)
     # No destructors and no `atexit`: XLA's threads may be running, so a regular exit could crash or take long.
     os._exit(STATUS)
 
@@ -149,15 +157,17 @@ def _is_pressed(reader: int, timeout: float | None) -> bool:
     return bool(is_ready) and os.read(reader, 1)[0] == signal.SIGINT
 
 
-def _finish_output() -> None:
-    with contextlib.suppress(OSError):
-        _restore_terminal()
-    with contextlib.suppress(OSError):
-        os.write(2, b"interrupted\n")
+def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(BaseException):
             stream.flush()
-    _Process.finished.release()
+    _Process.flushed.release()
+
+
+def _write(descriptor: int, text: bytes) -> None:
+    """Writes a few bytes, unless the descriptor takes none for longer than `_PATIENCE`."""
+    if os.name != "posix" or select.select([], [descriptor], [], _PATIENCE)[1]:
+        os.write(descriptor, text)
 
 
 def _restore_terminal() -> None:
@@ -169,7 +179,7 @@ def _restore_terminal() -> None:
     for descriptor in (1, 2):
         if os.isatty(descriptor):
             leave = b"\x1b[?1049l" if _Process.alternate_screen else b""
-            os.write(descriptor, b"\r\n" if is_dumb else leave + b"\r\x1b[K\x1b[?25h")
+            _write(descriptor, b"\r\n" if is_dumb else leave + b"\r\x1b[K\x1b[?25h")
             return
 
 
