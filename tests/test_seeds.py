@@ -95,6 +95,7 @@ def test_vmap_over_params(policy_params: Any) -> None:
     assert not np.allclose(rewards[0], plain)
 
 
+@pytest.mark.slow
 def test_vmap_over_policies(policy_params: Any) -> None:
     population = jax.tree.map(lambda x: jnp.stack([x, 2 * x]), policy_params)
     actions = jax.vmap(rollout, in_axes=(None, 0, None, None))(rng, population, env_params, NUM_STEPS)[1]
@@ -161,6 +162,7 @@ def test_episode_loop_in_python_and_its_animation(tmp_path: Path) -> None:
         assert image.size == vis.frames.shape[2:0:-1]
 
 
+@pytest.mark.slow
 def test_two_link_pendula_of_different_lengths_in_one_call() -> None:
     """The tasks of gymnax's evolution example, with one controller for all."""
     env, params = gymnax.make("Acrobot-v1")

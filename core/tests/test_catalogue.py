@@ -50,6 +50,7 @@ def test_order_is_alphabetical_and_numbers_are_ordered_by_value(ids: list[str]) 
     assert list(Catalogue(announced(*(f"a:{each}" for each in shuffled))).entries) == ids
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_ids_are_searched_and_sorted_faster_than_they_are_announced() -> None:
     start = time.process_time()
     specs = [EnvSpec(f"Zoo{n % 977}-Task{n}-v{n % 5}", "toy:Counter", summary="A task.") for n in range(100_000)]

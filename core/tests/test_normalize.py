@@ -258,6 +258,7 @@ def test_pooled_statistics_are_those_of_all_copies() -> None:
     chex.assert_trees_all_close(pooled.pooled(), pooled)
 
 
+@pytest.mark.slow
 def test_statistics_of_many_agents_go_through_vmap() -> None:
     env, eval_env = NormalizeObservation(Batched(Spring(), 4)), NormalizeObservation(Spring(), frozen=True)
 

@@ -64,6 +64,7 @@ def test_a_gray_picture_is_unchanged(level) -> None:
     assert (seen(PixelObservation(Flat(), (4, 4), grayscale=True), Flat().reset(KEY)[1]) == level).all()
 
 
+@pytest.mark.slow
 def test_pictures_stack_and_batch_in_any_order() -> None:
     plain = PixelObservation(Spring(), (6, 12), grayscale=True)
     for env in (

@@ -44,6 +44,7 @@ def test_run_rollout_equals_a_python_loop() -> None:
     chex.assert_trees_all_close(end.state, state)
 
 
+@pytest.mark.slow
 def test_run_rollout_in_two_parts_equals_one() -> None:
     env = LogWrapper(Batched(Spring(), 4))
     policy = random_policy(env)

@@ -65,6 +65,7 @@ def test_copies_pickles_and_equals(name: str) -> None:
     assert env.name == "Spring"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 def test_any_order(seed: int) -> None:
     names = python_random.Random(seed).sample(list(ALL), len(ALL))
@@ -82,6 +83,7 @@ def test_any_order(seed: int) -> None:
     assert np.isfinite(np.asarray(obs)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_vmap_equals_a_loop(name: str) -> None:
     env = ALL[name](Spring())

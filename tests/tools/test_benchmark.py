@@ -12,6 +12,7 @@ import envcore
 import jax
 import numpy as np
 import pytest
+from envcore.testing.compilation import quick_jit
 from tool_modules import TOOLS, load_tool
 
 NUM_ENVS, NUM_STEPS = 3, 5
@@ -102,7 +103,7 @@ def test_float32_observations_are_read_once(workloads: Any) -> None:
 def test_training_on_envcore(workloads: Any) -> None:
     """gymnax is not installed here; with it, only `reset` and `step` are exchanged."""
     assert workloads.readings("envcore + PPO", "Freeway-MinAtar") == {"network": "network"}
-    run = jax.jit(workloads.envcore_ppo("CartPole-v1", 8, 64, "network"))
+    run = quick_jit(workloads.envcore_ppo("CartPole-v1", 8, 64, "network"))
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):  # optax relies on it
         first, again, other = (float(run(key)) for key in (KEY, KEY, jax.random.key(1)))
     assert first == again != other

@@ -22,6 +22,7 @@ def test_an_edge_covers_its_share_of_a_pixel(part):
     np.testing.assert_array_equal(picture, np.broadcast_to(np.array(rows)[:, None, None], (4, 4, 3)))
 
 
+@pytest.mark.slow
 def test_an_edge_is_one_pixel_wide_at_any_size():
     for height in (10, 100):
         line = painting.paint(height, UNIT, (painting.circle((0.0, 0.5), 0.617), WHITE), background=BLACK)[
@@ -59,6 +60,7 @@ def test_later_layers_cover_earlier_ones():
     np.testing.assert_array_equal(column, [painting.PAPER, painting.GREEN, painting.BLUE, painting.RED, painting.RED])
 
 
+@pytest.mark.slow
 def test_shades_interpolate_between_two_colors():
     values = np.array([[0.0, 0.5], [1.0, 0.25]])
     window = painting.Window((1.0, 1.0), 2.0, 1.0)
@@ -92,6 +94,7 @@ def scene(x, angle, level):
 NUMBERS = np.array([[0.3, 0.5, 0.7], [0.2, 0.6, 1.1], [0, 100, 255]], np.float32)  # x, angle, level
 
 
+@pytest.mark.slow
 def test_transformations_give_the_same_picture():
     one = jax.jit(scene)
     pictures = np.stack([one(*numbers) for numbers in NUMBERS.T])

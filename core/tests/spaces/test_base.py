@@ -59,7 +59,7 @@ SPACES = st.recursive(
 )
 
 
-@quickly
+@settings(quickly, max_examples=10)
 @given(SPACES)
 def test_a_sample_is_in_its_space(space):
     check_samples(space)

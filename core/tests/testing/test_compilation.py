@@ -27,17 +27,18 @@ def test_quick_programs_compute_the_same() -> None:
 
 
 LEVEL = "--xla_backend_optimization_level=0"
+ONE_PART = "--xla_cpu_parallel_codegen_split_count=1"
 EMITTERS = "--xla_cpu_use_fusion_emitters=false"
 
 
 @pytest.mark.parametrize(
     ("version", "given", "expected"),
     [
-        ((0, 6, 0), None, f"{LEVEL} {EMITTERS}"),
-        ((0, 12, 0), None, LEVEL),  # which has no such emitters to turn off
-        ((0, 10, 2), "--xla_dump_to=here", f"--xla_dump_to=here {LEVEL} {EMITTERS}"),
-        ((0, 10, 2), "--xla_backend_optimization_level=2", f"--xla_backend_optimization_level=2 {EMITTERS}"),
-        ((0, 10, 2), f"{LEVEL} {EMITTERS}", f"{LEVEL} {EMITTERS}"),
+        ((0, 6, 0), None, f"{LEVEL} {ONE_PART} {EMITTERS}"),
+        ((0, 12, 0), None, f"{LEVEL} {ONE_PART}"),  # which has no such emitters to turn off
+        ((0, 10, 2), "--xla_dump_to=here", f"--xla_dump_to=here {LEVEL} {ONE_PART} {EMITTERS}"),
+        ((0, 10, 2), "--xla_backend_optimization_level=2", f"--xla_backend_optimization_level=2 {ONE_PART} {EMITTERS}"),
+        ((0, 10, 2), f"{EMITTERS} {LEVEL}", f"{EMITTERS} {LEVEL} {ONE_PART}"),
     ],
 )
 def test_flags_of_whole_processes(

@@ -75,6 +75,7 @@ def test_a_learning_agent_learns(tmp_path: Path) -> None:
         assert float(last[-1]) == pytest.approx(5.5, abs=1e-4)  # each arm once
 
 
+@pytest.mark.slow
 def test_equal_seeds_and_ids_give_equal_logs_whatever_else_runs(tmp_path: Path) -> None:
     run(random_agent, tmp_path / "a", MORE, seed=1, workers=2, show_progress=False)
     run(random_agent, tmp_path / "b", ["bsuite/memory_len/2"], seed=1, show_progress=False)
@@ -114,7 +115,7 @@ def test_finished_settings_are_not_run_again(tmp_path: Path) -> None:
     ("agent", "ids", "workers"),
     [
         (random_agent, FEW, 1),
-        (random_agent, MORE, 2),
+        pytest.param(random_agent, MORE, 2, marks=pytest.mark.slow),
         pytest.param(periodic_agent, FEW, 1, marks=pytest.mark.slow),
     ],
 )
@@ -140,6 +141,7 @@ def test_an_interrupted_run_continues(
     assert not list((tmp_path / "parts").glob(".checkpoint-*"))
 
 
+@pytest.mark.slow
 def test_a_smaller_program_continues_without_the_finished_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,7 @@ def test_recordings_reach_every_score() -> None:
     assert recorded("unfinished")["tags"].keys() == set(TAGS)
 
 
+@pytest.mark.slow
 def test_only_mnist_depends_on_the_order(tmp_path: Path) -> None:
     results = load("overlong", tmp_path)
     runs = [run for _, run in results.groupby("bsuite_id", sort=False)]

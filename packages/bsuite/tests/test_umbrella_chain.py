@@ -71,6 +71,7 @@ LENGTHS = (*range(1, 11), 12, 14, 17, 20, 25, *range(30, 101, 10))
 TWENTY = umbrella_chain(20)
 
 
+@pytest.mark.slow
 def test_games_of_every_length() -> None:
     for length in LENGTHS:
         made = lockstep.make("umbrella_length", chain_length=length, n_distractor=20)

@@ -107,6 +107,7 @@ def test_noise_is_normal() -> None:
     check_normal(rewards(RewardNoise(MountainCar(), 10.0)) + 1, 10.0)
 
 
+@pytest.mark.slow
 def test_noise_in_noise_is_drawn_twice() -> None:
     env = RewardNoise(RewardNoise(Catch(), 3.0), 4.0)
     check_normal(rewards(env), 5.0)
@@ -126,6 +127,7 @@ def test_order_of_wrappers() -> None:
     np.testing.assert_allclose(rewards(RewardNoise(RewardScale(MountainCar(), 30.0), 1.0), 1), noise - 30, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_only_the_reward_changes() -> None:
     key_inside = random.split(KEY)[0]
     plain = step(CartPole(), key=key_inside)

@@ -92,6 +92,7 @@ def test_gradients_are_the_originals_finite_differences(theta: float, u: float) 
         np.testing.assert_allclose(jacobian(jnp.asarray(x, jnp.float32)), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_gradients_of_a_whole_episode_are_finite() -> None:
     def episode_return(params: Any, torque: jax.Array) -> jax.Array:
         _, state = ENV.reset(KEY, params)

@@ -138,6 +138,7 @@ def test_lockstep_with_the_original(env: Asterix) -> None:
     lockstep.check(TASK, env, steps)
 
 
+@pytest.mark.slow
 def test_lockstep_with_the_original_up_to_full_difficulty() -> None:
     steps = lockstep.played("asterix", ENV, fields, calls, 5000, policy=survives)
     assert steps.reward.sum() > 100

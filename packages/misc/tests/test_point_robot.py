@@ -252,6 +252,7 @@ def test_evaluates_given_tasks_in_one_call() -> None:
     assert np.argmax(np.convolve(reached, np.ones(5), "same")) in range(17, 24)
 
 
+@pytest.mark.slow
 def test_evaluates_drawn_tasks_in_one_call() -> None:
     """Legacy keys, and goal radii over params."""
     axes = jax.tree.map(lambda _: None, PARAMS).replace(goal_radius=0)

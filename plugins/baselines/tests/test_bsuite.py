@@ -70,11 +70,12 @@ def test_it_stores_every_step_and_learns_once_enough_are_stored(make_agent: Any,
     assert (stored.obs[:, enough + 2 :] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make_agent", "config"),
     [
         (bsuite.ppo, bsuite.PPO_CONFIG),
-        pytest.param(bsuite.recurrent_ppo, bsuite.RECURRENT_PPO_CONFIG, marks=pytest.mark.slow),
+        (bsuite.recurrent_ppo, bsuite.RECURRENT_PPO_CONFIG),
     ],
 )
 def test_it_learns_after_every_rollout_from_the_steps_that_it_took(make_agent: Any, config: PPOConfig) -> None:

@@ -119,7 +119,7 @@ def test_a_run_that_is_killed_again_and_again_ends_like_a_whole_one(tmp_path: Pa
     seconds = time.monotonic() - started
 
     out, rng = tmp_path / "killed", random.Random(0)
-    for attempt in range(3):
+    for attempt in range(2):
         process = subprocess.Popen([*train, out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if attempt == 0:
             while not (out / "run.json").exists():

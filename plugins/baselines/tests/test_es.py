@@ -56,6 +56,7 @@ def test_the_shorter_limit_holds(limit: int, max_steps: int, expected: int) -> N
     assert learner(Counter(), params, max_steps=max_steps).steps_per_update == 4 * 2 * expected
 
 
+@pytest.mark.slow
 def test_all_members_play_the_same_episodes() -> None:
     es = learner(Spring())
     agent = es.init(KEY).agent
@@ -165,6 +166,7 @@ class Dark(Counter):
         return jnp.zeros(self.goal + 1)
 
 
+@pytest.mark.slow
 def test_what_only_memory_can_tell_is_learned() -> None:
     """Without a memory, one of the two actions is wrong."""
     params = Dark().default_params.replace(max_steps_in_episode=2)

@@ -179,6 +179,7 @@ class Dark(Counter):
         return jnp.zeros(self.goal + 1)
 
 
+@pytest.mark.slow
 def test_what_only_memory_can_tell_is_learned() -> None:
     """Without a memory nothing is better than to wait, which earns 0."""
     env = Dark()

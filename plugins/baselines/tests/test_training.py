@@ -87,6 +87,7 @@ class TestRun:
             Run.load(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_bytes_of_an_agent_are_those_of_its_compiled_training(learner: PPO) -> None:
     """Up to a factor: what XLA does with the arrays between the operations is not known beforehand."""
     large = PPO(Counter(), Counter().default_params, dataclasses.replace(CONFIG, num_envs=256, rollout_steps=64))

@@ -217,12 +217,14 @@ def test_rollout_with_set_and_option(run: Run) -> None:
     assert " to 4.00)" in run("rollout", "Counter-v0", *args, "--set", "max_steps_in_episode=6")[1]
 
 
+@pytest.mark.slow
 def test_check_with_set_and_option(run: Run) -> None:
     code, out, _ = run("check", "Counter-v0", "--set", "bonus=2", "--option", "goal=1")
     assert code == 0
     assert "Counter-v0 keeps the contract." in out
 
 
+@pytest.mark.slow
 def test_rollout_without_steps_runs_for_a_second_and_says_how_many_steps(run: Run) -> None:
     _, out, _ = run("rollout", "Counter-v0", "--num-envs", "64")
     rate, seconds = re.search(r"speed +([0-9,]+) steps/s on .*, over ([0-9.]+) s", out).groups()  # pyright: ignore

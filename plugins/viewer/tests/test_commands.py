@@ -13,7 +13,7 @@ import pytest
 import toy
 from envcore import registry
 from envcore.registration import Registry
-from envcore_cli.policies import find_policy
+from envcore_cli.policies import Player, find_player
 from envcore_viewer import gallery
 from envcore_viewer.recording import record, resampled, visualizer
 from PIL import Image
@@ -59,14 +59,15 @@ def frames(path: Path) -> tuple[int, tuple[int, int]]:
 
 class TestRecording:
     def test_episodes_are_shown_to_their_end(self):
-        shown = record(Counter(), Counter().default_params, lambda *_: np.int32(1), KEY, 9, 2)
+        ones = Player("ones", tuple, lambda memory, obs, key: (np.int32(1), memory))
+        shown = record(Counter(), Counter().default_params, ones, KEY, 9, 2)
         np.testing.assert_array_equal(shown.state.count, np.array([[0, 1, 2, 3, 0, 1, 2, 3, 0]] * 2).T)
         np.testing.assert_array_equal(shown.reward, np.array([[0.5, 0.5, 0.5, 0] * 2 + [0.5]] * 2).T)
         assert shown.action.shape == (9, 2)
 
     def test_the_last_action_is_shown_until_the_next_episode(self):
         params = Spring().default_params.replace(max_steps_in_episode=3)
-        shown = record(Spring(), params, find_policy("random", Spring(), params), KEY, 8, 1)
+        shown = record(Spring(), params, find_player("random", "Spring-v0", Spring(), params), KEY, 8, 1)
         actions = np.asarray(shown.action)[:, 0, 0]
         assert actions[3] == actions[2]
         assert actions[7] == actions[6]
@@ -75,7 +76,7 @@ class TestRecording:
 
     def test_copies_differ_and_the_key_decides(self):
         first, again, other = (
-            record(Spring(), Spring().default_params, find_policy("random", Spring(), None), key, 5, 2)
+            record(Spring(), Spring().default_params, find_player("random", "Spring-v0", Spring(), None), key, 5, 2)
             for key in (KEY, KEY, jax.random.key(1))
         )
         np.testing.assert_array_equal(first.state.position, again.state.position)
@@ -182,7 +183,10 @@ class TestRender:
             (("Counter-v0", "--out", "a.gif", "--height", "2000000000"), "at most 65,536, got 2000000000"),
             (("Counter-v0", "--out", "a.gif", "--fps", "0"), "supports 0.01 to 50 frames per second, got 0.0"),
             (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "--seed must be from 0 to 2**63 - 1, got -1"),
-            (("Counter-v0", "--out", "a.gif", "--policy", "best"), "--policy must be random or MODULE:FUNCTION"),
+            (
+                ("Counter-v0", "--out", "a.gif", "--policy", "best"),
+                "--policy must be random, trained or MODULE:FUNCTION",
+            ),
             (
                 ("Counter-v0", "--out", "a.gif", "--policy", "nowhere:f"),
                 "No module named 'nowhere'",

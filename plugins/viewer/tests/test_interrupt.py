@@ -39,4 +39,4 @@ def begins(terminal: Terminal) -> None:
     [("render", ("--out", "{tmp}/b.webp"), ends), ("gallery", ("--out", "{tmp}/gallery"), ends), ("play", (), begins)],
 )
 def test_at_any_moment(command, options, finish, tmp_path):
-    interrupt_at_any_moment((command, "Counter-v0", *options), 6, tmp_path, finish)
+    interrupt_at_any_moment((command, "Counter-v0", *options), 4, tmp_path, finish)

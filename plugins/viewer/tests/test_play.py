@@ -175,6 +175,7 @@ def test_a_game_with_an_idle_action_continues_by_itself():
         assert terminal.echoes
 
 
+@pytest.mark.slow
 def test_a_game_without_an_idle_action_waits_for_each_key_and_fits_its_terminal():
     with play("Fuse-v0", rows=12, columns=70) as terminal:
         assert "pause" not in terminal.wait_for("r new episode")  # there is nothing to pause
@@ -192,8 +193,12 @@ def test_a_game_without_an_idle_action_waits_for_each_key_and_fits_its_terminal(
     ("env_id", "message"),
     [
         ("Deck-v0", "Deck cannot be rendered: its class Deck has to implement paint"),
-        ("Still-v0", "Still.render_fps must be more than 0 and at most 1000, got 0"),
-        ("Misnamed-v0", "action_names must name all of Discrete(2) or none, got ('a',)"),
+        pytest.param(
+            "Still-v0", "Still.render_fps must be more than 0 and at most 1000, got 0", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "Misnamed-v0", "action_names must name all of Discrete(2) or none, got ('a',)", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_an_environment_that_cannot_be_played_says_why(env_id, message):
@@ -203,6 +208,7 @@ def test_an_environment_that_cannot_be_played_says_why(env_id, message):
         assert terminal.echoes
 
 
+@pytest.mark.slow
 def test_a_dumb_terminal_is_an_error(monkeypatch):
     monkeypatch.setattr("terminal.TERM", "dumb")
     with play("Counter-v0", columns=100) as terminal:
@@ -210,6 +216,7 @@ def test_a_dumb_terminal_is_an_error(monkeypatch):
         assert "error: envcore play cannot show pictures where TERM is dumb or unknown" in terminal.text
 
 
+@pytest.mark.slow
 def test_a_terminal_that_is_too_small_waits_for_a_larger_one_and_is_restored():
     with play("Spring-v0", rows=24, columns=40) as terminal:
         terminal.wait_for("press any key to start")

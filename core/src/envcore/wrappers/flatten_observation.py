@@ -25,8 +25,11 @@ class FlattenObservation(Wrapper):
         return self.batch_space(_flat_space(self.single_observation_space(params)))
 
     def observe(self, state: Any, params: Any) -> jax.Array:
-        space = self.single_observation_space(params)
-        return self.over_batch(lambda obs: _flatten(space, obs))(self.env.observe(state, params))
+        return self.over_batch(lambda obs: self.flatten(obs, params))(self.env.observe(state, params))
+
+    def flatten(self, obs: Any, params: Any) -> jax.Array:
+        """The vector for one observation of the wrapped environment."""
+        return _flatten(self.single_observation_space(params), obs)
 
 
 def _flat_space(space: spaces.Space) -> spaces.Box:

@@ -6,6 +6,11 @@ envcore evaluate cartpole
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from envcore_baselines.trained import TrainedAgent
+
 try:
     from envcore.errors import InvalidActionError as _  # noqa: F401
 except ImportError:  # another project's `envcore` is installed
@@ -19,3 +24,15 @@ except ImportError:  # another project's `envcore` is installed
         f"({', '.join(found)}): run `pip install ./core` in a clone of its repository, or "
         "`pip install 'envcore>=0.2'` once it is released"
     ) from None
+
+
+def load(env_id: str) -> TrainedAgent:
+    """The trained agent of an environment that comes with this package, the best one that we have.
+
+    Raises:
+      RunError: there is none.
+      UnknownEnvironmentError: the suite of the environment is not installed.
+    """
+    from envcore_baselines import trained  # here, because a plugin's package may not import JAX
+
+    return trained.load(env_id)

@@ -154,9 +154,10 @@ class ES:
         self._distribution = distribution("es", env, params)
         num_outputs = self._distribution.num_outputs - self._distribution.num_constants
         self._policy = Policy(config.hidden, config.memory, num_outputs)
+        struct = jax.eval_shape(self._initial_policy, jax.random.key(0))
         self._strategy = Open_ES(
             config.population_size,
-            self._initial_policy(jax.random.key(0)),
+            jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), struct),
             optimizer=optax.adam(self._learning_rate()),
             std_schedule=self._std,
         )

@@ -57,6 +57,8 @@ class PPOConfig:
       normalize_rewards: whether rewards are scaled to discounted returns of variance 1.
       torso: "mlp" or, for observations of shape (height, width, channels), "conv".
       hidden: units of the hidden layers; after a convolution, those of the layers behind it.
+      activation: "tanh" or "relu", of the hidden layers.
+      shared: whether policy and value share the hidden layers; always so with a convolution or a memory.
       memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
     """
 
@@ -77,6 +79,8 @@ class PPOConfig:
     normalize_rewards: bool = False
     torso: str = one_of("mlp", "conv")
     hidden: tuple[int, ...] = (64, 64)
+    activation: str = one_of("tanh", "relu")
+    shared: bool = False
     memory: int = at_least(0, 0)
 
 
@@ -112,13 +116,15 @@ class Network(nn.Module):
     """Policy and value, as functions of observations.
 
     Attributes:
-      torso, hidden, memory: as in `PPOConfig`. Policy and value share a convolution and a memory.
+      torso, hidden, activation, shared, memory: as in `PPOConfig`.
       num_outputs: numbers that the distribution of actions is computed from.
       num_constants: how many of them, the last ones, are the same for all observations.
     """
 
     torso: str
     hidden: tuple[int, ...]
+    activation: str
+    shared: bool
     memory: int
     num_outputs: int
     num_constants: int
@@ -135,11 +141,11 @@ class Network(nn.Module):
         Returns:
           Outputs, (T, N, num_outputs), values, (T, N), and the memory after the last step.
         """
-        activation = nn.relu if self.torso == "conv" else nn.tanh
+        activation = nn.relu if self.activation == "relu" else nn.tanh
         if self.torso == "conv":
             obs = nn.relu(Convolution(16)(obs))
         actor = critic = obs.reshape(*start.shape, -1)
-        if self.torso == "conv" or self.memory:
+        if self.torso == "conv" or self.memory or self.shared:
             for units in self.hidden:
                 actor = activation(nn.Dense(units)(actor))
             if self.memory:
@@ -239,7 +245,8 @@ class PPO:
         self.env = env if isinstance(space, spaces.Box) else FlattenObservation(env)
         self._distribution = distribution("ppo", env, params)
         sizes = (self._distribution.num_outputs, self._distribution.num_constants)
-        self._network = Network(config.torso, config.hidden, config.memory, *sizes)
+        layers = (config.torso, config.hidden, config.activation, config.shared, config.memory)
+        self._network = Network(*layers, *sizes)
         self._batch: Environment[Any, Any] = LogWrapper(Batched(self.env, config.num_envs))
         if config.normalize_rewards:
             self._batch = NormalizeReward(self._batch, gamma=config.discount)

@@ -125,8 +125,9 @@ def rollout(
     """Run many environments in parallel, and report returns and speed.
 
     FUNCTION(policy_params, obs, key) returns the action for one environment; policy_params is None, and the function
-    must work under vmap and jit. The same seed and --steps give the same statistics. The speed is that of the compiled
-    program, including the observations.
+    must work under vmap and jit. envcore-baselines announces two policies: trained, its agent for each environment, and
+    trained:DIR, the first agent of your own run. The same seed and --steps give the same statistics. The speed is that
+    of the compiled program, including the observations.
     """
     choice = choose(env_id, option or (), set_ or ())
     from envcore_cli.rollout_report import report_rollout

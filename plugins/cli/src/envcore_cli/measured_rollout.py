@@ -68,7 +68,8 @@ class MeasuredRollout:
     Args:
       batch: the environments.
       params: their params.
-      policy: "random", or "module:function" for a function of one observation, whose actions are checked.
+      policy: as for `find_player`.
+      env_id: the environment's id.
       key: a random key.
 
     Attributes:
@@ -81,9 +82,9 @@ class MeasuredRollout:
       EnvcoreError: there is no such policy, or the policy or the environment fails during tracing.
     """
 
-    def __init__(self, batch: Batched, params: Any, policy: str, key: jax.Array):
+    def __init__(self, batch: Batched, params: Any, policy: str, env_id: str, key: jax.Array):
         self._batch, self._params, self._policy_name = batch, params, policy
-        self.policy = batch_policy(policy, batch, params)
+        self.policy = batch_policy(policy, env_id, batch, params)
         started = time.perf_counter()
         self.start = jax.jit(functools.partial(_begin, batch, params))(key)
         self._program = jax.jit(self.run).lower(self.start, jnp.int32(1)).compile()

@@ -16,7 +16,9 @@ Params = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PARAM=VALUE", help="A value for one of its params; may be given several times."),
 ]
-Policy = Annotated[str, typer.Option(help="The policy: random, or your MODULE:FUNCTION.")]
+Policy = Annotated[
+    str, typer.Option(help="The policy: random, your MODULE:FUNCTION, or one that a plugin announces, such as trained.")
+]
 Seed = Annotated[int, typer.Option(help="Seed of the random key.")]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 import importlib
+import importlib.metadata
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,41 +19,113 @@ from envcore.plugins import one_line
 from envcore.rollout import Policy, random_policy
 from envcore.wrappers import Batched
 
+GROUP = "envcore.policies"
+"""The group of entry points in which a distribution announces a policy, whose name `--policy` then takes.
 
-def find_policy(name: str, env: Environment[Any, Any], params: Any) -> Policy:
-    """Returns the policy that `random` or `module:function` names, `(policy_params, obs, key) -> action`.
+The entry point is a function of the environment's id, the environment, its params and what follows a colon in the value
+of `--policy` ("" for nothing). It returns an object with the methods `start_memory` and `act` of `Player`.
+"""
 
-    `policy_params` is None. The module may be in the working directory.
+
+@dataclasses.dataclass(frozen=True)
+class Player:
+    """What chooses the actions of an episode. Players of equal policies are equal.
+
+    Attributes:
+      name: the value of `--policy`.
+      start_memory: returns what it remembers at the start of an episode, a pytree of arrays; () for nothing.
+      act: `(memory, obs, key) -> (action, memory)`.
+    """
+
+    name: str
+    start_memory: Callable[[], Any]
+    act: Callable[[Any, Any, jax.Array], tuple[Any, Any]]
+
+
+def find_player(name: str, env_id: str, env: Environment[Any, Any], params: Any) -> Player:
+    """Returns what `random`, `module:function` or an announced name stands for; its actions are checked.
+
+    A function is a policy, `(policy_params, obs, key) -> action`, whose `policy_params` are None. Its module may be in
+    the working directory.
+
+    Args:
+      name: the value of `--policy`.
+      env_id: the id of the environment.
+      env: the environment.
+      params: its params.
 
     Raises:
-      InvalidArgumentError: the name is malformed, or there is no such function.
+      InvalidArgumentError: the name is malformed or unknown, or what it names cannot be imported.
+      EnvcoreError: an announced policy does not play this environment.
     """
     if name == "random":
-        return random_policy(env, params)
-    policy = imported("--policy", name)
+        return Player(name, tuple, _WithoutMemory(random_policy(env, params)))
+    announced = _announced()
+    word, _, argument = name.partition(":")
+    if word in announced:
+        agent = announced[word](env_id, env, params, argument)
+        return Player(name, agent.start_memory, _Checked(name, env, params, agent.act))
+    policy = _WithoutMemory(imported("--policy", name, ("random", *announced)))
+    return Player(name, tuple, _Checked(name, env, params, policy))
 
-    def checked(policy_params: Any, obs: Any, key: jax.Array) -> Any:
+
+@dataclasses.dataclass(frozen=True)
+class _WithoutMemory:
+    policy: Policy
+
+    def __call__(self, memory: Any, obs: Any, key: jax.Array) -> tuple[Any, Any]:
+        return self.policy(None, obs, key), memory
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Checked:
+    name: str
+    env: Environment[Any, Any]
+    params: Any
+    act: Callable[[Any, Any, jax.Array], tuple[Any, Any]]
+
+    def __call__(self, memory: Any, obs: Any, key: jax.Array) -> tuple[Any, Any]:
         try:
-            return arguments.checked_action(env, policy(policy_params, obs, key), params)
+            action, memory = self.act(memory, obs, key)
+            return arguments.checked_action(self.env, action, self.params), memory
         except (Exception, SystemExit) as error:
-            raise _policy_error(name, error) from error
-
-    return checked
+            raise _policy_error(self.name, error) from error
 
 
-def imported(what: str, name: str) -> Callable[..., Any]:
+def _announced() -> dict[str, Callable[..., Any]]:
+    """The announced policies by name, each as a function that imports it when it is called."""
+
+    def importing(entry_point: Any) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            try:
+                factory = entry_point.load()
+            except (Exception, SystemExit) as error:
+                raise InvalidArgumentError(
+                    f"--policy {entry_point.name} cannot be imported: {one_line(error)}"
+                ) from error
+            return factory(*args)
+
+        return call
+
+    return {each.name: importing(each) for each in importlib.metadata.entry_points(group=GROUP)}
+
+
+def imported(what: str, name: str, words: Sequence[str] = ("random",)) -> Callable[..., Any]:
     """Imports the function that a user names as `module:function`; the module may be in the working directory.
 
     Args:
       what: the option or argument, for error messages.
       name: its value.
+      words: other values that it takes, for error messages.
 
     Raises:
       InvalidArgumentError: the name is malformed, there is no such function, or its module cannot be imported.
     """
     module, _, function = name.partition(":")
     if not function or not all(map(str.isidentifier, module.split("."))) or module.endswith(".py"):
-        raise InvalidArgumentError(f"{what} must be random or MODULE:FUNCTION, as in `import MODULE`, got {name!r}.")
+        raise InvalidArgumentError(
+            f"{what} must be {', '.join(words)} or MODULE:FUNCTION, as in `import MODULE`, got {name!r}."
+        )
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     try:
@@ -64,14 +137,23 @@ def imported(what: str, name: str) -> Callable[..., Any]:
     return found
 
 
-def batch_policy(name: str, batch: Batched, params: Any) -> Policy:
-    """Like `find_policy`, for a whole batch: a function of one observation is mapped over the batch."""
+def batch_policy(name: str, env_id: str, batch: Batched, params: Any) -> Policy:
+    """Like `find_player`, as a policy of a whole batch, which carries no memory.
+
+    Raises:
+      InvalidArgumentError: the player has a memory.
+    """
     if name == "random":
         return random_policy(batch, params)
-    policy = find_policy(name, batch.env, params)
+    player = find_player(name, env_id, batch.env, params)
+    memory = player.start_memory()
+    if jax.tree.leaves(memory):
+        raise InvalidArgumentError(
+            f"--policy {name} remembers what it saw in {env_id}, which a rollout does not carry."
+        )
 
     def mapped(policy_params: Any, obs: Any, key: jax.Array) -> Any:
-        return jax.vmap(functools.partial(policy, policy_params))(obs, random.spawn(key, batch.num_envs))
+        return jax.vmap(lambda obs, key: player.act(memory, obs, key)[0])(obs, random.spawn(key, batch.num_envs))
 
     return mapped
 

@@ -32,7 +32,7 @@ def report_rollout(choice: Choice, policy: str, num_envs: int, steps: int | None
 
     Args:
       choice: the environment.
-      policy: "random", or "module:function".
+      policy: as for `find_player`.
       num_envs: number of environments that step in parallel.
       steps: steps of each environment; None for as many as fit into a second.
       gif: where to write a picture of the first environment; None for no picture.
@@ -54,7 +54,7 @@ def report_rollout(choice: Choice, policy: str, num_envs: int, steps: int | None
     check_memory(env, params, num_envs)
     batch = Batched(env, num_envs)
     with memory.explained("--num-envs", num_envs):
-        measured = MeasuredRollout(batch, params, policy, key)
+        measured = MeasuredRollout(batch, params, policy, choice.found.spec.id, key)
         try:
             _run(measured, choice.title, steps)
         except KeyboardInterrupt:

@@ -34,7 +34,8 @@ def render(
     """Write an animation of environments.
 
     FUNCTION(policy_params, obs, key) returns an action; policy_params is None, and the function must work under jit.
-    With several ids, --option and --set apply to all of them.
+    envcore-baselines announces two policies: trained, its agent for each environment, and trained:DIR, the first agent
+    of your own run. With several ids, --option and --set apply to all of them.
     """
     choices = [choose(env_id, option or (), set_ or ()) for env_id in env_ids]
     from envcore_viewer.render import render as render_environments

@@ -22,6 +22,7 @@ from envcore_cli.choice import Choice
 from envcore_cli.describe import describe
 from envcore_cli.errors import NotEnoughMemoryError
 from envcore_cli.output import say
+from envcore_cli.policies import find_player
 from envcore_cli.seeds import key_of
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -128,8 +129,9 @@ def _card(choice: Choice, out: Path, height: int, key: jax.Array, advance: Calla
             "--height", height, steps * _cores() * recorded_bytes(env, params, height), memory.host_bytes()
         )
         advance()
+        player = find_player("random", found.spec.id, env, params)
         with memory.explained("--height", height):
-            frames = visualizer(env, params, "random", key, num_steps=steps, height=height).frames
+            frames = visualizer(env, params, player, key, num_steps=steps, height=height).frames
         advance()
     except Exception as error:  # a plugin may raise anything
         if isinstance(error, NotEnoughMemoryError) or (isinstance(error, EnvcoreError) and choice.is_changed):

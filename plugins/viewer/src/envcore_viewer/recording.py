@@ -12,9 +12,8 @@ from envcore import random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.rendering import picture_struct
-from envcore.rollout import Policy
 from envcore_cli import memory
-from envcore_cli.policies import find_policy, outside_action_space
+from envcore_cli.policies import Player, outside_action_space
 
 from envcore_viewer.visualize import Visualizer
 
@@ -35,26 +34,28 @@ class Recording(NamedTuple):
 
 @functools.partial(jax.jit, static_argnums=(0, 2, 4, 5))
 def record(
-    env: Environment[Any, Any], params: Any, policy: Policy, key: jax.Array, num_steps: int, num_envs: int
+    env: Environment[Any, Any], params: Any, player: Player, key: jax.Array, num_steps: int, num_envs: int
 ) -> Recording:
     """Records `num_envs` copies of the environment for `num_steps` frames each."""
 
     def one(key: jax.Array) -> Recording:
         key, key_reset = random.split(key)
         obs, state = env.reset(key_reset, params)
-        idle = jax.tree.map(jnp.zeros_like, policy(None, obs, key))
-        carry = key, state, idle, jnp.bool_(False)
+        memory = player.start_memory()
+        idle = jax.tree.map(jnp.zeros_like, player.act(memory, obs, key)[0])
+        carry = key, state, memory, idle, jnp.bool_(False)
         return jax.lax.scan(body, carry, None, num_steps)[1]
 
     def body(carry: Any, _: None) -> Any:
-        key, state, last, is_over = carry
+        key, state, memory, last, is_over = carry
         key, key_act, key_step, key_reset = random.split(key, 4)
-        action = policy(None, env.get_obs(state, params), key_act)
+        action, memory = player.act(memory, env.get_obs(state, params), key_act)
         _, after, reward, terminated, info = env.step_env(key_step, state, action, params)
         fresh = env.reset(key_reset, params)[1]
-        action, following = trees.where(is_over, (last, fresh), (action, after))
+        start = last, fresh, player.start_memory()
+        action, following, memory = trees.where(is_over, start, (action, after, memory))
         shown = Recording(state, action, jnp.where(is_over, 0, reward))
-        return (key, following, action, ~is_over & (terminated | info["truncated"])), shown
+        return (key, following, memory, action, ~is_over & (terminated | info["truncated"])), shown
 
     return jax.tree.map(lambda x: jnp.moveaxis(x, 0, 1), jax.vmap(one)(random.split(key, num_envs)))
 
@@ -62,7 +63,7 @@ def record(
 def visualizer(
     env: Environment[Any, Any],
     params: Any,
-    policy: str,
+    player: Player,
     key: jax.Array,
     *,
     num_steps: int,
@@ -74,24 +75,24 @@ def visualizer(
     Args:
       env: the environment.
       params: its params.
-      policy: as for `find_policy`.
+      player: what chooses the actions.
       key: a random key.
       num_steps: number of frames.
       num_envs: number of copies to show together.
       **options: as for `Visualizer`.
     """
-    played = record(env, params, find_policy(policy, env, params), key, num_steps, num_envs)
-    _check_actions(policy, env, params, played.action)
+    played = record(env, params, player, key, num_steps, num_envs)
+    _check_actions(player, env, params, played.action)
     if num_envs == 1:
         played = jax.tree.map(lambda x: x[:, 0], played)
     rewards = np.cumsum(np.asarray(played.reward, np.float64), axis=0)
     return Visualizer(env, params, played.state, rewards, played.action, **options)
 
 
-def _check_actions(policy: str, env: Environment[Any, Any], params: Any, actions: Any) -> None:
+def _check_actions(player: Player, env: Environment[Any, Any], params: Any, actions: Any) -> None:
     space = env.action_space(params)
     if not bool(jax.vmap(jax.vmap(space.contains))(actions).all()):
-        raise outside_action_space(policy, env, params)
+        raise outside_action_space(player.name, env, params)
 
 
 def recorded_bytes(env: Environment[Any, Any], params: Any, height: int) -> int:

@@ -16,6 +16,7 @@ from envcore_cli import memory
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
 from envcore_cli.output import say
+from envcore_cli.policies import Player, find_player
 from envcore_cli.seeds import key_of
 
 from envcore_viewer.animation import check_writable, files, mosaic, save_animation
@@ -42,7 +43,7 @@ def render(
     Args:
       choices: one environment, or several for a mosaic.
       out: the file; its suffix decides the format.
-      policy: "random", or "module:function".
+      policy: as for `find_player`.
       steps: number of frames of each environment; None for eight seconds at its own frame rate.
       num_envs: number of copies of each environment.
       fps: frames per second; None for those of the environment, or 20 for a mosaic of several.
@@ -63,6 +64,7 @@ def render(
             raise InvalidArgumentError(f"{name} must be from 1 to {most:,}, got {value}.")
     key = key_of(seed)
     made = [choice.make() for choice in choices]
+    players = [find_player(policy, choice.found.spec.id, *each) for choice, each in zip(choices, made, strict=True)]
     out = files.checked_path(out)
     own_fps = made[0][0].render_fps if len(made) == 1 else _MOSAIC_FPS
     rate = files.nearest_fps(out.suffix, own_fps) if fps is None else fps
@@ -76,7 +78,7 @@ def render(
     memory.check_total("--height", height, needed // num_envs, memory.host_bytes())
     memory.check_fits("--num-envs", num_envs, needed // num_envs, memory.host_bytes())
     with memory.explained("--height", height):
-        frames = _frames(made, policy, key, lengths, num_envs, fps, rate, columns, height, overlay)
+        frames = _frames(made, players, key, lengths, num_envs, fps, rate, columns, height, overlay)
     with interruptible():  # a half-written file is removed
         save_animation(out, frames, rate)
     count, high, wide, _ = frames.shape
@@ -85,7 +87,7 @@ def render(
 
 def _frames(
     made: Sequence[tuple[Any, Any]],
-    policy: str,
+    players: Sequence[Player],
     key: jax.Array,
     lengths: Sequence[int],
     num_envs: int,
@@ -97,9 +99,9 @@ def _frames(
 ) -> np.ndarray:
     """Records and renders all environments, each at its own frame rate."""
     videos = []
-    for (env, params), num_steps in zip(made, lengths, strict=True):
+    for (env, params), player, num_steps in zip(made, players, lengths, strict=True):
         key, key_record = random.split(key)
-        frames = _recorded_frames(env, params, policy, key_record, num_steps, num_envs, len(made) > 1, height, overlay)
+        frames = _recorded_frames(env, params, player, key_record, num_steps, num_envs, len(made) > 1, height, overlay)
         videos.append(frames if len(made) == 1 and fps else resampled(frames, env.render_fps, rate))
     return videos[0] if len(videos) == 1 else mosaic(videos, columns)
 
@@ -107,7 +109,7 @@ def _frames(
 def _recorded_frames(
     env: Any,
     params: Any,
-    policy: str,
+    player: Player,
     key: jax.Array,
     num_steps: int,
     num_envs: int,
@@ -118,7 +120,7 @@ def _recorded_frames(
     """Records and renders one environment; a tile is a square, which the edges of the picture are extended to fill."""
     rendered_height = fitting_height(env, (height, height)) if is_tile else height
     options = {"height": rendered_height, "overlay": overlay}
-    frames = visualizer(env, params, policy, key, num_steps=num_steps, num_envs=num_envs, **options).frames
+    frames = visualizer(env, params, player, key, num_steps=num_steps, num_envs=num_envs, **options).frames
     if not is_tile or num_envs > 1 or overlay:
         return frames
     return np.pad(frames, [(0, 0), *margins(frames.shape[1:], (height, height))], mode="edge")

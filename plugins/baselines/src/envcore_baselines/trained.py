@@ -1,0 +1,149 @@
+"""Trained agents: those that this package brings, a file for each environment, and those of runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import Any, Self
+
+import envcore
+import jax
+import numpy as np
+from envcore.engine.arguments import checked_params
+from envcore.environment import Environment
+from envcore.wrappers import FlattenObservation
+
+from envcore_baselines import algorithms, checkpoint
+from envcore_baselines.errors import RunError
+from envcore_baselines.learner import Learner
+from envcore_baselines.training import Run, Training
+
+FOLDER = Path(__file__).parent / "agents"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TrainedAgent:
+    """An agent that plays and no longer learns.
+
+    Attributes:
+      run: what it was trained by; its seed is that of this agent.
+      env: the environment that it plays.
+      params: the environment's params.
+      learner: the algorithm that it was trained by, for this environment.
+      agent: what `learner.act` takes.
+      mean_return: of its greedy episodes after the training; NaN if they have not been measured.
+      std_return: their standard deviation.
+      episodes: their number.
+    """
+
+    run: Run
+    env: Environment[Any, Any]
+    params: Any
+    learner: Learner
+    agent: Any
+    mean_return: float = math.nan
+    std_return: float = math.nan
+    episodes: int = 0
+
+    @classmethod
+    def of_run(cls, run: Run, number: int, env: Environment[Any, Any], params: Any, folder: Path) -> Self:
+        """An agent of a run at its last checkpoint, the one of seed `run.seed + number`.
+
+        Raises:
+          RunError: there is no checkpoint, it is damaged, or it does not fit the environment.
+        """
+        learner = algorithms.learner(run.algorithm, env, params, algorithms.config(run.algorithm, None, run.config))
+        of_the_right_kind = jax.random.split(jax.random.key(0), run.num_seeds)
+        agents = Training.load(learner, of_the_right_kind, folder).agents
+        one = dataclasses.replace(run, seed=run.seed + number, num_seeds=1)
+        return cls(one, env, params, learner, jax.tree.map(lambda x: x[number], agents))
+
+    @classmethod
+    def of_file(cls, path: Path, env: Environment[Any, Any] | None = None, params: Any = None) -> Self:
+        """An agent that `save` wrote.
+
+        Args:
+          path: of the file.
+          env: the environment that it plays; by default the one that it was trained in.
+          params: of the environment, if one is given.
+
+        Raises:
+          RunError: there is no such file, it is damaged, or it does not fit the environment.
+        """
+        tensors, about = checkpoint.load(path)
+        run = Run(**about["run"])
+        if env is None:
+            env, params = envcore.make(run.env_id, **run.options)
+            params = checked_params(env, params.replace(**run.params))
+        learner = algorithms.learner(run.algorithm, env, params, algorithms.config(run.algorithm, None, run.config))
+        key = jax.random.key(0)
+        struct = jax.eval_shape(learner.init, key).agent
+        wide = {name: x.astype(np.float32) if x.dtype == np.float16 else x for name, x in tensors.items()}
+        return cls(run, env, params, learner, checkpoint.restore(path, wide, struct, key), **about["returns"])
+
+    def save(self, path: Path) -> None:
+        """Writes the agent as it plays, with matrices in float16.
+
+        Raises:
+          RunError: the file cannot be written; an older one stays as it was.
+        """
+        narrow = jax.tree.map(lambda x: x.astype(np.float16) if _is_matrix(x) else x, self.agent)
+        names = ("mean_return", "std_return", "episodes")
+        about = {"run": dataclasses.asdict(self.run), "returns": {name: getattr(self, name) for name in names}}
+        checkpoint.save(path, narrow, about)
+
+    def start_memory(self) -> Any:
+        """What the agent remembers at the start of an episode, a pytree of arrays; () if it remembers nothing."""
+        return self.learner.start_memory()
+
+    def act(self, memory: Any, obs: Any, key: jax.Array) -> tuple[Any, Any]:
+        """The most probable action for an observation of `env`, and the memory after it. A pure function."""
+        if isinstance(self.learner.env, FlattenObservation):
+            obs = self.learner.env.flatten(obs, self.params)
+        return self.learner.act(self.agent, memory, obs, key, greedy=True)
+
+    def policy(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
+        """`act` for `envcore.rollout`, if the agent remembers nothing; `policy_params` is not used."""
+        return self.act(self.start_memory(), obs, key)[0]
+
+
+def load(env_id: str) -> TrainedAgent:
+    """The trained agent of an environment that comes with this package, the best one that we have.
+
+    Raises:
+      RunError: there is none.
+      UnknownEnvironmentError: the suite of the environment is not installed.
+    """
+    return TrainedAgent.of_file(path_of(env_id))
+
+
+def player(env_id: str, env: Environment[Any, Any], params: Any, folder: str) -> TrainedAgent:
+    """What `--policy trained` plays; with `trained:DIR`, the first agent of the run in that folder.
+
+    Raises:
+      RunError: there is no such agent, or it does not fit the environment.
+    """
+    if not folder:
+        return TrainedAgent.of_file(path_of(env_id), env, params)
+    return TrainedAgent.of_run(Run.load(Path(folder)), 0, env, params, Path(folder))
+
+
+def path_of(env_id: str) -> Path:
+    """The file of an environment's agent.
+
+    Raises:
+      RunError: there is none.
+    """
+    if env_id not in names():
+        raise RunError(f"there is no trained agent for {env_id!r}; there are {', '.join(names())}.")
+    return FOLDER / f"{env_id}.safetensors"
+
+
+def names() -> list[str]:
+    """The ids of the environments for which there is a trained agent."""
+    return sorted(path.stem for path in FOLDER.glob("*.safetensors"))
+
+
+def _is_matrix(x: Any) -> bool:
+    return x.ndim >= 2 and x.dtype == np.float32

@@ -1,0 +1,137 @@
+"""Trained agents: those that the package brings play as well as their files say."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import envcore
+import envcore_baselines
+import jax
+import numpy as np
+import pytest
+from envcore.errors import UnknownEnvironmentError
+from envcore.rollout import run_rollout, start_rollout
+from envcore_baselines import algorithms, trained
+from envcore_baselines.errors import RunError
+from envcore_baselines.evaluation import episode_returns
+from envcore_baselines.trained import TrainedAgent
+from envcore_baselines.training import Run as PlannedRun
+from envcore_baselines.training import Training
+from toy import Counter
+
+if TYPE_CHECKING:
+    from command_line import Run
+
+KEY = jax.random.key(0)
+SMALL = {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "hidden": (8,)}
+QUICK = ("CartPole-v1", "FrozenLake-misc", "MemoryChain-bsuite")
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path) -> Path:
+    """The folder of a finished run of two agents on Counter-v0."""
+    env, config = Counter(), algorithms.config("ppo", None, SMALL)
+    folder = tmp_path / "run"
+    PlannedRun("ppo", "Counter-v0", {}, {}, dataclasses.asdict(config), 7, 2).claim(folder)
+    training = Training(algorithms.learner("ppo", env, env.default_params, config), jax.random.split(KEY, 2), folder)
+    while not training.is_finished:
+        training.advance()
+    return folder
+
+
+@pytest.mark.parametrize(
+    "env_id", [pytest.param(each, marks=[] if each in QUICK else pytest.mark.slow) for each in trained.names()]
+)
+def test_it_earns_the_published_return(env_id: str) -> None:
+    agent = envcore_baselines.load(env_id)
+    returns, ended = episode_returns(agent.learner, agent.params, agent.agent, KEY, 200, True)
+    error = agent.std_return * (1 / 200 + 1 / agent.episodes) ** 0.5
+    assert float(returns.mean()) == pytest.approx(agent.mean_return, abs=4 * error + 1e-3)
+    assert ended.all()
+
+
+def test_all_files_together_are_small() -> None:
+    assert len(trained.names()) >= 20
+    assert sum(path.stat().st_size for path in trained.FOLDER.iterdir()) < 2_000_000
+
+
+def test_it_plays_in_a_rollout() -> None:
+    agent = envcore_baselines.load("FrozenLake-misc")
+    start = start_rollout(agent.env, KEY, agent.params)
+    _, rewards = jax.jit(
+        lambda start: run_rollout(
+            agent.env, agent.policy, start, 5000, agent.params, collect=lambda transition: transition.reward
+        )
+    )(start)
+    assert float(rewards.sum()) > 40
+
+
+def test_the_first_agent_of_a_run(run_folder: Path) -> None:
+    env, params = Counter(), Counter().default_params
+    agent = trained.player("Counter-v0", env, params, str(run_folder))
+    assert (agent.run.seed, agent.run.num_seeds, agent.episodes) == (7, 1, 0)
+    other = TrainedAgent.of_run(PlannedRun.load(run_folder), 1, env, params, run_folder)
+    assert other.run.seed == 8
+    assert any((x != y).any() for x, y in zip(*map(jax.tree.leaves, (agent.agent, other.agent)), strict=True))
+
+
+def test_a_saved_agent_plays_the_same(run_folder: Path, tmp_path: Path) -> None:
+    env, params = Counter(), Counter().default_params
+    agent = trained.player("Counter-v0", env, params, str(run_folder))
+    agent = dataclasses.replace(agent, mean_return=1.5, std_return=0.25, episodes=10)
+    agent.save(tmp_path / "agent")
+    loaded = TrainedAgent.of_file(tmp_path / "agent", env, params)
+    assert (loaded.run, loaded.mean_return, loaded.std_return, loaded.episodes) == (agent.run, 1.5, 0.25, 10)
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-6), agent.agent, loaded.agent)
+    assert all(x.dtype == y.dtype for x, y in zip(*map(jax.tree.leaves, (agent.agent, loaded.agent)), strict=True))
+
+
+def test_one_that_does_not_exist() -> None:
+    with pytest.raises(RunError, match="there is no trained agent for 'Nothing-v0'; there are Acrobot-v1, "):
+        envcore_baselines.load("Nothing-v0")
+
+
+def test_a_suite_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(env_id: str, **options: Any) -> Any:
+        raise UnknownEnvironmentError(f"there is no {env_id}")
+
+    monkeypatch.setattr(envcore, "make", make)
+    with pytest.raises(UnknownEnvironmentError, match="CartPole-v1"):
+        envcore_baselines.load("CartPole-v1")
+
+
+def test_as_a_policy_of_the_command_line(run: Run, run_folder: Path) -> None:
+    rollout = ("rollout", "--num-envs", "64", "--steps", "500", "--policy")
+    code, text, err = run(*rollout, "trained", "CartPole-v1")
+    assert (code, err) == (0, "")
+    assert "500 ± 0" in " ".join(text.split())
+    code, text, err = run(*rollout, f"trained:{run_folder}", "Counter-v0")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("trained", "Counter-v0"), "there is no trained agent for 'Counter-v0'; there are "),
+        (("trained:nowhere", "Counter-v0"), "nowhere holds no run: there is no run.json in it."),
+        (("trained", "FourRooms-misc", "--option", "observation=position"), "has no option"),
+        (("trained", "MemoryChain-bsuite"), "remembers what it saw in MemoryChain-bsuite"),
+        (("trainee", "Counter-v0"), "--policy must be random, trained or MODULE:FUNCTION"),
+    ],
+)
+def test_policies_that_cannot_be_played(args: tuple[str, ...], message: str, run: Run) -> None:
+    code, text, err = run("rollout", "--num-envs", "2", "--steps", "2", "--policy", *args)
+    assert (code, text) == (1, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_an_environment_of_another_shape(run: Run) -> None:
+    code, _, err = run(
+        "rollout", "DeepSea-bsuite", "--option", "size=9", "--num-envs", "2", "--steps", "2", "--policy", "trained"
+    )
+    assert code == 1
+    assert "does not fit at" in err
+    assert err.count("\n") == 1
