@@ -239,6 +239,7 @@ def test_flatten_observation_joins_parts_in_the_order_of_names() -> None:
         is_discrete = isinstance(part, spaces.Discrete)
         expected.append(np.eye(part.n)[int(parts[name])] if is_discrete else np.asarray(parts[name]).reshape(-1))
     np.testing.assert_array_equal(obs, np.concatenate(expected).astype(np.float32))
+    np.testing.assert_array_equal(env.flatten(parts, env.default_params), obs)
     assert bool(env.observation_space().contains(obs))
 
 

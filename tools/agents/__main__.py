@@ -33,16 +33,12 @@ def main() -> None:
     for folder in args.runs:
         best = best_of(folder, args.episodes)
         path = FOLDER / f"{best.run.env_id}.safetensors"
-        old = TrainedAgent.of_file(path) if path.exists() else None
-        is_better = old is None or best.mean_return > old.mean_return
-        if is_better:
+        there = TrainedAgent.of_file(path).mean_return if path.exists() else -np.inf
+        if best.mean_return > there:
             best.save(path)
-        print(
-            f"{best.run.env_id}: {best.run.algorithm}, seed {best.run.seed}, {best.mean_return:.4g} "
-            f"± {best.std_return:.3g}, {path.stat().st_size:,} bytes"
-            + ("" if is_better else f"; the agent there is as good: {old.mean_return:.4g}"),
-            flush=True,
-        )
+        found = f"{best.run.env_id}: {best.run.algorithm}, seed {best.run.seed}, {best.mean_return:.4g}"
+        verdict = f"{path.stat().st_size:,} bytes" if best.mean_return > there else f"not better than {there:.4g}"
+        print(f"{found} ± {best.std_return:.3g}, {verdict}", flush=True)
 
 
 def best_of(folder: Path, num_episodes: int) -> TrainedAgent:

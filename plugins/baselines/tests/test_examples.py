@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import runpy
 import subprocess
@@ -22,20 +21,7 @@ from nbclient import NotebookClient
 BASELINES = Path(__file__).parents[1]
 EXAMPLES = BASELINES / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
-PODRACER = Path(__file__).with_name("podracer_notebook.md")
-PODRACER_IMPORTS = """
-import timeit
-
-import chex
-import haiku as hk
-import jax
-import optax
-import rlax
-from jax import lax, random
-from jax import numpy as jnp
-
-jax.tree_map = jax.tree.map  # JAX has removed it
-"""
+ANAKIN = BASELINES.parents[1] / "tools" / "anakin"
 
 
 def read_notebook(name: str) -> Any:
@@ -176,29 +162,14 @@ assert final["LSTM, trained by A2C"] < final["Thompson sampling"]
 
 @pytest.mark.slow
 def test_podracer_notebook_runs_as_printed_and_with_our_catch() -> None:
-    printed = re.findall(r"In \[None\]:\n(.*?)\n\n(?=#|In \[None\]:|Running on)", PODRACER.read_text(), re.DOTALL)
-    iterations = "100, 42)"
-    assert printed[-1].endswith(f"run_experiment(Catch(), 128, 16, 1e-4, {iterations}")
-    ours = """
-import envcore
-from podracer import PodracerEnv
-
-
-def Catch():
-    return PodracerEnv(*envcore.make("Catch-bsuite"))
-"""
-    program = "\n\n".join([PODRACER_IMPORTS, *printed[1:], ours, printed[-1].replace(iterations, "10, 42)")])
-    flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": str(EXAMPLES)},
-        capture_output=True,
-        text=True,
-    )
+    sizes = ["--iterations", "10", "--repeats", "1", "--batch-size", "16"]
+    done = subprocess.run([sys.executable, ANAKIN, *sizes], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    speeds = re.findall(r"Running on 2 cores.\nCOMPILATION: .*\nEXECUTION: Elapsed time=.*s, FPS=(.*)\n", done.stdout)
-    assert len(speeds) == 2
-    assert all(float(speed) > 0 for speed in speeds)
+    rates = re.findall(r"^\| (the notebook's Catch|Catch-bsuite) \| ([\d,]+) \|$", done.stdout, re.MULTILINE)
+    assert [name for name, _ in rates] == ["the notebook's Catch", "Catch-bsuite"]
+    theirs, ours = (float(rate.replace(",", "")) for _, rate in rates)
+    assert theirs > 0
+    assert f"ratio {ours / theirs:.2f}, 2 devices" in done.stdout
 
 
 @pytest.mark.parametrize("name", ["Catch-bsuite", pytest.param("SpaceInvaders-MinAtar", marks=pytest.mark.slow)])

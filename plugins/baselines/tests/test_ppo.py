@@ -81,6 +81,21 @@ def test_a_dict_of_observations_is_flattened() -> None:
     assert greedy[0] == greedy[1]
 
 
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_hidden_layers(activation: str, shared: bool) -> None:
+    ppo = learner(Counter(), hidden=(5,), activation=activation, shared=shared)
+    agent = jax.jit(ppo.init)(KEY).agent
+    layers = [jax.tree.map(np.asarray, layer) for layer in agent.network["params"].values()]
+    assert [layer["kernel"].shape for layer in layers] == [(4, 5)] * (1 if shared else 2) + [(5, 2), (5, 1)]
+    obs = np.eye(4, dtype=np.float32)
+    outputs, values, _ = ppo._apply(agent, (), obs[None], np.zeros((1, 4), np.bool_))  # type: ignore[arg-type]
+    function = np.tanh if activation == "tanh" else lambda x: np.maximum(x, 0)
+    hidden = [function(obs @ layer["kernel"] + layer["bias"]) for layer in layers[:-2]]
+    for found, inputs, layer in ((outputs, hidden[0], layers[-2]), (values[..., None], hidden[-1], layers[-1])):
+        np.testing.assert_allclose(found[0], inputs @ layer["kernel"] + layer["bias"], rtol=1e-5, atol=1e-6)
+
+
 def test_a_convolution_is_xlas() -> None:
     images = jax.random.normal(KEY, (2, 3, 6, 5, 4))
     module = Convolution(7)

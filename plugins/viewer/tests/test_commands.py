@@ -65,6 +65,14 @@ class TestRecording:
         np.testing.assert_array_equal(shown.reward, np.array([[0.5, 0.5, 0.5, 0] * 2 + [0.5]] * 2).T)
         assert shown.action.shape == (9, 2)
 
+    def test_a_memory_starts_anew_with_each_episode(self):
+        def act(memory: Any, obs: Any, key: Any) -> Any:
+            return (memory != 1).astype(np.int32), memory + 1  # all steps but the second count
+
+        player = Player("all but the second", lambda: np.int32(0), act)
+        shown = record(Counter(), Counter().default_params, player, KEY, 10, 1)
+        np.testing.assert_array_equal(shown.state.count[:, 0], [0, 1, 1, 2, 3, 0, 1, 1, 2, 3])
+
     def test_the_last_action_is_shown_until_the_next_episode(self):
         params = Spring().default_params.replace(max_steps_in_episode=3)
         shown = record(Spring(), params, find_player("random", "Spring-v0", Spring(), params), KEY, 8, 1)

@@ -1,0 +1,118 @@
+"""`--policy`: functions of the user, and policies that distributions announce."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from envcore.errors import InvalidArgumentError
+from envcore.wrappers import Batched
+from envcore_cli.policies import GROUP, batch_policy, find_player
+from toy import Counter
+
+ENV, PARAMS, KEY = Counter(), Counter().default_params, jax.random.key(0)
+OBS = jnp.zeros(4)
+ANNOUNCED = """
+import jax.numpy as jnp
+
+calls = []
+
+class Counts:
+    '''Counts in every `period`-th step.'''
+
+    def __init__(self, period):
+        self.period = period
+
+    def start_memory(self):
+        return jnp.int32(0)
+
+    def act(self, memory, obs, key):
+        return (memory % self.period == 0).astype(jnp.int32), memory + 1
+
+class Idle:
+    def start_memory(self):
+        return ()
+
+    def act(self, memory, obs, key):
+        return jnp.int32(0), memory
+
+def counts(env_id, env, params, argument):
+    calls.append((env_id, env, params))
+    return Counts(int(argument or 1))
+
+def idle(env_id, env, params, argument):
+    return Idle()
+"""
+
+
+@pytest.fixture(autouse=True)
+def announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module with two policies that are announced, beside one that is missing."""
+    (tmp_path / "announced_policies.py").write_text(ANNOUNCED)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "announced_policies", raising=False)
+    targets = {"counts": "announced_policies:counts", "idle": "announced_policies:idle", "gone": "not_there:f"}
+    entry_points = [importlib.metadata.EntryPoint(name, target, GROUP) for name, target in targets.items()]
+
+    def find(group: str) -> list[importlib.metadata.EntryPoint]:
+        assert group == "envcore.policies"
+        return entry_points
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", find)
+
+
+def actions(name: str, count: int) -> list[int]:
+    player, found = find_player(name, "Counter-v0", ENV, PARAMS), []
+    memory = player.start_memory()
+    for _ in range(count):
+        action, memory = player.act(memory, OBS, KEY)
+        found.append(int(action))
+    return found
+
+
+def test_an_announced_policy_has_a_memory_and_gets_what_follows_the_colon() -> None:
+    assert actions("counts", 4) == [1, 1, 1, 1]
+    assert actions("counts:3", 7) == [1, 0, 0, 1, 0, 0, 1]
+    import announced_policies  # pyright: ignore[reportMissingImports]
+
+    assert announced_policies.calls == [("Counter-v0", ENV, PARAMS)] * 2
+
+
+def test_a_batch_has_no_memory() -> None:
+    policy = batch_policy("idle", "Counter-v0", Batched(ENV, 3), PARAMS)
+    assert policy(None, jnp.zeros((3, 4)), KEY).tolist() == [0, 0, 0]
+    with pytest.raises(InvalidArgumentError, match="--policy counts remembers what it saw in Counter-v0"):
+        batch_policy("counts", "Counter-v0", Batched(ENV, 3), PARAMS)
+
+
+def test_players_of_equal_policies_are_equal() -> None:
+    first, second = (find_player("random", "Counter-v0", Counter(), PARAMS) for _ in range(2))
+    assert first == second
+    assert hash(first) == hash(second)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("gone", "--policy gone cannot be imported: ModuleNotFoundError: No module named 'not_there'"),
+        ("count", "--policy must be random, counts, idle, gone or MODULE:FUNCTION, as in `import MODULE`, got 'count'"),
+    ],
+)
+def test_what_cannot_be_found(name: str, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        find_player(name, "Counter-v0", ENV, PARAMS)
+
+
+def test_an_action_that_does_not_fit_is_named(tmp_path: Path) -> None:
+    code = (
+        "import jax.numpy as jnp\n\ndef f(policy_params: object, obs: object, key: object):\n    return jnp.ones(2)\n"
+    )
+    (tmp_path / "user_policies.py").write_text(code)
+    player: Any = find_player("user_policies:f", "Counter-v0", ENV, PARAMS)
+    with pytest.raises(InvalidArgumentError, match="--policy user_policies:f fails when jit traces it"):
+        player.act((), OBS, KEY)
