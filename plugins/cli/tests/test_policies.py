@@ -56,10 +56,17 @@ def announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "announced_policies.py").write_text(ANNOUNCED)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "announced_policies", raising=False)
-    targets = {"counts": "announced_policies:counts", "idle": "announced_policies:idle", "gone": "not_there:f"}
-    entry_points = [importlib.metadata.EntryPoint(name, target, GROUP) for name, target in targets.items()]
+    targets = {
+        "counts": ["announced_policies:counts"],
+        "idle": ["announced_policies:idle"],
+        "gone": ["not_there:f"],
+        "twice": ["one:f", "other:f"],
+    }
+    entry_points = importlib.metadata.EntryPoints(
+        importlib.metadata.EntryPoint(name, value, GROUP) for name, values in targets.items() for value in values
+    )
 
-    def find(group: str) -> list[importlib.metadata.EntryPoint]:
+    def find(group: str) -> importlib.metadata.EntryPoints:
         assert group == "envcore.policies"
         return entry_points
 
@@ -100,7 +107,11 @@ def test_players_of_equal_policies_are_equal() -> None:
     ("name", "message"),
     [
         ("gone", "--policy gone cannot be imported: ModuleNotFoundError: No module named 'not_there'"),
-        ("count", "--policy must be random, counts, idle, gone or MODULE:FUNCTION, as in `import MODULE`, got 'count'"),
+        ("twice:x", "--policy twice is announced by one:f and other:f: uninstall all but one of them"),
+        (
+            "count",
+            "--policy must be random, counts, gone, idle, twice or MODULE:FUNCTION, as in `import MODULE`, got 'count'",
+        ),
     ],
 )
 def test_what_cannot_be_found(name: str, message: str) -> None:

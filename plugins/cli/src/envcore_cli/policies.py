@@ -6,7 +6,7 @@ import dataclasses
 import importlib
 import importlib.metadata
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +60,12 @@ def find_player(name: str, env_id: str, env: Environment[Any, Any], params: Any)
     """
     if name == "random":
         return Player(name, tuple, _WithoutMemory(random_policy(env, params)))
-    announced = _announced()
+    announced = importlib.metadata.entry_points(group=GROUP)
     word, _, argument = name.partition(":")
-    if word in announced:
-        agent = announced[word](env_id, env, params, argument)
+    if word in announced.names:
+        agent = _factory(announced.select(name=word))(env_id, env, params, argument)
         return Player(name, agent.start_memory, _Checked(name, env, params, agent.act))
-    policy = _WithoutMemory(imported("--policy", name, ("random", *announced)))
+    policy = _WithoutMemory(imported("--policy", name, ("random", *sorted(announced.names))))
     return Player(name, tuple, _Checked(name, env, params, policy))
 
 
@@ -92,22 +92,22 @@ class _Checked:
             raise _policy_error(self.name, error) from error
 
 
-def _announced() -> dict[str, Callable[..., Any]]:
-    """The announced policies by name, each as a function that imports it when it is called."""
+def _factory(entry_points: Collection[importlib.metadata.EntryPoint]) -> Callable[..., Any]:
+    """Imports what announced a policy.
 
-    def importing(entry_point: Any) -> Callable[..., Any]:
-        def call(*args: Any) -> Any:
-            try:
-                factory = entry_point.load()
-            except (Exception, SystemExit) as error:
-                raise InvalidArgumentError(
-                    f"--policy {entry_point.name} cannot be imported: {one_line(error)}"
-                ) from error
-            return factory(*args)
-
-        return call
-
-    return {each.name: importing(each) for each in importlib.metadata.entry_points(group=GROUP)}
+    Raises:
+      InvalidArgumentError: it cannot be imported, or several distributions announce the name.
+    """
+    first, *others = entry_points
+    if others:
+        owners = sorted(each.dist.name if each.dist else each.value for each in entry_points)
+        raise InvalidArgumentError(
+            f"--policy {first.name} is announced by {' and '.join(owners)}: uninstall all but one of them."
+        )
+    try:
+        return first.load()
+    except (Exception, SystemExit) as error:
+        raise InvalidArgumentError(f"--policy {first.name} cannot be imported: {one_line(error)}") from error
 
 
 def imported(what: str, name: str, words: Sequence[str] = ("random",)) -> Callable[..., Any]:
