@@ -21,7 +21,8 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 def steps():
     """The steps of .ci/run, each with its commands."""
     found = re.findall(r"^step_(\w+)\(\) \{\n(.*?)^\}", RUN.read_text(), re.MULTILINE | re.DOTALL)
-    return {name: [line.strip() for line in body.splitlines()] for name, body in found}
+    lines = {name: [line.strip() for line in body.splitlines()] for name, body in found}
+    return {name: [line for line in body if not line.startswith("#")] for name, body in lines.items()}
 
 
 def core():
@@ -40,12 +41,13 @@ def workflow(name):
 def test_the_readme_and_ci_run_the_same_tests():
     commands = re.findall(r"^pip install uv && (uv run pytest.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert len(commands) == 1
-    assert steps()["tests"] == [commands[0], f"{commands[0]} -m slow -p no:envcore.testing.unoptimized"]
+    slow = f"{commands[0]} -m slow -p no:envcore.testing.unoptimized"
+    assert steps()["tests"] == [commands[0], f"XLA_FLAGS=--xla_cpu_parallel_codegen_split_count=1 {slow}"]
 
 
 def test_all_steps_run_by_default():
     defaults = re.findall(r"^    set -- (.*)$", RUN.read_text(), re.MULTILINE)
-    assert [set(line.split()) for line in defaults] == [set(steps())]
+    assert [set(re.split("[ +]", line)) for line in defaults] == [set(steps())]
 
 
 class Checkout:
@@ -150,10 +152,24 @@ def test_the_lock_file_has_jax_for_every_supported_python(python):
         assert any(f"-{tag}-manylinux" in wheel["url"] for wheel in fitting[0]["wheels"])
 
 
-def test_an_unknown_step_is_an_error():
-    done = subprocess.run([RUN, "nonsense"], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("asked", ["nonsense", "lint+nonsense"])
+def test_an_unknown_step_is_an_error(asked):
+    done = subprocess.run([RUN, asked], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "error: there is no step nonsense\n"
+
+
+@pytest.mark.parametrize("failing", ["pyright", "python", ""])
+def test_steps_that_run_together_must_all_pass(checkout, failing):
+    checkout.add(checkout.tools / "uv", f'[ "$2" != "{failing}" ] || exit 3')
+    command = [checkout.folder / ".ci" / "run", "types+wheels", "contracts"]
+    environment = {"PATH": f"{checkout.tools}:/usr/bin:/bin", "LOG": str(checkout.log)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    asked = sorted(checkout.log.read_text().splitlines())
+    together = ["uv run pyright", "uv run python tools/check_wheels"]
+    assert (done.returncode, asked) == (
+        (3, sorted(together)) if failing else (0, sorted([*together, "uv run lint-imports"]))
+    )
 
 
 def test_the_workflow_runs_every_step_on_every_python():

@@ -133,7 +133,7 @@ assert all(np.isfinite(invaders_returns)) and len(invaders_returns) == 5
 @pytest.mark.slow
 def test_evolution() -> None:
     execute(
-        shortened("evolution", CONTROLLER_GENERATIONS=(50, 20)),
+        shortened("evolution", CONTROLLER_GENERATIONS=(50, 12)),
         """
 assert cartpole_curve[0] < 50 and cartpole_curve[-1] > 200
 assert cartpole_returns.shape == (200,) and cartpole_returns.mean() >= 475

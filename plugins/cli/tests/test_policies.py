@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import jax.numpy as jnp
 import pytest
 from envcore.errors import InvalidArgumentError
 from envcore.wrappers import Batched
-from envcore_cli.policies import GROUP, batch_policy, find_player
+from envcore_cli.policies import batch_policy, find_player
 from toy import Counter
 
 ENV, PARAMS, KEY = Counter(), Counter().default_params, jax.random.key(0)
@@ -47,30 +46,32 @@ def counts(env_id, env, params, argument):
 
 def idle(env_id, env, params, argument):
     return Idle()
+
+def fails(env_id, env, params, argument):
+    raise ValueError("no such thing")
 """
 
 
 @pytest.fixture(autouse=True)
-def announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module with two policies that are announced, beside one that is missing."""
-    (tmp_path / "announced_policies.py").write_text(ANNOUNCED)
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two distributions that announce policies, and one whose entry points cannot be read."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "announced_policies", raising=False)
-    targets = {
-        "counts": ["announced_policies:counts"],
-        "idle": ["announced_policies:idle"],
-        "gone": ["not_there:f"],
-        "twice": ["one:f", "other:f"],
-    }
-    entry_points = importlib.metadata.EntryPoints(
-        importlib.metadata.EntryPoint(name, value, GROUP) for name, values in targets.items() for value in values
-    )
+    (tmp_path / "announced_policies.py").write_text(ANNOUNCED)
+    good = {name: f"announced_policies:{name}" for name in ("counts", "idle", "fails")}
+    announce(tmp_path, "good", {**good, "twice": "one:f", "gone": "not_there:f"})
+    announce(tmp_path, "other", {"twice": "other:f"})
+    announce(tmp_path, "damaged", {})
+    (tmp_path / "damaged-1.0.dist-info" / "entry_points.txt").write_bytes(b"[envcore.policies\n\xff")
 
-    def find(group: str) -> importlib.metadata.EntryPoints:
-        assert group == "envcore.policies"
-        return entry_points
 
-    monkeypatch.setattr(importlib.metadata, "entry_points", find)
+def announce(folder: Path, name: str, policies: dict[str, str]) -> None:
+    """Installs a distribution."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    lines = [f"{word} = {target}" for word, target in policies.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[envcore.policies]", *lines]))
 
 
 def actions(name: str, count: int) -> list[int]:
@@ -106,11 +107,12 @@ def test_players_of_equal_policies_are_equal() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("gone", "--policy gone cannot be imported: ModuleNotFoundError: No module named 'not_there'"),
-        ("twice:x", "--policy twice is announced by one:f and other:f: uninstall all but one of them"),
+        ("gone", "--policy gone fails: ModuleNotFoundError: No module named 'not_there'"),
+        ("fails:x", "--policy fails fails: ValueError: no such thing"),
+        ("twice:x", "--policy twice is announced by good and other: uninstall all but one of them"),
         (
             "count",
-            "--policy must be random, counts, gone, idle, twice or MODULE:FUNCTION, as in `import MODULE`, got 'count'",
+            "--policy must be random, .*counts, .*idle, .* or MODULE:FUNCTION, as in `import MODULE`, got 'count'",
         ),
     ],
 )

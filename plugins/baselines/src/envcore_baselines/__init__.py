@@ -35,4 +35,4 @@ def load(env_id: str) -> TrainedAgent:
     """
     from envcore_baselines import trained  # here, because a plugin's package may not import JAX
 
-    return trained.load(env_id)
+    return trained.TrainedAgent.of_file(trained.path_of(env_id))

@@ -54,8 +54,8 @@ class TrainedAgent:
           RunError: there is no checkpoint, it is damaged, or it does not fit the environment.
         """
         learner = algorithms.learner(run.algorithm, env, params, algorithms.config(run.algorithm, None, run.config))
-        of_the_right_kind = jax.random.split(jax.random.key(0), run.num_seeds)
-        agents = Training.load(learner, of_the_right_kind, folder).agents
+        keys = jax.random.split(jax.random.key(0), run.num_seeds)  # only their number and kind matter here
+        agents = Training.load(learner, keys, folder).agents
         one = dataclasses.replace(run, seed=run.seed + number, num_seeds=1)
         return cls(one, env, params, learner, jax.tree.map(lambda x: x[number], agents))
 
@@ -106,16 +106,6 @@ class TrainedAgent:
     def policy(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
         """`act` for `envcore.rollout`, if the agent remembers nothing; `policy_params` is not used."""
         return self.act(self.start_memory(), obs, key)[0]
-
-
-def load(env_id: str) -> TrainedAgent:
-    """The trained agent of an environment that comes with this package, the best one that we have.
-
-    Raises:
-      RunError: there is none.
-      UnknownEnvironmentError: the suite of the environment is not installed.
-    """
-    return TrainedAgent.of_file(path_of(env_id))
 
 
 def player(env_id: str, env: Environment[Any, Any], params: Any, folder: str) -> TrainedAgent:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import importlib.metadata
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jax
 from envcore import random
+from envcore.distributions import announcing
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import InvalidArgumentError
+from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.plugins import one_line
 from envcore.rollout import Policy, random_policy
 from envcore.wrappers import Batched
@@ -60,12 +60,12 @@ def find_player(name: str, env_id: str, env: Environment[Any, Any], params: Any)
     """
     if name == "random":
         return Player(name, tuple, _WithoutMemory(random_policy(env, params)))
-    announced = importlib.metadata.entry_points(group=GROUP)
+    announced = _announced()
     word, _, argument = name.partition(":")
-    if word in announced.names:
-        agent = _factory(announced.select(name=word))(env_id, env, params, argument)
+    if word in announced:
+        agent = _made(word, announced[word], env_id, env, params, argument)
         return Player(name, agent.start_memory, _Checked(name, env, params, agent.act))
-    policy = _WithoutMemory(imported("--policy", name, ("random", *sorted(announced.names))))
+    policy = _WithoutMemory(imported("--policy", name, ("random", *sorted(announced))))
     return Player(name, tuple, _Checked(name, env, params, policy))
 
 
@@ -92,22 +92,31 @@ class _Checked:
             raise _policy_error(self.name, error) from error
 
 
-def _factory(entry_points: Collection[importlib.metadata.EntryPoint]) -> Callable[..., Any]:
-    """Imports what announced a policy.
+def _announced() -> dict[str, dict[str, Any]]:
+    """The entry points of announced policies, by name and distribution."""
+    found: dict[str, dict[str, Any]] = {}
+    for distribution in announcing(GROUP):
+        for entry_point in distribution.entry_points:
+            found.setdefault(entry_point.name, {})[distribution.name] = entry_point
+    return found
+
+
+def _made(word: str, entry_points: Mapping[str, Any], *args: Any) -> Any:
+    """Imports the function that announces a policy, and calls it.
 
     Raises:
-      InvalidArgumentError: it cannot be imported, or several distributions announce the name.
+      InvalidArgumentError: it fails, or several distributions announce the name.
     """
-    first, *others = entry_points
-    if others:
-        owners = sorted(each.dist.name if each.dist else each.value for each in entry_points)
-        raise InvalidArgumentError(
-            f"--policy {first.name} is announced by {' and '.join(owners)}: uninstall all but one of them."
-        )
+    if len(entry_points) > 1:
+        owners = " and ".join(entry_points)
+        raise InvalidArgumentError(f"--policy {word} is announced by {owners}: uninstall all but one of them.")
+    (entry_point,) = entry_points.values()
     try:
-        return first.load()
-    except (Exception, SystemExit) as error:
-        raise InvalidArgumentError(f"--policy {first.name} cannot be imported: {one_line(error)}") from error
+        return entry_point.load()(*args)
+    except EnvcoreError:
+        raise
+    except (Exception, SystemExit) as error:  # a plugin may raise anything
+        raise InvalidArgumentError(f"--policy {word} fails: {one_line(error)}") from error
 
 
 def imported(what: str, name: str, words: Sequence[str] = ("random",)) -> Callable[..., Any]:
