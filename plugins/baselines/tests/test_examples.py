@@ -148,7 +148,7 @@ assert (lstm > feed_forward + 50).all()
 @pytest.mark.slow
 def test_meta_rl_beats_thompson_sampling(tmp_path: Path) -> None:
     execute(
-        shortened("meta_rl", NUM_UPDATES=(800, 300), NUM_ENVS=(128, 64)),
+        shortened("meta_rl", NUM_UPDATES=(800, 400), NUM_ENVS=(128, 64)),
         """
 assert training_regret[-10:].mean() < 0.3 * training_regret[:10].mean()
 final = {name: regret[-1].mean() for name, regret in regrets.items()}
