@@ -12,10 +12,8 @@ import dataclasses
 import tempfile
 from pathlib import Path
 
-import envcore
 import jax
 import numpy as np
-from envcore.engine.arguments import checked_params
 from envcore_baselines.evaluation import episode_returns
 from envcore_baselines.trained import FOLDER, TrainedAgent
 from envcore_baselines.training import Run
@@ -44,15 +42,8 @@ def main() -> None:
 def best_of(folder: Path, num_episodes: int) -> TrainedAgent:
     """The best agent of a run, as it is after it was saved and loaded."""
     run = Run.load(folder)
-    env, params = envcore.make(run.env_id, **run.options)
-    params = checked_params(env, params.replace(**run.params))
-    return max(
-        (
-            measured(TrainedAgent.of_run(run, number, env, params, folder), num_episodes)
-            for number in range(run.num_seeds)
-        ),
-        key=lambda agent: agent.mean_return,
-    )
+    agents = TrainedAgent.of_run(run, *run.make(), folder)
+    return max((measured(agent, num_episodes) for agent in agents), key=lambda agent: agent.mean_return)
 
 
 def measured(agent: TrainedAgent, num_episodes: int) -> TrainedAgent:
@@ -60,7 +51,8 @@ def measured(agent: TrainedAgent, num_episodes: int) -> TrainedAgent:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent.safetensors"
         agent.save(path)
-        agent = TrainedAgent.of_file(path, agent.env, agent.params)
+        rounded = TrainedAgent.of_file(path, agent.env, agent.params).agent
+    agent = dataclasses.replace(agent, agent=rounded)  # with the learner of all, for which playing is compiled once
     returns, _ = episode_returns(agent.learner, agent.params, agent.agent, jax.random.key(SEED), num_episodes, True)
     returns = np.asarray(returns, np.float64)
     return dataclasses.replace(

@@ -73,7 +73,7 @@ def test_the_first_agent_of_a_run(run_folder: Path) -> None:
     env, params = Counter(), Counter().default_params
     agent = trained.player("Counter-v0", env, params, str(run_folder))
     assert (agent.run.seed, agent.run.num_seeds, agent.episodes) == (7, 1, 0)
-    other = TrainedAgent.of_run(PlannedRun.load(run_folder), 1, env, params, run_folder)
+    other = TrainedAgent.of_run(PlannedRun.load(run_folder), env, params, run_folder)[1]
     assert other.run.seed == 8
     assert any((x != y).any() for x, y in zip(*map(jax.tree.leaves, (agent.agent, other.agent)), strict=True))
 

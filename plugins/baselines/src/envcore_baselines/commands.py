@@ -117,8 +117,7 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
     from envcore_baselines.training import Training
 
     env, params = choice.make()
-    config = algorithms.config(run.algorithm, None, run.config)
-    learner = algorithms.learner(run.algorithm, env, params, config)
+    learner = run.learner(env, params)
     training = Training.load(learner, _keys(run.seed, run.num_seeds), folder)
     play = functools.partial(episode_returns, learner, params)
     with interruptible():

@@ -7,14 +7,12 @@ import math
 from pathlib import Path
 from typing import Any, Self
 
-import envcore
 import jax
 import numpy as np
-from envcore.engine.arguments import checked_params
 from envcore.environment import Environment
 from envcore.wrappers import FlattenObservation
 
-from envcore_baselines import algorithms, checkpoint
+from envcore_baselines import checkpoint
 from envcore_baselines.errors import RunError
 from envcore_baselines.learner import Learner
 from envcore_baselines.training import Run, Training
@@ -47,17 +45,25 @@ class TrainedAgent:
     episodes: int = 0
 
     @classmethod
-    def of_run(cls, run: Run, number: int, env: Environment[Any, Any], params: Any, folder: Path) -> Self:
-        """An agent of a run at its last checkpoint, the one of seed `run.seed + number`.
+    def of_run(cls, run: Run, env: Environment[Any, Any], params: Any, folder: Path) -> list[Self]:
+        """The agents of a run at its last checkpoint, in the order of their seeds; they share one learner.
 
         Raises:
           RunError: there is no checkpoint, it is damaged, or it does not fit the environment.
         """
-        learner = algorithms.learner(run.algorithm, env, params, algorithms.config(run.algorithm, None, run.config))
+        learner = run.learner(env, params)
         keys = jax.random.split(jax.random.key(0), run.num_seeds)  # only their number and kind matter here
         agents = Training.load(learner, keys, folder).agents
-        one = dataclasses.replace(run, seed=run.seed + number, num_seeds=1)
-        return cls(one, env, params, learner, jax.tree.map(lambda x: x[number], agents))
+        return [
+            cls(
+                dataclasses.replace(run, seed=run.seed + number, num_seeds=1),
+                env,
+                params,
+                learner,
+                jax.tree.map(lambda x, number=number: x[number], agents),
+            )
+            for number in range(run.num_seeds)
+        ]
 
     @classmethod
     def of_file(cls, path: Path, env: Environment[Any, Any] | None = None, params: Any = None) -> Self:
@@ -74,9 +80,8 @@ class TrainedAgent:
         tensors, about = checkpoint.load(path)
         run = Run(**about["run"])
         if env is None:
-            env, params = envcore.make(run.env_id, **run.options)
-            params = checked_params(env, params.replace(**run.params))
-        learner = algorithms.learner(run.algorithm, env, params, algorithms.config(run.algorithm, None, run.config))
+            env, params = run.make()
+        learner = run.learner(env, params)
         key = jax.random.key(0)
         struct = jax.eval_shape(learner.init, key).agent
         wide = {name: x.astype(np.float32) if x.dtype == np.float16 else x for name, x in tensors.items()}
@@ -116,7 +121,7 @@ def player(env_id: str, env: Environment[Any, Any], params: Any, folder: str) ->
     """
     if not folder:
         return TrainedAgent.of_file(path_of(env_id), env, params)
-    return TrainedAgent.of_run(Run.load(Path(folder)), 0, env, params, Path(folder))
+    return TrainedAgent.of_run(Run.load(Path(folder)), env, params, Path(folder))[0]
 
 
 def path_of(env_id: str) -> Path:

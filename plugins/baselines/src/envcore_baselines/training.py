@@ -13,11 +13,14 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
+import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore.engine.arguments import checked_params
+from envcore.environment import Environment
 
-from envcore_baselines import checkpoint
+from envcore_baselines import algorithms, checkpoint
 from envcore_baselines.curve import Curve
 from envcore_baselines.errors import RunError
 from envcore_baselines.learner import EpisodeTotals, Learner
@@ -64,6 +67,15 @@ class Run:
             raise RunError(f"{folder} holds no run: there is no {RUN} in it.") from None
         except (ValueError, TypeError) as error:
             raise RunError(f"{path} is damaged: {error}") from error
+
+    def make(self) -> tuple[Environment[Any, Any], Any]:
+        """The environment and its params."""
+        env, params = envcore.make(self.env_id, **self.options)
+        return env, checked_params(env, params.replace(**self.params))
+
+    def learner(self, env: Environment[Any, Any], params: Any) -> Learner:
+        """The algorithm with the run's settings, for an environment."""
+        return algorithms.learner(self.algorithm, env, params, algorithms.config(self.algorithm, None, self.config))
 
     def claim(self, folder: Path) -> None:
         """Creates the folder of this run, or finds that it is the one.
