@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ctrl_c import ends, envcore, interrupt, interrupt_at_any_moment
+from ctrl_c import SOON, ends, envcore, interrupt, interrupt_at_any_moment
 from terminal import Terminal
 
 
@@ -22,7 +22,7 @@ def test_no_partial_picture_is_left(tmp_path):
     with envcore(*args, before=slow) as terminal:
         terminal.wait_for("writing")
         assert list(tmp_path.iterdir())
-        assert interrupt(terminal) < 2
+        assert interrupt(terminal) < SOON
     assert not list(tmp_path.iterdir())
 
 
