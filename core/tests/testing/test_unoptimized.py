@@ -11,8 +11,7 @@ LEVEL = "--xla_backend_optimization_level=0"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", ["-n0", "-n1"])
-@pytest.mark.parametrize("chosen", [True, False])
+@pytest.mark.parametrize(("workers", "chosen"), [("-n0", True), ("-n1", False)])
 def test_a_session_with_and_without_it(workers: str, chosen: bool, tmp_path: Path) -> None:
     """Without it: loaded by the project's settings, and disabled on the command line."""
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p envcore.testing.unoptimized\n")

@@ -109,8 +109,12 @@ def test_a_folder_that_cannot_be_used(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_again_and_again_ends_like_a_whole_one(tmp_path: Path) -> None:
+def test_a_run_that_is_killed_again_and_again_ends_like_a_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By SIGKILL: as soon as there is a folder, and then at random moments, some of which may be after the end."""
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "programs"))  # the first run compiles for all
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     program = Path(sys.executable).with_name("envcore")
     settings = ["--setting", "total_steps=50000", "--setting", "hidden=[16]", "--setting", "epochs=1"]
     train = [program, "train", "ppo", "CartPole-v1", "--seeds", "2", *settings, "--out"]
