@@ -105,8 +105,9 @@ def test_a_convolution_is_xlas() -> None:
     dimensions = ("NHWC", "HWIO", "NHWC")
     kernel = variables["params"]["kernel"]
     flat = images.reshape(6, 6, 5, 4)
-    expected = jax.lax.conv_general_dilated(flat, kernel, (1, 1), "VALID", dimension_numbers=dimensions)
-    np.testing.assert_allclose(found, (expected + jnp.arange(7.0)).reshape(2, 3, 4, 3, 7), atol=1e-5)
+    padding = ((0, 0), (0, 1))
+    expected = jax.lax.conv_general_dilated(flat, kernel, (2, 2), padding, dimension_numbers=dimensions)
+    np.testing.assert_allclose(found, (expected + jnp.arange(7.0)).reshape(2, 3, 2, 2, 7), atol=1e-5)
 
 
 def test_the_memory_holds_the_episode() -> None:
@@ -141,7 +142,7 @@ class Wide(Counter):
 @pytest.mark.parametrize(
     ("env", "settings", "message"),
     [
-        (Counter(), {"torso": "conv"}, r"torso = 'conv' needs observations \(height, width, channels\), Counter has"),
+        (Counter(), {"torso": "conv"}, r"torso = 'conv' needs observations \(height, width, channels\) of at least 3 x 3, Counter has"),
         (Counter(), {"minibatches": 5}, r"minibatches must divide num_envs \* rollout_steps = 32, got 5"),
         (Counter(), {"memory": 8, "minibatches": 8}, "minibatches must divide num_envs = 4, got 8"),
         (Wide(), {}, "ppo needs actions of a Discrete or a float Box, Wide has MultiDiscrete"),
