@@ -142,7 +142,11 @@ class Wide(Counter):
 @pytest.mark.parametrize(
     ("env", "settings", "message"),
     [
-        (Counter(), {"torso": "conv"}, r"torso = 'conv' needs observations \(height, width, channels\) of at least 3 x 3, Counter has"),
+        (
+            Counter(),
+            {"torso": "conv"},
+            r"torso = 'conv' needs observations \(height, width, channels\) of at least 3 x 3, Counter has",
+        ),
         (Counter(), {"minibatches": 5}, r"minibatches must divide num_envs \* rollout_steps = 32, got 5"),
         (Counter(), {"memory": 8, "minibatches": 8}, "minibatches must divide num_envs = 4, got 8"),
         (Wide(), {}, "ppo needs actions of a Discrete or a float Box, Wide has MultiDiscrete"),
