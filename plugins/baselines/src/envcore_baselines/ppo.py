@@ -90,7 +90,7 @@ _SMALL = nn.initializers.variance_scaling(1e-4, "fan_in", "truncated_normal")
 
 
 class Convolution(nn.Module):
-    """A convolution with 4 x 4 kernels at every second row and column, which continues odd sizes by a row of zeros.
+    """A convolution with 4 x 4 kernels at every second row and column; odd sizes are padded with one row of zeros.
 
     A row of the result is a product of four rows of the image and a banded matrix, because XLA's own convolution is
     slow on CPU, and slower still under `vmap` over networks.
@@ -100,7 +100,7 @@ class Convolution(nn.Module):
 
     @nn.compact
     def __call__(self, images: jax.Array) -> jax.Array:
-        """Maps images, (..., height, width, channels), to (..., height / 2 - 1, width / 2 - 1, features)."""
+        """Maps images, (..., h, w, channels), to (..., h / 2 - 1, w / 2 - 1, features), rounded up."""
         odd = [(0, size % 2) for size in images.shape[-3:-1]]
         images = jnp.pad(images, [*[(0, 0)] * (images.ndim - 3), *odd, (0, 0)])
         *batch, height, width, channels = images.shape
