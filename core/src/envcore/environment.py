@@ -29,6 +29,7 @@ import jax
 from flax import struct
 
 from envcore import random, spaces
+from envcore.devices import AxisName
 from envcore.engine import arguments, episode, stepping
 from envcore.engine.types import Info as Info
 from envcore.engine.types import Outcome as Outcome
@@ -169,6 +170,11 @@ class Environment(Generic[StateT, ParamsT]):
     def batch_shape(self) -> tuple[int, ...]:
         """Shape of a reward: () unless the environment is a batch of environments."""
         return ()
+
+    @property
+    def axis_name(self) -> AxisName | None:
+        """The mapped axis over devices, each of which has a share of a batch; None on one device: see `Batched`."""
+        return None
 
     def action_space(self, params: ParamsT | None = None) -> spaces.Space:
         """The space of actions, of the default params where none are given."""

@@ -23,6 +23,7 @@ import numpy as np
 from jax import lax
 
 from envcore import trees
+from envcore.devices import AxisName, axis_size, first_row, share_of
 from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
 
@@ -59,30 +60,48 @@ def split(key: jax.Array, num: int = 2) -> jax.Array:
     return _as_key_like(key, jnp.stack(halves, axis=-1))
 
 
-def bits(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
+def bits(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None = None) -> jax.Array:
     """Returns uniform random words, uint32 of `shape`: what `jax.random.bits` returns.
 
     An environment should draw one block per step and slice it.
+
+    With an `axis_name`, inside `jax.shard_map` or `jax.pmap`, these are this device's rows: the devices along that
+    axis, all with the same key, together draw one block, whose first axis is that many times as long.
     """
     words = _threefry_key(key)
+    if axis_name is None:
+        return jax.random.bits(key, shape, jnp.uint32) if words is None else _block(*words, 0, shape)
+    num, *row = shape
+    total = num * axis_size(axis_name)
     if words is None:
-        return jax.random.bits(key, shape, jnp.uint32)
-    return _block(*words, shape)
+        return share_of(jax.random.bits(key, (total, *row), jnp.uint32), num, axis_name)
+    _check_block(total * math.prod(row))
+    return _block(*words, first_row(num, axis_name).astype(jnp.uint32) * np.uint32(math.prod(row)), shape)
 
 
 def uniform(
-    key: jax.Array, shape: tuple[int, ...] = (), minval: jax.Array | float = 0.0, maxval: jax.Array | float = 1.0
+    key: jax.Array,
+    shape: tuple[int, ...] = (),
+    minval: jax.Array | float = 0.0,
+    maxval: jax.Array | float = 1.0,
+    axis_name: AxisName | None = None,
 ) -> jax.Array:
-    """Returns float32 of `shape`, uniform on [minval, maxval): what `jax.random.uniform` returns."""
+    """Returns float32 of `shape`, uniform on [minval, maxval): what `jax.random.uniform` returns.
+
+    With an `axis_name`, this device's rows, as for `bits`.
+    """
     low, high = jnp.asarray(minval, jnp.float32), jnp.asarray(maxval, jnp.float32)
     low, high = jnp.broadcast_to(low, shape), jnp.broadcast_to(high, shape)
-    return jnp.maximum(low, unit(bits(key, shape)) * (high - low) + low)
+    return jnp.maximum(low, unit(bits(key, shape, axis_name)) * (high - low) + low)
 
 
-def normal(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
-    """Returns float32 of `shape`, normal with mean 0 and variance 1: what `jax.random.normal` returns."""
+def normal(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None = None) -> jax.Array:
+    """Returns float32 of `shape`, normal with mean 0 and variance 1: what `jax.random.normal` returns.
+
+    With an `axis_name`, this device's rows, as for `bits`.
+    """
     above_minus_one = np.nextafter(np.float32(-1), np.float32(0))
-    return np.float32(math.sqrt(2)) * lax.erf_inv(uniform(key, shape, above_minus_one, 1.0))
+    return np.float32(math.sqrt(2)) * lax.erf_inv(uniform(key, shape, above_minus_one, 1.0, axis_name))
 
 
 def unit(words: jax.Array) -> jax.Array:
@@ -130,16 +149,25 @@ def reset_key(key: jax.Array) -> jax.Array:
     return _as_key_like(key, jnp.stack([first + np.uint32(_RESET_TAG), second]))
 
 
-def spawn(key: jax.Array, num: int) -> jax.Array:
+def spawn(key: jax.Array, num: int, axis_name: AxisName | None = None) -> jax.Array:
     """Returns `num` keys for `num` environments, shape `(num,)` or `(num, 2)`: cheaper than `split`.
 
     `split` evaluates threefry twice for each new key. This evaluates it once per batch, on the key, a constant and
-    `num`, and counts up from the result. Two batches share a key no more often than two results of `split`.
+    the number of keys, and counts up from the result. Two batches share a key no more often than two results of
+    `split`.
+
+    With an `axis_name`, inside `jax.shard_map` or `jax.pmap`, these are this device's share: the devices along that
+    axis, all with the same key, together get what `spawn(key, num * num_devices)` returns.
     """
     words = _threefry_key(key)
+    total = num if axis_name is None else num * axis_size(axis_name)
     if words is None:
-        return jax.random.split(jax.random.fold_in(key, _SPAWN_TAG), num)
-    return _as_key_like(key, _counted_keys(*words, num))
+        keys = jax.random.split(jax.random.fold_in(key, _SPAWN_TAG), total)
+        return keys if axis_name is None else share_of(keys, num, axis_name)
+    # Only from here on: a slice of all keys would keep XLA CPU from computing them where they are used, at a third of
+    # CartPole's speed.
+    start = np.uint32(0) if axis_name is None else first_row(num, axis_name).astype(jnp.uint32)
+    return _as_key_like(key, _counted_keys(*words, start, num, total))
 
 
 def _legacy_size() -> int:
@@ -167,18 +195,22 @@ def _as_key_like(key: jax.Array, words: jax.Array) -> jax.Array:
     return words
 
 
-def _counters(shape: tuple[int, ...]) -> tuple[jax.Array, jax.Array]:
-    size = math.prod(shape)
+def _check_block(size: int) -> None:
     if size >= 2**32:
         raise ValueError(f"a block of {size} random words is more than one key can generate")
-    low = lax.iota(jnp.uint32, size).reshape(shape)
+
+
+def _counters(shape: tuple[int, ...], start: Any = 0) -> tuple[jax.Array, jax.Array]:
+    size = math.prod(shape)
+    _check_block(size)
+    low = lax.iota(jnp.uint32, size).reshape(shape) + start
     return jnp.zeros_like(low), low
 
 
 # Jitted so that a call outside `jit` costs microseconds; inside, they inline.
-@functools.partial(jax.jit, static_argnums=2, inline=True)
-def _block(first: jax.Array, second: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-    x, y = _threefry((first, second), _counters(shape))
+@functools.partial(jax.jit, static_argnums=3, inline=True)
+def _block(first: jax.Array, second: jax.Array, start: jax.Array | int, shape: tuple[int, ...]) -> jax.Array:
+    x, y = _threefry((first, second), _counters(shape, start))
     return x ^ y
 
 
@@ -189,13 +221,14 @@ def _block_half(first: jax.Array, second: jax.Array, num: int, half: int) -> jax
     return compute_once(lambda first, second: _threefry((first, second), _counters((num,)))[half], first, second)
 
 
-@functools.partial(jax.jit, static_argnums=2, inline=True)
-def _counted_keys(first: jax.Array, second: jax.Array, num: int) -> jax.Array:
+@functools.partial(jax.jit, static_argnums=(3, 4), inline=True)
+def _counted_keys(first: jax.Array, second: jax.Array, start: jax.Array | np.uint32, num: int, total: int) -> jax.Array:
+    """Keys `start` to `start + num` of `total`."""
     # The counters of `split` and `bits` have a first word of 0, so none of their blocks equals this one.
-    counters = np.uint32(_SPAWN_TAG), np.uint32(num)
+    counters = np.uint32(_SPAWN_TAG), np.uint32(total)
     # Without the boundary XLA CPU would evaluate this one block again for each of the keys.
     first, second = compute_once(lambda *key: _threefry(key, jax.tree.map(jnp.asarray, counters)), first, second)
-    return jnp.stack([jnp.broadcast_to(first, (num,)), second + lax.iota(jnp.uint32, num)], axis=-1)
+    return jnp.stack([jnp.broadcast_to(first, (num,)), second + start + lax.iota(jnp.uint32, num)], axis=-1)
 
 
 # Jitted, and written in `lax` rather than operators, because a program traces it for each draw: a third of the time.

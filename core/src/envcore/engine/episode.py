@@ -5,6 +5,7 @@ Time, the time limit and the dtypes of what the rules return are taken care of h
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ from envcore.engine import arguments
 from envcore.engine.auto_reset import reset_where
 from envcore.engine.types import Outcome, Rules
 from envcore.errors import EnvironmentDefinitionError
+from envcore.fusion import compute_once
 from envcore.time_limit import is_reached, next_time
 
 
@@ -25,8 +27,16 @@ def start(env: Rules, key: jax.Array, params: Any) -> Any:
     return trees.narrow(state)
 
 
+@functools.partial(jax.jit, static_argnums=0, inline=True)
 def advance(env: Rules, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
     """`Environment.advance`."""
+    # Without the boundary XLA CPU computes the rules again for everything that reads a part of the state, and rounds
+    # floats as it fuses them, not always in the same way in two programs. With it, every program rounds in the same
+    # way, and rollouts of 2,048 light environments take 0.67 to 0.97 of the time.
+    return compute_once(functools.partial(_advance, env), state, action, draws, params)
+
+
+def _advance(env: Rules, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
     result = env.transition(state, action, draws, params)
     after, reward, terminated, info = _checked_transition(env, state, result)
     at_limit = is_reached(after.time, params.max_steps_in_episode)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from envcore import random, trees
+from envcore.devices import AxisName, axis_size, share_of
 
 
 class Space:
@@ -55,17 +56,27 @@ class Space:
         return hash((type(self).__name__, self._static()))
 
 
-def sample_integers(key: jax.Array, shape: tuple[int, ...], low: Any, high: Any) -> jax.Array:
+def sample_integers(
+    key: jax.Array, shape: tuple[int, ...], low: Any, high: Any, axis_name: AxisName | None = None
+) -> jax.Array:
     """Returns int32, uniform on [low, high], both included; for uint32 bounds, cast the result to uint32."""
     if not isinstance(low, jax.Array) and not isinstance(high, jax.Array):
         count = np.asarray(high, np.int64) - np.asarray(low, np.int64) + 1
         if count.max(initial=0) <= 2**16:
-            return random.below(random.bits(key, shape), count.astype(np.uint32)) + np.asarray(low).astype(np.int32)
+            return random.below(random.bits(key, shape, axis_name), count.astype(np.uint32)) + np.asarray(low).astype(
+                np.int32
+            )
     low, high = jnp.asarray(low).astype(jnp.int32), jnp.asarray(high).astype(jnp.int32)
     count = (high - low).astype(jnp.uint32) + jnp.uint32(1)  # modulo 2**32: 0 means all 2**32 values
     key_all, key_some = random.split(key)
-    everything = random.bits(key_all, shape)
-    some = jax.random.randint(key_some, shape, jnp.uint32(0), count, jnp.uint32)
+    everything = random.bits(key_all, shape, axis_name)
+    if axis_name is None:
+        some = jax.random.randint(key_some, shape, jnp.uint32(0), count, jnp.uint32)
+    else:  # in a batch the bounds of all rows are equal
+        whole = (shape[0] * axis_size(axis_name), *shape[1:])
+        count = jnp.broadcast_to(count, shape)
+        drawn = jax.random.randint(key_some, whole, jnp.uint32(0), count[:1], jnp.uint32)
+        some = share_of(drawn, shape[0], axis_name)
     return low + jnp.where(count == 0, everything, some).astype(jnp.int32)
 
 

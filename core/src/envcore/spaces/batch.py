@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from envcore import options
+from envcore.devices import AxisName
 from envcore.spaces.base import Space
 from envcore.spaces.box import Box
 from envcore.spaces.composite import Dict, Tuple
 from envcore.spaces.discrete import Discrete, MultiDiscrete
 
 
-def batch_space(space: Space, num: int) -> Space:
+def batch_space(space: Space, num: int, axis_name: AxisName | None = None) -> Space:
     """The space of batches of `num` values, stacked along a new first axis; it samples a whole batch at once.
+
+    With an `axis_name` it is one device's share, and `sample` works only inside `jax.shard_map` or `jax.pmap`: the
+    devices along that axis, all with the same key, together sample `batch_space(space, num * num_devices)`.
 
     Raises:
       ValueError: num is not a positive integer.
@@ -21,15 +25,15 @@ def batch_space(space: Space, num: int) -> Space:
     num = options.positive_integer("num", num)
     match space:
         case Discrete():
-            return MultiDiscrete(np.full(num, space.n))
+            return MultiDiscrete(np.full(num, space.n), axis_name)
         case MultiDiscrete():
-            return MultiDiscrete(np.broadcast_to(space.nvec, (num, *space.shape)))
+            return MultiDiscrete(np.broadcast_to(space.nvec, (num, *space.shape)), axis_name)
         case Box():
-            return Box(space.low, space.high, (num, *space.shape), space.dtype)
+            return Box(space.low, space.high, (num, *space.shape), space.dtype, axis_name)
         case Tuple():
-            return Tuple(batch_space(part, num) for part in space.spaces)
+            return Tuple(batch_space(part, num, axis_name) for part in space.spaces)
         case Dict():
-            return Dict({name: batch_space(part, num) for name, part in space.spaces.items()})
+            return Dict({name: batch_space(part, num, axis_name) for name, part in space.spaces.items()})
         case _:
             raise TypeError(f"batch_space supports only envcore's own spaces, got {space!r}")
 

@@ -12,6 +12,7 @@ from jax import lax
 from jax.core import Tracer
 
 from envcore import random
+from envcore.devices import AxisName
 from envcore.spaces.base import Space, array_mismatch, sample_integers
 
 
@@ -24,6 +25,7 @@ class Box(Space):
       high: upper bound likewise; may be inf.
       shape: the shape of a value; by default the broadcast shape of the bounds.
       dtype: the dtype of a value: bool, or an integer or float dtype of at most 32 bits.
+      axis_name: as for `batch_space`.
 
     Floats with two bounds are sampled uniformly, floats with one bound from an exponential distribution that starts at
     it, floats without bounds from a normal distribution; integers uniformly, both bounds included.
@@ -33,8 +35,15 @@ class Box(Space):
       TypeError: `dtype` is not one of those.
     """
 
-    def __init__(self, low: Any, high: Any, shape: Iterable[int] | None = None, dtype: Any = jnp.float32):
-        self._dtype = np.dtype(dtype)
+    def __init__(
+        self,
+        low: Any,
+        high: Any,
+        shape: Iterable[int] | None = None,
+        dtype: Any = jnp.float32,
+        axis_name: AxisName | None = None,
+    ):
+        self._dtype, self.axis_name = np.dtype(dtype), axis_name
         if not any(jnp.issubdtype(self._dtype, family) for family in (jnp.bool_, jnp.integer, jnp.floating)):
             raise TypeError(f"a Box holds bool, integers or floats, got {self._dtype}")
         if self._dtype.itemsize > 4:
@@ -73,17 +82,19 @@ class Box(Space):
 
     def sample(self, key: jax.Array) -> jax.Array:
         if self._dtype == np.bool_:
-            return sample_integers(key, self._shape, self.low.astype(np.int32), self.high.astype(np.int32)).astype(bool)
+            low, high = self.low.astype(np.int32), self.high.astype(np.int32)
+            return sample_integers(key, self._shape, low, high, self.axis_name).astype(bool)
         if self._dtype.kind in "iu":
-            return sample_integers(key, self._shape, self.low, self.high).astype(self._dtype)
+            return sample_integers(key, self._shape, self.low, self.high, self.axis_name).astype(self._dtype)
         concrete = isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray)
         if concrete and np.isfinite(self.low).all() and np.isfinite(self.high).all():
-            return _between(random.unit(random.bits(key, self._shape)), self.low, self.high).astype(self._dtype)
+            unit = random.unit(random.bits(key, self._shape, self.axis_name))
+            return _between(unit, self.low, self.high).astype(self._dtype)
         return self._sample_unbounded(key)
 
     def _sample_unbounded(self, key: jax.Array) -> jax.Array:
         low, high = jnp.asarray(self.low, jnp.float32), jnp.asarray(self.high, jnp.float32)
-        unit = random.unit(random.bits(key, self._shape))
+        unit = random.unit(random.bits(key, self._shape, self.axis_name))
         tail = -jnp.log1p(-unit)  # exponential with mean 1
         has_low, has_high = jnp.isfinite(low), jnp.isfinite(high)
         finite_low, finite_high = jnp.where(has_low, low, 0), jnp.where(has_high, high, 0)
@@ -112,10 +123,11 @@ class Box(Space):
 
     def _static(self) -> tuple[Any, ...]:
         low, high = np.asarray(self.low), np.asarray(self.high)
-        return (self._shape, self._dtype.name, low.tobytes(), high.tobytes())
+        return (self._shape, self._dtype.name, low.tobytes(), high.tobytes(), self.axis_name)
 
     def __repr__(self) -> str:
-        return f"Box({_short(self.low)}, {_short(self.high)}, {self._shape}, {self._dtype.name})"
+        over = "" if self.axis_name is None else f", axis_name={self.axis_name!r}"
+        return f"Box({_short(self.low)}, {_short(self.high)}, {self._shape}, {self._dtype.name}{over})"
 
 
 COUNT = Box(0, np.iinfo(np.int32).max, (), jnp.int32)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from envcore import options
+from envcore.devices import AxisName
 from envcore.spaces.base import Space, array_mismatch, sample_integers
 
 
@@ -50,16 +51,21 @@ class Discrete(Space):
 class MultiDiscrete(Space):
     """An array of integers, element i in {0, ..., nvec[i] - 1}; values are int32 of nvec's shape.
 
+    Args:
+      nvec: the number of values of each element.
+      axis_name: as for `batch_space`.
+
     Raises:
       ValueError: an element of nvec is not a positive integer, or is above 2**31 - 1.
     """
 
-    def __init__(self, nvec: Any):
+    def __init__(self, nvec: Any, axis_name: AxisName | None = None):
         nvec = np.asarray(nvec)
         is_integer = np.issubdtype(nvec.dtype, np.integer) and nvec.size > 0
         if not is_integer or nvec.min() <= 0 or nvec.max() > np.iinfo(np.int32).max:
             raise ValueError(f"MultiDiscrete needs positive integers, got {nvec!r}")
         self.nvec = nvec.astype(np.int32)
+        self.axis_name = axis_name
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -71,7 +77,8 @@ class MultiDiscrete(Space):
 
     def sample(self, key: jax.Array) -> jax.Array:
         equal = (self.nvec == self.nvec.flat[0]).all()
-        return sample_integers(key, self.shape, 0, int(self.nvec.flat[0]) - 1 if equal else self.nvec - 1)
+        high = int(self.nvec.flat[0]) - 1 if equal else self.nvec - 1
+        return sample_integers(key, self.shape, 0, high, self.axis_name)
 
     def mismatch(self, value: Any) -> str | None:
         return array_mismatch(value, self.shape, integer=True)
@@ -81,10 +88,11 @@ class MultiDiscrete(Space):
         return ((value >= 0) & (value < self.nvec)).all()
 
     def _static(self) -> tuple[Any, ...]:
-        return (self.nvec.shape, self.nvec.tobytes())
+        return (self.nvec.shape, self.nvec.tobytes(), self.axis_name)
 
     def __repr__(self) -> str:
+        over = "" if self.axis_name is None else f", axis_name={self.axis_name!r}"
         if self.nvec.size <= 8:
-            return f"MultiDiscrete({self.nvec.tolist()})"
+            return f"MultiDiscrete({self.nvec.tolist()}{over})"
         low, high = self.nvec.min(), self.nvec.max()
-        return f"MultiDiscrete({low if low == high else f'{low} to {high}'}, shape={self.shape})"
+        return f"MultiDiscrete({low if low == high else f'{low} to {high}'}, shape={self.shape}{over})"

@@ -16,6 +16,7 @@ from envcore.wrappers.no_auto_reset import NoAutoReset
 from envcore.wrappers.normalize import NormalizeObservation, NormalizeReward, RunningStatistics
 from envcore.wrappers.params import ParamsWrapper, WrapperParams
 from envcore.wrappers.pixel_observation import PixelObservation
+from envcore.wrappers.sharded import Sharded
 
 __all__ = [
     "Batched",
@@ -31,6 +32,7 @@ __all__ = [
     "PixelObservation",
     "RescaleAction",
     "RunningStatistics",
+    "Sharded",
     "StickyAction",
     "Wrapper",
     "WrapperParams",

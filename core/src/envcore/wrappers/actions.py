@@ -27,7 +27,8 @@ class ClipAction(Wrapper):
         _check_float_box(self.env, "ClipAction")
 
     def make_action_space(self, params: Any) -> spaces.Box:
-        return spaces.Box(-np.inf, np.inf, self.env.action_space(params).shape)
+        shape = self.env.action_space(params).shape
+        return spaces.Box(-np.inf, np.inf, shape, axis_name=self.axis_name)
 
     def advance(self, state: Any, action: jax.Array, draws: Any, params: Any) -> Outcome:
         inner: Any = self.env.action_space(params)
@@ -61,7 +62,8 @@ class RescaleAction(Wrapper):
             raise ValueError(f"RescaleAction needs low < high, got low={self.low!r}, high={self.high!r}")
 
     def make_action_space(self, params: Any) -> spaces.Box:
-        return spaces.Box(self.low, self.high, self.env.action_space(params).shape)
+        shape = self.env.action_space(params).shape
+        return spaces.Box(self.low, self.high, shape, axis_name=self.axis_name)
 
     def advance(self, state: Any, action: jax.Array, draws: Any, params: Any) -> Outcome:
         inner: Any = self.env.action_space(params)
@@ -123,7 +125,9 @@ class StickyAction(Wrapper):
 
     def draw(self, key: jax.Array, params: Any) -> StickyDraws:
         key_env, key_sticky = random.split(key)
-        sticks = random.uniform(key_sticky, self.batch_shape) < np.float32(self.repeat_action_probability)
+        sticks = random.uniform(key_sticky, self.batch_shape, axis_name=self.axis_name) < np.float32(
+            self.repeat_action_probability
+        )
         return StickyDraws(self.env.draw(key_env, params), sticks)
 
     def advance(self, state: StickyState, action: Any, draws: StickyDraws, params: Any) -> Outcome:

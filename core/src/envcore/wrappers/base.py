@@ -11,6 +11,7 @@ import jax
 from flax import struct
 
 from envcore import spaces
+from envcore.devices import AxisName
 from envcore.engine import arguments
 from envcore.environment import Environment, Outcome
 
@@ -92,6 +93,10 @@ class Wrapper(Environment[Any, Any]):
     @property
     def batch_shape(self) -> tuple[int, ...]:
         return self.env.batch_shape
+
+    @property
+    def axis_name(self) -> AxisName | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.env.axis_name
 
     def check_params(self, params: Any) -> None:
         self.env.check_params(params)

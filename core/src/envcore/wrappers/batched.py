@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from envcore import options, random, spaces
+from envcore.devices import AxisName, check_supported
 from envcore.environment import Environment, Outcome
 from envcore.wrappers.base import Wrapper
 
@@ -19,22 +20,36 @@ class Batched(Wrapper):
     This is `vmap` with the library's cheapest randomness: the keys of all copies cost an addition each
     (`envcore.random.spawn`), and `action_space(params).sample(key)` draws all actions in one block.
 
+    With an `axis_name` it is one device's share of a larger batch, for use inside `jax.shard_map` or `jax.pmap`. All
+    devices get the same key. Together they do what one device does with `Batched(env, num_envs * num_devices)`: copy
+    `i` of device `d` is copy `d * num_envs + i` of that batch, with the same random numbers. `Sharded` is the whole
+    batch, for use inside `jit`.
+
+    Attributes:
+      env: the environment.
+      num_envs: number of copies; with an `axis_name`, on each device.
+      axis_name: the name of the mapped axis over devices, or a tuple of names; None for one device.
+
     Raises:
       ValueError: num_envs is not a positive integer.
+      EnvcoreError: there is an `axis_name`, and JAX is older than 0.8.0.
     """
 
     env: Environment[Any, Any]
     num_envs: int
+    axis_name: AxisName | None = None  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_envs", options.positive_integer("num_envs", self.num_envs))
+        if self.axis_name is not None:
+            check_supported("Batched with an axis_name")
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
         return (self.num_envs, *self.env.batch_shape)
 
     def make_action_space(self, params: Any) -> spaces.Space:
-        return spaces.batch_space(self.env.action_space(params), self.num_envs)
+        return spaces.batch_space(self.env.action_space(params), self.num_envs, self.axis_name)
 
     def make_observation_space(self, params: Any) -> spaces.Space:
         return spaces.batch_space(self.env.observation_space(params), self.num_envs)
@@ -63,4 +78,4 @@ class Batched(Wrapper):
         return jax.vmap(lambda one: self.env.render(one, params, height=height))(state)
 
     def _keys(self, key: jax.Array) -> jax.Array:
-        return random.spawn(key, self.num_envs)
+        return random.spawn(key, self.num_envs, self.axis_name)

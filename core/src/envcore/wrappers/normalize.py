@@ -1,8 +1,9 @@
 """`NormalizeObservation` and `NormalizeReward`: running statistics over everything seen so far.
 
 Around `Batched`, one set of statistics covers the whole batch: `NormalizeObservation(Batched(env, n))` pools the
-observations of all copies, as training needs it. Inside it, `Batched(NormalizeObservation(env), n)`, every copy keeps
-statistics of its own episodes, and the copies are normalized differently. The same holds under `jax.vmap`.
+observations of all copies, on all devices, as training needs it. Inside it, `Batched(NormalizeObservation(env), n)`,
+every copy keeps statistics of its own episodes, and the copies are normalized differently. The same holds under
+`jax.vmap`.
 
 Statistics are numbers, so they are params: `reset` starts from those in `params`, `step` carries them in the state and
 updates them there, through every auto-reset. With `frozen=True` they do not change. Both keep the names
@@ -35,6 +36,7 @@ import numpy as np
 from flax import struct
 
 from envcore import options, spaces, trees
+from envcore.devices import AxisName
 from envcore.environment import Environment, Outcome
 from envcore.errors import InvalidParamsError
 from envcore.wrappers.base import WrapperState
@@ -61,14 +63,21 @@ class RunningStatistics:
         """The prior, for values of `shape`, as numpy arrays."""
         return cls(np.zeros(shape, np.float32), np.ones(shape, np.float32), np.float32(1e-4))
 
-    def update(self, values: jax.Array, included: jax.Array) -> RunningStatistics:
-        """Adds the values, shape (*batch, *shape), whose entry in `included`, bool (*batch,), is true."""
-        axes = tuple(range(included.ndim))
+    def update(self, values: jax.Array, included: jax.Array, axis_name: AxisName | None = None) -> RunningStatistics:
+        """Adds the values, shape (*batch, *shape), whose entry in `included`, bool (*batch,), is true.
+
+        With an `axis_name`, inside `jax.shard_map` or `jax.pmap`, it adds those of all devices along that axis.
+        """
+
+        def total(each: jax.Array) -> jax.Array:
+            here = each.sum(tuple(range(included.ndim)))
+            return here if axis_name is None else jax.lax.psum(here, axis_name)
+
         values = values.astype(jnp.float32)
         weights = included.astype(jnp.float32).reshape(included.shape + (1,) * jnp.ndim(self.mean))
-        count = included.sum(dtype=jnp.float32)
-        mean = (values * weights).sum(axes) / jnp.maximum(count, 1)
-        squares = ((values - jnp.broadcast_to(mean, values.shape)) ** 2 * weights).sum(axes)
+        count = total(included.astype(jnp.float32))
+        mean = total(values * weights) / jnp.maximum(count, 1)
+        squares = total((values - jnp.broadcast_to(mean, values.shape)) ** 2 * weights)
         return self._joined(mean, squares, count)
 
     def normalized(self, values: jax.Array, epsilon: float = 1e-8) -> jax.Array:
@@ -185,7 +194,7 @@ class NormalizeObservation(ParamsWrapper):
 
     def _observed(self, env_state: Any, statistics: Any, included: jax.Array, params: Any) -> NormalizeObservationState:
         if not self.frozen:
-            statistics = statistics.update(super().observe(env_state, params), included)
+            statistics = statistics.update(super().observe(env_state, params), included, self.axis_name)
         return NormalizeObservationState(env_state, trees.narrow(statistics))
 
 
@@ -264,7 +273,8 @@ class NormalizeReward(ParamsWrapper):
         discounted = state.discounted_return * np.float32(self.gamma) + outcome.reward
         statistics = state.reward_statistics
         if not self.frozen:
-            statistics = statistics.update(discounted, jnp.ones(self.batch_shape, jnp.bool_))
+            everywhere = jnp.ones(self.batch_shape, jnp.bool_)
+            statistics = statistics.update(discounted, everywhere, self.axis_name)
         reward = outcome.reward / jnp.sqrt(statistics.var + np.float32(self.epsilon))
         return outcome._replace(state=NormalizeRewardState(outcome.state, discounted, statistics), reward=reward)
 

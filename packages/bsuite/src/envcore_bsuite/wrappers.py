@@ -75,7 +75,8 @@ class RewardNoise(ParamsWrapper):
 
     def draw(self, key: jax.Array, params: RewardNoiseParams) -> RewardNoiseDraws:
         key_env, key_noise = random.split(key)
-        return RewardNoiseDraws(super().draw(key_env, params), random.normal(key_noise, self.batch_shape))
+        noise = random.normal(key_noise, self.batch_shape, self.axis_name)
+        return RewardNoiseDraws(super().draw(key_env, params), noise)
 
     def advance(self, state: Any, action: Any, draws: RewardNoiseDraws, params: RewardNoiseParams) -> Outcome:
         outcome = super().advance(state, action, draws.env_draws, params)

@@ -1,0 +1,78 @@
+"""The first axis of a batch, spread over devices: what `Batched` and `Sharded` need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import jax
+import numpy as np
+from jax import lax
+from jax.sharding import NamedSharding, PartitionSpec
+
+from envcore.errors import EnvcoreError
+
+T = TypeVar("T")
+
+AxisName = str | tuple[str, ...]
+"""Of a mapped axis of `jax.shard_map` or `jax.pmap`, or of several that together are one."""
+
+IS_SUPPORTED = jax.__version_info__ >= (0, 8)
+"""In older releases a loop on a CPU cannot ask which device it runs on: the process crashes."""
+
+
+def check_supported(what: str) -> None:
+    """Raises `EnvcoreError` on releases of JAX that are too old."""
+    if not IS_SUPPORTED:
+        raise EnvcoreError(f"{what} needs JAX 0.8.0 or newer, this is {jax.__version__}: pip install --upgrade jax.")
+
+
+def axis_size(axis_name: AxisName) -> int:
+    """The number of devices along a mapped axis."""
+    return int(lax.psum(1, axis_name))  # of a Python number, it is known during tracing
+
+
+def first_row(num: int, axis_name: AxisName) -> jax.Array:
+    """The first row of this device's share of a batch, of which every device has `num` rows: int32 ()."""
+    return lax.axis_index(axis_name) * np.int32(num)
+
+
+def share_of(tree: T, num: int, axis_name: AxisName) -> T:
+    """This device's `num` rows of every leaf; the leaves are the same on all devices."""
+    return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, first_row(num, axis_name), num), tree)
+
+
+def all_devices(axis_name: str = "envs") -> NamedSharding:
+    """The first axis of an array split over all devices, those of other processes included."""
+    return NamedSharding(jax.make_mesh((jax.device_count(),), (axis_name,)), PartitionSpec(axis_name))
+
+
+def spread(fun: Callable[..., T], sharding: NamedSharding, *is_split: bool) -> Callable[..., T]:
+    """Runs `fun` on every device with its share of the arguments.
+
+    Args:
+      fun: a function of pytrees; the first axis of all it returns is that of the batch.
+      sharding: of that axis.
+      *is_split: for each argument, whether its leaves have that axis; if not, all devices get the same.
+    """
+    split = PartitionSpec(sharding.spec[0])
+    specs = tuple(split if each else PartitionSpec() for each in is_split)
+    mapped = jax.shard_map(fun, mesh=sharding.mesh, in_specs=specs, out_specs=split, check_vma=False)
+    if not _has_explicit_axes(sharding.mesh):
+        return mapped
+
+    def resharded(*args: Any) -> T:
+        """What a user computes, such as actions, may have another sharding, which is then part of its type."""
+        return mapped(
+            *(_reshard(arg, NamedSharding(sharding.mesh, spec)) for arg, spec in zip(args, specs, strict=True))
+        )
+
+    return resharded
+
+
+def _has_explicit_axes(mesh: Any) -> bool:
+    return any("Explicit" in str(kind) for kind in mesh.axis_types or ())
+
+
+def _reshard(tree: T, sharding: NamedSharding) -> T:
+    return jax.tree.map(lambda x: jax.sharding.reshard(x, sharding), tree)
