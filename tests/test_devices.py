@@ -41,5 +41,5 @@ def test_two_devices_equal_one(env_id: str) -> None:
     key = jax.random.key(0)
     sharded = Sharded(env, NUM_ENVS)
     expected = jax.device_get(jax.jit(rollout(Batched(env, NUM_ENVS)))(key))
-    for program in (rollout(sharded), spread(rollout(sharded.share), all_devices(), False)):
+    for program in (rollout(sharded), spread(rollout(sharded.share), all_devices(), (False,))):
         assert value_differences(jax.device_get(jax.jit(program)(key)), expected) == []

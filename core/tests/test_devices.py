@@ -172,7 +172,7 @@ def test_shares_of_a_space_are_sampled_together(space: spaces.Space, kind: str) 
     assert share != spaces.batch_space(space, 4)
     assert share == spaces.batch_space(space, 4, "envs")
     assert "axis_name='envs'" in repr(share)
-    sample = spread(share.sample, all_devices(), False)
+    sample = spread(share.sample, all_devices(), (False,))
     values = jax.jit(sample)(key)
     assert_equal(values, spaces.batch_space(space, 8).sample(key))
     assert spaces.batch_space(space, 8).contains(values)
@@ -181,13 +181,13 @@ def test_shares_of_a_space_are_sampled_together(space: spaces.Space, kind: str) 
 @on_supported
 def test_shares_of_keys_and_words() -> None:
     for key in (jax.random.key(3), jax.random.key(3, impl="rbg")):
-        keys = jax.jit(spread(lambda key: random.spawn(key, 3, "envs"), all_devices(), False))(key)
+        keys = jax.jit(spread(lambda key: random.spawn(key, 3, "envs"), all_devices(), (False,)))(key)
         assert (keys == random.spawn(key, 6)).all()
-        words = jax.jit(spread(lambda key: random.normal(key, (3, 2), "envs"), all_devices(), False))(key)
+        words = jax.jit(spread(lambda key: random.normal(key, (3, 2), "envs"), all_devices(), (False,)))(key)
         np.testing.assert_array_equal(words, random.normal(key, (6, 2)))
     with pytest.raises(ValueError, match="more than one key can generate"):
         jax.eval_shape(
-            spread(lambda key: random.bits(key, (2**31, 1), "envs"), all_devices(), False), jax.random.key(0)
+            spread(lambda key: random.bits(key, (2**31, 1), "envs"), all_devices(), (False,)), jax.random.key(0)
         )
 
 

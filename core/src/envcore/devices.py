@@ -47,32 +47,33 @@ def all_devices(axis_name: str = "envs") -> NamedSharding:
     return NamedSharding(jax.make_mesh((jax.device_count(),), (axis_name,)), PartitionSpec(axis_name))
 
 
-def spread(fun: Callable[..., T], sharding: NamedSharding, *is_split: bool) -> Callable[..., T]:
+def spread(
+    fun: Callable[..., T], sharding: NamedSharding, arguments: tuple[Any, ...], result: Any = True
+) -> Callable[..., T]:
     """Runs `fun` on every device with its share of the arguments.
 
     Args:
-      fun: a function of pytrees; the first axis of all it returns is that of the batch.
-      sharding: of that axis.
-      *is_split: for each argument, whether its leaves have that axis; if not, all devices get the same.
+      fun: a function of pytrees.
+      sharding: of the first axis of a batch.
+      arguments: for each argument, whether its leaves have that axis; if not, all devices get the same. Like those of
+        `in_axes` of `jax.vmap`, they may be pytrees.
+      result: likewise for what it returns; leaves without that axis must be equal on all devices.
     """
-    split = PartitionSpec(sharding.spec[0])
-    specs = tuple(split if each else PartitionSpec() for each in is_split)
-    mapped = jax.shard_map(fun, mesh=sharding.mesh, in_specs=specs, out_specs=split, check_vma=False)
-    if not _has_explicit_axes(sharding.mesh):
+
+    def specs_of(is_split: Any) -> Any:
+        return jax.tree.map(lambda each: PartitionSpec(sharding.spec[0]) if each else PartitionSpec(), is_split)
+
+    specs = specs_of(arguments)
+    mapped = jax.shard_map(fun, mesh=sharding.mesh, in_specs=specs, out_specs=specs_of(result), check_vma=False)
+    if not any("Explicit" in str(kind) for kind in sharding.mesh.axis_types or ()):
         return mapped
 
     def resharded(*args: Any) -> T:
         """What a user computes, such as actions, may have another sharding, which is then part of its type."""
-        return mapped(
-            *(_reshard(arg, NamedSharding(sharding.mesh, spec)) for arg, spec in zip(args, specs, strict=True))
-        )
+
+        def part(spec: PartitionSpec, part: Any) -> Any:
+            return jax.tree.map(lambda x: jax.sharding.reshard(x, NamedSharding(sharding.mesh, spec)), part)
+
+        return mapped(*jax.tree.map(part, specs, args, is_leaf=lambda each: isinstance(each, PartitionSpec)))
 
     return resharded
-
-
-def _has_explicit_axes(mesh: Any) -> bool:
-    return any("Explicit" in str(kind) for kind in mesh.axis_types or ())
-
-
-def _reshard(tree: T, sharding: NamedSharding) -> T:
-    return jax.tree.map(lambda x: jax.sharding.reshard(x, sharding), tree)

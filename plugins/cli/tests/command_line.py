@@ -26,6 +26,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], plu
     monkeypatch.setattr(interrupt, "install", lambda: None)  # Ctrl-C belongs to pytest
     monkeypatch.setattr("envcore.registration.discover", lambda: plugins)
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "2")  # those of the tests
     monkeypatch.setattr(registry, "__dict__", vars(Registry()))
     registry.register("Counter-v0", "toy:Counter", summary="Count to three.", source="made up")
     registry.register("Deck-v0", "toy:Deck", summary="Guess [/red] the cards.")

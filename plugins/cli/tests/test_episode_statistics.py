@@ -27,7 +27,7 @@ def played(rewards: np.ndarray, done: np.ndarray, chunks: list[int] | None = Non
     running, statistics = nothing_running(rewards.shape[1:]), EpisodeStatistics()
     for chunk in chunks or [len(rewards)]:
         at, running, summary = run(at, running, jnp.int32(chunk))
-        statistics = statistics.merge(summary)
+        statistics = EpisodeStatistics.joined([statistics, EpisodeStatistics.of(summary)])
     assert int(at[0]) == len(rewards)
     return statistics
 
@@ -104,15 +104,15 @@ def test_lengths_are_exact_beyond_the_integers_of_float32() -> None:
             lambda at: (at, jnp.zeros(1, jnp.float32), jnp.asarray(done[0])), 0, running, 1
         )
     )(long)
-    assert EpisodeStatistics().merge(summary).mean_length == 2**24 + 1
+    assert EpisodeStatistics.of(summary).mean_length == 2**24 + 1
 
 
 def test_no_finished_episode() -> None:
     statistics = played(np.ones((70, 3)), np.zeros((70, 3), bool))
     assert statistics.episodes == 0
     assert np.isnan([statistics.mean_return, statistics.std_return, statistics.mean_length]).all()
-    known = EpisodeStatistics().merge(summary_of(2.0))
-    assert known.merge(summary_of(None)) == known
+    known = EpisodeStatistics.of(summary_of(2.0))
+    assert EpisodeStatistics.joined([known, EpisodeStatistics.of(summary_of(None))]) == known
 
 
 def summary_of(value: float | None) -> Any:

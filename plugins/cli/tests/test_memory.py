@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import jax
 import jax.numpy as jnp
 import pytest
+from envcore.devices import all_devices
 from envcore_cli import memory
 from envcore_cli.errors import NotEnoughMemoryError
 from envcore_cli.measured_rollout import MeasuredRollout
@@ -54,7 +55,7 @@ def test_free_memory_of_a_control_group_of_version_1(tmp_path: Path):
 
 
 def test_this_machine_has_memory():
-    available = memory.device_bytes()
+    available = memory.device_bytes(all_devices())
     assert available is None or 2**20 < available < 2**50
     assert memory.host_bytes(Path("/nowhere")) is not None  # from the number of pages
 
@@ -88,7 +89,7 @@ def test_other_errors_are_left_alone():
 
 
 def test_the_reported_number_fits(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(memory, "device_bytes", lambda: 2_000_000)
+    monkeypatch.setattr(memory, "device_bytes", lambda _: 2_000_000)
     code, _, err = run("rollout", "Counter-v0", "--num-envs", "1000000", "--steps", "3")
     assert code == 1
     fit = int(re.search(r"at most ([0-9,]+) fit", err)[1].replace(",", ""))  # pyright: ignore

@@ -82,19 +82,19 @@ class Sharded(Wrapper):
         return self._whole.make_state_space(params)
 
     def start(self, key: jax.Array, params: Any) -> Any:
-        return spread(self.share.start, self._sharding, False, False)(key, params)
+        return spread(self.share.start, self._sharding, (False, False))(key, params)
 
     def draw(self, key: jax.Array, params: Any) -> Any:
-        return spread(self.share.draw, self._sharding, False, False)(key, params)
+        return spread(self.share.draw, self._sharding, (False, False))(key, params)
 
     def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
-        return spread(self.share.advance, self._sharding, True, True, True, False)(state, action, draws, params)
+        return spread(self.share.advance, self._sharding, (True, True, True, False))(state, action, draws, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
-        return spread(self.share.restart, self._sharding, False, True, True, False)(key, done, state, params)
+        return spread(self.share.restart, self._sharding, (False, True, True, False))(key, done, state, params)
 
     def observe(self, state: Any, params: Any) -> Any:
-        return spread(self.share.observe, self._sharding, True, False)(state, params)
+        return spread(self.share.observe, self._sharding, (True, False))(state, params)
 
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:
         """All pictures: uint8 (num_envs, height, width, 3)."""

@@ -50,6 +50,12 @@ def main() -> None:
         _fail("there is not enough memory.")
     except OSError as error:
         _fail(f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}.")
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        _leave(1)
+        raise SystemExit(1) from None
 
 
 def _run() -> None:
@@ -65,4 +71,13 @@ def _fail(message: str) -> None:
     from envcore.text import printable
 
     print(f"error: {printable(message)}", file=sys.stderr)
+    _leave(1)
     raise SystemExit(1) from None
+
+
+def _leave(status: int) -> None:
+    """Ends the process, if it is connected with others."""
+    if "envcore_cli.processes" in sys.modules:
+        from envcore_cli import processes
+
+        processes.leave(status)

@@ -17,7 +17,19 @@ from typer.core import TyperCommand, TyperGroup
 from envcore_cli import commands
 from envcore_cli.choice import choose
 from envcore_cli.interrupt import Interrupted
-from envcore_cli.options import EnvId, Options, Params, Policy, Seed, path
+from envcore_cli.options import (
+    ConnectTimeout,
+    Coordinator,
+    Devices,
+    EnvId,
+    NumProcesses,
+    Options,
+    Params,
+    Policy,
+    ProcessId,
+    Seed,
+    path,
+)
 
 
 class _Commands(TyperGroup):
@@ -121,18 +133,26 @@ def rollout(
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
+    devices: Devices = None,
+    coordinator: Coordinator = None,
+    num_processes: NumProcesses = None,
+    process_id: ProcessId = None,
+    connect_timeout: ConnectTimeout = 300,
 ) -> None:
     """Run many environments in parallel, and report returns and speed.
 
     FUNCTION(policy_params, obs, key) returns the action for one environment; policy_params is None, and the function
     must work under vmap and jit. envcore-baselines announces two policies: trained, its agent for each environment, and
-    trained:DIR, the first agent of your own run. The same seed and --steps give the same statistics. The speed is that
-    of the compiled program, including the observations.
+    trained:DIR, the first agent of your own run. The same seed and --steps give the same statistics, on any devices.
+    The speed is that of the compiled program, including the observations.
     """
     choice = choose(env_id, option or (), set_ or ())
+    from envcore_cli import processes
+
+    processes.start(devices, coordinator, num_processes, process_id, connect_timeout)
     from envcore_cli.rollout_report import report_rollout
 
-    report_rollout(choice, policy, num_envs, steps, gif, seed)
+    report_rollout(choice, policy, num_envs, steps, gif, seed, devices)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import jax
@@ -184,31 +184,46 @@ class EpisodeStatistics:
     mean_length: float = math.nan
     std_length: float = math.nan
 
-    def merge(self, summary: Summary) -> EpisodeStatistics:
-        """Adds the episodes of a summary."""
+    @classmethod
+    def of(cls, summary: Summary) -> EpisodeStatistics:
+        """Those of a summary's episodes."""
         summary = jax.tree.map(lambda x: np.asarray(x).reshape(-1), summary)
         some = summary.count > 0
         if not some.any():
-            return self
+            return cls()
         summary = jax.tree.map(lambda x: x[some].astype(np.float64), summary)
-        mean_return, std_return = self._joined(self.mean_return, self.std_return, summary.count, summary.returns)
-        mean_length, std_length = self._joined(self.mean_length, self.std_length, summary.count, summary.lengths)
-        return EpisodeStatistics(
-            episodes=self.episodes + int(summary.count.sum()),
-            mean_return=mean_return,
-            std_return=std_return,
-            lowest_return=min(self.lowest_return, float(summary.lowest.min())),
-            highest_return=max(self.highest_return, float(summary.highest.max())),
-            mean_length=mean_length,
-            std_length=std_length,
+
+        def joined(moments: Any) -> tuple[float, float]:
+            origin = moments.pivot[0]
+            return _joined_moments(origin, summary.count, moments.pivot - origin + moments.mean, moments.squares)
+
+        returns, lengths = joined(summary.returns), joined(summary.lengths)
+        lowest, highest = float(summary.lowest.min()), float(summary.highest.max())
+        return cls(int(summary.count.sum()), *returns, lowest, highest, *lengths)
+
+    @classmethod
+    def joined(cls, parts: Iterable[EpisodeStatistics]) -> EpisodeStatistics:
+        """Those of all episodes of the parts."""
+        known = [part for part in parts if part.episodes]
+        if len(known) < 2:
+            return known[0] if known else cls()
+        counts = np.array([part.episodes for part in known], np.float64)
+
+        def joined(means: list[float], deviations: list[float]) -> tuple[float, float]:
+            origin = means[0]
+            return _joined_moments(origin, counts, np.array(means) - origin, np.array(deviations) ** 2 * counts)
+
+        return cls(
+            sum(part.episodes for part in known),
+            *joined([part.mean_return for part in known], [part.std_return for part in known]),
+            min(part.lowest_return for part in known),
+            max(part.highest_return for part in known),
+            *joined([part.mean_length for part in known], [part.std_length for part in known]),
         )
 
-    def _joined(self, mean: float, std: float, counts: Any, moments: Any) -> tuple[float, float]:
-        origin = moments.pivot[0]
-        means, squares = moments.pivot - origin + moments.mean, moments.squares
-        if self.episodes:
-            counts, means = np.append(counts, self.episodes), np.append(means, mean - origin)
-            squares = np.append(squares, std**2 * self.episodes)
-        joined = np.average(means, weights=counts)
-        spread = math.sqrt((squares + counts * (means - joined) ** 2).sum() / counts.sum())
-        return float(origin + joined), spread
+
+def _joined_moments(origin: float, counts: Any, means: Any, squares: Any) -> tuple[float, float]:
+    """Mean and standard deviation of everything, from means minus `origin` and sums of squared deviations of parts."""
+    joined = np.average(means, weights=counts)
+    spread = math.sqrt((squares + counts * (means - joined) ** 2).sum() / counts.sum())
+    return float(origin + joined), spread

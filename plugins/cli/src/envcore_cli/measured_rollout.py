@@ -5,16 +5,20 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from envcore.devices import spread
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rollout import RolloutState, Transition, run_rollout, start_rollout
 from envcore.wrappers import Batched
+from jax.sharding import NamedSharding
 
-from envcore_cli import memory
+from envcore_cli import memory, processes
 from envcore_cli.episode_statistics import (
     EpisodeStatistics,
     Running,
@@ -52,7 +56,7 @@ class Carry:
       rollout: the state that `run_rollout` continues from.
       obs: the last observation. It is carried from step to step because XLA would not compute an observation that
         nothing reads, but a real policy reads it.
-      is_valid: whether all actions so far were in the action space, bool ().
+      is_valid: whether all actions so far were in the action space, bool (num_envs,).
       running: the unfinished episodes.
     """
 
@@ -62,43 +66,108 @@ class Carry:
     running: Running
 
 
+_SPLIT: Any = Carry(RolloutState(False, True), True, True, True)  # pyright: ignore[reportArgumentType]
+"""Which parts of a `Carry` have an axis for the environments."""
+
+
 class MeasuredRollout:
     """Steps a batch of environments in chunks of one compiled program, and keeps only a few numbers of them.
 
     Args:
-      batch: the environments.
+      env: the environment.
+      num_envs: number of copies, on all devices together.
       params: their params.
       policy: as for `find_player`.
       env_id: the environment's id.
       key: a random key.
+      sharding: the devices, as `processes.sharding` chooses them.
 
     Attributes:
-      policy: the policy of the whole batch.
-      start: the carry after the resets.
-      progress: the progress so far.
+      num_devices: over how many devices the copies are spread.
+      progress: the progress so far, of all processes.
       compile_seconds: the time to reset, trace, compile and warm up.
 
     Raises:
       EnvcoreError: there is no such policy, or the policy or the environment fails during tracing.
     """
 
-    def __init__(self, batch: Batched, params: Any, policy: str, env_id: str, key: jax.Array):
-        self._batch, self._params, self._policy_name = batch, params, policy
-        self.policy = batch_policy(policy, env_id, batch, params)
+    def __init__(
+        self,
+        env: Environment[Any, Any],
+        num_envs: int,
+        params: Any,
+        policy: str,
+        env_id: str,
+        key: jax.Array,
+        sharding: NamedSharding,
+    ):
+        self._params, self._policy_name, self._sharding = params, policy, sharding
+        self.num_devices = sharding.mesh.size
+        axis_name = processes.AXIS if self.num_devices > 1 else None
+        self._batch = Batched(env, num_envs // self.num_devices, axis_name)
+        self._policy = batch_policy(policy, env_id, self._batch, params)
         started = time.perf_counter()
-        self.start = jax.jit(functools.partial(_begin, batch, params))(key)
-        self._program = jax.jit(self.run).lower(self.start, jnp.int32(1)).compile()
-        self._carry, self.progress = self.start, Progress()
+        # Numpy's arrays are those that every process can hand to a program of all processes.
+        words, impl = np.asarray(jax.random.key_data(key)), jax.random.key_impl(key)
+
+        def begin(words: jax.Array) -> Carry:
+            return _begin(self._batch, params, jax.random.wrap_key_data(words, impl=impl))
+
+        self._start = jax.jit(self._spread(begin, (False,), _SPLIT))(words)
+        program = self._spread(self._run, (_SPLIT, False), (_SPLIT, True))
+        self._program = jax.jit(program).lower(self._start, np.int32(1)).compile()
+        self._carry, self.progress = self._start, Progress()
         self._timed(1)
-        self._pace = self._timed(1)[-1]  # seconds per step
+        seconds = self._timed(1)[-1]
+        self._pace = processes.gathered(np.array([seconds])).max()  # seconds per step
         self.compile_seconds = time.perf_counter() - started
 
-    def run(self, carry: Carry, num_steps: jax.Array) -> tuple[Carry, Summary]:
-        """Takes `num_steps` steps, int32 (). A pure function."""
+    def advance(self, limit: int) -> int:
+        """Takes steps for about a tenth of a second, at most `limit`; returns how many.
+
+        Raises:
+          InvalidArgumentError: the policy returned an action outside the action space.
+          ProcessError: another process has ended.
+        """
+        steps = max(1, min(limit, int(_SECONDS / self._pace), 2**30))
+        carry, summary, seconds = self._timed(steps)
+        rows = [
+            (is_valid.all(), seconds, *dataclasses.astuple(EpisodeStatistics.of(each)))
+            for is_valid, each in zip(_shares(carry.is_valid), _shares(summary), strict=True)
+        ]
+        rows = processes.gathered(np.array(rows, np.float64))
+        if not rows[:, 0].all():
+            raise outside_action_space(self._policy_name, self._batch.env, self._params)
+        seconds = float(rows[:, 1].max())
+        self._pace = seconds / steps
+        parts = [EpisodeStatistics(int(episodes), *numbers) for _, _, episodes, *numbers in rows.tolist()]
+        statistics = EpisodeStatistics.joined([self.progress.statistics, EpisodeStatistics.joined(parts)])
+        # One assignment, so that the results are consistent whenever Ctrl-C comes.
+        self._carry, self.progress = (
+            carry,
+            Progress(self.progress.steps + steps, self.progress.seconds + seconds, statistics),
+        )
+        return steps
+
+    def first_states(self, num_steps: int) -> Any:
+        """The states of the first environment before each of the first steps, which are taken once more."""
+
+        def states(start: RolloutState) -> Any:
+            def first(step: Transition) -> Any:
+                return jax.tree.map(lambda x: x[0], step.state)
+
+            _, found = run_rollout(self._batch, self._policy, start, num_steps, self._params, collect=first)
+            return jax.tree.map(lambda x: x[None], found)
+
+        found = jax.jit(self._spread(states, (_SPLIT.rollout,), True))(self._start.rollout)
+        return jax.tree.map(lambda x: x[0], _shares(found)[0])
+
+    def _run(self, carry: Carry, num_steps: jax.Array) -> tuple[Carry, Summary]:
+        """Takes `num_steps` steps, int32 (), on one device."""
 
         def step(carry: Carry) -> tuple[Carry, jax.Array, jax.Array]:
             rollout, taken = run_rollout(
-                self._batch, self.policy, carry.rollout, 1, self._params, collect=self._collect
+                self._batch, self._policy, carry.rollout, 1, self._params, collect=self._collect
             )
             obs, reward, done, is_valid = jax.tree.map(lambda x: x[0], taken)
             return (
@@ -110,29 +179,9 @@ class MeasuredRollout:
         carry, running, summary = summarize_episodes(step, carry, carry.running, num_steps)
         return dataclasses.replace(carry, running=running), summary
 
-    def advance(self, limit: int) -> int:
-        """Takes steps for about a tenth of a second, at most `limit`; returns how many.
-
-        Raises:
-          InvalidArgumentError: the policy returned an action outside the action space.
-        """
-        steps = max(1, min(limit, int(_SECONDS / self._pace), 2**30))
-        carry, summary, seconds = self._timed(steps)
-        if not carry.is_valid:
-            raise outside_action_space(self._policy_name, self._batch.env, self._params)
-        self._pace = seconds / steps
-        statistics = self.progress.statistics.merge(summary)
-        # One assignment, so that the results are consistent whenever Ctrl-C comes.
-        self._carry, self.progress = (
-            carry,
-            Progress(self.progress.steps + steps, self.progress.seconds + seconds, statistics),
-        )
-        return steps
-
     def _timed(self, steps: int) -> tuple[Carry, Summary, float]:
-        count = jnp.int32(steps)
         started = time.perf_counter()
-        carry, summary = jax.block_until_ready(self._program(self._carry, count))
+        carry, summary = jax.block_until_ready(self._program(self._carry, np.int32(steps)))
         return carry, summary, time.perf_counter() - started
 
     def _collect(self, step: Transition) -> tuple[Any, ...]:
@@ -141,8 +190,22 @@ class MeasuredRollout:
             is_valid = self._batch.action_space(self._params).contains(step.action)
         return step.obs, step.reward, step.done, is_valid
 
+    def _spread(self, fun: Callable[..., Any], arguments: tuple[Any, ...], result: Any) -> Callable[..., Any]:
+        return spread(fun, self._sharding, arguments, result) if self.num_devices > 1 else fun
 
-def check_memory(env: Environment[Any, Any], params: Any, num_envs: int) -> None:
+
+def _shares(tree: Any) -> list[Any]:
+    """What each device of this process holds of the arrays, in the order of the batch."""
+
+    def pieces(array: jax.Array) -> list[Any]:
+        found = sorted(array.addressable_shards, key=lambda shard: shard.index[0].start or 0)
+        return [np.asarray(shard.data) for shard in found]
+
+    leaves, structure = jax.tree.flatten(tree)
+    return [jax.tree.unflatten(structure, each) for each in zip(*map(pieces, leaves), strict=True)]
+
+
+def check_memory(env: Environment[Any, Any], params: Any, num_envs: int, sharding: NamedSharding) -> None:
     """Checks, before anything is allocated, that so many environments fit into memory.
 
     Raises:
@@ -156,7 +219,7 @@ def check_memory(env: Environment[Any, Any], params: Any, num_envs: int) -> None
     action = jax.eval_shape(one.action_space(params).sample, key)
     # Measured: the carries at the start, before and after a chunk, the loop's arrays, and the batch's action space.
     bytes_each = 3 * memory.tree_bytes(carry) + 5 * memory.tree_bytes(summary) + 4 * memory.tree_bytes(action)
-    memory.check_fits("--num-envs", num_envs, bytes_each, memory.device_bytes())
+    memory.check_fits("--num-envs", num_envs, bytes_each, memory.device_bytes(sharding))
     if num_envs >= 2**31:
         raise InvalidArgumentError(f"--num-envs must be less than 2**31, got {num_envs:,}.")
 
@@ -164,4 +227,9 @@ def check_memory(env: Environment[Any, Any], params: Any, num_envs: int) -> None
 def _begin(batch: Batched, params: Any, key: jax.Array) -> Carry:
     """Resets the environments."""
     rollout = start_rollout(batch, key, params)
-    return Carry(rollout, batch.get_obs(rollout.state, params), jnp.array(True), nothing_running(batch.batch_shape))
+    return Carry(
+        rollout,
+        batch.get_obs(rollout.state, params),
+        jnp.ones(batch.num_envs, jnp.bool_),
+        nothing_running(batch.batch_shape),
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+from jax.sharding import NamedSharding
 
 from envcore_cli.errors import NotEnoughMemoryError
 
@@ -56,9 +57,21 @@ def explained(option: str, count: int) -> Generator[None]:
         raise
 
 
-def device_bytes() -> int | None:
-    """The free memory of the first device: what its allocator may still take, or the host's memory for a CPU."""
-    device = jax.devices()[0]
+def device_bytes(sharding: NamedSharding | None = None) -> int | None:
+    """The free memory of devices: what their allocators may still take, or the host's memory for CPUs.
+
+    Args:
+      sharding: the devices; those of other processes are taken to have what those of this one have. By default the
+        first device.
+    """
+    if sharding is None:
+        return _device_bytes(jax.local_devices()[0])
+    here = sorted(sharding.addressable_devices, key=lambda device: device.id)
+    free = [_device_bytes(device) for device in (here[:1] if here[0].platform == "cpu" else here)]
+    return None if None in free else sum(filter(None, free)) * jax.process_count()
+
+
+def _device_bytes(device: Any) -> int | None:
     stats = device.memory_stats() or {}
     if "bytes_limit" in stats:
         return stats["bytes_limit"] - stats.get("bytes_in_use", 0)

@@ -19,6 +19,21 @@ Params = Annotated[
 Policy = Annotated[
     str, typer.Option(help="The policy: random, your MODULE:FUNCTION, or one that a plugin announces, such as trained.")
 ]
+Devices = Annotated[
+    int | None,
+    typer.Option(help="Devices of this process; by default all, and of a CPU every core as a device.", metavar="N"),
+]
+Coordinator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Run the same command in several processes, of which process 0 listens here. "
+        "SLURM, Open MPI, Kubernetes and Cloud TPU need none of these options.",
+    ),
+]
+NumProcesses = Annotated[int | None, typer.Option(metavar="N", help="How many processes; 1 ignores the cluster.")]
+ProcessId = Annotated[int | None, typer.Option(metavar="I", help="The number of this process, from 0.")]
+ConnectTimeout = Annotated[int, typer.Option(metavar="SECONDS", help="How long to wait for the other processes.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random key.")]
 
 

@@ -162,7 +162,9 @@ def batch_policy(name: str, env_id: str, batch: Batched, params: Any) -> Policy:
         )
 
     def mapped(policy_params: Any, obs: Any, key: jax.Array) -> Any:
-        return jax.vmap(lambda obs, key: player.act(memory, obs, key)[0])(obs, random.spawn(key, batch.num_envs))
+        return jax.vmap(lambda obs, key: player.act(memory, obs, key)[0])(
+            obs, random.spawn(key, batch.num_envs, batch.axis_name)
+        )
 
     return mapped
 

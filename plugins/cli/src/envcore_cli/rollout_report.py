@@ -7,15 +7,14 @@ from typing import Any
 
 import jax
 from envcore.engine.arguments import state_struct
+from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rendering import picture_struct
-from envcore.rollout import RolloutState, run_rollout
-from envcore.wrappers import Batched
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from envcore_cli import memory, picture
+from envcore_cli import memory, picture, processes
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
 from envcore_cli.measured_rollout import MeasuredRollout, check_memory
@@ -27,7 +26,15 @@ _MAX_FRAMES = 500
 _HEIGHT = 256  # of the picture, in pixels
 
 
-def report_rollout(choice: Choice, policy: str, num_envs: int, steps: int | None, gif: Path | None, seed: int) -> None:
+def report_rollout(
+    choice: Choice,
+    policy: str,
+    num_envs: int,
+    steps: int | None,
+    gif: Path | None,
+    seed: int,
+    devices: int | None = None,
+) -> None:
     """Runs a measured rollout with a progress bar, prints a table and writes the picture.
 
     Args:
@@ -37,6 +44,7 @@ def report_rollout(choice: Choice, policy: str, num_envs: int, steps: int | None
       steps: steps of each environment; None for as many as fit into a second.
       gif: where to write a picture of the first environment; None for no picture.
       seed: the seed of the random key.
+      devices: the most devices to use in each process; None for all.
 
     Raises:
       EnvcoreError: an argument is invalid, there is not enough memory, or the picture cannot be written.
@@ -51,24 +59,25 @@ def report_rollout(choice: Choice, policy: str, num_envs: int, steps: int | None
     env, params = choice.make()
     if gif is not None:
         picture_struct(env, state_struct(env), params, _HEIGHT)  # fails early if the environment has no picture
-    check_memory(env, params, num_envs)
-    batch = Batched(env, num_envs)
+    sharding = processes.sharding("--num-envs", num_envs, devices)
+    check_memory(env, params, num_envs, sharding)
     with memory.explained("--num-envs", num_envs):
-        measured = MeasuredRollout(batch, params, policy, choice.found.spec.id, key)
+        measured = MeasuredRollout(env, num_envs, params, policy, choice.found.spec.id, key, sharding)
         try:
             _run(measured, choice.title, steps)
         except KeyboardInterrupt:
-            if measured.progress.steps:
+            if measured.progress.steps and processes.is_first():
                 _print_table(choice.title, num_envs, measured, "interrupted: these are the results up to then")
             raise
-        _print_table(choice.title, num_envs, measured)
+        if processes.is_first():
+            _print_table(choice.title, num_envs, measured)
         if gif is not None:
-            _write_picture(batch, params, measured, gif)
+            _write_picture(env, params, measured, gif)
 
 
 def _run(measured: MeasuredRollout, title: str, steps: int | None) -> None:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns) as shown, interruptible():
+    with Progress(*columns, disable=not processes.is_first()) as shown, interruptible():
         task = shown.add_task(title, total=_SECONDS if steps is None else steps)
         while True:
             done = measured.progress.steps
@@ -92,25 +101,25 @@ def _print_table(title: str, num_envs: int, measured: MeasuredRollout, note: str
         spread = f"{statistics.mean_return:.2f} ± {statistics.std_return:.2f} (from {low:.2f} to {high:.2f})"
         table.add_row("return", spread)
         table.add_row("length", f"{statistics.mean_length:.1f} ± {statistics.std_length:.1f} steps")
-    table.add_row("speed", f"{rate:,.0f} steps/s on {jax.devices()[0].device_kind}, over {progress.seconds:.2g} s")
+    table.add_row("speed", f"{rate:,.0f} steps/s on {_devices(measured)}, over {progress.seconds:.2g} s")
     table.add_row("compile time", f"{measured.compile_seconds:.2f} s, not counted in the speed")
     Console().print(table, markup=False)
 
 
-def _write_picture(batch: Batched, params: Any, measured: MeasuredRollout, gif: Path) -> None:
-    """Repeats the first steps, which are the same for the same key, and keeps the states of the first environment."""
+def _devices(measured: MeasuredRollout) -> str:
+    kind, num = jax.devices()[0].device_kind, measured.num_devices
+    return (f"{num:,} x {kind}" if num > 1 else kind) + _of_processes()
+
+
+def _of_processes() -> str:
+    num = jax.process_count()
+    return f" of {num:,} processes" if num > 1 else ""
+
+
+def _write_picture(env: Environment[Any, Any], params: Any, measured: MeasuredRollout, gif: Path) -> None:
+    """The first environment's first steps."""
     num_frames = min(measured.progress.steps, _MAX_FRAMES)
-
-    @jax.jit
-    def first_states(start: RolloutState) -> Any:
-        return run_rollout(
-            batch,
-            measured.policy,
-            start,
-            num_frames,
-            params,
-            collect=lambda step: jax.tree.map(lambda x: x[0], step.state),
-        )[1]
-
-    picture.write(gif, batch.env, first_states(measured.start.rollout), params, height=_HEIGHT)
-    say(f"{gif} shows the first environment's first {num_frames} steps.")
+    states = measured.first_states(num_frames)
+    if processes.is_first():
+        picture.write(gif, env, states, params, height=_HEIGHT)
+        say(f"{gif} shows the first environment's first {num_frames} steps.")

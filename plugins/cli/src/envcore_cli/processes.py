@@ -1,0 +1,236 @@
+"""The devices and the processes that a command runs on. JAX's distributed runtime does the work.
+
+Imports no JAX before `start`, which is called before JAX starts its backend.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib.util
+import os
+import sys
+import threading
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from envcore.errors import EnvcoreError, InvalidArgumentError
+from envcore.plugins import one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+    from jax.sharding import NamedSharding
+
+AXIS = "envs"
+"""The name of the mesh's axis over which a batch is split."""
+
+_COUNTS = ("SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
+"""Environment variables with the number of processes that SLURM or Open MPI has started."""
+_SIGNS = ("JOB_COMPLETION_INDEX", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES")
+"""Environment variables of processes that an indexed job of Kubernetes or a Cloud TPU has started."""
+
+
+class _Runtime:
+    """State that exists once per process."""
+
+    is_connected = False
+
+
+class ProcessError(EnvcoreError):
+    """Another process of the same command cannot be reached."""
+
+
+def start(
+    devices: int | None = None,
+    coordinator: str | None = None,
+    num_processes: int | None = None,
+    process_id: int | None = None,
+    timeout: int = 300,
+) -> None:
+    """Chooses the devices, and connects the processes of one command.
+
+    Args:
+      devices: devices of this process; None for all. On a CPU, which JAX takes for one device, None makes each of the
+        cores that this process may use a device.
+      coordinator: host and port at which process 0 listens. Without it, the processes that a cluster has started
+        (SLURM, Open MPI, Kubernetes, Cloud TPU) find each other, and any other process is alone.
+      num_processes: number of processes; 1 for a process that is alone in spite of what a cluster has started.
+      process_id: number of this process, from 0.
+      timeout: seconds to wait for the others.
+
+    Raises:
+      InvalidArgumentError: an argument is invalid, or one of them is missing.
+      ProcessError: the runtime cannot be started. If the others do not answer in time, the process ends with a message.
+    """
+    if devices is not None and devices < 1:
+        raise InvalidArgumentError(f"--devices must be at least 1, got {devices}.")
+    if timeout < 1:
+        raise InvalidArgumentError(f"--connect-timeout must be at least 1, got {timeout}.")
+    _check_addresses(coordinator, num_processes, process_id)
+    _make_cpu_devices(_num_cores() if devices is None else devices)
+    if coordinator is not None or (num_processes is None and _is_in_cluster()):
+        _connect(coordinator, num_processes, process_id, timeout)
+
+
+def is_first() -> bool:
+    """Whether this is process 0, which reports for all of them."""
+    import jax
+
+    return jax.process_index() == 0
+
+
+def sharding(option: str, count: int, devices: int | None = None) -> NamedSharding:
+    """How `count` things are split over the devices of all processes: evenly, over as many devices as possible.
+
+    Args:
+      option: the option with which the user chose the count, such as "--num-envs".
+      count: number of things.
+      devices: the most devices to use in each process; None for all.
+
+    Raises:
+      InvalidArgumentError: there are fewer devices, or the processes cannot have the same number of things.
+    """
+    import jax
+    import numpy as np
+    from envcore.devices import IS_SUPPORTED
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    here = jax.local_device_count()
+    if devices is not None and devices > here:
+        raise InvalidArgumentError(f"--devices {devices:,}, but JAX has {here:,} in this process.")
+    if count % jax.process_count():
+        raise InvalidArgumentError(
+            f"{option} must be a multiple of the number of processes, {jax.process_count()}, got {count:,}."
+        )
+    each = count // jax.process_count()
+    num = max(num for num in range(1, (devices or here) + 1) if each % num == 0) if IS_SUPPORTED else 1
+    chosen = [device for found in _devices_of_processes() for device in found[:num]]
+    return NamedSharding(Mesh(np.array(chosen), (AXIS,)), PartitionSpec(AXIS))
+
+
+def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The numbers of all processes, float64 (rows, ...): joined along the first axis, in the order of the processes.
+
+    Raises:
+      ProcessError: a process has ended.
+    """
+    import jax
+    import numpy as np
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    if jax.process_count() == 1:
+        return numbers
+    words = np.ascontiguousarray(numbers).view(np.uint32)  # JAX would make them float32
+    mesh = Mesh(np.array([found[0] for found in _devices_of_processes()]), ("processes",))
+    try:
+        with _quiet():
+            split = jax.make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec("processes")), words)
+            everywhere = NamedSharding(mesh, PartitionSpec())
+            found = np.asarray(jax.jit(lambda x: x, out_shardings=everywhere)(split))
+    except jax.errors.JaxRuntimeError as error:
+        raise ProcessError(f"another process of this command has ended: {one_line(error)}") from error
+    return found.view(np.float64)
+
+
+def _devices_of_processes() -> list[list[Any]]:
+    """The devices of each process, in a fixed order."""
+    import jax
+
+    found: dict[int, list[Any]] = {}
+    for device in sorted(jax.devices(), key=lambda device: (device.process_index, device.id)):
+        found.setdefault(device.process_index, []).append(device)
+    return list(found.values())
+
+
+def _check_addresses(coordinator: str | None, num_processes: int | None, process_id: int | None) -> None:
+    if num_processes is not None and num_processes < 1:
+        raise InvalidArgumentError(f"--num-processes must be at least 1, got {num_processes}.")
+    if process_id is not None and not 0 <= process_id < (num_processes or process_id + 1):
+        raise InvalidArgumentError(f"--process-id must be at least 0 and less than --num-processes, got {process_id}.")
+    if coordinator is None:
+        if process_id is not None or (num_processes or 1) > 1:
+            raise InvalidArgumentError("--num-processes and --process-id need --coordinator HOST:PORT.")
+        return
+    host, _, port = coordinator.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise InvalidArgumentError(f"--coordinator must be HOST:PORT, as in 10.0.0.1:1234, got {coordinator!r}.")
+
+
+def _is_in_cluster() -> bool:
+    """Whether a cluster has started this process together with others."""
+    is_counted = any(os.environ.get(name, "1") != "1" for name in _COUNTS)
+    return is_counted or any(name in os.environ for name in _SIGNS) or importlib.util.find_spec("libtpu") is not None
+
+
+def _num_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _make_cpu_devices(num: int) -> None:
+    import jax
+
+    is_chosen = "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
+    if not is_chosen and "JAX_NUM_CPU_DEVICES" not in os.environ:
+        with contextlib.suppress(RuntimeError):  # the backend has been started, with the devices that it has
+            jax.config.update("jax_num_cpu_devices", num)
+
+
+def _connect(coordinator: str | None, num_processes: int | None, process_id: int | None, timeout: int) -> None:
+    """Starts JAX's distributed runtime; a process of which JAX cannot tell the others stays alone."""
+    import jax
+
+    where = coordinator or "the coordinator"
+    if process_id == 0:
+        late = f"not all processes have connected to {where} within {timeout} s: are they all running?"
+    else:
+        late = f"nothing answers at {where} within {timeout} s: is process 0 running, and can its port be reached?"
+    # JAX's own timeout aborts the process with a page of addresses, so it has to be the later one.
+    guard = threading.Timer(timeout, _fail, [late])
+    guard.daemon = True
+    guard.start()
+    with contextlib.suppress(AttributeError):  # an older JAX does not have it
+        jax.config.update("jax_enable_preemption_service", False)  # when another process ends, it logs that too
+    try:
+        jax.distributed.initialize(coordinator, num_processes, process_id, initialization_timeout=timeout + 60)
+    except ValueError:
+        if coordinator is not None:
+            raise InvalidArgumentError("--coordinator needs --num-processes and --process-id here.") from None
+    except Exception as error:  # of a cluster, or of the runtime
+        raise ProcessError(f"cannot start JAX's distributed runtime: {one_line(error)}") from error
+    else:
+        _Runtime.is_connected = True
+    finally:
+        guard.cancel()
+
+
+def leave(status: int) -> None:
+    """Ends a process that has failed, if it is connected: a regular exit would wait for the others."""
+    if _Runtime.is_connected:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _fail(message: str) -> NoReturn:
+    """Ends the process from another thread than the one that waits."""
+    with contextlib.suppress(Exception):
+        sys.stderr.write(f"error: {message}\n")
+        sys.stderr.flush()
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _quiet() -> Generator[None]:
+    """Gloo, which connects CPUs, reports each connection on standard output, through the buffer of C."""
+    sys.stdout.flush()
+    stdout, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(stdout, 1)
+        os.close(stdout)
+        os.close(nowhere)

@@ -1,0 +1,173 @@
+"""Devices and processes of a command."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import jax
+import numpy as np
+import pytest
+from command_line import Run
+from envcore.errors import EnvcoreError
+from envcore_cli import processes
+
+SOON = 60
+"""Seconds in which processes start and end on a busy machine."""
+
+
+class Command:
+    """`envcore ARGS` in a process of its own, with two CPU devices."""
+
+    def __init__(self, *args: str, num_devices: int = 2, variables: dict[str, str] | None = None):
+        command = [sys.executable, "-c", "import envcore_cli; envcore_cli.main()", *args]
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "OMPI_"))}
+        environ = {**clean, "JAX_NUM_CPU_DEVICES": str(num_devices), "COLUMNS": "200", **(variables or {})}
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, env=environ, stdout=pipe, stderr=pipe, text=True)
+
+    def end(self) -> tuple[int, str, str]:
+        """Its exit status, output and errors."""
+        out, err = self.process.communicate(timeout=SOON)
+        return self.process.returncode, out, err
+
+
+@contextmanager
+def commands(*found: Command) -> Generator[tuple[Command, ...]]:
+    """Kills what still runs after a failure."""
+    try:
+        yield found
+    finally:
+        for each in found:
+            each.process.kill()
+            each.process.communicate()
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def pair(*args: str) -> tuple[Command, ...]:
+    """The same command in two processes."""
+    flags = ("--coordinator", f"127.0.0.1:{free_port()}", "--num-processes", "2", "--process-id")
+    return tuple(Command(*args, *flags, str(number)) for number in range(2))
+
+
+def numbers(out: str) -> list[str]:
+    """The lines of a report that do not depend on the machine."""
+    return [line.strip() for line in out.splitlines() if re.match("environment |episodes |return |length ", line)]
+
+
+ROLLOUT = ("rollout", "CartPole-v1", "--num-envs", "64", "--steps", "300", "--seed", "3")
+
+
+def test_two_processes_report_what_one_reports() -> None:
+    with commands(*pair(*ROLLOUT), Command(*ROLLOUT, num_devices=4), Command(*ROLLOUT, num_devices=1)) as found:
+        (first, one_out, err), (second, two_out, _), (third, four, _), (fourth, alone, _) = (
+            each.end() for each in found
+        )
+    assert (first, second, third, fourth) == (0, 0, 0, 0), err
+    assert len(numbers(one_out)) == 4
+    assert two_out == ""
+    assert numbers(one_out) == numbers(four) == numbers(alone)
+    assert "steps/s on 4 x cpu of 2 processes" in one_out
+    assert "steps/s on 4 x cpu," in four
+
+
+SLURM = {"SLURM_JOB_ID": "{id}", "SLURM_STEP_NODELIST": "127.0.0.1", "SLURM_NTASKS": "2"}
+OPEN_MPI = {"OMPI_MCA_orte_hnp_uri": "{uri}.0;tcp://127.0.0.1:1", "OMPI_COMM_WORLD_SIZE": "2"}
+RANKS = {"SLURM": ("SLURM_PROCID", "SLURM_LOCALID"), "Open MPI": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK")}
+
+
+@pytest.mark.parametrize(("cluster", "variables"), [("SLURM", SLURM), ("Open MPI", OPEN_MPI)])
+def test_processes_of_a_cluster_find_each_other(cluster: str, variables: dict[str, str]) -> None:
+    job = os.getpid() % 4096  # JAX takes the port from the job's number
+    shared = {name: value.format(id=job, uri=job * 4096) for name, value in variables.items()}
+    each = [{**shared, **dict.fromkeys(RANKS[cluster], str(rank))} for rank in range(2)]
+    with commands(*(Command(*ROLLOUT, variables=variables) for variables in each)) as found:
+        (first, out, err), (second, nothing, _) = (command.end() for command in found)
+    assert (first, second, nothing) == (0, 0, ""), err
+    assert "steps/s on 4 x cpu of 2 processes" in out
+
+
+def test_a_process_can_be_alone_in_a_cluster() -> None:
+    variables = {name: value.format(id=1) for name, value in SLURM.items()} | dict.fromkeys(RANKS["SLURM"], "0")
+    with commands(Command(*ROLLOUT, "--num-processes", "1", variables=variables)) as (alone,):
+        status, out, err = alone.end()
+    assert status == 0, err
+    assert "steps/s on 2 x cpu," in out
+
+
+@pytest.mark.parametrize(
+    ("process_id", "message"),
+    [
+        ("0", "error: not all processes have connected to 127.0.0.1:{port} within 2 s: are they all running?\n"),
+        ("1", "error: nothing answers at 127.0.0.1:{port} within 2 s: is process 0 running, and can its port be "),
+    ],
+)
+def test_an_absent_process_is_an_error_in_time(process_id: str, message: str) -> None:
+    port = free_port()
+    flags = ("--coordinator", f"127.0.0.1:{port}", "--num-processes", "2", "--connect-timeout", "2")
+    with commands(Command(*ROLLOUT, *flags, "--process-id", process_id)) as (command,):
+        status, out, err = command.end()
+    assert (status, out) == (1, "")
+    assert message.format(port=port) in err
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_a_process_that_dies_ends_the_others(killed: int) -> None:
+    endless = ("rollout", "CartPole-v1", "--num-envs", "64", "--steps", "2000000000", "--connect-timeout", "30")
+    with commands(*pair(*endless)) as found:
+        time.sleep(8)  # by then they are usually connected, and if not, the rest has to hold as well
+        found[killed].process.send_signal(signal.SIGKILL)
+        status, _, err = found[1 - killed].end()
+    assert status != 0
+    # Where process 0 dies, JAX may notice before us; then it ends the process with a message of its own.
+    expected = ("error: another process of this command has ended", "another task died", "error: not", "error: nothing")
+    assert any(message in err for message in expected), err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--devices", "0"), "--devices must be at least 1, got 0"),
+        (("--devices", "64"), "--devices 64, but JAX has 2 in this process"),
+        (("--connect-timeout", "0"), "--connect-timeout must be at least 1, got 0"),
+        (("--num-processes", "0"), "--num-processes must be at least 1, got 0"),
+        (("--num-processes", "2"), "--num-processes and --process-id need --coordinator HOST:PORT"),
+        (("--process-id", "0"), "--num-processes and --process-id need --coordinator HOST:PORT"),
+        (("--coordinator", "here"), "--coordinator must be HOST:PORT, as in 10.0.0.1:1234, got 'here'"),
+        (("--coordinator", "a:99999"), "--coordinator must be HOST:PORT, as in 10.0.0.1:1234, got 'a:99999'"),
+        (
+            ("--coordinator", "a:1", "--num-processes", "2", "--process-id", "2"),
+            "--process-id must be at least 0 and less than --num-processes, got 2",
+        ),
+    ],
+)
+def test_errors_are_one_line(run: Run, args: tuple[str, ...], message: str) -> None:
+    status, _, err = run("rollout", "Counter-v0", *args)
+    assert (status, err) == (1, f"error: {message}.\n")
+
+
+def test_things_are_split_over_as_many_devices_as_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [processes.sharding("--num-envs", count).mesh.size for count in (1, 2, 3, 4)] == [1, 2, 1, 2]
+    assert processes.sharding("--num-envs", 4, devices=1).mesh.size == 1
+    monkeypatch.setattr("envcore.devices.IS_SUPPORTED", False)
+    assert processes.sharding("--num-envs", 4).mesh.size == 1
+    monkeypatch.setattr(jax, "process_count", lambda: 3)
+    with pytest.raises(EnvcoreError, match="--num-envs must be a multiple of the number of processes, 3, got 4"):
+        processes.sharding("--num-envs", 4)
+
+
+def test_one_process_gathers_its_own_numbers() -> None:
+    rows = np.array([[1.5, 2**-60]])
+    np.testing.assert_array_equal(processes.gathered(rows), rows)
