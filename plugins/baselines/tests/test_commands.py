@@ -48,7 +48,7 @@ def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
 
 
 def test_agents_that_do_not_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("envcore_cli.memory.device_bytes", lambda: 100_000)
+    monkeypatch.setattr("envcore_cli.memory.device_bytes", lambda _: 100_000)
     code, text, err = run(*TRAIN, *SETTINGS, "--seeds", "9000", "--out", str(tmp_path / "run"))
     assert (code, text) == (1, "")
     assert re.search(r"--seeds 9,000 would take about .* of memory, but only 100 kB are free: at most \d+ fit", err)

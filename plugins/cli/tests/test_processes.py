@@ -5,12 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 
 import jax
 import numpy as np
@@ -18,48 +13,7 @@ import pytest
 from command_line import Run
 from envcore.errors import EnvcoreError
 from envcore_cli import processes
-
-SOON = 60
-"""Seconds in which processes start and end on a busy machine."""
-
-
-class Command:
-    """`envcore ARGS` in a process of its own, with two CPU devices."""
-
-    def __init__(self, *args: str, num_devices: int = 2, variables: dict[str, str] | None = None):
-        command = [sys.executable, "-c", "import envcore_cli; envcore_cli.main()", *args]
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "OMPI_"))}
-        environ = {**clean, "JAX_NUM_CPU_DEVICES": str(num_devices), "COLUMNS": "200", **(variables or {})}
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, env=environ, stdout=pipe, stderr=pipe, text=True)
-
-    def end(self) -> tuple[int, str, str]:
-        """Its exit status, output and errors."""
-        out, err = self.process.communicate(timeout=SOON)
-        return self.process.returncode, out, err
-
-
-@contextmanager
-def commands(*found: Command) -> Generator[tuple[Command, ...]]:
-    """Kills what still runs after a failure."""
-    try:
-        yield found
-    finally:
-        for each in found:
-            each.process.kill()
-            each.process.communicate()
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
-def pair(*args: str) -> tuple[Command, ...]:
-    """The same command in two processes."""
-    flags = ("--coordinator", f"127.0.0.1:{free_port()}", "--num-processes", "2", "--process-id")
-    return tuple(Command(*args, *flags, str(number)) for number in range(2))
+from several_processes import Command, commands, free_port, pair
 
 
 def numbers(out: str) -> list[str]:

@@ -10,7 +10,18 @@ import typer
 from envcore.errors import InvalidArgumentError
 from envcore_cli.choice import Choice, assignments, choose
 from envcore_cli.interrupt import interruptible
-from envcore_cli.options import EnvId, Options, Params, Seed, path
+from envcore_cli.options import (
+    ConnectTimeout,
+    Coordinator,
+    Devices,
+    EnvId,
+    NumProcesses,
+    Options,
+    Params,
+    ProcessId,
+    Seed,
+    path,
+)
 from envcore_cli.output import say
 
 from envcore_baselines import algorithms, settings
@@ -32,8 +43,13 @@ def train(
     option: Options = None,
     set_: Params = None,
     show: Annotated[bool, typer.Option("--show", help="Print the settings, and do not train.")] = False,
+    devices: Devices = None,
+    coordinator: Coordinator = None,
+    num_processes: NumProcesses = None,
+    process_id: ProcessId = None,
+    connect_timeout: ConnectTimeout = 300,
 ) -> None:
-    """Train agents.
+    """Train agents, each on one device.
 
     DIR gets checkpoint.safetensors, curve.csv and curve.png. To continue an interrupted run, give the same command
     again: the results are those of a run without an interruption, bit for bit.
@@ -50,7 +66,10 @@ def train(
         typer.echo(settings.as_toml(config, name))
         return
     assert out is not None
-    _train(choice, name, config, out, seeds, seed)
+    from envcore_cli import processes
+
+    processes.start(devices, coordinator, num_processes, process_id, connect_timeout)
+    _train(choice, name, config, out, seeds, seed, devices)
 
 
 def evaluate(
@@ -71,8 +90,8 @@ def evaluate(
     _evaluate(choice, run, folder, episodes, sample, seed)
 
 
-def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int) -> None:
-    from envcore_cli import memory
+def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int, devices: int | None) -> None:
+    from envcore_cli import memory, processes
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -83,22 +102,26 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     learner = algorithms.learner(name, env, params, config)
     changed = {key: _as_json(value) for key, value in choice.params.items()}
     run = Run(name, choice.title, dict(choice.options), changed, dataclasses.asdict(config), seed, num_seeds)
-    memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes())
+    sharding = processes.sharding_of_some(num_seeds, devices)
+    memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes(sharding))
     keys = _keys(seed, num_seeds)
-    run.claim(out)
+    if processes.is_first():
+        run.claim(out)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    is_shown = Console().is_terminal
+    is_shown = Console().is_terminal and processes.is_first()
     with (
         Progress(*columns, transient=True, disable=not is_shown) as progress,
         interruptible(),
         memory.explained("--seeds", num_seeds),
     ):
         bar = progress.add_task("compiling", total=None)
-        training = Training(learner, keys, out)
+        training = Training(learner, keys, out, sharding)
         while not training.is_finished:
             training.advance()
             text = f"{training.curve.steps[-1]:,} steps, return {training.curve.last:.4g}"
             progress.update(bar, description=text, total=training.num_points, completed=len(training.curve))
+    if not processes.is_first():
+        return
     replace(out / CURVE_PNG, training.curve.to_png(f"{name} in {choice.title}"))
     agents = f"{num_seeds} agent{'s' * (num_seeds != 1)}"
     say(f"{out}: {agents}, {training.curve.steps[-1]:,} steps each; last return {training.curve.last:.4g}.")

@@ -1,7 +1,7 @@
 """A run: agents of several seeds that are trained side by side, with a checkpoint and a learning curve in a folder.
 
-All seeds are one compiled program, `vmap` of a `scan` of updates. It is called once for each point of the curve, so a
-run that is killed continues from its last checkpoint and ends with the same files, bit for bit.
+All seeds are one compiled program, on each device `vmap` of a `scan` of updates. It is called once for each point of
+the curve, so a run that is killed continues from its last checkpoint and ends with the same files, bit for bit.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore.devices import spread
 from envcore.engine.arguments import checked_params
 from envcore.environment import Environment
+from envcore_cli import processes
+from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms, checkpoint
 from envcore_baselines.curve import Curve
@@ -105,10 +108,15 @@ class Run:
 class Training:
     """Trains the agents of a run, one point of the learning curve at a time.
 
+    The agents are split over devices. Where their number is not a multiple of that of the devices, the last one is
+    trained several times; its copies are left out of all results.
+
     Args:
       learner: the algorithm, for the run's environment.
       keys: the random key of each agent, typed keys (num_seeds,).
-      folder: of the run; its checkpoint, if it has one, is where training continues.
+      folder: of the run; its checkpoint, if it has one, is where training continues. All processes have to see it, and
+        process 0 writes.
+      sharding: the devices; None for one.
 
     Attributes:
       curve: the learning curve so far.
@@ -118,17 +126,22 @@ class Training:
       RunError: the checkpoint is damaged or does not fit.
     """
 
-    def __init__(self, learner: Learner, keys: jax.Array, folder: Path):
-        self._learner, self._folder = learner, folder
+    def __init__(self, learner: Learner, keys: jax.Array, folder: Path, sharding: NamedSharding | None = None):
+        self._learner, self._folder, self._num_seeds = learner, folder, len(keys)
+        self._sharding = None if sharding is None or sharding.mesh.size == 1 else sharding
         self._updates = -(-learner.num_updates // _POINTS)
         self.num_points = -(-learner.num_updates // self._updates)
         path = folder / CHECKPOINT
-        if path.exists():
+        is_there = processes.gathered(np.array([float(path.exists())])) > 0
+        if is_there.any() and not is_there.all():
+            raise RunError(f"not all processes see {path}: the folder must be on a file system that they share.")
+        if is_there.all():
             tensors, about = checkpoint.load(path)
-            self._state = checkpoint.restore(path, tensors, jax.eval_shape(jax.vmap(learner.init), keys), keys)
+            struct = jax.eval_shape(jax.vmap(learner.init), keys)
+            self._state = self._placed(checkpoint.restore(path, tensors, struct, keys))
             self.curve = Curve.from_json(about["curve"])
         else:
-            self._state, self.curve = _start(learner, keys), Curve(len(keys))
+            self._state, self.curve = _start(learner, self._sharding, self._placed(keys)), Curve(len(keys))
         self._saved = time.monotonic()
 
     @classmethod
@@ -150,14 +163,20 @@ class Training:
     @property
     def agents(self) -> Any:
         """The agents so far, every leaf with a leading axis for the seeds."""
-        return self._state.agent
+        return self._whole(self._state.agent)
 
     def advance(self) -> None:
-        """Adds a point to the curve; saves, if the last checkpoint is old or this is the end."""
-        self._state, totals = _point(self._learner, self._updates, self._state)
+        """Adds a point to the curve; saves, if the last checkpoint is old or this is the end.
+
+        Raises:
+          RunError: as for `save`.
+          ProcessError: another process has ended.
+        """
+        self._state, totals = _point(self._learner, self._updates, self._sharding, self._state)
         steps = (len(self.curve) + 1) * self._updates * self._learner.steps_per_update
-        self.curve.add(steps, jax.tree.map(np.asarray, totals))
-        if self.is_finished or time.monotonic() - self._saved > _SECONDS:
+        self.curve.add(steps, self._whole(totals))
+        is_old = np.array([time.monotonic() - self._saved > _SECONDS], np.float64)
+        if self.is_finished or processes.gathered(is_old).any():
             self.save()
 
     def save(self) -> None:
@@ -166,22 +185,42 @@ class Training:
         Raises:
           RunError: a file cannot be written; its previous content stays.
         """
-        checkpoint.replace(self._folder / CURVE_CSV, self.curve.to_csv().encode())
-        checkpoint.save(self._folder / CHECKPOINT, self._state, {"curve": self.curve.to_json()})
+        state = self._whole(self._state)
+        if processes.is_first():
+            checkpoint.replace(self._folder / CURVE_CSV, self.curve.to_csv().encode())
+            checkpoint.save(self._folder / CHECKPOINT, state, {"curve": self.curve.to_json()})
         self._saved = time.monotonic()
 
+    def _placed(self, tree: Any) -> Any:
+        """Values of all agents, split over the devices."""
+        if self._sharding is None:
+            return tree
+        num_devices = self._sharding.mesh.size
+        rows = np.minimum(np.arange(-(-self._num_seeds // num_devices) * num_devices), self._num_seeds - 1)
+        return processes.placed(jax.tree.map(lambda x: x[rows], tree), self._sharding)
 
-@functools.partial(jax.jit, static_argnums=0)
-def _start(learner: Learner, keys: jax.Array) -> Any:
-    return jax.vmap(learner.init)(keys)
+    def _whole(self, tree: Any) -> Any:
+        """Values of all agents, in every process: the inverse of `_placed`."""
+        if self._sharding is None:
+            return tree
+        return jax.tree.map(lambda x: x[: self._num_seeds], processes.whole(tree))
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def _point(learner: Learner, num_updates: int, states: Any) -> tuple[Any, EpisodeTotals]:
+def _start(learner: Learner, sharding: NamedSharding | None, keys: jax.Array) -> Any:
+    start = jax.vmap(learner.init)
+    return (start if sharding is None else spread(start, sharding, (True,)))(keys)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _point(
+    learner: Learner, num_updates: int, sharding: NamedSharding | None, states: Any
+) -> tuple[Any, EpisodeTotals]:
     """The states after so many updates of every seed, and the totals of each seed's episodes."""
 
     def of_seed(state: Any) -> tuple[Any, EpisodeTotals]:
         state, totals = jax.lax.scan(lambda state, _: learner.update(state), state, length=num_updates)
         return state, jax.tree.map(lambda x: jnp.sum(x, 0, dtype=x.dtype), totals)
 
-    return jax.vmap(of_seed)(states)
+    point = jax.vmap(of_seed)
+    return (point if sharding is None else spread(point, sharding, (True,)))(states)

@@ -108,6 +108,62 @@ def sharding(option: str, count: int, devices: int | None = None) -> NamedShardi
     return NamedSharding(Mesh(np.array(chosen), (AXIS,)), PartitionSpec(AXIS))
 
 
+def sharding_of_some(count: int, devices: int | None = None) -> NamedSharding:
+    """How `count` things are split over the devices of all processes, each of which gets one or several.
+
+    Their number need not be a multiple of that of the devices: the caller fills up.
+
+    Raises:
+      InvalidArgumentError: there are fewer devices.
+    """
+    import jax
+
+    here = min(devices or jax.local_device_count(), -(-count // jax.process_count()))
+    return sharding("--devices", here * jax.process_count(), here if devices is None else devices)
+
+
+def placed(tree: Any, sharding: NamedSharding) -> Any:
+    """Arrays that every process has, split over the devices along their first axis."""
+    import jax
+    import numpy as np
+    from envcore import trees
+
+    def leaf(x: Any) -> jax.Array:
+        words = np.asarray(jax.random.key_data(x) if trees.is_key(x) else x)
+        split = jax.make_array_from_callback(words.shape, sharding, lambda index: words[index])
+        return jax.random.wrap_key_data(split, impl=jax.random.key_impl(x)) if trees.is_key(x) else split
+
+    return jax.tree.map(leaf, tree)
+
+
+def whole(tree: Any) -> Any:
+    """Arrays that are split over devices, as this process's own: the inverse of `placed`.
+
+    Raises:
+      ProcessError: a process has ended.
+    """
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from envcore import trees
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    def everywhere(x: Any) -> NamedSharding:
+        return NamedSharding(x.sharding.mesh, PartitionSpec())
+
+    words = jax.tree.map(lambda x: jax.random.key_data(x) if trees.is_key(x) else x, tree)
+    if jax.process_count() > 1:
+        with _together():
+            found = jax.jit(lambda tree: tree, out_shardings=jax.tree.map(everywhere, words))(words)
+            words = jax.block_until_ready(found)
+
+    def leaf(x: Any, found: Any) -> jax.Array:
+        values = jnp.asarray(np.asarray(found))
+        return jax.random.wrap_key_data(values, impl=jax.random.key_impl(x)) if trees.is_key(x) else values
+
+    return jax.tree.map(leaf, tree, words)
+
+
 def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The numbers of all processes, float64 (rows, ...): joined along the first axis, in the order of the processes.
 
@@ -122,13 +178,10 @@ def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return numbers
     words = np.ascontiguousarray(numbers).view(np.uint32)  # JAX would make them float32
     mesh = Mesh(np.array([found[0] for found in _devices_of_processes()]), ("processes",))
-    try:
-        with _quiet():
-            split = jax.make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec("processes")), words)
-            everywhere = NamedSharding(mesh, PartitionSpec())
-            found = np.asarray(jax.jit(lambda x: x, out_shardings=everywhere)(split))
-    except jax.errors.JaxRuntimeError as error:
-        raise ProcessError(f"another process of this command has ended: {one_line(error)}") from error
+    with _together():
+        split = jax.make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec("processes")), words)
+        everywhere = NamedSharding(mesh, PartitionSpec())
+        found = np.asarray(jax.jit(lambda x: x, out_shardings=everywhere)(split))
     return found.view(np.float64)
 
 
@@ -222,13 +275,20 @@ def _fail(message: str) -> NoReturn:
 
 
 @contextlib.contextmanager
-def _quiet() -> Generator[None]:
-    """Gloo, which connects CPUs, reports each connection on standard output, through the buffer of C."""
+def _together() -> Generator[None]:
+    """A context in which the processes exchange something, all of it.
+
+    Gloo, which connects CPUs, reports each connection on standard output, through the buffer of C: that is left out.
+    """
+    import jax
+
     sys.stdout.flush()
     stdout, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     try:
         yield
+    except jax.errors.JaxRuntimeError as error:
+        raise ProcessError(f"another process of this command has ended: {one_line(error)}") from error
     finally:
         ctypes.CDLL(None).fflush(None)
         os.dup2(stdout, 1)
