@@ -12,8 +12,9 @@ from typing import Any
 
 import jax
 import pytest
+from envcore.program_cache import SOUND_SINCE, fingerprint
 from envcore.testing import program_cache
-from envcore.testing.program_cache import borrow, fingerprint, give_back
+from envcore.testing.program_cache import borrow, give_back
 
 CONFTEST = """
 import json, os
@@ -73,7 +74,7 @@ def stored(project: Path) -> list[Path]:
     return sorted((project / ".pytest_cache" / "d" / "programs").glob("jaxlib-*/*-cache"))
 
 
-@pytest.mark.skipif(jax.__version_info__ < program_cache.SOUND_SINCE, reason="the plugin does nothing on an old JAX")
+@pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="the plugin does nothing on an old JAX")
 @pytest.mark.slow
 def test_the_next_run_loads_what_this_one_compiled(project: Path) -> None:
     run(project, KILLED="1")

@@ -20,8 +20,14 @@ class Command:
     with `NPROC`, every process has the same number.
     """
 
-    def __init__(self, *args: str, num_devices: int = 2, variables: dict[str, str] | None = None):
-        command = [sys.executable, "-c", "import envcore_cli; envcore_cli.main()", *args]
+    def __init__(
+        self,
+        *args: str,
+        num_devices: int = 2,
+        variables: dict[str, str] | None = None,
+        program: str = "import envcore_cli; envcore_cli.main()",
+    ):
+        command = [sys.executable, "-c", program, *args]
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "OMPI_"))}
         environ = {**clean, "JAX_NUM_CPU_DEVICES": str(num_devices), "NPROC": "4", "COLUMNS": "200"}
         environ |= variables or {}

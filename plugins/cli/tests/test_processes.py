@@ -6,12 +6,14 @@ import os
 import re
 import signal
 import time
+from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
 from command_line import Run
 from envcore.errors import EnvcoreError
+from envcore.program_cache import SOUND_SINCE
 from envcore_cli import processes
 from several_processes import Command, commands, free_port, pair
 
@@ -20,6 +22,16 @@ def numbers(out: str) -> list[str]:
     """The lines of a report that do not depend on the machine."""
     return [line.strip() for line in out.splitlines() if re.match("environment |episodes |return |length ", line)]
 
+
+COUNTING = """
+import atexit, sys
+import envcore_cli, jax
+events = []
+jax.monitoring.register_event_listener(lambda event, **_: events.append(event))
+atexit.register(lambda: print(events.count("/jax/compilation_cache/cache_misses"), file=sys.stderr))
+envcore_cli.main()
+"""
+"""`envcore`, which at the end says how many programs it did not find in the cache."""
 
 ROLLOUT = ("rollout", "CartPole-v1", "--num-envs", "64", "--steps", "300", "--seed", "3")
 
@@ -125,3 +137,15 @@ def test_things_are_split_over_as_many_devices_as_possible(monkeypatch: pytest.M
 def test_one_process_gathers_its_own_numbers() -> None:
     rows = np.array([[1.5, 2**-60]])
     np.testing.assert_array_equal(processes.gathered(rows), rows)
+
+
+@pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old")
+def test_the_second_start_compiles_nothing(tmp_path: Path) -> None:
+    def misses() -> str:
+        with commands(Command(*ROLLOUT, "--cache", str(tmp_path), program=COUNTING)) as (command,):
+            status, _, err = command.end()
+        assert status == 0, err
+        return err.splitlines()[-1]
+
+    assert int(misses()) > 1
+    assert int(misses()) == 0

@@ -4,8 +4,7 @@ Most of the time of a test goes into compiling. JAX's persistent compilation cac
 pytest's own cache folder, so that the next run loads them; `pytest --cache-clear` deletes them. In memory, programs
 are dropped between modules of tests, because a process that keeps a thousand of them needs gigabytes.
 
-On JAX 0.6.0, a loaded program can give other results than the compiled one, so the plugin does nothing on releases
-older than `SOUND_SINCE`.
+The plugin does nothing on releases of JAX older than `envcore.program_cache.SOUND_SINCE`.
 
 JAX writes its files in place, and a process that reads a half-written one fails. So each process has its own folder.
 It starts with hard links to everything that is stored, and new programs are stored when the process's tests are done.
@@ -14,33 +13,23 @@ It starts with hard links to everything that is stored, and new programs are sto
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import platform
 import shutil
 import tempfile
 import time
 from collections.abc import Iterable
-from importlib import metadata
 from pathlib import Path
 
 import jax
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
+from envcore.program_cache import SETTINGS, SOUND_SINCE, fingerprint
 from envcore.testing.compilation import programs_compiled
 
-SOUND_SINCE = (0, 10)
-"""The first release of JAX on which this library's tests passed with loaded programs."""
 MAX_STORED_BYTES = 2**30
 MAX_PROGRAMS_IN_MEMORY = 150
 _SECONDS_A_DAY = 24 * 60 * 60
-_SETTINGS = {
-    "jax_persistent_cache_min_compile_time_secs": 0.0,
-    "jax_persistent_cache_min_entry_size_bytes": -1,
-    # The path of these caches would become part of every program's key.
-    "jax_persistent_cache_enable_xla_caches": "none",
-}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -68,7 +57,7 @@ class _Programs:
         self._dropped = programs_compiled()
         self._store = root / fingerprint()
         self._folder = borrow(self._store)
-        for name, value in {**_SETTINGS, "jax_compilation_cache_dir": str(self._folder)}.items():
+        for name, value in {**SETTINGS, "jax_compilation_cache_dir": str(self._folder)}.items():
             jax.config.update(name, value)
 
     @pytest.hookimpl(trylast=True)
@@ -85,17 +74,6 @@ class _Programs:
         jax.config.update("jax_compilation_cache_dir", None)
         compilation_cache.reset_cache()
         give_back(self._folder, self._store)
-
-
-def fingerprint() -> str:
-    """Names what a compiled program depends on: the release of jaxlib, and the instructions that the CPU has."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    instructions = next((line for line in lines if line.startswith(("flags", "Features"))), platform.processor())
-    cpu = hashlib.sha256(f"{platform.system()} {platform.machine()} {instructions}".encode())
-    return f"jaxlib-{metadata.version('jaxlib')}-cpu-{cpu.hexdigest()[:16]}"
 
 
 def borrow(store: Path) -> Path:

@@ -11,6 +11,7 @@ from envcore.errors import InvalidArgumentError
 from envcore_cli.choice import Choice, assignments, choose
 from envcore_cli.interrupt import interruptible
 from envcore_cli.options import (
+    Cache,
     ConnectTimeout,
     Coordinator,
     Devices,
@@ -48,6 +49,7 @@ def train(
     num_processes: NumProcesses = None,
     process_id: ProcessId = None,
     connect_timeout: ConnectTimeout = 300,
+    cache: Cache = None,
 ) -> None:
     """Train agents, each on one device.
 
@@ -68,7 +70,7 @@ def train(
     assert out is not None
     from envcore_cli import processes
 
-    processes.start(devices, coordinator, num_processes, process_id, connect_timeout)
+    processes.start(devices, coordinator, num_processes, process_id, connect_timeout, cache)
     _train(choice, name, config, out, seeds, seed, devices)
 
 

@@ -18,6 +18,7 @@ from envcore_cli import commands
 from envcore_cli.choice import choose
 from envcore_cli.interrupt import Interrupted
 from envcore_cli.options import (
+    Cache,
     ConnectTimeout,
     Coordinator,
     Devices,
@@ -138,6 +139,7 @@ def rollout(
     num_processes: NumProcesses = None,
     process_id: ProcessId = None,
     connect_timeout: ConnectTimeout = 300,
+    cache: Cache = None,
 ) -> None:
     """Run many environments in parallel, and report returns and speed.
 
@@ -149,7 +151,7 @@ def rollout(
     choice = choose(env_id, option or (), set_ or ())
     from envcore_cli import processes
 
-    processes.start(devices, coordinator, num_processes, process_id, connect_timeout)
+    processes.start(devices, coordinator, num_processes, process_id, connect_timeout, cache)
     from envcore_cli.rollout_report import report_rollout
 
     report_rollout(choice, policy, num_envs, steps, gif, seed, devices)

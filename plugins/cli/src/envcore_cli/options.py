@@ -7,6 +7,14 @@ from typing import Annotated
 
 import typer
 
+
+def path(text: str) -> Path:
+    """Parses the path of an option; refuses an empty one, which would mean the current folder."""
+    if not text:
+        raise typer.BadParameter("the path is empty.")
+    return Path(text)
+
+
 EnvId = Annotated[str, typer.Argument(metavar="ID", help="An environment's id, for example CartPole-v1.")]
 Options = Annotated[
     list[str] | None,
@@ -33,12 +41,14 @@ Coordinator = Annotated[
 ]
 NumProcesses = Annotated[int | None, typer.Option(metavar="N", help="How many processes; 1 ignores the cluster.")]
 ProcessId = Annotated[int | None, typer.Option(metavar="I", help="The number of this process, from 0.")]
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache",
+        parser=path,
+        metavar="DIR",
+        help="Keep compiled programs there: the second start of the same command compiles nothing.",
+    ),
+]
 ConnectTimeout = Annotated[int, typer.Option(metavar="SECONDS", help="How long to wait for the other processes.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random key.")]
-
-
-def path(text: str) -> Path:
-    """Parses the path of an option; refuses an empty one, which would mean the current folder."""
-    if not text:
-        raise typer.BadParameter("the path is empty.")
-    return Path(text)

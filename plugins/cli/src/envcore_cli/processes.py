@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Generator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from envcore.errors import EnvcoreError, InvalidArgumentError
@@ -46,8 +47,9 @@ def start(
     num_processes: int | None = None,
     process_id: int | None = None,
     timeout: int = 300,
+    cache: Path | None = None,
 ) -> None:
-    """Chooses the devices, and connects the processes of one command.
+    """Prepares JAX: chooses the devices, and connects the processes of one command.
 
     Args:
       devices: devices of this process; None for all. On a CPU, which JAX takes for one device, None makes each of the
@@ -57,6 +59,7 @@ def start(
       num_processes: number of processes; 1 for a process that is alone in spite of what a cluster has started.
       process_id: number of this process, from 0.
       timeout: seconds to wait for the others.
+      cache: a folder for compiled programs; None to compile them each time.
 
     Raises:
       InvalidArgumentError: an argument is invalid, or one of them is missing.
@@ -67,6 +70,10 @@ def start(
     if timeout < 1:
         raise InvalidArgumentError(f"--connect-timeout must be at least 1, got {timeout}.")
     _check_addresses(coordinator, num_processes, process_id)
+    if cache is not None:
+        from envcore.program_cache import keep_programs
+
+        keep_programs(cache)
     _make_cpu_devices(_num_cores() if devices is None else devices)
     if coordinator is not None or (num_processes is None and _is_in_cluster()):
         _connect(coordinator, num_processes, process_id, timeout)
