@@ -50,7 +50,7 @@ def reset_where(done: jax.Array, fresh: Callable[..., T], state: T, *args: Any, 
 
 
 def _reset_chunks(done: jax.Array, fresh: Callable[..., T], state: T, args: Any, args_batched: Any, size: int) -> T:
-    chunk = min(_CHUNK, size)
+    chunk = min(_CHUNK, size) if isinstance(size, int) else _CHUNK  # `jax.export` can leave the size open
     # The numbers of the finished environments, then `size` as filling: gathers clamp it, scatters drop it.
     finished = jnp.nonzero(done, size=size + chunk, fill_value=size)[0].astype(jnp.int32)
     count = done.sum(dtype=jnp.int32)
