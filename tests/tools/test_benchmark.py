@@ -196,3 +196,22 @@ def test_a_version_that_does_not_run_ends_the_comparison(workloads: Any, checkou
     versions = importlib.import_module("versions")
     with pytest.raises(SystemExit, match="ended with status 3"):
         versions.compare(checkout, "CartPole-v1", 8, 10, ["envcore"], repeats=1, compiles=1)
+
+
+@pytest.mark.parametrize(("variant", "reading"), [("envcore rollout", "float32"), ("envcore + MLP", "network")])
+def test_a_program_on_all_devices_does_the_same(workloads: Any, variant: str, reading: str) -> None:
+    whole = jax.jit(workloads.VARIANTS[variant]("CartPole-v1", 8, NUM_STEPS, reading))(KEY)
+    split = jax.jit(workloads.on_all_devices(variant, "CartPole-v1", 8, NUM_STEPS, reading))(KEY)
+    assert float(split) == pytest.approx(float(whole), rel=1e-5)
+
+
+@pytest.mark.slow
+def test_cores_take_turns(workloads: Any) -> None:
+    scaling = importlib.import_module("scaling")
+    (row,) = scaling.scale(2, "CartPole-v1", 4096, 500, ["envcore", "envcore rollout"], repeats=3, compiles=1)
+    assert len(row["seconds"]) == 3
+    assert row["variant"] == "envcore rollout"
+    assert all(0.2 < ratio < 5 for ratio in row["ratios"])
+    header, _, line = scaling.markdown([row], header=True).splitlines()
+    assert header.endswith("| one core | threads | devices | to one core | to threads |")
+    assert line.startswith("| CartPole-v1 | 4,096 | float32 | envcore rollout | ")

@@ -6,6 +6,8 @@ of them, a different one each time: in their own dtype, and as float32, which ne
 ratio, the time as a multiple of the memory floor's (a loop that only writes and carries as many numbers), and the time
 to trace and compile.
 
+With `--cores N` it compares envcore's rollouts on one core with those on N cores, as one device and as N devices.
+
 With `--before CHECKOUT` it compares this checkout with another one of envcore instead, in two processes that take
 turns. Both need the same environment: `uv sync --no-default-groups --group peers` in each.
 """
@@ -19,6 +21,7 @@ from pathlib import Path
 
 import jax
 import report
+import scaling
 import versions
 from measure import measure
 from workloads import SUITES, VARIANTS, has
@@ -44,6 +47,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7, help="timed runs of each program")
     parser.add_argument("--compiles", type=int, default=1, help="timed compilations of each program")
     parser.add_argument("--devices", type=int, default=1, help="run on this number of devices with pmap")
+    parser.add_argument("--cores", type=int, metavar="N", help="compare one core with this number of cores")
     parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="compare with this checkout of envcore")
     parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for results.json and .md")
     args = parser.parse_args()
@@ -52,7 +56,9 @@ def main() -> None:
     if args.devices > jax.local_device_count():
         parser.error(f"--devices {args.devices}, but JAX has {jax.local_device_count()}")
 
-    if args.before:
+    if args.cores:
+        run, variants, markdown = functools.partial(scaling.scale, args.cores), args.variants, scaling.markdown
+    elif args.before:
         run = functools.partial(versions.compare, args.before.resolve())
         variants, markdown = [variant for variant in args.variants if variant.startswith("envcore")], versions.markdown
     else:

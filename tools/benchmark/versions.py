@@ -45,8 +45,8 @@ def compare(
         for reading, dtype in readings(variant, env_id).items():
             program = (env_id, num_envs, num_steps, variant, reading, compiles)
             with (
-                _Program(checkout / ".venv/bin/python", checkout, *program) as before,
-                _Program(Path(sys.executable), _HERE.parents[1], *program) as after,
+                Program(checkout / ".venv/bin/python", checkout, *program) as before,
+                Program(Path(sys.executable), _HERE.parents[1], *program) as after,
             ):
                 seconds = [_in_turn(before, after, swapped=bool(number % 2)) for number in range(repeats)]
             rows.append(
@@ -81,8 +81,13 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
     return table(_COLUMNS, cells, header)
 
 
-class _Program:
-    """A program in a process of its own."""
+class Program:
+    """A program in a process of its own.
+
+    Args:
+      python: the interpreter.
+      *arguments: those of `worker.py`.
+    """
 
     def __init__(self, python: Path, *arguments: Any):
         command = [python, _HERE / "worker.py", *arguments]
@@ -96,7 +101,7 @@ class _Program:
         self._process.stdin.write("\n")
         return self._number()
 
-    def __enter__(self) -> _Program:
+    def __enter__(self) -> Program:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -111,7 +116,7 @@ class _Program:
         return float(line)
 
 
-def _in_turn(before: _Program, after: _Program, swapped: bool) -> tuple[float, float]:
+def _in_turn(before: Program, after: Program, swapped: bool) -> tuple[float, float]:
     if swapped:
         second = after.run()
         return before.run(), second

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import envcore
 import jax
 import jax.numpy as jnp
+from envcore.devices import all_devices, spread
 from envcore.fusion import compute_once
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.spaces import batch_space
@@ -133,8 +135,7 @@ def envcore_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Ru
 
 def envcore_rollout(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Envcore's own batched rollout."""
-    env, params = envcore.make(env_id)
-    return _rollout_loop(env, params, num_envs, num_steps, random_policy(Batched(env, num_envs), params), reading)
+    return _rollout_loop(env_id, num_envs, num_steps, reading)
 
 
 def gymnax_mlp(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
@@ -146,9 +147,7 @@ def gymnax_mlp(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
 
 def envcore_mlp(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Envcore's own rollout with the same MLP."""
-    env, params = envcore.make(env_id)
-    act = _mlp_actions(env.action_space(params), _obs_size(env_id))
-    return _rollout_loop(env, params, num_envs, num_steps, lambda policy_params, obs, key: act(key, obs), reading)
+    return _rollout_loop(env_id, num_envs, num_steps, reading)
 
 
 def mlp_alone(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
@@ -195,6 +194,20 @@ VARIANTS: dict[str, Callable[[str, int, int, str], Run]] = {
 
 BASELINES = {"envcore + MLP": "gymnax + MLP", "MLP alone": "gymnax + MLP", "envcore + PPO": "gymnax + PPO"}
 """The baselines of ratios, where they are not "gymnax"."""
+
+
+def on_all_devices(variant: str, env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
+    """A program of envcore's own rollout, with its environments split over all devices."""
+    assert variant in SPREADABLE, variant
+    sharding = all_devices()
+    share = num_envs // sharding.mesh.size
+    run = _rollout_loop(env_id, share, num_steps, reading, *sharding.mesh.axis_names)
+    total = spread(lambda key: run(key)[None], sharding, (False,))
+    return lambda key: total(key).sum()
+
+
+SPREADABLE = ("envcore rollout", "envcore + MLP")
+"""The variants that `on_all_devices` takes."""
 
 
 def has(variant: str, env_id: str) -> bool:
@@ -245,9 +258,13 @@ def _vmap_loop(
     return run
 
 
-def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: Any, reading: str) -> Run:
+def _rollout_loop(env_id: str, num_envs: int, num_steps: int, reading: str, axis_name: str | None = None) -> Run:
     """`run_rollout` carries no observation, so it is read and stored where the policy, such as a network, gets it."""
-    batch = Batched(env, num_envs)
+    env, params = envcore.make(env_id)
+    batch = Batched(env, num_envs, axis_name)
+    policy = random_policy(batch, params)
+    if reading == NETWORK:
+        policy = functools.partial(_without_params, _mlp_actions(env.action_space(params), _obs_size(env_id)))
 
     def collect(transition: Any) -> jax.Array:
         obs, step = carried(transition.obs, reading), transition.state.time[0]
@@ -258,6 +275,10 @@ def _rollout_loop(env: Any, params: Any, num_envs: int, num_steps: int, policy: 
         return run_rollout(batch, policy, start, num_steps, params, collect=collect)[1].sum()
 
     return run
+
+
+def _without_params(act: Callable[..., Any], policy_params: Any, obs: Any, key: jax.Array) -> Any:
+    return act(key, obs)
 
 
 def _jax_random_actions(space: Any, num_envs: int) -> Callable[..., jax.Array]:
