@@ -107,6 +107,20 @@ def test_lengths_are_exact_beyond_the_integers_of_float32() -> None:
     assert EpisodeStatistics.of(summary).mean_length == 2**24 + 1
 
 
+@pytest.mark.parametrize(("so_far", "reward"), [(2.0**24, 1.0), (2.0**30, 0.1), (-(2.0**27), -0.3)])
+def test_a_long_episode_goes_on_earning(so_far: float, reward: float) -> None:
+    """Each reward is less than half of the distance between two floats of this size."""
+    num_steps, value = 100_000, np.float32(reward)
+
+    def step(number: Any) -> Any:
+        return number + np.int32(1), jnp.full(1, value), jnp.full(1, number == num_steps - 1)
+
+    long = nothing_running((1,)).replace(returns=jnp.full(1, so_far, jnp.float32))  # pyright: ignore
+    _, _, summary = jax.jit(lambda running: summarize_episodes(step, jnp.int32(0), running, num_steps))(long)
+    expected = so_far + num_steps * float(value)
+    assert EpisodeStatistics.of(summary).mean_return == pytest.approx(expected, rel=2**-24)
+
+
 def test_no_finished_episode() -> None:
     statistics = played(np.ones((70, 3)), np.zeros((70, 3), bool))
     assert statistics.episodes == 0

@@ -33,10 +33,12 @@ class Running:
 
     Attributes:
       returns: the sum of its rewards so far, float32.
+      lost: what rounding has left out of that sum, float32: without it, a sum of ones would stop at 2**24.
       lengths: its steps so far, int32.
     """
 
     returns: jax.Array
+    lost: jax.Array
     lengths: jax.Array
 
 
@@ -74,7 +76,8 @@ class Summary:
 
 def nothing_running(shape: tuple[int, ...]) -> Running:
     """No steps yet, for a batch of environments."""
-    return Running(jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.int32))
+    zero = jnp.zeros(shape, jnp.float32)
+    return Running(zero, zero, jnp.zeros(shape, jnp.int32))
 
 
 def summarize_episodes(
@@ -115,7 +118,8 @@ def empty_summary(running: Running) -> Summary:
 
 def _after(step: Callable[..., Any], carry: Any, running: Running, sums: Summary) -> tuple[Any, Running, Summary]:
     carry, reward, done = step(carry)
-    returns, lengths = running.returns + reward, running.lengths + np.int32(1)
+    returns, lost = _added(running.returns, running.lost, reward)
+    lengths = running.lengths + np.int32(1)
     is_first = done & (sums.count == 0)
 
     def add(sums: Moments, value: jax.Array) -> Moments:
@@ -130,8 +134,17 @@ def _after(step: Callable[..., Any], carry: Any, running: Running, sums: Summary
         jnp.where(done, jnp.minimum(sums.lowest, returns), sums.lowest),
         jnp.where(done, jnp.maximum(sums.highest, returns), sums.highest),
     )
-    running = Running(jnp.where(done, np.float32(0), returns), jnp.where(done, np.int32(0), lengths))
+    running = jax.tree.map(lambda x: jnp.where(done, jnp.zeros_like(x), x), Running(returns, lost, lengths))
     return carry, running, sums
+
+
+def _added(total: jax.Array, lost: jax.Array, value: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Adds a value to a sum, and to what rounding has left out of it (Dekker 1971)."""
+    rounded = total + value
+    of_value = rounded - total
+    lost = lost + ((total - (rounded - of_value)) + (value - of_value))
+    total = rounded + lost
+    return total, lost - (total - rounded)
 
 
 def _means(sums: Summary) -> Summary:
