@@ -89,6 +89,7 @@ def test_an_absent_process_is_an_error_in_time(process_id: str, message: str) ->
     assert message.format(port=port) in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed", [0, 1])
 def test_a_process_that_dies_ends_the_others(killed: int) -> None:
     endless = ("rollout", "CartPole-v1", "--num-envs", "64", "--steps", "2000000000", "--connect-timeout", "30")
