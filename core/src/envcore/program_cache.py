@@ -24,7 +24,7 @@ SOUND_SINCE = (0, 10)
 """On JAX 0.6.0, a loaded program can give other results than the compiled one. This is the first release on which this
 library's tests passed with loaded programs."""
 
-SETTINGS: dict[str, Any] = {
+_SETTINGS: dict[str, Any] = {
     "jax_persistent_cache_min_compile_time_secs": 0.0,
     "jax_persistent_cache_min_entry_size_bytes": -1,
     # The path of these caches would become part of every program's key.
@@ -48,7 +48,12 @@ def keep_programs(folder: str | os.PathLike[str]) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidArgumentError(f"cannot make the folder {path}: {error.strerror or error}.") from error
-    for name, value in {**SETTINGS, "jax_compilation_cache_dir": str(path)}.items():
+    use_folder(path)
+
+
+def use_folder(path: Path) -> None:
+    """Makes JAX store and load all programs in this very folder, which must exist."""
+    for name, value in {**_SETTINGS, "jax_compilation_cache_dir": str(path)}.items():
         jax.config.update(name, value)
 
 

@@ -24,7 +24,7 @@ import jax
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
-from envcore.program_cache import SETTINGS, SOUND_SINCE, fingerprint
+from envcore.program_cache import SOUND_SINCE, fingerprint, use_folder
 from envcore.testing.compilation import programs_compiled
 
 MAX_STORED_BYTES = 2**30
@@ -57,8 +57,7 @@ class _Programs:
         self._dropped = programs_compiled()
         self._store = root / fingerprint()
         self._folder = borrow(self._store)
-        for name, value in {**SETTINGS, "jax_compilation_cache_dir": str(self._folder)}.items():
-            jax.config.update(name, value)
+        use_folder(self._folder)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
