@@ -48,17 +48,19 @@ def all_devices(axis_name: str = "envs") -> NamedSharding:
 
 
 def spread(
-    fun: Callable[..., T], sharding: NamedSharding, arguments: tuple[Any, ...], result: Any = True
+    fun: Callable[..., T], sharding: NamedSharding | None, arguments: tuple[Any, ...], result: Any = True
 ) -> Callable[..., T]:
     """Runs `fun` on every device with its share of the arguments.
 
     Args:
       fun: a function of pytrees.
-      sharding: of the first axis of a batch.
+      sharding: of the first axis of a batch; None for one device, where it is `fun` itself.
       arguments: for each argument, whether its leaves have that axis; if not, all devices get the same. Like those of
         `in_axes` of `jax.vmap`, they may be pytrees.
       result: likewise for what it returns; leaves without that axis must be equal on all devices.
     """
+    if sharding is None:
+        return fun
 
     def specs_of(is_split: Any) -> Any:
         return jax.tree.map(lambda each: PartitionSpec(sharding.spec[0]) if each else PartitionSpec(), is_split)

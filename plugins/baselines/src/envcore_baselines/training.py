@@ -208,8 +208,7 @@ class Training:
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _start(learner: Learner, sharding: NamedSharding | None, keys: jax.Array) -> Any:
-    start = jax.vmap(learner.init)
-    return (start if sharding is None else spread(start, sharding, (True,)))(keys)
+    return spread(jax.vmap(learner.init), sharding, (True,))(keys)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -222,5 +221,4 @@ def _point(
         state, totals = jax.lax.scan(lambda state, _: learner.update(state), state, length=num_updates)
         return state, jax.tree.map(lambda x: jnp.sum(x, 0, dtype=x.dtype), totals)
 
-    point = jax.vmap(of_seed)
-    return (point if sharding is None else spread(point, sharding, (True,)))(states)
+    return spread(jax.vmap(of_seed), sharding, (True,))(states)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -101,8 +100,9 @@ class MeasuredRollout:
         key: jax.Array,
         sharding: NamedSharding,
     ):
-        self._params, self._policy_name, self._sharding = params, policy, sharding
+        self._params, self._policy_name = params, policy
         self.num_devices = sharding.mesh.size
+        self._sharding = sharding if self.num_devices > 1 else None
         axis_name = processes.AXIS if self.num_devices > 1 else None
         self._batch = Batched(env, num_envs // self.num_devices, axis_name)
         self._policy = batch_policy(policy, env_id, self._batch, params)
@@ -113,8 +113,8 @@ class MeasuredRollout:
         def begin(words: jax.Array) -> Carry:
             return _begin(self._batch, params, jax.random.wrap_key_data(words, impl=impl))
 
-        self._start = jax.jit(self._spread(begin, (False,), _SPLIT))(words)
-        program = self._spread(self._run, (_SPLIT, False), (_SPLIT, True))
+        self._start = jax.jit(spread(begin, self._sharding, (False,), _SPLIT))(words)
+        program = spread(self._run, self._sharding, (_SPLIT, False), (_SPLIT, True))
         self._program = jax.jit(program).lower(self._start, np.int32(1)).compile()
         self._carry, self.progress = self._start, Progress()
         self._timed(1)
@@ -159,7 +159,7 @@ class MeasuredRollout:
             _, found = run_rollout(self._batch, self._policy, start, num_steps, self._params, collect=first)
             return jax.tree.map(lambda x: x[None], found)
 
-        found = jax.jit(self._spread(states, (_SPLIT.rollout,), True))(self._start.rollout)
+        found = jax.jit(spread(states, self._sharding, (_SPLIT.rollout,)))(self._start.rollout)
         return jax.tree.map(lambda x: x[0], _shares(found)[0])
 
     def _run(self, carry: Carry, num_steps: jax.Array) -> tuple[Carry, Summary]:
@@ -189,9 +189,6 @@ class MeasuredRollout:
         if self._policy_name != "random":
             is_valid = self._batch.action_space(self._params).contains(step.action)
         return step.obs, step.reward, step.done, is_valid
-
-    def _spread(self, fun: Callable[..., Any], arguments: tuple[Any, ...], result: Any) -> Callable[..., Any]:
-        return spread(fun, self._sharding, arguments, result) if self.num_devices > 1 else fun
 
 
 def _shares(tree: Any) -> list[Any]:
