@@ -13,15 +13,14 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
     lines = []
     for row in rows:
         ratio, of_floor = ("" if number is None else f"{number:.2f}" for number in (row["ratio"], row["of_floor"]))
-        cells = (
-            row["id"],
-            f"{row['num_envs']:,}",
-            row["reads"],
-            row["variant"],
-            f"{row['steps_per_second'] / 1e6:.3g}",
-        )
+        cells = (*program(row), f"{row['steps_per_second'] / 1e6:.3g}")
         lines.append((*cells, ratio, row["baseline"], of_floor, f"{row['compile_seconds']:.2f}"))
     return table(_COLUMNS, lines, header)
+
+
+def program(row: dict[str, Any]) -> tuple[str, ...]:
+    """The first cells of every table: what was measured."""
+    return (row["id"], f"{row['num_envs']:,}", row["reads"], row["variant"])
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], header: bool) -> str:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import report
 from report import table
 from versions import Program
 from workloads import SPREADABLE, readings
@@ -68,10 +69,7 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
     """Formats one line per row, with an optional header; speeds are in millions of steps per second."""
     cells = [
         (
-            row["id"],
-            f"{row['num_envs']:,}",
-            row["reads"],
-            row["variant"],
+            *report.program(row),
             *(f"{rate / 1e6:.3g}" for rate in row["steps_per_second"]),
             *(f"{ratio:.2f}" for ratio in row["ratios"]),
         )

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import report
 from report import table
 from workloads import readings
 
@@ -68,10 +69,7 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
     """Formats one line per row, with an optional header."""
     cells = [
         (
-            row["id"],
-            f"{row['num_envs']:,}",
-            row["reads"],
-            row["variant"],
+            *report.program(row),
             f"{row['steps_per_second'] / 1e6:.3g}",
             f"{row['time_ratio']:.2f}",
             f"{row['compile_ratio']:.2f}",
