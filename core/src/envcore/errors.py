@@ -44,6 +44,10 @@ class DatasetError(EnvcoreError):
     """An environment's data is missing and cannot be downloaded, or its files are damaged."""
 
 
+class FileError(EnvcoreError):
+    """A file or folder of results cannot be written, is missing or damaged, or belongs to something else."""
+
+
 class PluginError(EnvcoreError):
     """A plugin is broken. Raised in strict mode, and into a plugin that uses the registry while it is loaded."""
 

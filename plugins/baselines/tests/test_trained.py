@@ -12,10 +12,9 @@ import jax
 import numpy as np
 import pytest
 from envcore import registry
-from envcore.errors import UnknownEnvironmentError
+from envcore.errors import FileError, UnknownEnvironmentError
 from envcore.rollout import run_rollout, start_rollout
 from envcore_baselines import algorithms, trained
-from envcore_baselines.errors import RunError
 from envcore_baselines.evaluation import episode_returns
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run as PlannedRun
@@ -90,7 +89,7 @@ def test_a_saved_agent_plays_the_same(run_folder: Path, tmp_path: Path) -> None:
 
 
 def test_one_that_does_not_exist() -> None:
-    with pytest.raises(RunError, match=r"there is no trained agent for .Nothing-v0.; there are .*CartPole-v1, "):
+    with pytest.raises(FileError, match=r"there is no trained agent for .Nothing-v0.; there are .*CartPole-v1, "):
         envcore_baselines.load("Nothing-v0")
 
 

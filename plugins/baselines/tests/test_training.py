@@ -9,11 +9,12 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from envcore.errors import FileError
 from envcore_baselines import training
 from envcore_baselines.commands import training_bytes
-from envcore_baselines.errors import RunError
 from envcore_baselines.ppo import PPO, PPOConfig
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, Run, Training
+from envcore_cli.run_folder import RUN as RUN_JSON
 from toy import Counter, Spring
 
 RUN = Run("ppo", "Counter-v0", {"goal": 3}, {"bonus": 0.5}, {"num_envs": 4, "hidden": (8,)}, 7, 2)
@@ -62,28 +63,28 @@ class TestRun:
     def test_a_folder_of_another_run(self, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
         RUN.claim(tmp_path)
         before = files(tmp_path)
-        with pytest.raises(RunError, match=f"holds another run: {message}"):
+        with pytest.raises(FileError, match=f"holds another run: {message}"):
             dataclasses.replace(RUN, **changes).claim(tmp_path)
         assert files(tmp_path) == before
 
     def test_a_folder_with_other_files(self, tmp_path: Path) -> None:
         (tmp_path / "thesis.tex").write_text("years of work")
-        with pytest.raises(RunError, match="holds other files"):
+        with pytest.raises(FileError, match="holds other files"):
             RUN.claim(tmp_path)
         assert files(tmp_path) == {"thesis.tex": b"years of work"}
 
     def test_a_file_in_place_of_the_folder(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
-        with pytest.raises(RunError, match="holds other files"):
+        with pytest.raises(FileError, match="holds other files"):
             RUN.claim(tmp_path / "file")
-        with pytest.raises(RunError, match="cannot create"):
+        with pytest.raises(FileError, match="cannot create"):
             RUN.claim(tmp_path / "file" / "inside")
 
     def test_a_folder_without_a_run(self, tmp_path: Path) -> None:
-        with pytest.raises(RunError, match="holds no run"):
+        with pytest.raises(FileError, match="holds no run"):
             Run.load(tmp_path)
-        (tmp_path / training.RUN).write_text('{"algorithm": "ppo"}')
-        with pytest.raises(RunError, match="is damaged"):
+        (tmp_path / RUN_JSON).write_text('{"algorithm": "ppo"}')
+        with pytest.raises(FileError, match="is damaged"):
             Run.load(tmp_path)
 
 
@@ -145,9 +146,9 @@ class TestTraining:
 
     def test_a_checkpoint_of_another_learner(self, whole: Path) -> None:
         other = PPO(Spring(), Spring().default_params, CONFIG)
-        with pytest.raises(RunError, match="does not fit"):
+        with pytest.raises(FileError, match="does not fit"):
             Training(other, KEYS, whole)
 
     def test_a_folder_without_a_checkpoint(self, learner: PPO, tmp_path: Path) -> None:
-        with pytest.raises(RunError, match="has no checkpoint yet"):
+        with pytest.raises(FileError, match="has no checkpoint yet"):
             Training.load(learner, KEYS, tmp_path)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any
 
 SOON = 60
 """Seconds in which processes start and end on a busy machine."""
@@ -63,6 +64,6 @@ def connected(num: int) -> list[tuple[str, ...]]:
     return [(*flags, str(number)) for number in range(num)]
 
 
-def pair(*args: str) -> tuple[Command, ...]:
+def pair(*args: str, **kwargs: Any) -> tuple[Command, ...]:
     """The same command in two processes."""
-    return tuple(Command(*args, *flags) for flags in connected(2))
+    return tuple(Command(*args, *flags, **kwargs) for flags in connected(2))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -94,6 +95,21 @@ def test_adversarial_returns(name: str, draw: Any) -> None:
 def test_long_runs_lose_no_precision() -> None:
     returns = np.random.default_rng(2).normal(100, 0.01, (200_000, 2)).astype(np.float32)
     check(one_step_episodes(returns), returns, np.ones(returns.shape), rel=1e-6)
+
+
+def test_a_billion_episodes_lose_no_precision() -> None:
+    """Joined one chunk after another, as a long rollout does."""
+    rng = np.random.default_rng(3)
+    means, stds = rng.normal(100, 0.01, 10_000), rng.uniform(0.01, 0.02, 10_000)
+    total = EpisodeStatistics()
+    for mean, std in zip(means.tolist(), stds.tolist(), strict=True):
+        total = EpisodeStatistics.joined([total, EpisodeStatistics(100_000, mean, std, 90.0, 110.0, mean / 2, std)])
+    assert total.episodes == 10**9
+    mean = math.fsum(means) / len(means)
+    assert total.mean_return == pytest.approx(mean, rel=1e-13)
+    assert total.mean_length == pytest.approx(mean / 2, rel=1e-13)
+    squares = math.fsum(stds**2) + math.fsum((means - mean) ** 2)
+    assert total.std_return == pytest.approx(math.sqrt(squares / len(means)), rel=1e-9)
 
 
 def test_lengths_are_exact_beyond_the_integers_of_float32() -> None:

@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import trees
+from envcore.files import replace
 
-from envcore_bsuite import csv_log
 from envcore_bsuite.csv_log import Row
 from envcore_bsuite.errors import RunError
 from envcore_bsuite.programs import Lane
@@ -62,7 +62,7 @@ def save(path: Path, lanes: Sequence[Lane], rows: Sequence[Sequence[Row]], progr
     content = io.BytesIO()
     leaves: dict[str, Any] = {f"leaf_{number}": _plain(leaf) for number, leaf in enumerate(jax.tree.leaves(progress))}
     np.savez(content, about=np.array(json.dumps({"lanes": lanes, "rows": rows})), **leaves)
-    csv_log.replace(path, content.getvalue())
+    replace(path, content.getvalue())
 
 
 def load_all(folder: Path) -> Iterator[Checkpoint]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from envcore.files import replace
 
 COLUMNS = ("steps", "episode", "total_return", "episode_len", "episode_return")
 """The columns of every file; those of the environment's `bsuite_info` follow."""
@@ -51,13 +52,6 @@ def write(folder: Path, bsuite_id: str, rows: Sequence[Row]) -> None:
     writer.writeheader()
     writer.writerows(rows)  # floats by `repr`, as pandas writes them
     replace(path_of(folder, bsuite_id), text.getvalue().encode())
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Writes a file atomically: if the process is killed, the old file or the new one remains."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
 
 
 def last_episode(folder: Path, bsuite_id: str) -> int:

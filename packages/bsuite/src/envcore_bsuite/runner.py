@@ -24,6 +24,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from envcore.files import replace
 from envcore.options import positive_integer
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
@@ -71,6 +72,7 @@ def run(
 
     Raises:
       RunError: an id is unknown, a number is out of range, or the folder holds something else.
+      FileError: a file cannot be written; what it held before stays.
     """
     wanted = _checked_ids(ids)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -220,9 +222,10 @@ def _claim(folder: Path, manifest: dict[str, Any]) -> None:
     if folder.exists() and any(folder.glob(f"{csv_log.PREFIX}*.csv")):
         raise RunError(f"{folder} holds logs that this runner did not write: choose another results_dir.")
     try:
+        content = json.dumps(manifest, indent=2)
         folder.mkdir(parents=True, exist_ok=True)
-        csv_log.replace(path, json.dumps(manifest, indent=2).encode())
     except OSError as error:
         raise RunError(f"results_dir {folder} cannot be written to: {error}.") from error
     except TypeError as error:
         raise RunError(f"options must be JSON values, such as numbers and strings: {error}.") from error
+    replace(path, content.encode())

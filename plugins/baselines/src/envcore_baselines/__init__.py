@@ -30,7 +30,7 @@ def load(env_id: str) -> TrainedAgent:
     """The trained agent of an environment that comes with this package, the best one that we have.
 
     Raises:
-      RunError: there is none.
+      FileError: there is none.
       UnknownEnvironmentError: the suite of the environment is not installed.
     """
     from envcore_baselines import trained  # here, because a plugin's package may not import JAX

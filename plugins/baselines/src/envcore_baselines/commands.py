@@ -93,11 +93,11 @@ def evaluate(
 
 
 def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int, devices: int | None) -> None:
+    from envcore.files import replace
     from envcore_cli import memory, processes
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from envcore_baselines.checkpoint import replace
     from envcore_baselines.training import CURVE_PNG, Run, Training
 
     env, params = choice.make()
@@ -107,8 +107,7 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     sharding = processes.sharding_of_some(num_seeds, devices)
     memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes(sharding))
     keys = _keys(seed, num_seeds)
-    if processes.is_first():
-        run.claim(out)
+    run.claim(out)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     is_shown = Console().is_terminal and processes.is_first()
     with (

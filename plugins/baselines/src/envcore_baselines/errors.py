@@ -5,7 +5,3 @@ from envcore.errors import EnvcoreError
 
 class ConfigError(EnvcoreError, ValueError):
     """Settings of an algorithm are invalid, or do not fit the environment."""
-
-
-class RunError(EnvcoreError):
-    """A folder holds another run, a file of it is damaged, or it cannot be written."""

@@ -10,10 +10,10 @@ from typing import Any, Self
 import jax
 import numpy as np
 from envcore.environment import Environment
+from envcore.errors import FileError
 from envcore.wrappers import FlattenObservation
+from envcore_cli import checkpoint
 
-from envcore_baselines import checkpoint
-from envcore_baselines.errors import RunError
 from envcore_baselines.learner import Learner
 from envcore_baselines.training import Run, Training
 
@@ -49,7 +49,7 @@ class TrainedAgent:
         """The agents of a run at its last checkpoint, in the order of their seeds; they share one learner.
 
         Raises:
-          RunError: there is no checkpoint, it is damaged, or it does not fit the environment.
+          FileError: there is no checkpoint, it is damaged, or it does not fit the environment.
         """
         learner = run.learner(env, params)
         keys = jax.random.split(jax.random.key(0), run.num_seeds)  # only their number and kind matter here
@@ -75,7 +75,7 @@ class TrainedAgent:
           params: of the environment, if one is given.
 
         Raises:
-          RunError: there is no such file, it is damaged, or it does not fit the environment.
+          FileError: there is no such file, it is damaged, or it does not fit the environment.
         """
         tensors, about = checkpoint.load(path)
         run = Run(**about["run"])
@@ -91,7 +91,7 @@ class TrainedAgent:
         """Writes the agent as it plays, with matrices in float16.
 
         Raises:
-          RunError: the file cannot be written; an older one stays as it was.
+          FileError: the file cannot be written; an older one stays as it was.
         """
         narrow = jax.tree.map(lambda x: x.astype(np.float16) if _is_matrix(x) else x, self.agent)
         names = ("mean_return", "std_return", "episodes")
@@ -117,7 +117,7 @@ def player(env_id: str, env: Environment[Any, Any], params: Any, folder: str) ->
     """What `--policy trained` plays; with `trained:DIR`, the first agent of the run in that folder.
 
     Raises:
-      RunError: there is no such agent, or it does not fit the environment.
+      FileError: there is no such agent, or it does not fit the environment.
     """
     if not folder:
         return TrainedAgent.of_file(path_of(env_id), env, params)
@@ -128,10 +128,10 @@ def path_of(env_id: str) -> Path:
     """The file of an environment's agent.
 
     Raises:
-      RunError: there is none.
+      FileError: there is none.
     """
     if env_id not in names():
-        raise RunError(f"there is no trained agent for {env_id!r}; there are {', '.join(names())}.")
+        raise FileError(f"there is no trained agent for {env_id!r}; there are {', '.join(names())}.")
     return FOLDER / f"{env_id}.safetensors"
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import time
 from pathlib import Path
 from typing import Any, Self
@@ -20,15 +19,17 @@ import numpy as np
 from envcore.devices import spread
 from envcore.engine.arguments import checked_params
 from envcore.environment import Environment
-from envcore_cli import processes
+from envcore.errors import FileError
+from envcore.files import replace
+from envcore_cli import checkpoint, processes, run_folder
+from envcore_cli.run_folder import RUN
 from jax.sharding import NamedSharding
 
-from envcore_baselines import algorithms, checkpoint
+from envcore_baselines import algorithms
 from envcore_baselines.curve import Curve
-from envcore_baselines.errors import RunError
 from envcore_baselines.learner import EpisodeTotals, Learner
 
-RUN, CHECKPOINT, CURVE_CSV, CURVE_PNG = "run.json", "checkpoint.safetensors", "curve.csv", "curve.png"
+CHECKPOINT, CURVE_CSV, CURVE_PNG = "checkpoint.safetensors", "curve.csv", "curve.png"
 
 _POINTS = 100
 _SECONDS = 5.0  # between checkpoints
@@ -61,15 +62,13 @@ class Run:
         """The run of a folder.
 
         Raises:
-          RunError: the folder holds none, or its file is damaged.
+          FileError: the folder holds none, or its file is damaged.
         """
-        path = folder / RUN
+        found = run_folder.load(folder)
         try:
-            return cls(**json.loads(path.read_text()))
-        except FileNotFoundError:
-            raise RunError(f"{folder} holds no run: there is no {RUN} in it.") from None
-        except (ValueError, TypeError) as error:
-            raise RunError(f"{path} is damaged: {error}") from error
+            return cls(**found)
+        except TypeError as error:
+            raise FileError(f"{folder / RUN} is damaged: {error}") from error
 
     def make(self) -> tuple[Environment[Any, Any], Any]:
         """The environment and its params."""
@@ -81,28 +80,12 @@ class Run:
         return algorithms.learner(self.algorithm, env, params, algorithms.config(self.algorithm, None, self.config))
 
     def claim(self, folder: Path) -> None:
-        """Creates the folder of this run, or finds that it is the one.
+        """Creates the folder of this run, or finds that it is the one; every process of the command calls it.
 
         Raises:
-          RunError: the folder holds another run or other files, or cannot be written.
+          FileError, ProcessError: as for `run_folder.claim`.
         """
-        wanted = json.loads(json.dumps(dataclasses.asdict(self)))
-        if (folder / RUN).exists():
-            found = dataclasses.asdict(Run.load(folder))
-            for name, value in wanted.items():
-                if found[name] != value:
-                    raise RunError(
-                        f"{folder} holds another run: its {name} is {found[name]!r}, not {value!r}. "
-                        "Choose another folder."
-                    )
-            return
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise RunError(f"{folder} holds other files. Choose an empty or a new folder.")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunError(f"cannot create {folder}: {error.strerror or error}.") from error
-        checkpoint.replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode())
+        run_folder.claim(folder, dataclasses.asdict(self))
 
 
 class Training:
@@ -123,7 +106,7 @@ class Training:
       num_points: points of the whole curve.
 
     Raises:
-      RunError: the checkpoint is damaged or does not fit.
+      FileError: the checkpoint is damaged or does not fit.
     """
 
     def __init__(self, learner: Learner, keys: jax.Array, folder: Path, sharding: NamedSharding | None = None):
@@ -132,10 +115,7 @@ class Training:
         self._updates = -(-learner.num_updates // _POINTS)
         self.num_points = -(-learner.num_updates // self._updates)
         path = folder / CHECKPOINT
-        is_there = processes.gathered(np.array([float(path.exists())])) > 0
-        if is_there.any() and not is_there.all():
-            raise RunError(f"not all processes see {path}: the folder must be on a file system that they share.")
-        if is_there.all():
+        if path.exists():
             tensors, about = checkpoint.load(path)
             struct = jax.eval_shape(jax.vmap(learner.init), keys)
             self._state = self._placed(checkpoint.restore(path, tensors, struct, keys))
@@ -149,10 +129,10 @@ class Training:
         """The training at its last checkpoint.
 
         Raises:
-          RunError: there is none yet, or it is damaged or does not fit.
+          FileError: there is none yet, or it is damaged or does not fit.
         """
         if not (folder / CHECKPOINT).exists():
-            raise RunError(f"{folder} has no checkpoint yet.")
+            raise FileError(f"{folder} has no checkpoint yet.")
         return cls(learner, keys, folder)
 
     @property
@@ -169,25 +149,24 @@ class Training:
         """Adds a point to the curve; saves, if the last checkpoint is old or this is the end.
 
         Raises:
-          RunError: as for `save`.
+          FileError: as for `save`.
           ProcessError: another process has ended.
         """
         self._state, totals = _point(self._learner, self._updates, self._sharding, self._state)
         steps = (len(self.curve) + 1) * self._updates * self._learner.steps_per_update
         self.curve.add(steps, self._whole(totals))
-        is_old = np.array([time.monotonic() - self._saved > _SECONDS], np.float64)
-        if self.is_finished or processes.gathered(is_old).any():
+        if self.is_finished or processes.any_says(time.monotonic() - self._saved > _SECONDS):
             self.save()
 
     def save(self) -> None:
         """Writes the curve, then the checkpoint: with a finished checkpoint, the whole curve is there too.
 
         Raises:
-          RunError: a file cannot be written; its previous content stays.
+          FileError: a file cannot be written; its previous content stays.
         """
         state = self._whole(self._state)
         if processes.is_first():
-            checkpoint.replace(self._folder / CURVE_CSV, self.curve.to_csv().encode())
+            replace(self._folder / CURVE_CSV, self.curve.to_csv().encode())
             checkpoint.save(self._folder / CHECKPOINT, state, {"curve": self.curve.to_json()})
         self._saved = time.monotonic()
 

@@ -131,6 +131,13 @@ def rollout(
         Path | None,
         typer.Option(parser=path, metavar="PATH", help="Write a picture of the first environment's first steps."),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="DIR", help="Save the rollout there; the same command continues it."),
+    ] = None,
+    record: Annotated[
+        str, typer.Option(metavar="NAMES", help="What of each step to write to DIR, such as obs,action,reward,done.")
+    ] = "",
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
@@ -147,6 +154,9 @@ def rollout(
     must work under vmap and jit. envcore-baselines announces two policies: trained, its agent for each environment, and
     trained:DIR, the first agent of your own run. The same seed and --steps give the same statistics, on any devices.
     The speed is that of the compiled program, including the observations.
+
+    With --out, DIR gets statistics.json and a checkpoint: a rollout that was interrupted continues, and ends with the
+    results of one that was not, bit for bit. --record takes the names of envcore.rollout.Transition and of the info.
     """
     choice = choose(env_id, option or (), set_ or ())
     from envcore_cli import processes
@@ -154,7 +164,7 @@ def rollout(
     processes.start(devices, coordinator, num_processes, process_id, connect_timeout, cache)
     from envcore_cli.rollout_report import report_rollout
 
-    report_rollout(choice, policy, num_envs, steps, gif, seed, devices)
+    report_rollout(choice, policy, num_envs, steps, gif, seed, devices, out, record)
 
 
 @app.command()

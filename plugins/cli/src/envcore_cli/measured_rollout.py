@@ -15,7 +15,7 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rollout import RolloutState, Transition, run_rollout, start_rollout
 from envcore.wrappers import Batched
-from jax.sharding import NamedSharding
+from jax.sharding import NamedSharding, PartitionSpec
 
 from envcore_cli import memory, processes
 from envcore_cli.episode_statistics import (
@@ -27,6 +27,7 @@ from envcore_cli.episode_statistics import (
     summarize_episodes,
 )
 from envcore_cli.policies import batch_policy, outside_action_space
+from envcore_cli.trajectories import Trajectories
 
 _SECONDS = 0.1  # per chunk: the interval at which progress is shown and Ctrl-C is noticed
 
@@ -37,11 +38,13 @@ class Progress:
 
     Attributes:
       steps: steps taken by each environment.
-      seconds: the time that these steps took, without compilation.
+      earlier: those of them that were taken before the rollout was resumed.
+      seconds: the time that the others took, without compilation.
       statistics: of the finished episodes.
     """
 
     steps: int = 0
+    earlier: int = 0
     seconds: float = 0.0
     statistics: EpisodeStatistics = dataclasses.field(default_factory=EpisodeStatistics)
 
@@ -80,9 +83,12 @@ class MeasuredRollout:
       env_id: the environment's id.
       key: a random key.
       sharding: the devices, as `processes.sharding` chooses them.
+      chunk: steps of a chunk; by default as many as take about a tenth of a second.
+      trajectories: what writes parts of each step to disk; needs `chunk`.
 
     Attributes:
       num_devices: over how many devices the copies are spread.
+      struct: the shapes and dtypes of the rollout's state.
       progress: the progress so far, of all processes.
       compile_seconds: the time to reset, trace, compile and warm up.
 
@@ -99,8 +105,11 @@ class MeasuredRollout:
         env_id: str,
         key: jax.Array,
         sharding: NamedSharding,
+        chunk: int | None = None,
+        trajectories: Trajectories | None = None,
     ):
         self._params, self._policy_name = params, policy
+        self._chunk, self._trajectories = chunk, trajectories
         self.num_devices = sharding.mesh.size
         self._sharding = sharding if self.num_devices > 1 else None
         axis_name = processes.AXIS if self.num_devices > 1 else None
@@ -114,7 +123,8 @@ class MeasuredRollout:
             return _begin(self._batch, params, jax.random.wrap_key_data(words, impl=impl))
 
         self._start = jax.jit(spread(begin, self._sharding, (False,), _SPLIT))(words)
-        program = spread(self._run, self._sharding, (_SPLIT, False), (_SPLIT, True))
+        self.struct = jax.eval_shape(lambda carry: carry, self._start)
+        program = spread(self._run, self._sharding, (_SPLIT, False), (_SPLIT, True, True))
         self._program = jax.jit(program).lower(self._start, np.int32(1)).compile()
         self._carry, self.progress = self._start, Progress()
         self._timed(1)
@@ -123,14 +133,15 @@ class MeasuredRollout:
         self.compile_seconds = time.perf_counter() - started
 
     def advance(self, limit: int) -> int:
-        """Takes steps for about a tenth of a second, at most `limit`; returns how many.
+        """Takes the steps of a chunk, at most `limit`, and records them; returns how many.
 
         Raises:
           InvalidArgumentError: the policy returned an action outside the action space.
+          FileError: what is recorded cannot be written.
           ProcessError: another process has ended.
         """
-        steps = max(1, min(limit, int(_SECONDS / self._pace), 2**30))
-        carry, summary, seconds = self._timed(steps)
+        steps = max(1, min(limit, self._chunk or int(_SECONDS / self._pace), 2**30))
+        carry, summary, recorded, seconds = self._timed(steps)
         rows = [
             (is_valid.all(), seconds, *dataclasses.astuple(EpisodeStatistics.of(each)))
             for is_valid, each in zip(_shares(carry.is_valid), _shares(summary), strict=True)
@@ -141,13 +152,35 @@ class MeasuredRollout:
         seconds = float(rows[:, 1].max())
         self._pace = seconds / steps
         parts = [EpisodeStatistics(int(episodes), *numbers) for _, _, episodes, *numbers in rows.tolist()]
-        statistics = EpisodeStatistics.joined([self.progress.statistics, EpisodeStatistics.joined(parts)])
-        # One assignment, so that the results are consistent whenever Ctrl-C comes.
-        self._carry, self.progress = (
-            carry,
-            Progress(self.progress.steps + steps, self.progress.seconds + seconds, statistics),
+        before = self.progress
+        if self._trajectories is not None:
+            self._trajectories.write(before.steps, [_first_steps(each, steps) for each in _shares(recorded)])
+        statistics = EpisodeStatistics.joined([before.statistics, EpisodeStatistics.joined(parts)])
+        after = dataclasses.replace(
+            before, steps=before.steps + steps, seconds=before.seconds + seconds, statistics=statistics
         )
+        self._carry, self.progress = carry, after  # in one statement: they fit together whenever Ctrl-C comes
         return steps
+
+    def snapshot(self) -> tuple[Progress, Any]:
+        """The progress and the state of all processes, for `resume`.
+
+        Raises:
+          ProcessError: another process has ended.
+        """
+        progress, carry = self.progress, self._carry
+        return progress, processes.whole(carry)
+
+    def resume(self, carry: Any, steps: int, statistics: EpisodeStatistics) -> None:
+        """Continues from a state after so many steps, instead of from the start."""
+        self.progress = Progress(steps, steps, 0.0, statistics)
+        if self._sharding is None:
+            self._carry = carry
+            return
+        key, rollout = carry.rollout.key, carry.rollout.replace(key=())
+        split = processes.placed(dataclasses.replace(carry, rollout=rollout), self._sharding)
+        key = processes.placed(key, NamedSharding(self._sharding.mesh, PartitionSpec()))
+        self._carry = dataclasses.replace(split, rollout=split.rollout.replace(key=key))
 
     def first_states(self, num_steps: int) -> Any:
         """The states of the first environment before each of the first steps, which are taken once more."""
@@ -162,33 +195,38 @@ class MeasuredRollout:
         found = jax.jit(spread(states, self._sharding, (_SPLIT.rollout,)))(self._start.rollout)
         return jax.tree.map(lambda x: x[0], _shares(found)[0])
 
-    def _run(self, carry: Carry, num_steps: jax.Array) -> tuple[Carry, Summary]:
-        """Takes `num_steps` steps, int32 (), on one device."""
+    def _run(self, carry: Carry, num_steps: jax.Array) -> tuple[Carry, Summary, Any]:
+        """Takes `num_steps` steps, int32 (), on one device; the last result is what is recorded of them."""
 
-        def step(carry: Carry) -> tuple[Carry, jax.Array, jax.Array]:
-            rollout, taken = run_rollout(
-                self._batch, self._policy, carry.rollout, 1, self._params, collect=self._collect
-            )
-            obs, reward, done, is_valid = jax.tree.map(lambda x: x[0], taken)
-            return (
-                dataclasses.replace(carry, rollout=rollout, obs=obs, is_valid=carry.is_valid & is_valid),
-                reward,
-                done,
-            )
+        def taken(rollout: RolloutState) -> tuple[RolloutState, tuple[Any, ...]]:
+            rollout, taken = run_rollout(self._batch, self._policy, rollout, 1, self._params, collect=self._collect)
+            return rollout, jax.tree.map(lambda x: x[0], taken)
 
-        carry, running, summary = summarize_episodes(step, carry, carry.running, num_steps)
-        return dataclasses.replace(carry, running=running), summary
+        def step(state: tuple[Carry, Any, jax.Array]) -> tuple[tuple[Carry, Any, jax.Array], jax.Array, jax.Array]:
+            carry, rows, number = state
+            rollout, (obs, reward, done, is_valid, recorded) = taken(carry.rollout)
+            carry = dataclasses.replace(carry, rollout=rollout, obs=obs, is_valid=carry.is_valid & is_valid)
+            rows = jax.tree.map(lambda rows, new: rows.at[number].set(new), rows, recorded)
+            return (carry, rows, number + np.int32(1)), reward, done
 
-    def _timed(self, steps: int) -> tuple[Carry, Summary, float]:
+        *_, struct = jax.eval_shape(taken, carry.rollout)[1]
+        rows = jax.tree.map(lambda x: jnp.zeros((self._chunk or 0, *x.shape), x.dtype), struct)
+        state = carry, rows, jnp.int32(0)
+        (carry, rows, _), running, summary = summarize_episodes(step, state, carry.running, num_steps)
+        # The new axis is the one over which devices are joined; the axis of environments is the third.
+        return dataclasses.replace(carry, running=running), summary, jax.tree.map(lambda x: x[None], rows)
+
+    def _timed(self, steps: int) -> tuple[Carry, Summary, Any, float]:
         started = time.perf_counter()
-        carry, summary = jax.block_until_ready(self._program(self._carry, np.int32(steps)))
-        return carry, summary, time.perf_counter() - started
+        found = jax.block_until_ready(self._program(self._carry, np.int32(steps)))
+        return *found, time.perf_counter() - started
 
     def _collect(self, step: Transition) -> tuple[Any, ...]:
         is_valid = jnp.array(True)
         if self._policy_name != "random":
             is_valid = self._batch.action_space(self._params).contains(step.action)
-        return step.obs, step.reward, step.done, is_valid
+        recorded = {} if self._trajectories is None else self._trajectories.chosen(step)
+        return step.obs, step.reward, step.done, is_valid, recorded
 
 
 def _shares(tree: Any) -> list[Any]:
@@ -202,8 +240,22 @@ def _shares(tree: Any) -> list[Any]:
     return [jax.tree.unflatten(structure, each) for each in zip(*map(pieces, leaves), strict=True)]
 
 
-def check_memory(env: Environment[Any, Any], params: Any, num_envs: int, sharding: NamedSharding) -> None:
+def _first_steps(recorded: Any, steps: int) -> Any:
+    """Of a device's rows (1, chunk, environments, ...) those of the steps that it has taken."""
+    return jax.tree.map(lambda x: x[0, :steps], recorded)
+
+
+def check_memory(
+    env: Environment[Any, Any], params: Any, num_envs: int, sharding: NamedSharding, recorded_bytes: int = 0
+) -> None:
     """Checks, before anything is allocated, that so many environments fit into memory.
+
+    Args:
+      env: the environment.
+      params: its params.
+      num_envs: number of copies.
+      sharding: the devices.
+      recorded_bytes: what is recorded of a chunk of one environment.
 
     Raises:
       NotEnoughMemoryError: they do not; the message says how many fit.
@@ -216,6 +268,7 @@ def check_memory(env: Environment[Any, Any], params: Any, num_envs: int, shardin
     action = jax.eval_shape(one.action_space(params).sample, key)
     # Measured: the carries at the start, before and after a chunk, the loop's arrays, and the batch's action space.
     bytes_each = 3 * memory.tree_bytes(carry) + 5 * memory.tree_bytes(summary) + 4 * memory.tree_bytes(action)
+    bytes_each += 3 * recorded_bytes  # the rows, the joined ones and the file
     memory.check_fits("--num-envs", num_envs, bytes_each, memory.device_bytes(sharding))
     if num_envs >= 2**31:
         raise InvalidArgumentError(f"--num-envs must be less than 2**31, got {num_envs:,}.")

@@ -192,6 +192,17 @@ def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return found.view(np.float64)
 
 
+def any_says(flag: bool) -> bool:
+    """Whether the flag is true in any process; none goes on before all have got here.
+
+    Raises:
+      ProcessError: a process has ended.
+    """
+    import numpy as np
+
+    return bool(gathered(np.array([flag], np.float64)).any())
+
+
 def _devices_of_processes() -> list[list[Any]]:
     """The devices of each process, in a fixed order."""
     import jax

@@ -14,12 +14,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from envcore_cli import memory, picture, processes
+from envcore_cli import memory, picture, processes, run_folder, saved_rollout, trajectories
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
 from envcore_cli.measured_rollout import MeasuredRollout, check_memory
 from envcore_cli.output import say
+from envcore_cli.saved_rollout import SavedRollout
 from envcore_cli.seeds import key_of
+from envcore_cli.trajectories import Trajectories
 
 _SECONDS = 1.0  # of a rollout without --steps
 _MAX_FRAMES = 500
@@ -34,6 +36,8 @@ def report_rollout(
     gif: Path | None,
     seed: int,
     devices: int | None = None,
+    out: Path | None = None,
+    record: str = "",
 ) -> None:
     """Runs a measured rollout with a progress bar, prints a table and writes the picture.
 
@@ -45,6 +49,8 @@ def report_rollout(
       gif: where to write a picture of the first environment; None for no picture.
       seed: the seed of the random key.
       devices: the most devices to use in each process; None for all.
+      out: the folder in which the rollout is saved, and from which it continues; None for none. It needs `steps`.
+      record: what of each step to write there, names with commas.
 
     Raises:
       EnvcoreError: an argument is invalid, there is not enough memory, or the picture cannot be written.
@@ -53,6 +59,10 @@ def report_rollout(
     if num_envs < 1 or (steps is not None and steps < 1):
         given = "" if steps is None else f" and {steps}"
         raise InvalidArgumentError(f"--num-envs and --steps must be at least 1, got {num_envs}{given}.")
+    if out is not None and steps is None:
+        raise InvalidArgumentError("--out needs --steps N: how long the rollout is.")
+    if record and out is None:
+        raise InvalidArgumentError("--record needs --out DIR: the folder for the trajectories.")
     key = key_of(seed)
     if gif is not None:
         picture.check_writable(gif)
@@ -60,37 +70,57 @@ def report_rollout(
     if gif is not None:
         picture_struct(env, state_struct(env), params, _HEIGHT)  # fails early if the environment has no picture
     sharding = processes.sharding("--num-envs", num_envs, devices)
-    check_memory(env, params, num_envs, sharding)
+    names = trajectories.checked_names(record, env, params) if record else ()
+    bytes_each = trajectories.step_bytes(env, params, names)
+    chunk = None
+    if out is not None:
+        chunk = saved_rollout.chunk_steps(num_envs, trajectories.steps_per_shard(num_envs, bytes_each))
+    check_memory(env, params, num_envs, sharding, bytes_each * (chunk or 0))
+    recorded = None
+    if out is not None:
+        about = {"env_id": choice.title, "options": dict(choice.options), "params": dict(choice.params)}
+        about |= {"policy": policy, "num_envs": num_envs, "steps": steps, "seed": seed}
+        run_folder.claim(out, {**about, "record": names, "steps_per_chunk": chunk})
+        recorded = Trajectories(out / saved_rollout.TRAJECTORIES, names, about) if names else None
     with memory.explained("--num-envs", num_envs):
-        measured = MeasuredRollout(env, num_envs, params, policy, choice.found.spec.id, key, sharding)
+        env_id = choice.found.spec.id
+        measured = MeasuredRollout(env, num_envs, params, policy, env_id, key, sharding, chunk, recorded)
+        saved = None if out is None else SavedRollout(out, measured, recorded, key)
         try:
-            _run(measured, choice.title, steps)
+            _run(measured, choice.title, steps, saved)
         except KeyboardInterrupt:
             if measured.progress.steps and processes.is_first():
                 _print_table(choice.title, num_envs, measured, "interrupted: these are the results up to then")
+            if saved is not None and jax.process_count() == 1:  # several may have come to different steps
+                saved.save()
             raise
         if processes.is_first():
-            _print_table(choice.title, num_envs, measured)
+            _print_table(choice.title, num_envs, measured, folder=out)
         if gif is not None:
             _write_picture(env, params, measured, gif)
 
 
-def _run(measured: MeasuredRollout, title: str, steps: int | None) -> None:
+def _run(measured: MeasuredRollout, title: str, steps: int | None, saved: SavedRollout | None) -> None:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=not processes.is_first()) as shown, interruptible():
         task = shown.add_task(title, total=_SECONDS if steps is None else steps)
         while True:
             done = measured.progress.steps
+            shown.update(task, completed=measured.progress.seconds if steps is None else done)
             if done >= steps if steps is not None else measured.progress.seconds >= _SECONDS:
-                return
+                break
             measured.advance(2**30 if steps is None else steps - done)
-            shown.update(task, completed=measured.progress.seconds if steps is None else measured.progress.steps)
+            if saved is not None:
+                saved.save_if_old()
+        if saved is not None:
+            saved.save()
 
 
-def _print_table(title: str, num_envs: int, measured: MeasuredRollout, note: str = "") -> None:
+def _print_table(
+    title: str, num_envs: int, measured: MeasuredRollout, note: str = "", folder: Path | None = None
+) -> None:
     progress = measured.progress
     statistics = progress.statistics
-    rate = num_envs * progress.steps / progress.seconds
     table = Table(show_header=False, box=None, pad_edge=False)
     if note:
         table.add_row("note", note, style="yellow")
@@ -101,7 +131,13 @@ def _print_table(title: str, num_envs: int, measured: MeasuredRollout, note: str
         spread = f"{statistics.mean_return:.2f} ± {statistics.std_return:.2f} (from {low:.2f} to {high:.2f})"
         table.add_row("return", spread)
         table.add_row("length", f"{statistics.mean_length:.1f} ± {statistics.std_length:.1f} steps")
-    table.add_row("speed", f"{rate:,.0f} steps/s on {_devices(measured)}, over {progress.seconds:.2g} s")
+    if progress.steps > progress.earlier:
+        rate = num_envs * (progress.steps - progress.earlier) / progress.seconds
+        table.add_row("speed", f"{rate:,.0f} steps/s on {_devices(measured)}, over {progress.seconds:.2g} s")
+    if progress.earlier:
+        table.add_row("continued", f"after {progress.earlier:,} steps, which are not counted in the speed")
+    if folder is not None:
+        table.add_row("folder", str(folder))
     table.add_row("compile time", f"{measured.compile_seconds:.2f} s, not counted in the speed")
     Console().print(table, markup=False)
 

@@ -5,10 +5,8 @@ The names in a file are the paths in the pytree. Random keys are stored as their
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,18 +15,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import trees
+from envcore.errors import FileError
+from envcore.files import replace
 from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
-
-from envcore_baselines.errors import RunError
 
 
 def save(path: Path, tree: Any, about: Mapping[str, Any]) -> None:
     """Writes the pytree, and facts about it that JSON can hold, in place of an older file.
 
     Raises:
-      RunError: the file cannot be written; an older one stays as it was.
+      FileError: the file cannot be written; an older one stays as it was.
     """
     tensors = {keystr(place): np.asarray(_plain(leaf)) for place, leaf in tree_leaves_with_path(tree)}
     facts = json.dumps(about)
@@ -41,7 +39,7 @@ def load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays of a file by name, and the facts about them.
 
     Raises:
-      RunError: there is no such file, or it is damaged.
+      FileError: there is no such file, or it is damaged.
     """
     try:
         content = path.read_bytes()
@@ -51,11 +49,11 @@ def load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         is_whole = _digest(tensors, metadata["about"]) == metadata["sha256"]
         about = json.loads(metadata["about"])
     except FileNotFoundError:
-        raise RunError(f"{path} does not exist.") from None
+        raise FileError(f"{path} does not exist.") from None
     except Exception as error:  # the library's errors depend on what is damaged
-        raise RunError(f"{path} is damaged: {error}") from error
+        raise FileError(f"{path} is damaged: {error}") from error
     if not is_whole:
-        raise RunError(f"{path} is damaged: its content is not what was written.")
+        raise FileError(f"{path} is damaged: its content is not what was written.")
     return tensors, about
 
 
@@ -69,7 +67,7 @@ def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax
       key: a random key of the kind that the pytree has.
 
     Raises:
-      RunError: the saved pytree is another one.
+      FileError: the saved pytree is another one.
     """
 
     def leaf(place: Any, expected: Any) -> jax.Array:
@@ -78,32 +76,13 @@ def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax
         if saved is not None and is_key:
             saved = jax.random.wrap_key_data(jnp.asarray(saved), impl=jax.random.key_impl(key))
         if saved is None or (saved.shape, saved.dtype) != (expected.shape, expected.dtype):
-            raise RunError(
+            raise FileError(
                 f"{path} does not fit at {keystr(place)}: it was written by another version of envcore or by another "
                 "environment. Use that version, or choose another folder."
             )
         return jnp.asarray(saved)
 
     return jax.tree_util.tree_map_with_path(leaf, struct)
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Writes a file in one step: it holds the old content or the new one, also after a kill or a power cut.
-
-    Raises:
-      RunError: it cannot be written; the old content stays.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise RunError(f"cannot write {path}: {error.strerror or error}.") from error
 
 
 def _plain(leaf: Any) -> Any:

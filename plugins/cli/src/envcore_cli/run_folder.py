@@ -1,0 +1,73 @@
+"""Folders that hold the results of one run each, so that a command that is given again continues it. Imports no JAX."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from envcore.errors import FileError
+from envcore.files import remove_unfinished, replace
+
+from envcore_cli import processes
+
+RUN = "run.json"
+"""The file that says what a folder holds the results of."""
+
+
+def claim(folder: Path, run: Mapping[str, Any]) -> None:
+    """Creates the folder of a run, or finds that it is the one; every process of the command calls it.
+
+    Args:
+      folder: the folder.
+      run: what decides the results of the run, as JSON can hold it.
+
+    Raises:
+      FileError: the folder holds another run or other files, cannot be written, or is not seen by all processes.
+      ProcessError: another process has ended.
+    """
+    if processes.is_first():
+        _claim(folder, run)
+    processes.any_says(False)  # the others look after that
+    if processes.any_says(not (folder / RUN).exists()):
+        raise FileError(f"not all processes see {folder}: the folder must be on a file system that they share.")
+
+
+def load(folder: Path) -> dict[str, Any]:
+    """What a folder holds the results of.
+
+    Raises:
+      FileError: the folder holds no run, or its file is damaged.
+    """
+    path = folder / RUN
+    try:
+        found = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise FileError(f"{folder} holds no run: there is no {RUN} in it.") from None
+    except ValueError as error:
+        raise FileError(f"{path} is damaged: {error}") from error
+    if not isinstance(found, dict):
+        raise FileError(f"{path} is damaged: it holds no object.")
+    return found
+
+
+def _claim(folder: Path, run: Mapping[str, Any]) -> None:
+    wanted = json.loads(json.dumps(run))
+    if (folder / RUN).exists():
+        found = load(folder)
+        for name in {**wanted, **found}:
+            if found.get(name) != wanted.get(name):
+                raise FileError(
+                    f"{folder} holds another run: its {name} is {found.get(name)!r}, not {wanted.get(name)!r}. "
+                    "Choose another folder."
+                )
+        remove_unfinished(folder)
+        return
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileError(f"{folder} holds other files. Choose an empty or a new folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot create {folder}: {error.strerror or error}.") from error
+    replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode())

@@ -1,0 +1,86 @@
+"""A rollout in a folder: after a kill at any moment, the same command continues it, with the same results bit for bit.
+
+The folder holds run.json (what it is the rollout of), statistics.json, checkpoint.safetensors and, if steps are
+recorded, `trajectories`. The rollout is cut into chunks whose length depends on the run alone, because float sums
+depend on where they are cut.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import time
+from pathlib import Path
+
+import jax
+from envcore.files import replace
+
+from envcore_cli import checkpoint, processes
+from envcore_cli.episode_statistics import EpisodeStatistics
+from envcore_cli.measured_rollout import MeasuredRollout
+from envcore_cli.trajectories import Trajectories
+
+CHECKPOINT, STATISTICS, TRAJECTORIES = "checkpoint.safetensors", "statistics.json", "trajectories"
+
+_CHUNK = 2**20
+"""Steps of all environments together: about 10 ms of a light environment, below a second of most others."""
+_SECONDS = 5.0  # between checkpoints
+
+
+def chunk_steps(num_envs: int, limit: int) -> int:
+    """How many steps each environment takes in a chunk, at most `limit`."""
+    return max(1, min(_CHUNK // num_envs, limit))
+
+
+class SavedRollout:
+    """Saves a measured rollout now and then.
+
+    Args:
+      folder: of the rollout; `claim` has found that it is its own.
+      measured: the rollout, which continues from the last checkpoint, if there is one.
+      trajectories: what it writes of each step; None for nothing.
+      key: a random key of the kind that the rollout has.
+
+    Raises:
+      FileError: the checkpoint is damaged or does not fit.
+    """
+
+    def __init__(self, folder: Path, measured: MeasuredRollout, trajectories: Trajectories | None, key: jax.Array):
+        self._folder, self._measured, self._trajectories = folder, measured, trajectories
+        path = folder / CHECKPOINT
+        if path.exists():
+            tensors, about = checkpoint.load(path)
+            carry = checkpoint.restore(path, tensors, measured.struct, key)
+            measured.resume(carry, about["steps"], EpisodeStatistics(**about["statistics"]))
+        if trajectories is not None:
+            trajectories.resume(measured.progress.steps)
+        self._saved = time.monotonic()
+
+    def save_if_old(self) -> None:
+        """Saves if the last checkpoint is some seconds old.
+
+        Raises:
+          FileError: a file cannot be written; its previous content stays.
+          ProcessError: another process has ended.
+        """
+        if processes.any_says(time.monotonic() - self._saved > _SECONDS):
+            self.save()
+
+    def save(self) -> None:
+        """Writes the manifest and the statistics, then the checkpoint: what it counts is there.
+
+        Raises:
+          FileError, ProcessError: as for `save_if_old`.
+        """
+        progress, carry = self._measured.snapshot()
+        if processes.is_first():
+            if self._trajectories is not None:
+                self._trajectories.save(progress.steps)
+            statistics = dataclasses.asdict(progress.statistics)
+            shown = {name: value if math.isfinite(value) else None for name, value in statistics.items()}
+            text = json.dumps({"steps": progress.steps, **shown}, indent=1) + "\n"
+            replace(self._folder / STATISTICS, text.encode())
+            about = {"steps": progress.steps, "statistics": statistics}
+            checkpoint.save(self._folder / CHECKPOINT, carry, about)
+        self._saved = time.monotonic()

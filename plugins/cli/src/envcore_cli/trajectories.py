@@ -1,0 +1,149 @@
+"""Trajectories on disk: what a rollout records of every step, in safetensors files that a manifest lists.
+
+Each file holds the same arrays, by name, of some steps of some environments: their axes are steps, environments and
+then those of one environment's array. Names are those of `envcore.rollout.Transition` and of its info; where one stands
+for a pytree, there is an array for each leaf (`state.time`). Random keys are stored as their words.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from envcore import trees
+from envcore.environment import Environment
+from envcore.errors import FileError, InvalidArgumentError
+from envcore.files import replace
+from envcore.rollout import Transition, run_rollout, start_rollout
+from jax.tree_util import keystr, tree_leaves_with_path
+from safetensors.numpy import save
+
+from envcore_cli import processes
+from envcore_cli.memory import tree_bytes
+
+MANIFEST = "manifest.json"
+
+_SHARD_BYTES = 64 * 2**20
+
+
+class Trajectories:
+    """Writes parts of every step to a folder.
+
+    Args:
+      folder: the folder; all processes have to see it.
+      names: of the parts.
+      about: what the trajectories are of, for the manifest.
+    """
+
+    def __init__(self, folder: Path, names: Sequence[str], about: Mapping[str, Any]):
+        self._folder, self._names, self._about = folder, names, dict(about)
+        self._arrays: dict[str, Any] = {}
+        self._shards: list[dict[str, Any]] = []
+
+    def resume(self, num_steps: int) -> None:
+        """Continues after so many steps; what was written of later ones is removed.
+
+        Raises:
+          FileError: the manifest is missing or damaged, or the folder cannot be written.
+        """
+        path = self._folder / MANIFEST
+        if num_steps:
+            try:
+                found = json.loads(path.read_text())
+                self._arrays = found["arrays"]
+                self._shards = [each for each in found["shards"] if each["first_step"] < num_steps]
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                raise FileError(f"{path} cannot be read: {error}") from error
+        try:
+            self._folder.mkdir(exist_ok=True)
+            listed = {each["file"] for each in self._shards}
+            for each in self._folder.glob("*.safetensors*") if processes.is_first() else ():
+                if each.name not in listed:
+                    each.unlink()
+        except OSError as error:
+            raise FileError(f"cannot write to {self._folder}: {error.strerror or error}.") from error
+
+    def chosen(self, step: Transition) -> dict[str, jax.Array]:
+        """The arrays that are recorded of a step."""
+        return _arrays(step, self._names)
+
+    def write(self, first_step: int, shares: Sequence[Mapping[str, np.ndarray]]) -> None:
+        """Writes what this process's devices recorded, arrays (steps, environments, ...).
+
+        Raises:
+          FileError: a file cannot be written.
+        """
+        arrays = {name: np.concatenate([share[name] for share in shares], axis=1) for name in shares[0]}
+        num_steps, num_envs = next(iter(arrays.values())).shape[:2]
+        self._arrays = {name: {"dtype": x.dtype.name, "shape": x.shape[2:]} for name, x in arrays.items()}
+        for process in range(jax.process_count()):
+            first_env = process * num_envs
+            name = f"step-{first_step:012}-env-{first_env:08}.safetensors"
+            places = {"first_step": first_step, "num_steps": num_steps, "first_env": first_env, "num_envs": num_envs}
+            self._shards.append({"file": name, **places})
+            if process == jax.process_index():
+                replace(self._folder / name, save(arrays))
+
+    def save(self, num_steps: int) -> None:
+        """Writes the manifest, which lists the files of the first steps.
+
+        Raises:
+          FileError: it cannot be written.
+        """
+        manifest = {**self._about, "steps_recorded": num_steps, "arrays": self._arrays, "shards": self._shards}
+        replace(self._folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+
+
+def checked_names(text: str, env: Environment[Any, Any], params: Any) -> tuple[str, ...]:
+    """The names of `--record`, which commas separate.
+
+    Raises:
+      InvalidArgumentError: a step has no such part.
+    """
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    known = list(_parts(_step_struct(env, params)))
+    for name in names:
+        if name not in known:
+            raise InvalidArgumentError(f"--record takes {', '.join(known)}, separated by commas; got {name!r}.")
+    return names
+
+
+def step_bytes(env: Environment[Any, Any], params: Any, names: Sequence[str]) -> int:
+    """How many bytes are recorded of a step of one environment."""
+    return tree_bytes(jax.eval_shape(functools.partial(_arrays, names=names), _step_struct(env, params)))
+
+
+def steps_per_shard(num_envs: int, bytes_each: int) -> int:
+    """How many steps of all environments the files of a chunk hold."""
+    return max(1, _SHARD_BYTES // (num_envs * max(bytes_each, 1)))
+
+
+def _step_struct(env: Environment[Any, Any], params: Any) -> Transition:
+    """The shapes and dtypes of one step of one environment."""
+
+    def random(policy_params: Any, obs: Any, key: jax.Array) -> Any:
+        return env.action_space(params).sample(key)
+
+    def step(key: jax.Array) -> Transition:
+        steps = run_rollout(env, random, start_rollout(env, key, params), 1, params)[1]
+        return jax.tree.map(lambda x: x[0], steps)
+
+    return jax.eval_shape(step, jax.eval_shape(lambda: jax.random.key(0)))
+
+
+def _parts(step: Transition) -> dict[str, Any]:
+    names = ("state", "obs", "action", "reward", "next_obs", "done")
+    return {name: getattr(step, name) for name in names} | {
+        name: value for name, value in step.info.items() if name not in names
+    }
+
+
+def _arrays(step: Transition, names: Sequence[str]) -> dict[str, jax.Array]:
+    parts = _parts(step)
+    found = {name + keystr(place): leaf for name in names for place, leaf in tree_leaves_with_path(parts[name])}
+    return {name: jax.random.key_data(leaf) if trees.is_key(leaf) else leaf for name, leaf in found.items()}
