@@ -21,11 +21,9 @@ TREE: dict[str, Any] = {
 }
 
 
-def test_save_and_restore(tmp_path: Path) -> None:
-    checkpoints.save(path_of(tmp_path, LANES), LANES, [[], []], TREE)
-    checkpoints.save(path_of(tmp_path, LANES), LANES, ROWS, TREE)
-    (found,) = checkpoints.load_all(tmp_path)
-    assert (found.path, found.lanes, found.rows) == (path_of(tmp_path, LANES), LANES, ROWS)
+def test_save_and_restore() -> None:
+    found = checkpoints.load(checkpoints.content(LANES, ROWS, TREE), Path("a"))
+    assert (found.path, found.lanes, found.rows) == (Path("a"), LANES, ROWS)
     restored = found.restore(jax.tree.map(jnp.zeros_like, TREE))
     assert restored["key"].dtype == TREE["key"].dtype
     for got, expected in zip(jax.tree.leaves(restored), jax.tree.leaves(TREE), strict=True):
@@ -35,17 +33,18 @@ def test_save_and_restore(tmp_path: Path) -> None:
 
 
 def test_other_lanes_have_a_different_file(tmp_path: Path) -> None:
-    checkpoints.save(path_of(tmp_path, LANES), LANES, ROWS, TREE)
-    checkpoints.save(path_of(tmp_path, LANES[:1]), LANES[:1], ROWS[:1], TREE)
-    assert len(list(checkpoints.load_all(tmp_path))) == 2
+    for lanes, rows in ((LANES, ROWS), (LANES[:1], ROWS[:1])):
+        path_of(tmp_path, lanes).write_bytes(checkpoints.content(lanes, rows, TREE))
+    found = list(checkpoints.load_all(tmp_path))
+    assert {each.lanes for each, _ in found} == {LANES, LANES[:1]}
+    assert all(each.path.read_bytes() == content for each, content in found)
 
 
 @pytest.mark.parametrize(
     "like", [{"key": TREE["key"]}, {**TREE, "legacy": jnp.zeros(3, jnp.uint32)}, {**TREE, "legacy": jnp.zeros(2)}]
 )
 def test_another_agents_state(tmp_path: Path, like: object) -> None:
-    checkpoints.save(path_of(tmp_path, LANES), LANES, ROWS, TREE)
-    (found,) = checkpoints.load_all(tmp_path)
+    found = checkpoints.load(checkpoints.content(LANES, ROWS, TREE), path_of(tmp_path, LANES))
     with pytest.raises(RunError, match=r"catch-3-.*\.npz was saved by another agent, or by another version"):
         found.restore(like)
 

@@ -17,7 +17,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_bsuite import checkpoints, runner
+from envcore.errors import FileError
+from envcore.files import replace
+from envcore_bsuite import checkpoints, playing, runner
 from envcore_bsuite.agents import Agent, policy_agent, random_agent
 from envcore_bsuite.errors import RunError
 from envcore_bsuite.runner import run
@@ -123,19 +125,20 @@ def test_an_interrupted_run_continues(
     tmp_path: Path, agent: Any, ids: tuple[str, ...], workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(agent, tmp_path / "whole", ids, show_progress=False)
-    save = checkpoints.save
+    handle = runner._Written.handle
 
-    def interrupt(path: Path, lanes: Any, rows: Any, progress: Any) -> None:
-        save(path, lanes, rows, progress)
-        if len(rows[0]) == 8:
+    def interrupt(self: Any, name: str, update: Any, state: Any) -> None:
+        handle(self, name, update, state)
+        if any(len(rows) == 8 for rows in update.rows.values()):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(checkpoints, "save", interrupt)
+    monkeypatch.setattr(runner._Written, "handle", interrupt)
     with pytest.raises(KeyboardInterrupt):
         run(agent, tmp_path / "parts", ids, checkpoint_seconds=0, workers=workers, show_progress=False)
     assert logs(tmp_path / "parts") != logs(tmp_path / "whole")
     assert list((tmp_path / "parts").glob(".checkpoint-*"))
     assert max(len(log.splitlines()) for log in logs(tmp_path / "parts").values()) > 5
+    monkeypatch.undo()
     run(agent, tmp_path / "parts", ids, show_progress=False)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
     assert not list((tmp_path / "parts").glob(".checkpoint-*"))
@@ -153,23 +156,24 @@ def test_a_smaller_program_continues_without_the_finished_settings(
 
     run(agent, tmp_path / "one", FEW, show_progress=False)
     assert len(made) == 1
-    monkeypatch.setattr(runner, "_WORTH_COMPILING", 0)
-    save, saved = checkpoints.save, []
+    monkeypatch.setattr(playing, "_WORTH_COMPILING", 0)
+    handle, saved = runner._Written.handle, []
 
-    def interrupt(path: Path, lanes: Any, rows: Any, progress: Any) -> None:
-        save(path, lanes, rows, progress)
+    def interrupt(self: Any, name: str, update: Any, state: bytes) -> None:
+        handle(self, name, update, state)
+        lanes = checkpoints.load(state, tmp_path).lanes
         saved.append([lane.bsuite_id for lane in lanes])
         if len(lanes) == 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(checkpoints, "save", interrupt)
+    monkeypatch.setattr(runner._Written, "handle", interrupt)
     with pytest.raises(KeyboardInterrupt):
         run(agent, tmp_path / "two", FEW, checkpoint_seconds=0, show_progress=False)
     assert len(made) == 3
     assert saved[0] == list(FEW)
     assert saved[-1] == [FEW[1]]  # it takes twice as many steps
     assert len(list((tmp_path / "two").glob(".checkpoint-*"))) == 1
-    monkeypatch.setattr(checkpoints, "save", save)
+    monkeypatch.setattr(runner._Written, "handle", handle)
     run(agent, tmp_path / "two", FEW, show_progress=False)
     assert len(made) == 4
     assert logs(tmp_path / "two") == logs(tmp_path / "one")
@@ -193,6 +197,24 @@ run(random_agent, {str(tmp_path / "parts")!r}, ["memory_len/22"], checkpoint_sec
     process.wait()
     run(random_agent, tmp_path / "parts", ["memory_len/22"], show_progress=False)
     run(random_agent, tmp_path / "whole", ["memory_len/22"], show_progress=False)
+    assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
+
+
+def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(random_agent, tmp_path / "whole", FEW, show_progress=False)
+    writes: list[Path] = []
+
+    def fails(path: Path, content: bytes) -> None:
+        writes.append(path)
+        if len(writes) == 30:
+            raise FileError(f"cannot write {path}: No space left on device.")
+        replace(path, content)
+
+    monkeypatch.setattr("envcore_bsuite.runner.replace", fails)
+    with pytest.raises(FileError, match=r"cannot write .*\.npz: No space left on device\."):
+        run(random_agent, tmp_path / "parts", FEW, checkpoint_seconds=0, show_progress=False)
+    monkeypatch.undo()
+    run(random_agent, tmp_path / "parts", FEW, show_progress=False)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
 
 

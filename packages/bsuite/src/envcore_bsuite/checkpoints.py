@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import trees
-from envcore.files import replace
 
 from envcore_bsuite.csv_log import Row
 from envcore_bsuite.errors import RunError
@@ -23,7 +22,7 @@ _PREFIX = ".checkpoint-"
 
 
 class Checkpoint(NamedTuple):
-    """A file that holds a program's lanes, the rows of their logs and their progress."""
+    """A program's lanes, the rows of their logs and their progress; `path` is that of its file, for errors."""
 
     path: Path
     lanes: tuple[Lane, ...]
@@ -57,29 +56,38 @@ def path_of(folder: Path, lanes: Sequence[Lane]) -> Path:
     return folder / f"{_PREFIX}{lanes[0].bsuite_id.replace('/', '-')}-{digest[:8]}.npz"
 
 
-def save(path: Path, lanes: Sequence[Lane], rows: Sequence[Sequence[Row]], progress: Any) -> None:
-    """Saves the progress of these lanes, in place of what the file held."""
-    content = io.BytesIO()
+def content(lanes: Sequence[Lane], rows: Sequence[Sequence[Row]], progress: Any) -> bytes:
+    """A checkpoint of these lanes."""
+    written = io.BytesIO()
     leaves: dict[str, Any] = {f"leaf_{number}": _plain(leaf) for number, leaf in enumerate(jax.tree.leaves(progress))}
-    np.savez(content, about=np.array(json.dumps({"lanes": lanes, "rows": rows})), **leaves)
-    replace(path, content.getvalue())
+    np.savez(written, about=np.array(json.dumps({"lanes": lanes, "rows": rows})), **leaves)
+    return written.getvalue()
 
 
-def load_all(folder: Path) -> Iterator[Checkpoint]:
-    """Every checkpoint in a folder.
+def load(content: bytes, path: Path) -> Checkpoint:
+    """The checkpoint that `content` made; `path` is that of its file, for errors.
 
     Raises:
-      RunError: a file cannot be read.
+      RunError: it is damaged.
+    """
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            about = json.loads(str(file["about"]))
+            leaves = [file[f"leaf_{number}"] for number in range(len(file.files) - 1)]
+        return Checkpoint(path, tuple(Lane(*each) for each in about["lanes"]), about["rows"], leaves)
+    except Exception as error:
+        raise RunError(f"{path} is not a readable checkpoint: delete it to play its settings again.") from error
+
+
+def load_all(folder: Path) -> Iterator[tuple[Checkpoint, bytes]]:
+    """Every checkpoint in a folder, and the content of its file.
+
+    Raises:
+      RunError: a file is damaged.
     """
     for path in sorted(folder.glob(f"{_PREFIX}*.npz")):
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                leaves = [file[f"leaf_{number}"] for number in range(len(file.files) - 1)]
-            lanes = tuple(Lane(*each) for each in about["lanes"])
-        except Exception as error:
-            raise RunError(f"{path} is not a readable checkpoint: delete it to play its settings again.") from error
-        yield Checkpoint(path, lanes, about["rows"], leaves)
+        found = path.read_bytes()
+        yield load(found, path), found
 
 
 def _plain(leaf: Any) -> np.ndarray:

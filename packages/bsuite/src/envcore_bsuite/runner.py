@@ -12,17 +12,13 @@ stopped, with the same results.
 
 from __future__ import annotations
 
-import concurrent.futures
-import dataclasses
+import functools
 import json
-import operator
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 from envcore.files import replace
 from envcore.options import positive_integer
@@ -31,16 +27,13 @@ from rich.progress import Progress as ProgressBar
 
 from envcore_bsuite import checkpoints, csv_log
 from envcore_bsuite.agents import MakeAgent
-from envcore_bsuite.checkpoints import Checkpoint
-from envcore_bsuite.csv_log import Row
 from envcore_bsuite.errors import RunError
-from envcore_bsuite.programs import Group, Lane, Program, Progress, group
+from envcore_bsuite.playing import Play, Update
+from envcore_bsuite.programs import Lane, group
 from envcore_bsuite.sweep import EPISODES, EXPERIMENTS, SWEEP
+from envcore_bsuite.workers import Task, Threads, Workers
 
 _MANIFEST = "run.json"
-_CHUNK_SECONDS = 0.5
-_MAX_CHUNK = 2**20
-_WORTH_COMPILING = 100_000  # steps; with fewer, a smaller program takes longer to compile than it saves
 
 
 def run(
@@ -51,7 +44,7 @@ def run(
     seed: int = 0,
     num_seeds: int = 1,
     options: Mapping[str, Mapping[str, Any]] | None = None,
-    workers: int = 1,
+    workers: int | Workers = 1,
     checkpoint_seconds: float = 60.0,
     show_progress: bool = True,
 ) -> None:
@@ -66,7 +59,8 @@ def run(
         the other ids.
       num_seeds: independent repetitions of every id.
       options: more options of environments, by experiment, for example `{"mnist": {"signed_pixels": True}}`.
-      workers: the number of programs that run at the same time, each in a thread.
+      workers: the number of programs that run at the same time, each in a thread; or what plays them elsewhere, such as
+        envcore-ray's `RayWorkers`.
       checkpoint_seconds: how often a running program is saved.
       show_progress: shows a progress bar of episodes on the terminal.
 
@@ -78,7 +72,8 @@ def run(
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise RunError(f"seed must be an integer of at least 0, got {seed!r}.")
     num_seeds = positive_integer("num_seeds", num_seeds, RunError)
-    workers = positive_integer("workers", workers, RunError)
+    if not isinstance(workers, Workers):
+        workers = Threads(workers)
     folder = Path(results_dir)
     options = {name: dict(values) for name, values in (options or {}).items()}
     _check_options(options)
@@ -86,103 +81,71 @@ def run(
     lanes = [Lane(bsuite_id, repeat) for bsuite_id in wanted for repeat in range(num_seeds)]
     columns = (TextColumn("bsuite"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(elapsed_when_finished=True))
     with ProgressBar(*columns, disable=not show_progress) as bar:
-        episodes = bar.add_task("episodes", total=sum(EPISODES[lane.bsuite_id] for lane in lanes))
-        _Run(
-            make_agent=make_agent,
-            key=jax.random.key(seed),
-            folder=folder,
-            log_folders=[folder / f"seed_{number}" for number in range(num_seeds)] if num_seeds > 1 else [folder],
-            options=options,
-            checkpoint_seconds=checkpoint_seconds,
-            count_episodes=lambda number: bar.advance(episodes, number),
-        ).complete(lanes, workers)
+        shown = bar.add_task("episodes", total=sum(EPISODES[lane.bsuite_id] for lane in lanes))
+        written = _Written(folder, num_seeds, lambda number: bar.update(shown, completed=number))
+        tasks = written.tasks(lanes, options, functools.partial(Play, make_agent, int(seed), options))
+        workers.run(tasks, checkpoint_seconds, written.handle, written.finish)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Run:
-    """What all programs of a run share."""
+class _Written:
+    """The files of a run: logs, and checkpoints of what is not finished."""
 
-    make_agent: MakeAgent
-    key: jax.Array
-    folder: Path
-    log_folders: Sequence[Path]
-    options: Mapping[str, Mapping[str, Any]]
-    checkpoint_seconds: float
-    count_episodes: Callable[[int], None]
-    stopped: threading.Event = dataclasses.field(default_factory=threading.Event)
+    def __init__(self, folder: Path, num_seeds: int, show_episodes: Callable[[int], None]):
+        self._folder, self._show_episodes = folder, show_episodes
+        self._log_folders = [folder / f"seed_{number}" for number in range(num_seeds)] if num_seeds > 1 else [folder]
+        self._checkpoints: dict[str, Path] = {}  # by the name of the task
+        self._episodes: dict[Lane, int] = {}
+        self._lock = threading.Lock()
 
-    def complete(self, lanes: Sequence[Lane], workers: int) -> None:
-        """Plays the unfinished lanes, the interrupted ones first."""
-        for each in self.log_folders:
+    def tasks(
+        self,
+        lanes: Sequence[Lane],
+        options: Mapping[str, Mapping[str, Any]],
+        play: Callable[[tuple[Lane, ...], Path], Play],
+    ) -> dict[str, Task]:
+        """What is left to do, by name; the interrupted tasks come first."""
+        for each in self._log_folders:
             each.mkdir(exist_ok=True)
-        saved = [each for each in checkpoints.load_all(self.folder) if set(each.lanes) <= set(lanes)]
-        resumed = {lane for each in saved for lane in each.lanes}
-        fresh = [lane for lane in lanes if lane not in resumed and not self._is_finished(lane)]
-        self.count_episodes(sum(EPISODES[lane.bsuite_id] for lane in set(lanes) - resumed - set(fresh)))
-        tasks: list[tuple[Group, Checkpoint | None]] = [(group(each.lanes, self.options)[0], each) for each in saved]
-        tasks += [(each, None) for each in group(fresh, self.options)]
-        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(self._play, *task) for task in tasks]
-            try:
-                for future in concurrent.futures.as_completed(futures):
-                    future.result()
-            except BaseException:
-                self.stopped.set()  # the other programs save their progress
-                pool.shutdown(cancel_futures=True)
-                raise
+        found: dict[str, Task] = {}
+
+        def add(members: tuple[Lane, ...], path: Path, state: bytes | None) -> None:
+            name = _name(members)
+            self._checkpoints[name], found[name] = path, Task(play(members, path), state)
+
+        resumed: set[Lane] = set()
+        for saved, content in checkpoints.load_all(self._folder):
+            if set(saved.lanes) <= set(lanes):
+                add(saved.lanes, saved.path, content)
+                resumed |= set(saved.lanes)
+        self._episodes = {lane: EPISODES[lane.bsuite_id] for lane in lanes if self._is_finished(lane)}
+        fresh = [lane for lane in lanes if lane not in resumed and lane not in self._episodes]
+        for each in group(fresh, options):
+            add(each.lanes, checkpoints.path_of(self._folder, each.lanes), None)
+        self._show_episodes(sum(self._episodes.values()))
+        return found
+
+    def handle(self, name: str, update: Update, state: bytes | None) -> None:
+        """Writes the logs that have grown, then the checkpoint: what it counts is there."""
+        for lane, rows in update.rows.items():
+            csv_log.write(self._log_folders[lane.repeat], lane.bsuite_id, rows)
+        if state is not None:
+            replace(self._checkpoints[name], state)
+        with self._lock:
+            self._episodes.update(update.episodes)
+            self._show_episodes(sum(self._episodes.values()))
+
+    def finish(self, name: str) -> None:
+        """Removes the checkpoint of a task that is done."""
+        self._checkpoints[name].unlink(missing_ok=True)
 
     def _is_finished(self, lane: Lane) -> bool:
-        return csv_log.last_episode(self.log_folders[lane.repeat], lane.bsuite_id) >= EPISODES[lane.bsuite_id]
+        return csv_log.last_episode(self._log_folders[lane.repeat], lane.bsuite_id) >= EPISODES[lane.bsuite_id]
 
-    def _play(self, members: Group, saved: Checkpoint | None) -> None:
-        """Plays a group to its end, or until the run is stopped."""
-        if self.stopped.is_set():
-            return
-        path = checkpoints.path_of(self.folder, members.lanes) if saved is None else saved.path
-        program = Program(members, self.make_agent)
-        progress = program.start(self.key)
-        rows: list[list[Row]] = [[] for _ in members.lanes]
-        if saved is not None:
-            progress, rows = saved.restore(progress), saved.rows
-        schedule = (*csv_log.logged_episodes(members.num_episodes), 0)
-        counted = self._played(members, progress)
-        self.count_episodes(counted)
-        chunk, last_save = 16, time.monotonic()
-        while True:
-            awaited = np.array([schedule[len(lane_rows)] for lane_rows in rows], np.int32)
-            if not awaited.any():
-                break
-            unfinished = np.flatnonzero(awaited)
-            if 2 * len(unfinished) <= len(awaited) and progress.steps[0] >= _WORTH_COMPILING:
-                (members,) = group([members.lanes[number] for number in unfinished], self.options)
-                program = Program(members, self.make_agent)
-                progress = jax.tree.map(operator.itemgetter(unfinished), progress)
-                rows, awaited = [rows[number] for number in unfinished], awaited[unfinished]
-                counted = self._played(members, progress)
-            start = time.monotonic()
-            progress, ended = program.advance(progress, awaited, chunk)
-            counts = dataclasses.replace(progress, key=None, env_state=None, agent_state=None)
-            host, ended = jax.device_get((counts, ended))
-            for number in np.flatnonzero(ended.done & (host.episode == awaited)).tolist():
-                rows[number].append(program.row(host, ended, number))
-                lane = members.lanes[number]
-                csv_log.write(self.log_folders[lane.repeat], lane.bsuite_id, rows[number])
-            before, counted, now = counted, self._played(members, host), time.monotonic()
-            self.count_episodes(counted - before)
-            if now - start < _CHUNK_SECONDS / 2:
-                chunk = min(chunk * 2, _MAX_CHUNK)
-            elif now - start > _CHUNK_SECONDS:
-                chunk = max(chunk // 2, 1)
-            if self.stopped.is_set() or now - last_save >= self.checkpoint_seconds:
-                checkpoints.save(path, members.lanes, rows, progress)
-                last_save = now
-            if self.stopped.is_set():
-                return
-        path.unlink(missing_ok=True)
 
-    def _played(self, members: Group, progress: Progress) -> int:
-        """The number of episodes of the group that have been played and count."""
-        return int(np.minimum(jax.device_get(progress.episode), members.num_episodes).sum())
+def _name(lanes: Sequence[Lane]) -> str:
+    """Names a task by its first lane, which no other one has."""
+    first = lanes[0].bsuite_id + (f" (repetition {lanes[0].repeat})" if lanes[0].repeat else "")
+    return f"{first} and {len(lanes) - 1} more" if len(lanes) > 1 else first
 
 
 def _checked_ids(ids: Iterable[str]) -> list[str]:

@@ -1,0 +1,97 @@
+"""What plays the programs of a run: threads of this process, or something else that `run` is given."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from envcore.options import positive_integer
+
+from envcore_bsuite.errors import RunError
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """Work that can continue after an interruption.
+
+    Attributes:
+      play: does the work, from a state on or, with None, from its beginning. It yields now and then what is new, and a
+        function that returns the state, which is valid until the next item. It can be pickled.
+      state: where to begin.
+    """
+
+    play: Callable[[Any], Iterator[tuple[Any, Callable[[], Any]]]]
+    state: Any = None
+
+
+@runtime_checkable
+class Workers(Protocol):
+    """Plays tasks, several at a time."""
+
+    def run(
+        self,
+        tasks: Mapping[str, Task],
+        seconds: float,
+        handle: Callable[[str, Any, Any], None],
+        finish: Callable[[str], None],
+    ) -> None:
+        """Plays all tasks to their ends.
+
+        Args:
+          tasks: by name.
+          seconds: how often the state of each is wanted.
+          handle: called with the name, what is new and, every few seconds, the state (None in between).
+          finish: called with the name of each task that has come to its end.
+        """
+        ...
+
+
+class Threads:
+    """Plays tasks in threads of this process.
+
+    Args:
+      num: number of threads.
+
+    Raises:
+      RunError: the number is not a positive integer.
+    """
+
+    def __init__(self, num: int):
+        self._num = positive_integer("workers", num, RunError)
+
+    def run(
+        self,
+        tasks: Mapping[str, Task],
+        seconds: float,
+        handle: Callable[[str, Any, Any], None],
+        finish: Callable[[str], None],
+    ) -> None:
+        """As `Workers.run`. If one fails or Ctrl-C is pressed, the others hand in their states and stop."""
+        stopped = threading.Event()
+
+        def play(name: str, task: Task) -> None:
+            if stopped.is_set():
+                return
+            saved = time.monotonic()
+            for update, save in task.play(task.state):
+                is_due = stopped.is_set() or time.monotonic() - saved >= seconds
+                handle(name, update, save() if is_due else None)
+                if stopped.is_set():
+                    return
+                if is_due:
+                    saved = time.monotonic()
+            finish(name)
+
+        with concurrent.futures.ThreadPoolExecutor(self._num) as pool:
+            futures = [pool.submit(play, *each) for each in tasks.items()]
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    future.result()
+            except BaseException:
+                stopped.set()
+                pool.shutdown(cancel_futures=True)
+                raise
