@@ -77,4 +77,4 @@ def test_the_core_has_an_extra_for_each_of_our_distributions():
     ours = {project(folder)["name"].removeprefix("envcore-") for folder in FOLDERS if folder.name != "example"}
     assert set(extras) == ours - {"envcore"} | {"all", "cuda"}
     (everything,) = map(Requirement, extras["all"])
-    assert everything.extras == ours - {"envcore"}
+    assert everything.extras == ours - {"envcore", "ray"}  # Ray is large, and comes late to new versions of Python

@@ -106,7 +106,6 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     run = Run(name, choice.title, dict(choice.options), changed, dataclasses.asdict(config), seed, num_seeds)
     sharding = processes.sharding_of_some(num_seeds, devices)
     memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes(sharding))
-    keys = _keys(seed, num_seeds)
     run.claim(out)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     is_shown = Console().is_terminal and processes.is_first()
@@ -116,7 +115,7 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
         memory.explained("--seeds", num_seeds),
     ):
         bar = progress.add_task("compiling", total=None)
-        training = Training(learner, keys, out, sharding)
+        training = Training(learner, run.keys, out, sharding)
         while not training.is_finished:
             training.advance()
             text = f"{training.curve.steps[-1]:,} steps, return {training.curve.last:.4g}"
@@ -142,7 +141,7 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
 
     env, params = choice.make()
     learner = run.learner(env, params)
-    training = Training.load(learner, _keys(run.seed, run.num_seeds), folder)
+    training = Training.load(learner, run.keys, folder)
     play = functools.partial(episode_returns, learner, params)
     with interruptible():
         keys = jax.random.split(key_of(seed), run.num_seeds)
@@ -172,14 +171,6 @@ def training_bytes(learner: Any) -> int:
     operations = jax.make_jaxpr(learner.update)(state).eqns
     largest = max(tree_bytes([each.aval for each in operation.outvars]) for operation in operations)
     return 2 * (tree_bytes(state) + largest)
-
-
-def _keys(seed: int, num_seeds: int) -> Any:
-    """The random keys of the agents: those of the seeds from `seed` on."""
-    import jax.numpy as jnp
-    from envcore_cli.seeds import key_of
-
-    return jnp.stack([key_of(seed + number) for number in range(num_seeds)])
 
 
 def _as_json(value: Any) -> Any:

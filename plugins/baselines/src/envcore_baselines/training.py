@@ -23,6 +23,7 @@ from envcore.errors import FileError
 from envcore.files import replace
 from envcore_cli import checkpoint, processes, run_folder
 from envcore_cli.run_folder import RUN
+from envcore_cli.seeds import key_of
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
@@ -69,6 +70,11 @@ class Run:
             return cls(**found)
         except TypeError as error:
             raise FileError(f"{folder / RUN} is damaged: {error}") from error
+
+    @property
+    def keys(self) -> jax.Array:
+        """The random key of each agent: those of the seeds from `seed` on."""
+        return jnp.stack([key_of(self.seed + number) for number in range(self.num_seeds)])
 
     def make(self) -> tuple[Environment[Any, Any], Any]:
         """The environment and its params."""

@@ -1,0 +1,12 @@
+"""Announces the command `sweep` to envcore. Imports neither Ray nor JAX."""
+
+from envcore.plugins import hookimpl
+from envcore.specs import CommandSpec
+
+
+@hookimpl
+def envcore_commands() -> list[CommandSpec]:
+    """The command that trains over a cluster."""
+    return [
+        CommandSpec("sweep", "Train over seeds, environments and settings on a cluster.", "envcore_ray.commands:sweep")
+    ]

@@ -1,0 +1,178 @@
+"""Training as tasks of a cluster: over environments, settings and seeds, each run in a folder of its own.
+
+    runs = plan("ppo", ["CartPole-v1", "Acrobot-v1"], {"learning_rate": [1e-3, 3e-3]}, seeds=5)
+    train(runs, "results", RayWorkers())
+
+A run trains in a temporary folder of its node. Its checkpoint and its results come to this machine, into a folder like
+that of `envcore train`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from envcore import registry
+from envcore.errors import InvalidArgumentError
+from envcore.files import replace
+from envcore.options import positive_integer
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+try:
+    from envcore_baselines import algorithms
+    from envcore_baselines.training import CURVE_PNG, Run, Training
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] not in ("envcore_baselines", "envcore_cli"):
+        raise
+    message = "envcore_ray.training needs envcore-baselines: pip install 'envcore-ray[training]'"
+    raise ModuleNotFoundError(message, name=error.name) from error
+
+from envcore_ray.workers import RayWorkers
+
+Files = dict[str, bytes]
+"""The files of a run's folder, by name."""
+
+
+class Trained(NamedTuple):
+    """What a run reports.
+
+    Attributes:
+      part: of the training that is done, from 0 to 1.
+      last_return: mean over the agents of the last point of their curves; NaN before the first episode has ended.
+      files: at the end, the folder's.
+    """
+
+    part: float
+    last_return: float
+    files: Files | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Train:
+    """Trains the agents of a run; see `envcore_ray.workers.Task`."""
+
+    run: Run
+
+    def __call__(self, state: Files | None) -> Iterator[tuple[Trained, Callable[[], Files]]]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for file, content in (state or {}).items():
+                (folder / file).write_bytes(content)
+            self.run.claim(folder)
+            training = Training(self.run.learner(*self.run.make()), self.run.keys, folder)
+
+            def files() -> Files:
+                return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+            def saved() -> Files:
+                training.save()
+                return files()
+
+            while not training.is_finished:
+                training.advance()
+                yield Trained(len(training.curve) / training.num_points, training.curve.last), saved
+            picture = training.curve.to_png(f"{self.run.algorithm} in {self.run.env_id}")
+            yield Trained(1.0, training.curve.last, {**files(), CURVE_PNG: picture}), saved
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainTask:
+    """A run, and the files with which it begins."""
+
+    play: Train
+    state: Files | None
+
+
+def plan(
+    algorithm: str,
+    env_ids: Iterable[str],
+    varied: Mapping[str, Sequence[Any]] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    seed: int = 0,
+    seeds: int = 1,
+    seeds_per_run: int | None = None,
+) -> dict[str, Run]:
+    """The runs of a sweep by name, which is the name of their folder.
+
+    Args:
+      algorithm: as for `envcore train`.
+      env_ids: the environments.
+      varied: values of settings; every combination is a run.
+      settings: settings of all runs.
+      seed: of the first agent; the others have the next ones.
+      seeds: number of agents for each environment and combination.
+      seeds_per_run: how many of them are trained side by side in one task; by default all.
+
+    Raises:
+      InvalidArgumentError: a number is not a positive integer.
+      ConfigError: there is no such algorithm or setting, or a value is invalid.
+      UnknownEnvironmentError: as for `envcore.make`.
+    """
+    seeds = positive_integer("seeds", seeds, InvalidArgumentError)
+    each = positive_integer("seeds_per_run", seeds_per_run or seeds, InvalidArgumentError)
+    varied = varied or {}
+    runs: dict[str, Run] = {}
+    for env_id, values in itertools.product(dict.fromkeys(env_ids), itertools.product(*varied.values())):
+        chosen = dict(zip(varied, values, strict=True))
+        config = algorithms.config(algorithm, registry[env_id].spec.id, {**(settings or {}), **chosen})
+        for first in range(0, seeds, each):
+            number = min(each, seeds - first)
+            run = Run(algorithm, env_id, {}, {}, dataclasses.asdict(config), seed + first, number)
+            parts = [algorithm, env_id, *(f"{name}={value}" for name, value in chosen.items())]
+            if each < seeds:
+                parts.append(f"seed={seed + first}")
+            runs[re.sub(r"[^\w.=+-]+", "-", "-".join(parts))] = run
+    return runs
+
+
+def train(
+    runs: Mapping[str, Run],
+    out: str | Path,
+    workers: RayWorkers,
+    *,
+    checkpoint_seconds: float = 30.0,
+    show_progress: bool = True,
+) -> dict[str, float]:
+    """Trains the agents of all runs, and writes a folder for each. What an interrupted call has done is not done again.
+
+    Args:
+      runs: by the name of their folder; see `plan`.
+      out: the folder that contains them.
+      workers: what trains them.
+      checkpoint_seconds: how often a run is saved.
+      show_progress: shows a progress bar on the terminal.
+
+    Returns:
+      The last mean return of each run.
+
+    Raises:
+      FileError: a folder holds another run or other files, or a file cannot be written.
+      ClusterError, TasksFailedError: as for `RayWorkers.run`.
+    """
+    folders = {name: Path(out) / name for name in runs}
+    tasks: dict[str, TrainTask] = {}
+    for name, run in runs.items():
+        run.claim(folders[name])
+        files = {path.name: path.read_bytes() for path in folders[name].iterdir()}
+        tasks[name] = TrainTask(Train(run), files)
+    parts, returns = dict.fromkeys(runs, 0.0), dict.fromkeys(runs, math.nan)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, disable=not show_progress) as bar:
+        shown = bar.add_task(f"{len(runs)} runs", total=len(runs))
+
+        def handle(name: str, update: Trained, state: Files | None) -> None:
+            # The checkpoint is the last file: what it counts is there.
+            for file, content in sorted((update.files or state or {}).items(), reverse=True):
+                replace(folders[name] / file, content)
+            parts[name], returns[name] = update.part, update.last_return
+            bar.update(shown, completed=sum(parts.values()))
+
+        workers.run(tasks, checkpoint_seconds, handle, lambda name: None)
+    return returns

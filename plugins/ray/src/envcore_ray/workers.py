@@ -1,0 +1,229 @@
+"""`RayWorkers`: plays the tasks of a run on a Ray cluster.
+
+A task reports to this process what is new and, now and then, its state, from which it can continue elsewhere. So the
+nodes need no file system in common, and where one is lost, only the last seconds are played again.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import socket
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+# Under `uv run`, Ray would otherwise copy the working directory to each node and install its environment there.
+os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+
+import ray
+import ray.exceptions
+from envcore.errors import InvalidArgumentError
+from envcore.options import positive_integer
+from envcore.plugins import one_line
+
+from envcore_ray.errors import ClusterError, TasksFailedError
+
+Play = Callable[[Any], Iterator[tuple[Any, Callable[[], Any]]]]
+
+
+class Task(Protocol):
+    """Work that can continue after an interruption, such as an `envcore_bsuite.workers.Task`.
+
+    Attributes:
+      play: does the work, from a state on or, with None, from its beginning. It yields now and then what is new, and a
+        function that returns the state, which is valid until the next item. It can be pickled.
+      state: where to begin.
+    """
+
+    @property
+    def play(self) -> Play: ...
+
+    @property
+    def state(self) -> Any: ...
+
+
+class RayWorkers:
+    """Plays tasks on a Ray cluster, as many at a time as it has room for.
+
+    The nodes need the same packages as this process, or get them by `runtime_env`.
+
+    Args:
+      address: of the cluster: HOST:PORT, or "auto" for the one that this machine belongs to. None starts Ray
+        on this machine for as long as a run takes. If Ray has been initialized already, that is used.
+      num_cpus: cores of each task.
+      num_gpus: GPUs of each task; it may be a fraction.
+      attempts: how often in a row, without a new state, a task may fail before it is given up.
+      patience: seconds to wait for a node that has room for a task.
+      runtime_env: as for `ray.init`: packages, environment variables, files.
+
+    Raises:
+      InvalidArgumentError: a number is out of range.
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        *,
+        num_cpus: float = 1,
+        num_gpus: float = 0,
+        attempts: int = 3,
+        patience: float = 60.0,
+        runtime_env: Mapping[str, Any] | None = None,
+    ):
+        if num_cpus < 0 or num_gpus < 0:
+            raise InvalidArgumentError(f"num_cpus and num_gpus must be at least 0, got {num_cpus} and {num_gpus}.")
+        self._address = address
+        self._needs = {"CPU": num_cpus, "GPU": num_gpus}
+        self._attempts = positive_integer("attempts", attempts, InvalidArgumentError)
+        self._patience = patience
+        self._runtime_env = runtime_env
+
+    def run(
+        self,
+        tasks: Mapping[str, Task],
+        seconds: float,
+        handle: Callable[[str, Any, Any], None],
+        finish: Callable[[str], None],
+    ) -> None:
+        """Plays all tasks to their ends.
+
+        Args:
+          tasks: by name.
+          seconds: how often each reports its state.
+          handle: called in this thread with the name, what is new and, every few seconds, the state (None in between).
+          finish: called with the name of each task that has come to its end.
+
+        Raises:
+          ClusterError: there is no cluster at the address, or it has no node for a task.
+          TasksFailedError: some tasks kept failing.
+        """
+        if not tasks:
+            return
+        is_ours = self._connect()
+        try:
+            _Run(self._needs, self._attempts, self._patience, seconds, handle, finish).complete(tasks)
+        except ray.exceptions.RayError as error:
+            raise ClusterError(f"the Ray cluster failed: {one_line(error)}.") from error
+        finally:
+            if is_ours:
+                ray.shutdown()
+
+    def _connect(self) -> bool:
+        """Initializes Ray, unless somebody has done so; returns whether it did."""
+        if ray.is_initialized():
+            return False
+        options: dict[str, Any] = {"logging_level": "warning", "log_to_driver": False}
+        if self._address is None:
+            options["include_dashboard"] = False
+        else:
+            _check_reachable(self._address)
+        try:
+            with warnings.catch_warnings():
+                # JAX warns of each new process, lest it go on as a copy of this one; Ray's start other programs.
+                warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+                ray.init(self._address or "local", runtime_env=dict(self._runtime_env or {}), **options)
+        except Exception as error:  # Ray raises its own errors, ValueError, ConnectionError, RuntimeError, ...
+            where = "this machine" if self._address is None else self._address
+            raise ClusterError(f"cannot use Ray at {where}: {one_line(error)}.") from error
+        return True
+
+
+class _Run:
+    """The tasks of one run."""
+
+    def __init__(
+        self,
+        needs: Mapping[str, float],
+        attempts: int,
+        patience: float,
+        seconds: float,
+        handle: Callable[[str, Any, Any], None],
+        finish: Callable[[str], None],
+    ):
+        self._needs, self._attempts, self._patience = needs, attempts, patience
+        self._seconds, self._handle, self._finish = seconds, handle, finish
+        options = {"num_cpus": needs["CPU"], "num_gpus": needs["GPU"], "num_returns": "streaming", "max_retries": 0}
+        self._reports = ray.remote(_reports).options(**options)
+        self._states: dict[str, Any] = {}
+        self._failures: collections.Counter[str] = collections.Counter()
+        self._running: dict[Any, str] = {}
+
+    def complete(self, tasks: Mapping[str, Task]) -> None:
+        reasons: dict[str, str] = {}
+        self._states = {name: task.state for name, task in tasks.items()}
+        try:
+            for name in tasks:
+                self._start(name, tasks)
+            last = time.monotonic()
+            while self._running:
+                ready, _ = ray.wait(list(self._running), timeout=1, fetch_local=False)
+                if ready or self._has_room():
+                    last = time.monotonic()
+                elif time.monotonic() - last > self._patience:
+                    needs = " and ".join(f"{number:g} {name}" for name, number in self._needs.items() if number)
+                    raise ClusterError(f"no node of the Ray cluster has {needs}, which a task needs.")
+                for reports in ready:
+                    name = self._running[reports]
+                    try:
+                        self._receive(name, reports)
+                        continue
+                    except StopIteration:
+                        self._finish(name)
+                    except ray.exceptions.RayError as error:
+                        cause = error.cause if isinstance(error, ray.exceptions.RayTaskError) else error
+                        self._failures[name] += 1
+                        if self._failures[name] < self._attempts:
+                            self._start(name, tasks)
+                        else:
+                            reasons[name] = one_line(cause)
+                    del self._running[reports]
+        finally:
+            for reports in self._running:
+                ray.cancel(reports, force=True)
+        if reasons:
+            raise TasksFailedError(reasons, len(tasks), self._attempts)
+
+    def _start(self, name: str, tasks: Mapping[str, Task]) -> None:
+        self._running[self._reports.remote(tasks[name].play, self._states[name], self._seconds)] = name
+
+    def _receive(self, name: str, reports: Any) -> None:
+        """Handles the next report of a task; raises StopIteration after the last one."""
+        update, state = ray.get(next(reports))
+        self._handle(name, update, state)
+        if state is not None:
+            self._states[name] = state
+            self._failures[name] = 0
+
+    def _has_room(self) -> bool:
+        """Whether there is a node that is large enough for a task, used or not."""
+        return any(
+            node["Alive"] and all(node["Resources"].get(name, 0) >= number for name, number in self._needs.items())
+            for node in ray.nodes()
+        )
+
+
+def _check_reachable(address: str) -> None:
+    """Checks that something listens at HOST:PORT: Ray itself tries for minutes.
+
+    Raises:
+      ClusterError: nothing does.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(f"nothing answers at {address}: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def _reports(play: Play, state: Any, seconds: float) -> Iterator[tuple[Any, Any]]:
+    """Plays on a node; yields what is new, with a state if the last one is old."""
+    saved = time.monotonic()
+    for update, save in play(state):
+        is_due = time.monotonic() - saved >= seconds
+        yield update, save() if is_due else None
+        if is_due:
+            saved = time.monotonic()

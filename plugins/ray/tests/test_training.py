@@ -1,0 +1,164 @@
+"""Sweeps of training: their plans, and what a cluster writes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from envcore.errors import FileError, InvalidArgumentError, UnknownEnvironmentError
+from envcore_baselines.errors import ConfigError
+from envcore_ray.training import plan, train
+from envcore_ray.workers import RayWorkers
+from several_processes import Command, commands
+
+pytestmark = [
+    pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+SETTINGS = {"total_steps": 30_000, "num_envs": 8}
+FILES = ["checkpoint.safetensors", "curve.csv", "curve.png", "run.json"]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def test_a_plan_has_a_run_for_each_combination() -> None:
+    varied = {"learning_rate": [1e-3, 3e-3], "epochs": [1, 2]}
+    runs = plan("ppo", ["CartPole-v1", "bsuite/catch/0"], varied, SETTINGS, seeds=5, seed=10)
+    assert len(runs) == 8
+    run = runs["ppo-bsuite-catch-0-learning_rate=0.003-epochs=1"]
+    assert (run.algorithm, run.env_id, run.seed, run.num_seeds) == ("ppo", "bsuite/catch/0", 10, 5)
+    assert (run.config["learning_rate"], run.config["epochs"], run.config["num_envs"]) == (3e-3, 1, 8)
+    assert run.config["discount"] == 0.99
+
+
+def test_seeds_can_be_runs_of_their_own() -> None:
+    runs = plan("ppo", ["CartPole-v1"], seeds=5, seeds_per_run=2)
+    assert [(name, run.seed, run.num_seeds) for name, run in runs.items()] == [
+        ("ppo-CartPole-v1-seed=0", 0, 2),
+        ("ppo-CartPole-v1-seed=2", 2, 2),
+        ("ppo-CartPole-v1-seed=4", 4, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"algorithm": "a3c"}, ConfigError, "there is no algorithm 'a3c'"),
+        ({"env_ids": ["CartPole-v7"]}, UnknownEnvironmentError, "CartPole-v7"),
+        ({"varied": {"learning_rat": [1]}}, ConfigError, "learning_rat"),
+        ({"settings": {"epochs": 0}}, ConfigError, "epochs"),
+        ({"seeds": 0}, InvalidArgumentError, "seeds must be a positive integer, got 0"),
+        ({"seeds_per_run": -1}, InvalidArgumentError, "seeds_per_run must be a positive integer, got -1"),
+    ],
+)
+def test_invalid_plans(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    given: dict[str, Any] = {"algorithm": "ppo", "env_ids": ["CartPole-v1"], **arguments}
+    with pytest.raises(error, match=message):
+        plan(**given)
+
+
+def test_a_folder_of_another_run_is_refused_before_anything_is_started(tmp_path: Path) -> None:
+    runs = plan("ppo", ["CartPole-v1"], settings=SETTINGS)
+    (tmp_path / "ppo-CartPole-v1").mkdir()
+    (tmp_path / "ppo-CartPole-v1" / "thesis.tex").touch()
+    with pytest.raises(FileError, match="holds other files"):
+        train(runs, tmp_path, RayWorkers(), show_progress=False)
+
+
+def test_what_is_missing_without_the_extra() -> None:
+    code = "import sys; sys.modules['envcore_baselines'] = None; import envcore_ray.training"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    message = "envcore_ray.training needs envcore-baselines: pip install 'envcore-ray[training]'"
+    assert found.stderr.splitlines()[-1] == f"ModuleNotFoundError: {message}"
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of `envcore train` with the settings of the sweeps."""
+    folder = tmp_path_factory.mktemp("train") / "alone"
+    settings = [part for name, value in SETTINGS.items() for part in ("--setting", f"{name}={value}")]
+    with commands(Command("train", "ppo", "CartPole-v1", *settings, "--out", str(folder), num_devices=1)) as (command,):
+        status, _, err = command.end()
+    assert status == 0, err
+    return folder
+
+
+@pytest.mark.slow
+def test_a_sweep_writes_what_envcore_train_writes(cluster: Any, alone: Path, tmp_path: Path) -> None:
+    runs = plan("ppo", ["CartPole-v1", "Catch-bsuite"], {"epochs": [4]}, SETTINGS)
+    returns = train(runs, tmp_path, RayWorkers(cluster.address), show_progress=False)
+    assert files(tmp_path / "ppo-CartPole-v1-epochs=4") == files(alone)
+    assert returns.keys() == runs.keys()
+    assert returns["ppo-CartPole-v1-epochs=4"] > 30
+    before = {name: files(tmp_path / name) for name in runs}
+    assert train(runs, tmp_path, RayWorkers(cluster.address), show_progress=False) == returns
+    assert {name: files(tmp_path / name) for name in runs} == before
+
+
+class LosesNode(RayWorkers):
+    """Workers of a cluster that loses its second node when the task there has saved its state five times."""
+
+    def __init__(self, cluster: Any):
+        super().__init__(cluster.address)
+        self.cluster, self.states, self.parts = cluster, 0, list[float]()
+
+    def run(self, tasks: Any, seconds: float, handle: Any, finish: Any) -> None:
+        def losing(name: str, update: Any, state: Any) -> None:
+            handle(name, update, state)
+            self.states += state is not None
+            self.parts.append(update.part)
+            if self.states == 5:
+                self.cluster.remove_node(next(iter(self.cluster.worker_nodes)), allow_graceful=False)
+
+        super().run(tasks, seconds, losing, finish)
+
+
+@pytest.mark.slow
+def test_a_lost_node_changes_no_file(cluster: Any, alone: Path, tmp_path: Path) -> None:
+    workers = LosesNode(cluster)
+    runs = plan("ppo", ["CartPole-v1"], settings=SETTINGS, seeds=2, seeds_per_run=1)
+    train(runs, tmp_path, workers, checkpoint_seconds=0, show_progress=False)
+    assert not cluster.worker_nodes
+    assert files(tmp_path / "ppo-CartPole-v1-seed=0") == files(alone)
+
+
+@pytest.mark.slow
+def test_the_command(tmp_path: Path) -> None:
+    args = ("sweep", "ppo", "CartPole-v1", "--vary", "epochs=1", "--vary", "epochs=2", "--out", str(tmp_path / "runs"))
+    settings = ("--setting", "total_steps=2048", "--setting", "num_envs=8")
+    with commands(Command(*args, *settings)) as (command,):
+        status, out, err = command.end()
+    assert status == 0, err
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
+        "ppo-CartPole-v1-epochs=1",
+        "ppo-CartPole-v1-epochs=2",
+    ]
+    assert "last return" in out
+    assert out.count("ppo-CartPole-v1-epochs=") == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("a3c", "CartPole-v1"), "there is no algorithm 'a3c'"),
+        (("ppo", "CartPole-v1", "--vary", "epochs"), "--vary must be NAME=VALUE"),
+        (
+            ("ppo", "CartPole-v1", "--vary", "epochs=1", "--setting", "epochs=2"),
+            "--vary and --setting both give 'epochs'",
+        ),
+    ],
+)
+def test_errors_of_the_command_are_one_line(tmp_path: Path, args: tuple[str, ...], message: str) -> None:
+    with commands(Command("sweep", *args, "--out", str(tmp_path / "runs"))) as (command,):
+        status, _, err = command.end()
+    assert status == 1
+    assert err.startswith(f"error: {message}")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
