@@ -106,6 +106,7 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     run = Run(name, choice.title, dict(choice.options), changed, dataclasses.asdict(config), seed, num_seeds)
     sharding = processes.sharding_of_some(num_seeds, devices)
     memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes(sharding))
+    keys = run.keys
     run.claim(out)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     is_shown = Console().is_terminal and processes.is_first()
@@ -115,7 +116,7 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
         memory.explained("--seeds", num_seeds),
     ):
         bar = progress.add_task("compiling", total=None)
-        training = Training(learner, run.keys, out, sharding)
+        training = Training(learner, keys, out, sharding)
         while not training.is_finished:
             training.advance()
             text = f"{training.curve.steps[-1]:,} steps, return {training.curve.last:.4g}"
