@@ -215,3 +215,85 @@ def test_cores_take_turns(workloads: Any) -> None:
     header, _, line = scaling.markdown([row], header=True).splitlines()
     assert header.endswith("| one core | threads | devices | to one core | to threads |")
     assert line.startswith("| CartPole-v1 | 4,096 | float32 | envcore rollout | ")
+
+
+@pytest.fixture
+def gpu(workloads: Any) -> Any:
+    return importlib.import_module("gpu")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"unroll": 4}, {"is_packed": True}, {"boundary": True}, {"boundary": False}, {"unroll": 3, "is_packed": True}],
+)
+@pytest.mark.parametrize("env_id", ["CartPole-v1", pytest.param("Breakout-MinAtar", marks=pytest.mark.slow)])
+def test_cheaper_iterations_do_the_same(gpu: Any, env_id: str, change: dict[str, Any]) -> None:
+    def total(**change: Any) -> float:
+        case = gpu.Case(env_id, NUM_ENVS, "envcore", **change)
+        with gpu._boundary(case.boundary):
+            return float(quick_jit(gpu._program(case, 12))(jax.random.key(1)))
+
+    assert total(**change) == pytest.approx(total(), rel=1e-5)
+
+
+def test_a_row_of_the_table_for_gpus(gpu: Any) -> None:
+    case = gpu.Case("CartPole-v1", 8, "unroll 2", unroll=2)
+    row = gpu.measure(case, 8)
+    assert row["kernels"] > 5
+    header, _, line = gpu.markdown([row], header=True).splitlines()
+    assert header.startswith("| id | environments | program | M steps/s | us / iteration | kernels | ms / 1 M steps |")
+    assert line.startswith("| CartPole-v1 | 8 | unroll 2 | ")
+
+
+def test_every_suite_is_measured_at_every_size(gpu: Any) -> None:
+    found = gpu.cases()
+    for num_envs in gpu.STEPS:
+        ids = {case.env_id for case in found if case.num_envs == num_envs}
+        assert all(ids & set(suite) for suite in importlib.import_module("workloads").SUITES.values())
+    assert len(set(found)) == len(found)
+
+
+def test_without_a_gpu_it_says_so(gpu: Any) -> None:
+    with pytest.raises(SystemExit, match="--gpu needs a GPU; JAX has cpu"):
+        gpu.measure_all(1)
+
+
+@pytest.mark.slow
+def test_what_does_not_fit_into_the_time_is_named(gpu: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    rows, without = gpu.measure_all(0, is_trial=True)
+    assert rows == []
+    assert len(without) == len(gpu.cases((8,)))
+    assert "CartPole-v1, 8, envcore: no time" in capsys.readouterr().out
+
+
+HLO = """HloModule program
+
+%inner (p: f32[2]) -> f32[2] {
+  %p = f32[2]{0} parameter(0)
+  ROOT %fusion.1 = f32[2]{0} fusion(%p), kind=kLoop, calls=%fused
+}
+
+%body (arg: (s32[], f32[2])) -> (s32[], f32[2]) {
+  %arg = (s32[], f32[2]{0}) parameter(0)
+  %x = f32[2]{0} get-tuple-element(%arg), index=1
+  %call = f32[2]{0} call(%x), to_apply=%inner
+  %both = (f32[2]{0}, f32[2]{0}) fusion(%call), kind=kLoop, calls=%fused.2
+  %copy = f32[2]{0} copy(%x)
+  ROOT %tuple = (s32[], f32[2]{0}) tuple(%n, %copy)
+}
+
+%test (arg.2: (s32[], f32[2])) -> pred[] {
+  ROOT %less = pred[] compare(%n, %m), direction=LT
+}
+
+ENTRY %main (start: f32[2]) -> f32[2] {
+  %while.1 = (s32[], f32[2]{0}) while(%t), condition=%test, body=%body, backend_config={"known_trip_count":{"n":"50"}}
+}
+"""
+
+
+def test_kernels_of_an_iteration_are_counted_where_they_start(workloads: Any) -> None:
+    count = importlib.import_module("kernels").kernels_per_iteration
+    assert count(HLO, 50) == 3  # two fusions and a copy
+    assert count(HLO, 100) == 1.5  # XLA has unrolled the loop
+    assert count(HLO, 99) is None

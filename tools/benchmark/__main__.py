@@ -10,6 +10,9 @@ With `--cores N` it compares envcore's rollouts on one core with those on N core
 
 With `--before CHECKOUT` it compares this checkout with another one of envcore instead, in two processes that take
 turns. Both need the same environment: `uv sync --no-default-groups --group peers` in each.
+
+With `--gpu` it writes one table of what bounds a GPU: microseconds and kernels per step of a batch, for every suite at
+three numbers of environments, and with XLA's command buffers, unrolling and other ways to make a step cheaper.
 """
 
 from __future__ import annotations
@@ -17,8 +20,11 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import gpu
 import jax
 import report
 import scaling
@@ -50,7 +56,15 @@ def main() -> None:
     parser.add_argument("--cores", type=int, metavar="N", help="compare one core with this number of cores")
     parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="compare with this checkout of envcore")
     parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for results.json and .md")
+    parser.add_argument("--gpu", action="store_true", help="measure what bounds a GPU, and nothing else")
+    parser.add_argument("--trial", action="store_true", help="with --gpu: only try its programs, on any device")
+    parser.add_argument("--limit", type=float, default=450, help="with --gpu: seconds for all programs")
     args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    if args.gpu:
+        results, _ = gpu.measure_all(args.limit, args.trial)
+        _write(args.out, results, gpu.markdown)
+        return
     if args.before and (args.devices > 1 or not (args.before / ".venv/bin/python").exists()):
         parser.error("--before needs a checkout with a `.venv`, and one device")
     if args.devices > jax.local_device_count():
@@ -72,9 +86,12 @@ def main() -> None:
             found = run(env_id, num_envs, num_steps, present, args.repeats, args.compiles)
             results += found
             print(markdown(found, header=len(results) == len(found)), flush=True)
-    args.out.mkdir(parents=True, exist_ok=True)
-    (args.out / "results.json").write_text(json.dumps(results, indent=1))
-    (args.out / "results.md").write_text(markdown(results, header=True) + "\n")
+    _write(args.out, results, markdown)
+
+
+def _write(folder: Path, results: list[dict[str, Any]], markdown: Callable[..., str]) -> None:
+    (folder / "results.json").write_text(json.dumps(results, indent=1))
+    (folder / "results.md").write_text(markdown(results, header=True) + "\n")
 
 
 if __name__ == "__main__":

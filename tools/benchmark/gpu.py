@@ -1,0 +1,262 @@
+"""Measures what a GPU is bound by: kernels and microseconds per iteration of a scan of steps.
+
+First every environment of `IDS` at each number of environments, beside gymnax where that is installed; then, at the
+smallest number, what could make an iteration cheaper: XLA's command buffers, unrolling, a packed carry, the fusion
+boundary that is there for CPUs, and types of keys. What does not fit into the time is left out and named.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import envcore
+import jax
+import jax.numpy as jnp
+from envcore.rollout import random_policy, run_rollout, start_rollout
+from envcore.wrappers import Batched
+from jax import lax
+from kernels import kernels_per_iteration
+from report import table
+from workloads import FLOAT32, VARIANTS, carried, seen
+
+IDS = (
+    "CartPole-v1",
+    "Pendulum-v1",
+    "Acrobot-v1",
+    "Catch-bsuite",
+    "DeepSea-bsuite",
+    "UmbrellaChain-bsuite",
+    "FourRooms-misc",
+    "PointRobot-misc",
+    "Reacher-misc",
+    "Breakout-MinAtar",
+    "Freeway-MinAtar",
+    "SpaceInvaders-MinAtar",
+    "Asterix-MinAtar",
+    "Seaquest-MinAtar",
+)
+"""Of every suite a few, from light to heavy."""
+
+STEPS = {2_048: 2_000, 65_536: 500, 1_048_576: 100}
+"""Iterations of the scan by number of environments."""
+
+CLOSER = ("CartPole-v1", "Breakout-MinAtar")
+"""Environments whose iterations are looked at more closely."""
+
+_REPEATS = 5
+_ENOUGH = 2.0  # seconds of runs of one program
+_COLUMNS = ("id", "environments", "program", "M steps/s", "us / iteration", "kernels", "ms / 1 M steps", "compile s")
+_COMMANDS = "FUSION,CUBLAS,CUDNN,CUSTOM_CALL,DYNAMIC_SLICE_FUSION,CONDITIONAL"
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One program.
+
+    Attributes:
+      env_id: what `make` takes.
+      num_envs: number of environments.
+      label: for the table; "gymnax" is gymnax's loop, everything else envcore's rollout.
+      unroll: steps in one iteration of the compiled loop.
+      is_packed: whether the loop carries all 32-bit arrays of the state in one.
+      boundary: whether `compute_once` is a boundary on this platform too; None for what the library does.
+      key_type: of the random keys.
+      flags: of XLA; such a program runs in a process of its own.
+    """
+
+    env_id: str
+    num_envs: int
+    label: str
+    unroll: int = 1
+    is_packed: bool = False
+    boundary: bool | None = None
+    key_type: str = "threefry2x32"
+    flags: str = ""
+
+
+def cases(steps: Iterable[int] = STEPS) -> list[Case]:
+    """All programs; the most important ones first."""
+    smallest, *others = steps
+    both = ("gymnax", "envcore") if importlib.util.find_spec("gymnax") else ("envcore",)
+    found = [Case(env_id, smallest, label) for env_id in IDS for label in both]
+    for env_id in CLOSER:
+        case = Case(env_id, smallest, "")
+        changes: list[tuple[str, dict[str, Any]]] = [
+            ("no command buffers", {"flags": "--xla_gpu_enable_command_buffer="}),
+            ("command buffers", {"flags": f"--xla_gpu_enable_command_buffer={_COMMANDS}"}),
+            ("command buffers with WHILE", {"flags": f"--xla_gpu_enable_command_buffer={_COMMANDS},WHILE"}),
+            *((f"unroll {number}", {"unroll": number}) for number in (2, 4, 8)),
+            ("packed carry", {"is_packed": True}),
+            ("fusion boundaries", {"boundary": True}),
+            ("no fusion boundaries", {"boundary": False}),
+            ("rbg keys", {"key_type": "rbg"}),
+        ]
+        found += [dataclasses.replace(case, label=label, **change) for label, change in changes]
+    return found + [Case(env_id, num_envs, label) for num_envs in others for env_id in IDS for label in both]
+
+
+def measure_all(limit: float, is_trial: bool = False) -> tuple[list[dict[str, Any]], list[str]]:
+    """Measures as many programs as fit into the time, and prints their rows.
+
+    Args:
+      limit: seconds.
+      is_trial: measures every kind of program for a few steps of a few environments, on any device.
+
+    Returns:
+      The rows, and what was left out or has failed.
+
+    Raises:
+      SystemExit: there is no GPU.
+    """
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the programs with flags have their own process
+    if not is_trial and jax.default_backend() != "gpu":
+        sys.exit(f"--gpu needs a GPU; JAX has {jax.devices()[0].device_kind}. --trial only tries the programs.")
+    started, rows, without = time.monotonic(), list[dict[str, Any]](), list[str]()
+    for case in cases((8,) if is_trial else STEPS):
+        name = f"{case.env_id}, {case.num_envs:,}, {case.label}"
+        if time.monotonic() - started > limit:
+            without.append(f"{name}: no time")
+            continue
+        steps = 16 if is_trial else STEPS[case.num_envs]
+        try:
+            rows.append(_in_process(case, steps) if case.flags else measure(case, steps))
+        except Exception as error:  # out of memory, an unknown flag
+            without.append(f"{name}: {type(error).__name__}: {str(error).strip().splitlines()[-1:]}")
+            continue
+        print(markdown(rows[-1:], header=len(rows) == 1), flush=True)
+    print(f"{time.monotonic() - started:.0f} s; left out: {len(without)}", *without, sep="\n", flush=True)
+    return rows, without
+
+
+def measure(case: Case, steps: int) -> dict[str, Any]:
+    """Compiles and runs a program: its medians, and the kernels of its loop."""
+    jax.clear_caches()
+    started = time.perf_counter()
+    with _boundary(case.boundary):
+        key = jax.random.key(0, impl=case.key_type)
+        program = jax.jit(_program(case, steps)).lower(key).compile()
+    compile_seconds = time.perf_counter() - started
+    jax.block_until_ready(program(key))
+    seconds: list[float] = []
+    while len(seconds) < _REPEATS and sum(seconds) < _ENOUGH:
+        started = time.perf_counter()
+        jax.block_until_ready(program(key))
+        seconds.append(time.perf_counter() - started)
+    median = statistics.median(seconds)
+    return {
+        **dataclasses.asdict(case),
+        "device": jax.devices()[0].device_kind,
+        "jax": jax.__version__,
+        "steps": steps,
+        "steps_per_second": case.num_envs * steps / median,
+        "us_per_iteration": median / steps * 1e6,
+        "kernels": kernels_per_iteration(str(program.as_text()), steps),
+        "compile_seconds": compile_seconds,
+        "seconds": seconds,
+    }
+
+
+def markdown(rows: list[dict[str, Any]], header: bool) -> str:
+    """Formats one line per row, with an optional header."""
+    cells = [
+        (
+            row["env_id"],
+            f"{row['num_envs']:,}",
+            row["label"],
+            f"{row['steps_per_second'] / 1e6:.4g}",
+            f"{row['us_per_iteration']:.3g}",
+            "" if row["kernels"] is None else f"{row['kernels']:g}",
+            f"{1e9 / row['steps_per_second']:.3g}",
+            f"{row['compile_seconds']:.1f}",
+        )
+        for row in rows
+    ]
+    return table(_COLUMNS, cells, header)
+
+
+def _program(case: Case, steps: int) -> Callable[[jax.Array], jax.Array]:
+    if case.label == "gymnax":
+        return VARIANTS["gymnax"](case.env_id, case.num_envs, steps, FLOAT32)
+    if case.unroll == 1 and not case.is_packed:
+        return VARIANTS["envcore rollout"](case.env_id, case.num_envs, steps, FLOAT32)
+    env, params = envcore.make(case.env_id)
+    batch = Batched(env, case.num_envs)
+    policy = random_policy(batch, params)
+
+    def collect(step: Any) -> jax.Array:
+        return seen(carried(step.obs, FLOAT32), step.state.time[0], FLOAT32) + step.reward.sum()
+
+    def run(key: jax.Array) -> jax.Array:
+        start = start_rollout(batch, key, params)
+        pack, unpack = _packing(start) if case.is_packed else (lambda x: x, lambda x: x)
+
+        def body(carry: Any, _: None) -> tuple[Any, jax.Array]:
+            state, total = run_rollout(batch, policy, unpack(carry), 1, params, collect=collect)
+            return pack(state), total.sum()
+
+        return lax.scan(body, pack(start), None, steps, unroll=case.unroll)[1].sum()
+
+    return run
+
+
+def _packing(like: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Functions that put all vectors of 32-bit numbers of a pytree into one matrix, and take them out again."""
+    leaves, structure = jax.tree.flatten(like)
+    is_vector = [
+        not jnp.issubdtype(x.dtype, jax.dtypes.prng_key) and x.ndim == 1 and x.dtype.itemsize == 4 for x in leaves
+    ]
+
+    def pack(tree: Any) -> tuple[jax.Array, list[Any]]:
+        found = jax.tree.leaves(tree)
+        vectors = [lax.bitcast_convert_type(x, jnp.uint32) for x, i in zip(found, is_vector, strict=True) if i]
+        return jnp.stack(vectors), [x for x, i in zip(found, is_vector, strict=True) if not i]
+
+    def unpack(packed: tuple[jax.Array, list[Any]]) -> Any:
+        rows, others = iter(packed[0]), iter(packed[1])
+        found = [
+            lax.bitcast_convert_type(next(rows), x.dtype) if i else next(others)
+            for x, i in zip(leaves, is_vector, strict=True)
+        ]
+        return jax.tree.unflatten(structure, found)
+
+    return pack, unpack
+
+
+def _boundary(is_on: bool | None) -> contextlib.AbstractContextManager[Any]:
+    """Makes `compute_once` a fusion boundary on every platform, or on none."""
+
+    def choose(*args: Any, cpu: Callable[..., Any], default: Callable[..., Any]) -> Any:
+        return (cpu if is_on else default)(*args)
+
+    if is_on is None:
+        return contextlib.nullcontext()
+    return mock.patch("envcore.fusion.lax", SimpleNamespace(platform_dependent=choose))
+
+
+def _in_process(case: Case, steps: int) -> dict[str, Any]:
+    """Measures a program in a process with its flags of XLA."""
+    flags = f"{os.environ.get('XLA_FLAGS', '')} {case.flags}".strip()
+    command = [sys.executable, str(Path(__file__)), json.dumps(dataclasses.asdict(case)), str(steps)]
+    found = subprocess.run(
+        command, env={**os.environ, "XLA_FLAGS": flags}, capture_output=True, text=True, timeout=120, check=False
+    )
+    if found.returncode:
+        raise RuntimeError(found.stderr or f"ended with status {found.returncode}")
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(Case(**json.loads(sys.argv[1])), int(sys.argv[2]))))
