@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,7 +21,7 @@ from envcore.plugins import one_line
 
 if TYPE_CHECKING:
     import numpy as np
-    from jax.sharding import NamedSharding
+    from jax.sharding import Mesh, NamedSharding
 
 AXIS = "envs"
 """The name of the mesh's axis over which a batch is split."""
@@ -153,16 +154,11 @@ def whole(tree: Any) -> Any:
     import jax.numpy as jnp
     import numpy as np
     from envcore import trees
-    from jax.sharding import NamedSharding, PartitionSpec
-
-    def everywhere(x: Any) -> NamedSharding:
-        return NamedSharding(x.sharding.mesh, PartitionSpec())
 
     words = jax.tree.map(lambda x: jax.random.key_data(x) if trees.is_key(x) else x, tree)
     if jax.process_count() > 1:
         with _together():
-            found = jax.jit(lambda tree: tree, out_shardings=jax.tree.map(everywhere, words))(words)
-            words = jax.block_until_ready(found)
+            words = jax.block_until_ready(_everywhere(jax.tree.leaves(words)[0].sharding.mesh)(words))
 
     def leaf(x: Any, found: Any) -> jax.Array:
         values = jnp.asarray(np.asarray(found))
@@ -187,8 +183,7 @@ def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     mesh = Mesh(np.array([found[0] for found in _devices_of_processes()]), ("processes",))
     with _together():
         split = jax.make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec("processes")), words)
-        everywhere = NamedSharding(mesh, PartitionSpec())
-        found = np.asarray(jax.jit(lambda x: x, out_shardings=everywhere)(split))
+        found = np.asarray(_everywhere(mesh)(split))
     return found.view(np.float64)
 
 
@@ -201,6 +196,15 @@ def any_says(flag: bool) -> bool:
     import numpy as np
 
     return bool(gathered(np.array([flag], np.float64)).any())
+
+
+@functools.cache  # and so the program: it is compiled once, and called for every chunk of a rollout
+def _everywhere(mesh: Mesh) -> Callable[[Any], Any]:
+    """A program that copies split arrays to all devices of a mesh."""
+    import jax
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    return jax.jit(lambda tree: tree, out_shardings=NamedSharding(mesh, PartitionSpec()))
 
 
 def _devices_of_processes() -> list[list[Any]]:
@@ -305,7 +309,7 @@ def _together() -> Generator[None]:
     os.dup2(nowhere, 1)
     try:
         yield
-    except jax.errors.JaxRuntimeError as error:
+    except (jax.errors.JaxRuntimeError, ValueError) as error:  # the latter from a program that was called before
         raise ProcessError(f"another process of this command has ended: {one_line(error)}") from error
     finally:
         ctypes.CDLL(None).fflush(None)
