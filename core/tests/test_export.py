@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,21 @@ print(json.dumps(found))
 
 @pytest.mark.parametrize("env", [Spring(), Deck(), LogWrapper(Counter())], ids=repr)
 def test_exported_programs_do_the_same_without_envcore(env: Environment[Any, Any], tmp_path: Path) -> None:
+    check_exported(env, tmp_path, sys.executable)
+
+
+@pytest.mark.slow
+def test_exported_programs_run_where_only_jax_is_installed(tmp_path: Path) -> None:
+    python = tmp_path / "venv/bin/python"
+    versions = [f"{name}=={metadata.version(name)}" for name in ("jax", "jaxlib", "numpy")]
+    subprocess.run(["uv", "venv", "--quiet", "--python", sys.executable, str(tmp_path / "venv")], check=True)
+    install = ["uv", "pip", "install", "--quiet", "--python", str(python), *versions, "flatbuffers"]
+    subprocess.run(install, check=True)
+    check_exported(Spring(), tmp_path, str(python))
+
+
+def check_exported(env: Environment[Any, Any], tmp_path: Path, python: str) -> None:
+    """Compares programs that are exported here with what they do in a process of some Python."""
     policy = random_policy(env)
     programs = {
         "reset": export_reset(env),
@@ -60,7 +76,7 @@ def test_exported_programs_do_the_same_without_envcore(env: Environment[Any, Any
     for name, exported in programs.items():
         assert exported.platforms == ("cpu", "cuda", "tpu")
         (tmp_path / name).write_bytes(exported.serialize())
-    command = [sys.executable, "-c", ONLY_JAX, str(tmp_path)]
+    command = [python, "-c", ONLY_JAX, str(tmp_path)]
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     for num_envs in (1, 3):
         keys = jax.random.split(jax.random.PRNGKey(num_envs), num_envs)

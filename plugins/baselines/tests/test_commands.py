@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from envcore_baselines import algorithms
-from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG
+from envcore_baselines import algorithms, commands
+from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Training
 from envcore_baselines.training import Run as PlannedRun
+from envcore_cli import checkpoint
 from PIL import Image
 
 if TYPE_CHECKING:
@@ -45,6 +41,27 @@ def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
     rows = [line.split() for line in text.splitlines()]
     assert [row[0] for row in rows] == ["seed", "3", "4", "all"]
     assert all(0.3 < float(row[1]) <= 0.5 for row in rows[1:])  # counting to 2 earns 0.25 twice
+
+
+def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "whole"))[0] == 0
+    out, advance, left = tmp_path / "parts", Training.advance, [1]
+
+    def interrupted(self: Training) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        advance(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Training, "advance", interrupted)
+        options: dict[str, Any] = {"option": ["goal=2"], "set_": ["bonus=0.25"], "setting": SETTINGS[1::2]}
+        with pytest.raises(KeyboardInterrupt):
+            commands.train("ppo", "Counter-v0", out, seeds=2, seed=3, **options)
+    assert len(checkpoint.load(out / CHECKPOINT)[1]["curve"]["steps"]) == 1
+    assert run(*TRAIN, *SETTINGS, "--out", str(out))[0] == 0
+    for name in (CHECKPOINT, CURVE_CSV):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_agents_that_do_not_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,33 +123,3 @@ def test_a_folder_that_cannot_be_used(run: Run, tmp_path: Path) -> None:
         assert f"{out / CHECKPOINT} is damaged" in err
         assert len(err.splitlines()) == 1
     assert (out / CHECKPOINT).read_bytes() == b"no tensors"
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_again_and_again_ends_like_a_whole_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By SIGKILL: as soon as there is a folder, and then at random moments, some of which may be after the end."""
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "programs"))  # the first run compiles for all
-    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-    program = Path(sys.executable).with_name("envcore")
-    settings = ["--setting", "total_steps=50000", "--setting", "hidden=[16]", "--setting", "epochs=1"]
-    train = [program, "train", "ppo", "CartPole-v1", "--seeds", "2", *settings, "--out"]
-    started = time.monotonic()
-    subprocess.run([*train, tmp_path / "whole"], check=True, capture_output=True)
-    seconds = time.monotonic() - started
-
-    out, rng = tmp_path / "killed", random.Random(0)
-    for attempt in range(2):
-        process = subprocess.Popen([*train, out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if attempt == 0:
-            while not (out / "run.json").exists():
-                time.sleep(0.01)
-        else:
-            time.sleep((0.2 + 0.8 * rng.random()) * seconds)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    done = subprocess.run([*train, out], check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    for name in (CHECKPOINT, CURVE_CSV):
-        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -20,11 +20,10 @@ def totals(returns: list[float], episodes: list[int]) -> EpisodeTotals:
 @pytest.fixture
 def curve() -> Curve:
     found = Curve(2)
-    found.add(100, totals([0, 0], [0, 0]))
-    found.add(200, totals([3, 0], [2, 0]))
-    found.add(300, totals([10, 30], [5, 10]))
-    found.add(400, totals([0, 0], [0, 0]))
-    return found
+    found = found.with_point(100, totals([0, 0], [0, 0]))
+    found = found.with_point(200, totals([3, 0], [2, 0]))
+    found = found.with_point(300, totals([10, 30], [5, 10]))
+    return found.with_point(400, totals([0, 0], [0, 0]))
 
 
 def test_points_are_means_over_episodes(curve: Curve) -> None:
@@ -33,6 +32,12 @@ def test_points_are_means_over_episodes(curve: Curve) -> None:
     np.testing.assert_array_equal(curve.returns, [[np.nan] * 2, [1.5, np.nan], [2, 3], [np.nan] * 2])
     assert curve.last == 2.5
     assert math.isnan(Curve(1).last)
+
+
+def test_a_longer_curve_leaves_the_shorter_one(curve: Curve) -> None:
+    before = curve.to_json()
+    longer = curve.with_point(500, totals([1, 1], [1, 1]))
+    assert (len(longer), curve.to_json()) == (5, before)
 
 
 def test_csv(curve: Curve) -> None:
@@ -46,7 +51,7 @@ def test_csv(curve: Curve) -> None:
 
 
 def test_json_keeps_every_bit(curve: Curve) -> None:
-    curve.add(500, totals([0.1, 1e-30], [3, 7]))
+    curve = curve.with_point(500, totals([0.1, 1e-30], [3, 7]))
     found = Curve.from_json(json.loads(json.dumps(curve.to_json())))
     assert found.to_csv() == curve.to_csv()
     assert found.to_json() == curve.to_json()
@@ -54,7 +59,7 @@ def test_json_keeps_every_bit(curve: Curve) -> None:
 
 @pytest.mark.parametrize("is_empty", [False, True])
 def test_the_picture_shows_the_curve(curve: Curve, is_empty: bool) -> None:
-    curve.add(500, totals([4, 2], [1, 1]))
+    curve = curve.with_point(500, totals([4, 2], [1, 1]))
     with Image.open(io.BytesIO((Curve(2) if is_empty else curve).to_png("ppo in Toy"))) as image:
         assert image.size == (900, 600)
         blue = np.asarray(image.convert("RGB")).astype(int)

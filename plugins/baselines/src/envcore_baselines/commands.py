@@ -117,10 +117,15 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     ):
         bar = progress.add_task("compiling", total=None)
         training = Training(learner, keys, out, sharding)
-        while not training.is_finished:
-            training.advance()
-            text = f"{training.curve.steps[-1]:,} steps, return {training.curve.last:.4g}"
-            progress.update(bar, description=text, total=training.num_points, completed=len(training.curve))
+        try:
+            while not training.is_finished:
+                training.advance()
+                text = f"{training.curve.steps[-1]:,} steps, return {training.curve.last:.4g}"
+                progress.update(bar, description=text, total=training.num_points, completed=len(training.curve))
+        except KeyboardInterrupt:
+            if processes.is_alone():  # several may have come to different points
+                training.save()
+            raise
     if not processes.is_first():
         return
     replace(out / CURVE_PNG, training.curve.to_png(f"{name} in {choice.title}"))

@@ -28,13 +28,15 @@ class Curve:
     def __len__(self) -> int:
         return len(self.steps)
 
-    def add(self, steps: int, totals: EpisodeTotals) -> None:
-        """Adds a point; the totals have shape (num_seeds,)."""
+    def with_point(self, steps: int, totals: EpisodeTotals) -> Self:
+        """The curve with one more point; the totals have shape (num_seeds,)."""
         episodes = np.asarray(totals.episodes)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = np.asarray(totals.returns, np.float64) / episodes
-        self.steps.append(steps)
-        self.returns.append([float(mean) for mean in np.where(episodes > 0, means, np.nan)])
+        longer = type(self)(self.num_seeds)
+        longer.steps = [*self.steps, steps]
+        longer.returns = [*self.returns, [float(mean) for mean in np.where(episodes > 0, means, np.nan)]]
+        return longer
 
     @property
     def last(self) -> float:

@@ -158,9 +158,10 @@ class Training:
           FileError: as for `save`.
           ProcessError: another process has ended.
         """
-        self._state, totals = _point(self._learner, self._updates, self._sharding, self._state)
+        state, totals = _point(self._learner, self._updates, self._sharding, self._state)
         steps = (len(self.curve) + 1) * self._updates * self._learner.steps_per_update
-        self.curve.add(steps, self._whole(totals))
+        curve = self.curve.with_point(steps, self._whole(totals))
+        self._state, self.curve = state, curve  # in one statement: they fit together whenever Ctrl-C comes
         if self.is_finished or processes.any_says(time.monotonic() - self._saved > _SECONDS):
             self.save()
 

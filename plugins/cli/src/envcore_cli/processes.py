@@ -87,6 +87,13 @@ def is_first() -> bool:
     return jax.process_index() == 0
 
 
+def is_alone() -> bool:
+    """Whether this is the only process of its command."""
+    import jax
+
+    return jax.process_count() == 1
+
+
 def sharding(option: str, count: int, devices: int | None = None) -> NamedSharding:
     """How `count` things are split over the devices of all processes: evenly, over as many devices as possible.
 

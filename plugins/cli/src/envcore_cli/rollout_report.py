@@ -91,7 +91,7 @@ def report_rollout(
         except KeyboardInterrupt:
             if measured.progress.steps and processes.is_first():
                 _print_table(choice.title, num_envs, measured, "interrupted: these are the results up to then")
-            if saved is not None and jax.process_count() == 1:  # several may have come to different steps
+            if saved is not None and processes.is_alone():  # several may have come to different steps
                 saved.save()
             raise
         if processes.is_first():

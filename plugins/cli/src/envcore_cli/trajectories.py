@@ -18,7 +18,7 @@ import numpy as np
 from envcore import trees
 from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
-from envcore.files import replace
+from envcore.files import remove_unfinished, replace
 from envcore.rollout import Transition, run_rollout, start_rollout
 from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import save
@@ -50,6 +50,7 @@ class Trajectories:
 
         Raises:
           FileError: the manifest is missing or damaged, or the folder cannot be written.
+          ProcessError: another process has ended.
         """
         path = self._folder / MANIFEST
         if num_steps:
@@ -61,12 +62,13 @@ class Trajectories:
                 raise FileError(f"{path} cannot be read: {error}") from error
         try:
             self._folder.mkdir(exist_ok=True)
-            listed = {each["file"] for each in self._shards}
-            for each in self._folder.glob("*.safetensors*") if processes.is_first() else ():
-                if each.name not in listed:
+            if processes.is_first():
+                remove_unfinished(self._folder)
+                for each in {*self._folder.glob("*.safetensors")} - {self._folder / x["file"] for x in self._shards}:
                     each.unlink()
         except OSError as error:
             raise FileError(f"cannot write to {self._folder}: {error.strerror or error}.") from error
+        processes.any_says(False)  # no process writes before this is done
 
     def chosen(self, step: Transition) -> dict[str, jax.Array]:
         """The arrays that are recorded of a step."""
