@@ -3,10 +3,10 @@
     uv run python tools/check_wheels                      # all, into dist/
     uv run python tools/check_wheels --out-dir elsewhere
 
-Each wheel is installed into a separate environment, together with envcore's wheel and the third-party versions of
-uv.lock. There every announced environment is listed, made, reset and stepped. Then envcore-cli is added: `envcore list`
-must show the environments, and each announced command must print its help. Prints one line per distribution; the exit
-status is 1 if any of them fails.
+Each wheel is installed into a separate environment, together with envcore's wheel, those of ours that it depends on and
+the third-party versions of uv.lock. There every announced environment is listed, made, reset and stepped. Then
+envcore-cli is added: `envcore list` must show the environments, and each announced command must print its help. Prints
+one line per distribution; the exit status is 1 if any of them fails.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def check_distribution(distribution: Distribution, dist: Path, constraints: Path
     python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
     def install(*wheels: Path) -> None:
-        run("uv", "pip", "install", "--quiet", "--python", python, "--constraints", constraints, *wheels, cwd=dist)
+        options = ("--python", python, "--constraints", constraints, "--find-links", dist)
+        run("uv", "pip", "install", "--quiet", *options, *wheels, cwd=dist)
 
     def smoke(*options: str) -> str:
         done = subprocess.run(

@@ -195,9 +195,11 @@ run(random_agent, {str(tmp_path / "parts")!r}, ["memory_len/22"], checkpoint_sec
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
+    (tmp_path / "parts" / ".log.csv.1.unfinished").touch()
     run(random_agent, tmp_path / "parts", ["memory_len/22"], show_progress=False)
     run(random_agent, tmp_path / "whole", ["memory_len/22"], show_progress=False)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
+    assert not list((tmp_path / "parts").glob(".*"))
 
 
 def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ import jax
 import numpy as np
 import pytest
 from command_line import Run
-from envcore.errors import EnvcoreError
 from envcore.program_cache import SOUND_SINCE
 from envcore_cli import processes
 from several_processes import Command, commands, free_port, pair
@@ -123,16 +122,6 @@ def test_a_process_that_dies_ends_the_others(killed: int) -> None:
 def test_errors_are_one_line(run: Run, args: tuple[str, ...], message: str) -> None:
     status, _, err = run("rollout", "Counter-v0", *args)
     assert (status, err) == (1, f"error: {message}.\n")
-
-
-def test_things_are_split_over_as_many_devices_as_possible(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [processes.sharding("--num-envs", count).mesh.size for count in (1, 2, 3, 4)] == [1, 2, 1, 2]
-    assert processes.sharding("--num-envs", 4, devices=1).mesh.size == 1
-    monkeypatch.setattr("envcore.devices.IS_SUPPORTED", False)
-    assert processes.sharding("--num-envs", 4).mesh.size == 1
-    monkeypatch.setattr(jax, "process_count", lambda: 3)
-    with pytest.raises(EnvcoreError, match="--num-envs must be a multiple of the number of processes, 3, got 4"):
-        processes.sharding("--num-envs", 4)
 
 
 def test_one_process_gathers_its_own_numbers() -> None:

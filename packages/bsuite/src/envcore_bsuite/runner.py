@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from envcore.files import replace
+from envcore.files import remove_unfinished, replace
 from envcore.options import positive_integer
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
@@ -104,8 +104,9 @@ class _Written:
         play: Callable[[tuple[Lane, ...], Path], Play],
     ) -> dict[str, Task]:
         """What is left to do, by name; the interrupted tasks come first."""
-        for each in self._log_folders:
+        for each in {self._folder, *self._log_folders}:
             each.mkdir(exist_ok=True)
+            remove_unfinished(each)
         found: dict[str, Task] = {}
 
         def add(members: tuple[Lane, ...], path: Path, state: bytes | None) -> None:

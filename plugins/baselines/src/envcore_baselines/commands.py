@@ -94,7 +94,7 @@ def evaluate(
 
 def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int, devices: int | None) -> None:
     from envcore.files import replace
-    from envcore_cli import memory, processes
+    from envcore_cli import memory, placement, processes
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -104,7 +104,7 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     learner = algorithms.learner(name, env, params, config)
     changed = {key: _as_json(value) for key, value in choice.params.items()}
     run = Run(name, choice.title, dict(choice.options), changed, dataclasses.asdict(config), seed, num_seeds)
-    sharding = processes.sharding_of_some(num_seeds, devices)
+    sharding = placement.sharding_of_some(num_seeds, devices)
     memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes(sharding))
     keys = run.keys
     run.claim(out)

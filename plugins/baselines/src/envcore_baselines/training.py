@@ -21,7 +21,7 @@ from envcore.engine.arguments import checked_params
 from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
-from envcore_cli import checkpoint, processes, run_folder
+from envcore_cli import checkpoint, placement, processes, run_folder
 from envcore_cli.run_folder import RUN
 from envcore_cli.seeds import key_of
 from jax.sharding import NamedSharding
@@ -183,7 +183,7 @@ class Training:
             return tree
         num_devices = self._sharding.mesh.size
         rows = np.minimum(np.arange(-(-self._num_seeds // num_devices) * num_devices), self._num_seeds - 1)
-        return processes.placed(jax.tree.map(lambda x: x[rows], tree), self._sharding)
+        return placement.placed(jax.tree.map(lambda x: x[rows], tree), self._sharding)
 
     def _whole(self, tree: Any) -> Any:
         """Values of all agents, in every process: the inverse of `_placed`."""

@@ -17,7 +17,7 @@ from envcore.rollout import RolloutState, Transition, run_rollout, start_rollout
 from envcore.wrappers import Batched
 from jax.sharding import NamedSharding, PartitionSpec
 
-from envcore_cli import memory, processes
+from envcore_cli import memory, placement, processes
 from envcore_cli.episode_statistics import (
     EpisodeStatistics,
     Running,
@@ -82,7 +82,7 @@ class MeasuredRollout:
       policy: as for `find_player`.
       env_id: the environment's id.
       key: a random key.
-      sharding: the devices, as `processes.sharding` chooses them.
+      sharding: the devices, as `placement.sharding` chooses them.
       chunk: steps of a chunk; by default as many as take about a tenth of a second.
       trajectories: what writes parts of each step to disk; needs `chunk`.
 
@@ -112,7 +112,7 @@ class MeasuredRollout:
         self._chunk, self._trajectories = chunk, trajectories
         self.num_devices = sharding.mesh.size
         self._sharding = sharding if self.num_devices > 1 else None
-        axis_name = processes.AXIS if self.num_devices > 1 else None
+        axis_name = placement.AXIS if self.num_devices > 1 else None
         self._batch = Batched(env, num_envs // self.num_devices, axis_name)
         self._policy = batch_policy(policy, env_id, self._batch, params)
         started = time.perf_counter()
@@ -178,8 +178,8 @@ class MeasuredRollout:
             self._carry = carry
             return
         key, rollout = carry.rollout.key, carry.rollout.replace(key=())
-        split = processes.placed(dataclasses.replace(carry, rollout=rollout), self._sharding)
-        key = processes.placed(key, NamedSharding(self._sharding.mesh, PartitionSpec()))
+        split = placement.placed(dataclasses.replace(carry, rollout=rollout), self._sharding)
+        key = placement.placed(key, NamedSharding(self._sharding.mesh, PartitionSpec()))
         self._carry = dataclasses.replace(split, rollout=split.rollout.replace(key=key))
 
     def first_states(self, num_steps: int) -> Any:

@@ -21,10 +21,7 @@ from envcore.plugins import one_line
 
 if TYPE_CHECKING:
     import numpy as np
-    from jax.sharding import Mesh, NamedSharding
-
-AXIS = "envs"
-"""The name of the mesh's axis over which a batch is split."""
+    from jax.sharding import Mesh
 
 _COUNTS = ("SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
 """Environment variables with the number of processes that SLURM or Open MPI has started."""
@@ -94,65 +91,8 @@ def is_alone() -> bool:
     return jax.process_count() == 1
 
 
-def sharding(option: str, count: int, devices: int | None = None) -> NamedSharding:
-    """How `count` things are split over the devices of all processes: evenly, over as many devices as possible.
-
-    Args:
-      option: the option with which the user chose the count, such as "--num-envs".
-      count: number of things.
-      devices: the most devices to use in each process; None for all.
-
-    Raises:
-      InvalidArgumentError: there are fewer devices, or the processes cannot have the same number of things.
-    """
-    import jax
-    import numpy as np
-    from envcore.devices import IS_SUPPORTED
-    from jax.sharding import Mesh, NamedSharding, PartitionSpec
-
-    here = jax.local_device_count()
-    if devices is not None and devices > here:
-        raise InvalidArgumentError(f"--devices {devices:,}, but JAX has {here:,} in this process.")
-    if count % jax.process_count():
-        raise InvalidArgumentError(
-            f"{option} must be a multiple of the number of processes, {jax.process_count()}, got {count:,}."
-        )
-    each = count // jax.process_count()
-    num = max(num for num in range(1, (devices or here) + 1) if each % num == 0) if IS_SUPPORTED else 1
-    chosen = [device for found in _devices_of_processes() for device in found[:num]]
-    return NamedSharding(Mesh(np.array(chosen), (AXIS,)), PartitionSpec(AXIS))
-
-
-def sharding_of_some(count: int, devices: int | None = None) -> NamedSharding:
-    """How `count` things are split over the devices of all processes, each of which gets one or several.
-
-    Their number need not be a multiple of that of the devices: the caller fills up.
-
-    Raises:
-      InvalidArgumentError: there are fewer devices.
-    """
-    import jax
-
-    here = min(devices or jax.local_device_count(), -(-count // jax.process_count()))
-    return sharding("--devices", here * jax.process_count(), here if devices is None else devices)
-
-
-def placed(tree: Any, sharding: NamedSharding) -> Any:
-    """Arrays that every process has, split over the devices along their first axis."""
-    import jax
-    import numpy as np
-    from envcore import trees
-
-    def leaf(x: Any) -> jax.Array:
-        words = np.asarray(jax.random.key_data(x) if trees.is_key(x) else x)
-        split = jax.make_array_from_callback(words.shape, sharding, lambda index: words[index])
-        return jax.random.wrap_key_data(split, impl=jax.random.key_impl(x)) if trees.is_key(x) else split
-
-    return jax.tree.map(leaf, tree)
-
-
 def whole(tree: Any) -> Any:
-    """Arrays that are split over devices, as this process's own: the inverse of `placed`.
+    """Arrays that are split over devices, as this process's own: the inverse of `placement.placed`.
 
     Raises:
       ProcessError: a process has ended.
@@ -187,7 +127,7 @@ def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if jax.process_count() == 1:
         return numbers
     words = np.ascontiguousarray(numbers).view(np.uint32)  # JAX would make them float32
-    mesh = Mesh(np.array([found[0] for found in _devices_of_processes()]), ("processes",))
+    mesh = Mesh(np.array([found[0] for found in devices_of_processes()]), ("processes",))
     with _together():
         split = jax.make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec("processes")), words)
         found = np.asarray(_everywhere(mesh)(split))
@@ -214,7 +154,7 @@ def _everywhere(mesh: Mesh) -> Callable[[Any], Any]:
     return jax.jit(lambda tree: tree, out_shardings=NamedSharding(mesh, PartitionSpec()))
 
 
-def _devices_of_processes() -> list[list[Any]]:
+def devices_of_processes() -> list[list[Any]]:
     """The devices of each process, in a fixed order."""
     import jax
 

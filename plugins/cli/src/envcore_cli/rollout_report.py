@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from envcore_cli import memory, picture, processes, run_folder, saved_rollout, trajectories
+from envcore_cli import memory, picture, placement, processes, run_folder, saved_rollout, trajectories
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
 from envcore_cli.measured_rollout import MeasuredRollout, check_memory
@@ -69,7 +69,7 @@ def report_rollout(
     env, params = choice.make()
     if gif is not None:
         picture_struct(env, state_struct(env), params, _HEIGHT)  # fails early if the environment has no picture
-    sharding = processes.sharding("--num-envs", num_envs, devices)
+    sharding = placement.sharding("--num-envs", num_envs, devices)
     names = trajectories.checked_names(record, env, params) if record else ()
     bytes_each = trajectories.step_bytes(env, params, names)
     chunk = None

@@ -22,16 +22,9 @@ from envcore import registry
 from envcore.errors import InvalidArgumentError
 from envcore.files import replace
 from envcore.options import positive_integer
+from envcore_baselines import algorithms
+from envcore_baselines.training import CURVE_PNG, Run, Training
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-try:
-    from envcore_baselines import algorithms
-    from envcore_baselines.training import CURVE_PNG, Run, Training
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] not in ("envcore_baselines", "envcore_cli"):
-        raise
-    message = "envcore_ray.training needs envcore-baselines: pip install 'envcore-ray[training]'"
-    raise ModuleNotFoundError(message, name=error.name) from error
 
 from envcore_ray.workers import RayWorkers
 
