@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+# As envcore_ray.workers does it, which tests import after Ray.
+os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
+
 import ray
 from ray.cluster_utils import Cluster
 

@@ -52,6 +52,11 @@ def test_seeds_can_be_runs_of_their_own() -> None:
         ({"env_ids": ["CartPole-v7"]}, UnknownEnvironmentError, "CartPole-v7"),
         ({"varied": {"learning_rat": [1]}}, ConfigError, "learning_rat"),
         ({"settings": {"epochs": 0}}, ConfigError, "epochs"),
+        (
+            {"varied": {"epochs": [2, 2]}},
+            InvalidArgumentError,
+            "two runs of the sweep have the same folder, ppo-CartPole",
+        ),
         ({"seeds": 0}, InvalidArgumentError, "seeds must be a positive integer, got 0"),
         ({"seeds_per_run": -1}, InvalidArgumentError, "seeds_per_run must be a positive integer, got -1"),
     ],

@@ -104,7 +104,7 @@ def plan(
       seeds_per_run: how many of them are trained side by side in one task; by default all.
 
     Raises:
-      InvalidArgumentError: a number is not a positive integer.
+      InvalidArgumentError: a number is not a positive integer, or two runs have the same name.
       ConfigError: there is no such algorithm or setting, or a value is invalid.
       UnknownEnvironmentError: as for `envcore.make`.
     """
@@ -121,7 +121,10 @@ def plan(
             parts = [algorithm, env_id, *(f"{name}={value}" for name, value in chosen.items())]
             if each < seeds:
                 parts.append(f"seed={seed + first}")
-            runs[re.sub(r"[^\w.=+-]+", "-", "-".join(parts))] = run
+            name = re.sub(r"[^\w.=+-]+", "-", "-".join(parts))
+            if name in runs:
+                raise InvalidArgumentError(f"two runs of the sweep have the same folder, {name}: are two values equal?")
+            runs[name] = run
     return runs
 
 
