@@ -286,6 +286,10 @@ HLO = """HloModule program
   ROOT %less = pred[] compare(%n, %m), direction=LT
 }
 
+%unrelated (arg.3: (s32[], f32[2])) -> f32[2] {
+  %while.0 = (s32[], f32[2]{0}) while(%t), condition=%test, body=%inner, backend_config={"known_trip_count":{"n":"5"}}
+}
+
 ENTRY %main (start: f32[2]) -> f32[2] {
   %while.1 = (s32[], f32[2]{0}) while(%t), condition=%test, body=%body, backend_config={"known_trip_count":{"n":"50"}}
 }

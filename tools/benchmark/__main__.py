@@ -58,8 +58,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for results.json and .md")
     parser.add_argument("--gpu", action="store_true", help="measure what bounds a GPU, and nothing else")
     parser.add_argument("--trial", action="store_true", help="with --gpu: only try its programs, on any device")
-    parser.add_argument("--limit", type=float, default=450, help="with --gpu: seconds for all programs")
+    parser.add_argument("--limit", type=float, default=430, help="with --gpu: seconds for all programs")
     args = parser.parse_args()
+    if args.trial and not args.gpu:
+        parser.error("--trial needs --gpu")
     args.out.mkdir(parents=True, exist_ok=True)
     if args.gpu:
         results, _ = gpu.measure_all(args.limit, args.trial)

@@ -134,7 +134,8 @@ def measure_all(limit: float, is_trial: bool = False) -> tuple[list[dict[str, An
         try:
             rows.append(_in_process(case, steps) if case.flags else measure(case, steps))
         except Exception as error:  # out of memory, an unknown flag
-            without.append(f"{name}: {type(error).__name__}: {str(error).strip().splitlines()[-1:]}")
+            reason = (str(error).strip().splitlines() or ["no message"])[-1]
+            without.append(f"{name}: {type(error).__name__}: {reason}")
             continue
         print(markdown(rows[-1:], header=len(rows) == 1), flush=True)
     print(f"{time.monotonic() - started:.0f} s; left out: {len(without)}", *without, sep="\n", flush=True)
@@ -251,7 +252,7 @@ def _in_process(case: Case, steps: int) -> dict[str, Any]:
     flags = f"{os.environ.get('XLA_FLAGS', '')} {case.flags}".strip()
     command = [sys.executable, str(Path(__file__)), json.dumps(dataclasses.asdict(case)), str(steps)]
     found = subprocess.run(
-        command, env={**os.environ, "XLA_FLAGS": flags}, capture_output=True, text=True, timeout=120, check=False
+        command, env={**os.environ, "XLA_FLAGS": flags}, capture_output=True, text=True, timeout=40, check=False
     )
     if found.returncode:
         raise RuntimeError(found.stderr or f"ended with status {found.returncode}")

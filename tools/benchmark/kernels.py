@@ -26,11 +26,12 @@ def kernels_per_iteration(program: str, iterations: int) -> float | None:
       None if there is no loop that runs so often.
     """
     computations = _computations(program)
-    for line in program.splitlines():
-        found = re.search(r" while\(.*body=%([\w.-]+).*known_trip_count\W+n\W+(\d+)", line)
-        if found and iterations % int(found[2]) == 0 and int(found[2]) > 1:
-            return _count(computations, found[1]) * int(found[2]) / iterations
-    return None
+    found = re.findall(r" while\(.*body=%([\w.-]+).*known_trip_count\W+n\W+(\d+)", program)
+    loops = [(int(trips), body) for body, trips in found if int(trips) > 1 and iterations % int(trips) == 0]
+    if not loops:
+        return None
+    trips, body = max(loops)  # loops inside it are shorter
+    return _count(computations, body) * trips / iterations
 
 
 def _computations(program: str) -> dict[str, list[str]]:

@@ -220,6 +220,26 @@ def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypat
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
 
 
+@pytest.mark.slow
+def test_checkpoints_that_share_settings_lose_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = ("memory_len/0", "memory_len/1", "memory_len/2")
+    run(random_agent, tmp_path / "whole", ids, show_progress=False)
+    handle = runner._Written.handle
+
+    def interrupt(self: Any, name: str, update: Any, state: Any) -> None:
+        handle(self, name, update, state)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner._Written, "handle", interrupt)
+    for some in (ids[:2], ids[::2]):
+        with pytest.raises(KeyboardInterrupt):
+            run(random_agent, tmp_path / "parts", some, checkpoint_seconds=0, show_progress=False)
+    assert len(list((tmp_path / "parts").glob(".checkpoint-*"))) == 2
+    monkeypatch.undo()
+    run(random_agent, tmp_path / "parts", ids, show_progress=False)
+    assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
+
+
 def test_the_progress_bar_ends_at_100_percent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(random_agent, tmp_path, FEW[:1])
     run(random_agent, tmp_path, FEW)

@@ -20,12 +20,14 @@ import toy
 from command_line import Run
 from ctrl_c import envcore, interrupt
 from envcore.errors import EnvcoreError
+from envcore.files import replace
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched
 from envcore_cli import saved_rollout
 from envcore_cli.choice import choose
 from envcore_cli.measured_rollout import MeasuredRollout
 from envcore_cli.rollout_report import report_rollout
+from envcore_cli.trajectories import Trajectories
 from several_processes import SOON, Command, commands, pair
 
 ROLLOUT = ("rollout", "Counter-v0", "--num-envs", "6", "--steps", "100", "--seed", "3")
@@ -69,6 +71,7 @@ np.savez(sys.argv[2], **found)
 
 @pytest.fixture
 def chunks_of_16_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved_rollout, "_FEWEST", 16)
     monkeypatch.setattr(saved_rollout, "_CHUNK", 16 * 6)
 
 
@@ -187,6 +190,32 @@ class TestResults:
         assert run(*ROLLOUT, *RECORD, "--out", str(folder))[0] == 0
         assert files(folder) == files(whole)
 
+    def test_an_interrupt_between_a_file_and_its_progress(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole, folder = tmp_path / "whole", tmp_path / "folder"
+        assert run(*ROLLOUT, *RECORD, "--out", str(whole))[0] == 0
+        write = Trajectories.write
+
+        def stopping(self: Trajectories, first_step: int, shares: Any) -> None:
+            if first_step < 32:
+                write(self, first_step, shares)
+                return
+            monkeypatch.setattr("envcore_cli.trajectories.replace", interrupted)
+            write(self, first_step, shares)
+
+        def interrupted(*args: object) -> None:
+            monkeypatch.setattr("envcore_cli.trajectories.replace", replace)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Trajectories, "write", stopping)
+            with pytest.raises(KeyboardInterrupt):
+                report_rollout(choose("Counter-v0"), "random", 6, 100, None, 3, out=folder, record=RECORD[1])
+        assert len(recorded(folder)["obs"]) == 32
+        assert run(*ROLLOUT, *RECORD, "--out", str(folder))[0] == 0
+        assert files(folder) == files(whole)
+
     def test_a_finished_rollout_is_reported_again(self, run: Run, tmp_path: Path) -> None:
         args = (*ROLLOUT, *RECORD, "--out", str(tmp_path / "run"))
         first = run(*args)[1]
@@ -213,6 +242,10 @@ class TestErrors:
         ("args", "message"),
         [
             (("--out", "{tmp}/run"), "--out needs --steps N: how long the rollout is."),
+            (
+                ("--steps", "3", "--out", "{tmp}/run", "--policy", "no_module:f"),
+                "--policy no_module:f cannot be imported: ModuleNotFoundError: No module named 'no_module'",
+            ),
             (("--record", "obs"), "--record needs --out DIR: the folder for the trajectories."),
             (
                 ("--steps", "3", "--out", "{tmp}/run", "--record", "obs,rewards"),

@@ -19,10 +19,9 @@ NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 100 * 2**20}
 @pytest.fixture(scope="session")
 def started_cluster() -> Generator[Any]:
     with pytest.MonkeyPatch.context() as patch:
-        # The processes of the tasks import `counting`, and have as many threads as those of `several_processes`.
+        # The processes of the tasks import `counting`.
         paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
-        patch.setenv("NPROC", "4")
         found = Cluster(initialize_head=True, head_node_args=NODE)
         try:
             yield found

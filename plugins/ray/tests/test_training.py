@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from envcore.errors import FileError, InvalidArgumentError, UnknownEnvironmentError
+from envcore.errors import EnvcoreError, FileError, InvalidArgumentError, UnknownEnvironmentError
 from envcore_baselines.errors import ConfigError
 from envcore_ray.training import plan, train
 from envcore_ray.workers import RayWorkers
@@ -16,6 +16,9 @@ pytestmark = [
     pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+
+THREADS = {"env_vars": {"NPROC": "4"}}
+"""As many threads as the processes of `several_processes` have: sums of floats depend on their number."""
 
 SETTINGS = {"total_steps": 30_000, "num_envs": 8}
 FILES = ["checkpoint.safetensors", "curve.csv", "curve.png", "run.json"]
@@ -58,6 +61,7 @@ def test_seeds_can_be_runs_of_their_own() -> None:
             "two runs of the sweep have the same folder, ppo-CartPole",
         ),
         ({"seeds": 0}, InvalidArgumentError, "seeds must be a positive integer, got 0"),
+        ({"seeds_per_run": 0}, InvalidArgumentError, "seeds_per_run must be a positive integer, got 0"),
         ({"seeds_per_run": -1}, InvalidArgumentError, "seeds_per_run must be a positive integer, got -1"),
     ],
 )
@@ -65,6 +69,19 @@ def test_invalid_plans(arguments: dict[str, Any], error: type[Exception], messag
     given: dict[str, Any] = {"algorithm": "ppo", "env_ids": ["CartPole-v1"], **arguments}
     with pytest.raises(error, match=message):
         plan(**given)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"seed": -1}, "--seed must be from 0 to"),
+        ({"settings": {"num_envs": 3, "rollout_steps": 5, "minibatches": 4}}, "minibatches must divide"),
+    ],
+)
+def test_runs_that_cannot_work_get_no_folder(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(EnvcoreError, match=message):
+        train(plan("ppo", ["CartPole-v1"], **arguments), tmp_path, RayWorkers(), show_progress=False)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_of_another_run_is_refused_before_anything_is_started(tmp_path: Path) -> None:
@@ -89,12 +106,13 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_a_sweep_writes_what_envcore_train_writes(cluster: Any, alone: Path, tmp_path: Path) -> None:
     runs = plan("ppo", ["CartPole-v1", "Catch-bsuite"], {"epochs": [4]}, SETTINGS)
-    returns = train(runs, tmp_path, RayWorkers(cluster.address), show_progress=False)
+    workers = RayWorkers(cluster.address, runtime_env=THREADS)
+    returns = train(runs, tmp_path, workers, show_progress=False)
     assert files(tmp_path / "ppo-CartPole-v1-epochs=4") == files(alone)
     assert returns.keys() == runs.keys()
     assert returns["ppo-CartPole-v1-epochs=4"] > 30
     before = {name: files(tmp_path / name) for name in runs}
-    assert train(runs, tmp_path, RayWorkers(cluster.address), show_progress=False) == returns
+    assert train(runs, tmp_path, workers, show_progress=False) == returns
     assert {name: files(tmp_path / name) for name in runs} == before
 
 
@@ -102,7 +120,7 @@ class LosesNode(RayWorkers):
     """Workers of a cluster that loses its second node when the task there has saved its state five times."""
 
     def __init__(self, cluster: Any):
-        super().__init__(cluster.address)
+        super().__init__(cluster.address, runtime_env=THREADS)
         self.cluster, self.states, self.parts = cluster, 0, list[float]()
 
     def run(self, tasks: Any, seconds: float, handle: Any, finish: Any) -> None:

@@ -115,7 +115,8 @@ class _Written:
 
         resumed: set[Lane] = set()
         for saved, content in checkpoints.load_all(self._folder):
-            if set(saved.lanes) <= set(lanes):
+            # Calls with other ids can have left checkpoints that share lanes: the rest of those begins anew.
+            if set(saved.lanes) <= set(lanes) and resumed.isdisjoint(saved.lanes):
                 add(saved.lanes, saved.path, content)
                 resumed |= set(saved.lanes)
         self._episodes = {lane: EPISODES[lane.bsuite_id] for lane in lanes if self._is_finished(lane)}

@@ -78,9 +78,10 @@ class Threads:
                 return
             saved = time.monotonic()
             for update, save in task.play(task.state):
-                is_due = stopped.is_set() or time.monotonic() - saved >= seconds
+                is_last = stopped.is_set()
+                is_due = is_last or time.monotonic() - saved >= seconds
                 handle(name, update, save() if is_due else None)
-                if stopped.is_set():
+                if is_last:
                     return
                 if is_due:
                     saved = time.monotonic()

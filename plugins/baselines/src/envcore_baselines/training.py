@@ -128,6 +128,7 @@ class Training:
             self.curve = Curve.from_json(about["curve"])
         else:
             self._state, self.curve = _start(learner, self._sharding, self._placed(keys)), Curve(len(keys))
+        run_folder.check_agreed(folder, len(self.curve))
         self._saved = time.monotonic()
 
     @classmethod

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import importlib.util
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Generator
@@ -107,9 +108,9 @@ def whole(tree: Any) -> Any:
         with _together():
             words = jax.block_until_ready(_everywhere(jax.tree.leaves(words)[0].sharding.mesh)(words))
 
-    def leaf(x: Any, found: Any) -> jax.Array:
-        values = jnp.asarray(np.asarray(found))
-        return jax.random.wrap_key_data(values, impl=jax.random.key_impl(x)) if trees.is_key(x) else values
+    def leaf(x: Any, found: Any) -> Any:
+        values = np.asarray(found)  # on the host: the arrays of all devices may not fit into one
+        return jax.random.wrap_key_data(jnp.asarray(values), impl=jax.random.key_impl(x)) if trees.is_key(x) else values
 
     return jax.tree.map(leaf, tree, words)
 
@@ -256,7 +257,10 @@ def _together() -> Generator[None]:
     os.dup2(nowhere, 1)
     try:
         yield
-    except (jax.errors.JaxRuntimeError, ValueError) as error:  # the latter from a program that was called before
+    except (jax.errors.JaxRuntimeError, ValueError) as error:
+        # A program that was called before raises a ValueError, with the status of the runtime.
+        if not isinstance(error, jax.errors.JaxRuntimeError) and not re.match("[A-Z_]+: ", str(error)):
+            raise
         raise ProcessError(f"another process of this command has ended: {one_line(error)}") from error
     finally:
         ctypes.CDLL(None).fflush(None)

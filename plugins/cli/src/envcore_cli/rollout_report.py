@@ -19,6 +19,7 @@ from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
 from envcore_cli.measured_rollout import MeasuredRollout, check_memory
 from envcore_cli.output import say
+from envcore_cli.policies import find_player
 from envcore_cli.saved_rollout import SavedRollout
 from envcore_cli.seeds import key_of
 from envcore_cli.trajectories import Trajectories
@@ -71,7 +72,7 @@ def report_rollout(
         picture_struct(env, state_struct(env), params, _HEIGHT)  # fails early if the environment has no picture
     sharding = placement.sharding("--num-envs", num_envs, devices)
     names = trajectories.checked_names(record, env, params) if record else ()
-    bytes_each = trajectories.step_bytes(env, params, names)
+    bytes_each = trajectories.step_bytes(env, params, names) if names else 0
     chunk = None
     if out is not None:
         chunk = saved_rollout.chunk_steps(num_envs, trajectories.steps_per_shard(num_envs, bytes_each))
@@ -80,6 +81,8 @@ def report_rollout(
     if out is not None:
         about = {"env_id": choice.title, "options": dict(choice.options), "params": dict(choice.params)}
         about |= {"policy": policy, "num_envs": num_envs, "steps": steps, "seed": seed}
+        if policy != "random":
+            find_player(policy, choice.found.spec.id, env, params)  # before a folder is made: there may be none
         run_folder.claim(out, {**about, "record": names, "steps_per_chunk": chunk})
         recorded = Trajectories(out / saved_rollout.TRAJECTORIES, names, about) if names else None
     with memory.explained("--num-envs", num_envs):

@@ -34,6 +34,23 @@ def claim(folder: Path, run: Mapping[str, Any]) -> None:
         raise FileError(f"not all processes see {folder}: the folder must be on a file system that they share.")
 
 
+def check_agreed(folder: Path, progress: int) -> None:
+    """Checks that all processes continue from the same checkpoint.
+
+    Args:
+      folder: of the run, for the error.
+      progress: how far this process's checkpoint has come.
+
+    Raises:
+      FileError: another process has found another one.
+      ProcessError: another process has ended.
+    """
+    import numpy as np
+
+    if len(np.unique(processes.gathered(np.array([progress], np.float64)))) > 1:
+        raise FileError(f"not all processes see the same checkpoint in {folder}: start them again.")
+
+
 def load(folder: Path) -> dict[str, Any]:
     """What a folder holds the results of.
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import jax
 from envcore.files import replace
 
-from envcore_cli import checkpoint, processes
+from envcore_cli import checkpoint, processes, run_folder
 from envcore_cli.episode_statistics import EpisodeStatistics
 from envcore_cli.measured_rollout import MeasuredRollout
 from envcore_cli.trajectories import Trajectories
@@ -25,12 +25,14 @@ CHECKPOINT, STATISTICS, TRAJECTORIES = "checkpoint.safetensors", "statistics.jso
 
 _CHUNK = 2**20
 """Steps of all environments together: about 10 ms of a light environment, below a second of most others."""
+_FEWEST = 128
+"""Steps of each environment: every chunk brings a summary of each environment to the host."""
 _SECONDS = 5.0  # between checkpoints
 
 
 def chunk_steps(num_envs: int, limit: int) -> int:
     """How many steps each environment takes in a chunk, at most `limit`."""
-    return max(1, min(_CHUNK // num_envs, limit))
+    return min(max(_CHUNK // num_envs, _FEWEST), limit)
 
 
 class SavedRollout:
@@ -43,7 +45,8 @@ class SavedRollout:
       key: a random key of the kind that the rollout has.
 
     Raises:
-      FileError: the checkpoint is damaged or does not fit.
+      FileError: the checkpoint is damaged, does not fit, or is not the one that other processes see.
+      ProcessError: another process has ended.
     """
 
     def __init__(self, folder: Path, measured: MeasuredRollout, trajectories: Trajectories | None, key: jax.Array):
@@ -53,6 +56,7 @@ class SavedRollout:
             tensors, about = checkpoint.load(path)
             carry = checkpoint.restore(path, tensors, measured.struct, key)
             measured.resume(carry, about["steps"], EpisodeStatistics(**about["statistics"]))
+        run_folder.check_agreed(folder, measured.progress.steps)
         if trajectories is not None:
             trajectories.resume(measured.progress.steps)
         self._saved = time.monotonic()

@@ -63,6 +63,10 @@ class Trajectories:
         try:
             self._folder.mkdir(exist_ok=True)
             if processes.is_first():
+                if num_steps:
+                    self.save(num_steps)
+                else:
+                    path.unlink(missing_ok=True)
                 remove_unfinished(self._folder)
                 for each in {*self._folder.glob("*.safetensors")} - {self._folder / x["file"] for x in self._shards}:
                     each.unlink()
@@ -97,7 +101,9 @@ class Trajectories:
         Raises:
           FileError: it cannot be written.
         """
-        manifest = {**self._about, "steps_recorded": num_steps, "arrays": self._arrays, "shards": self._shards}
+        # Ctrl-C can have come between the file of a chunk and the progress that counts it.
+        shards = [each for each in self._shards if each["first_step"] < num_steps]
+        manifest = {**self._about, "steps_recorded": num_steps, "arrays": self._arrays, "shards": shards}
         replace(self._folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -56,6 +57,7 @@ def sweep(
     from rich.console import Console
     from rich.table import Table
 
+    from envcore_ray.errors import TasksFailedError
     from envcore_ray.training import plan, train
     from envcore_ray.workers import RayWorkers
 
@@ -63,9 +65,15 @@ def sweep(
         algorithms.checked(algorithm), env_ids, varied, given, seed=seed, seeds=seeds, seeds_per_run=seeds_per_run
     )
     workers = RayWorkers(address, num_cpus=cpus, num_gpus=gpus)
-    with interruptible():
-        returns = train(runs, out, workers)
+    failed = None
+    try:
+        with interruptible():
+            returns = train(runs, out, workers)
+    except TasksFailedError as error:
+        failed, returns = error, error.returns
     table = Table("run", "last return", box=None, pad_edge=False)
-    for name, last in sorted(returns.items(), key=lambda each: each[1], reverse=True):
+    for name, last in sorted(returns.items(), key=lambda each: -math.inf if math.isnan(each[1]) else each[1])[::-1]:
         table.add_row(name, f"{last:.4g}")
     Console().print(table, markup=False)
+    if failed is not None:
+        raise failed

@@ -23,10 +23,17 @@ from envcore.errors import InvalidArgumentError
 from envcore.files import replace
 from envcore.options import positive_integer
 from envcore_baselines import algorithms
-from envcore_baselines.training import CURVE_PNG, Run, Training
+from envcore_baselines.curve import Curve
+from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Run, Training
+from envcore_cli import checkpoint
+from envcore_cli.run_folder import RUN
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from envcore_ray.errors import TasksFailedError
 from envcore_ray.workers import RayWorkers
+
+_FILES = (RUN, CURVE_CSV, CHECKPOINT, CURVE_PNG)
+"""In the order of writing: what a checkpoint counts is there, and a picture is that of a finished run."""
 
 Files = dict[str, bytes]
 """The files of a run's folder, by name."""
@@ -109,7 +116,7 @@ def plan(
       UnknownEnvironmentError: as for `envcore.make`.
     """
     seeds = positive_integer("seeds", seeds, InvalidArgumentError)
-    each = positive_integer("seeds_per_run", seeds_per_run or seeds, InvalidArgumentError)
+    each = seeds if seeds_per_run is None else positive_integer("seeds_per_run", seeds_per_run, InvalidArgumentError)
     varied = varied or {}
     runs: dict[str, Run] = {}
     for env_id, values in itertools.product(dict.fromkeys(env_ids), itertools.product(*varied.values())):
@@ -149,26 +156,41 @@ def train(
       The last mean return of each run.
 
     Raises:
-      FileError: a folder holds another run or other files, or a file cannot be written.
+      ConfigError: the settings of a run do not fit its environment.
+      FileError: a folder holds another run or other files, a checkpoint is damaged, or a file cannot be written.
       ClusterError, TasksFailedError: as for `RayWorkers.run`.
     """
+    for run in runs.values():
+        run.learner(*run.make())  # before a folder is made: the settings may not fit the environment
+        _ = run.keys
     folders = {name: Path(out) / name for name in runs}
     tasks: dict[str, TrainTask] = {}
+    parts, returns = dict.fromkeys(runs, 0.0), dict.fromkeys(runs, math.nan)
     for name, run in runs.items():
         run.claim(folders[name])
-        files = {path.name: path.read_bytes() for path in folders[name].iterdir()}
-        tasks[name] = TrainTask(Train(run), files)
-    parts, returns = dict.fromkeys(runs, 0.0), dict.fromkeys(runs, math.nan)
+        files = [folders[name] / file for file in _FILES if (folders[name] / file).exists()]
+        if folders[name] / CHECKPOINT in files:
+            curve = Curve.from_json(checkpoint.load(folders[name] / CHECKPOINT)[1]["curve"])
+            returns[name] = curve.last
+        if folders[name] / CURVE_PNG in files:
+            parts[name] = 1.0
+        else:
+            tasks[name] = TrainTask(Train(run), {path.name: path.read_bytes() for path in files})
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=not show_progress) as bar:
         shown = bar.add_task(f"{len(runs)} runs", total=len(runs))
+        bar.update(shown, completed=sum(parts.values()))
 
         def handle(name: str, update: Trained, state: Files | None) -> None:
-            # The checkpoint is the last file: what it counts is there.
-            for file, content in sorted((update.files or state or {}).items(), reverse=True):
-                replace(folders[name] / file, content)
+            files = update.files or state or {}
+            for file in [file for file in _FILES if file in files]:
+                replace(folders[name] / file, files[file])
             parts[name], returns[name] = update.part, update.last_return
             bar.update(shown, completed=sum(parts.values()))
 
-        workers.run(tasks, checkpoint_seconds, handle, lambda name: None)
+        try:
+            workers.run(tasks, checkpoint_seconds, handle, lambda name: None)
+        except TasksFailedError as error:
+            error.returns = returns
+            raise
     return returns

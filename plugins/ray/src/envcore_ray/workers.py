@@ -7,6 +7,7 @@ nodes need no file system in common, and where one is lost, only the last second
 from __future__ import annotations
 
 import collections
+import math
 import os
 import socket
 import time
@@ -56,7 +57,8 @@ class RayWorkers:
       num_gpus: GPUs of each task; it may be a fraction.
       attempts: how often in a row, without a new state, a task may fail before it is given up.
       patience: seconds to wait for a node that has room for a task.
-      runtime_env: as for `ray.init`: packages, environment variables, files.
+      runtime_env: of the tasks, as for `ray.remote`: packages, environment variables, files. The variable NPROC, the
+        number of XLA's threads, is `num_cpus` by default.
 
     Raises:
       InvalidArgumentError: a number is out of range.
@@ -74,11 +76,21 @@ class RayWorkers:
     ):
         if num_cpus < 0 or num_gpus < 0:
             raise InvalidArgumentError(f"num_cpus and num_gpus must be at least 0, got {num_cpus} and {num_gpus}.")
+        if address is not None and address.startswith("ray://"):
+            raise InvalidArgumentError(
+                f"address must be HOST:PORT of a cluster that this machine belongs to, or 'auto', got {address!r}: "
+                "Ray Client has no tasks that report while they run."
+            )
         self._address = address
         self._needs = {"CPU": num_cpus, "GPU": num_gpus}
         self._attempts = positive_integer("attempts", attempts, InvalidArgumentError)
         self._patience = patience
-        self._runtime_env = runtime_env
+        # XLA would start a thread for each core of the node, and take three quarters of a GPU's memory.
+        variables = {"NPROC": str(max(1, math.ceil(num_cpus)))}
+        if 0 < num_gpus < 1:
+            variables["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{0.9 * num_gpus:.3f}"
+        given = dict(runtime_env or {})
+        self._runtime_env = {**given, "env_vars": {**variables, **given.get("env_vars", {})}}
 
     def run(
         self,
@@ -103,7 +115,12 @@ class RayWorkers:
             return
         is_ours = self._connect()
         try:
-            _Run(self._needs, self._attempts, self._patience, seconds, handle, finish).complete(tasks)
+            options = {
+                "num_cpus": self._needs["CPU"],
+                "num_gpus": self._needs["GPU"],
+                "runtime_env": self._runtime_env,
+            }
+            _Run(options, self._attempts, self._patience, seconds, handle, finish).complete(tasks)
         except ray.exceptions.RayError as error:
             raise ClusterError(f"the Ray cluster failed: {one_line(error)}.") from error
         finally:
@@ -123,7 +140,7 @@ class RayWorkers:
             with warnings.catch_warnings():
                 # JAX warns of each new process, lest it go on as a copy of this one; Ray's start other programs.
                 warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
-                ray.init(self._address or "local", runtime_env=dict(self._runtime_env or {}), **options)
+                ray.init(self._address or "local", **options)
         except Exception as error:  # Ray raises its own errors, ValueError, ConnectionError, RuntimeError, ...
             where = "this machine" if self._address is None else self._address
             raise ClusterError(f"cannot use Ray at {where}: {one_line(error)}.") from error
@@ -135,17 +152,17 @@ class _Run:
 
     def __init__(
         self,
-        needs: Mapping[str, float],
+        options: Mapping[str, Any],
         attempts: int,
         patience: float,
         seconds: float,
         handle: Callable[[str, Any, Any], None],
         finish: Callable[[str], None],
     ):
-        self._needs, self._attempts, self._patience = needs, attempts, patience
+        self._needs = {"CPU": options["num_cpus"], "GPU": options["num_gpus"]}
+        self._attempts, self._patience = attempts, patience
         self._seconds, self._handle, self._finish = seconds, handle, finish
-        options = {"num_cpus": needs["CPU"], "num_gpus": needs["GPU"], "num_returns": "streaming", "max_retries": 0}
-        self._reports = ray.remote(_reports).options(**options)
+        self._reports = ray.remote(_reports).options(num_returns="streaming", max_retries=0, **options)
         self._states: dict[str, Any] = {}
         self._failures: collections.Counter[str] = collections.Counter()
         self._running: dict[Any, str] = {}
@@ -172,6 +189,7 @@ class _Run:
                     except StopIteration:
                         self._finish(name)
                     except ray.exceptions.RayError as error:
+                        ray.cancel(reports, force=True)  # the error may be of its way to us, and not of the task
                         cause = error.cause if isinstance(error, ray.exceptions.RayTaskError) else error
                         self._failures[name] += 1
                         if self._failures[name] < self._attempts:
@@ -210,7 +228,7 @@ def _check_reachable(address: str) -> None:
     Raises:
       ClusterError: nothing does.
     """
-    host, _, port = address.removeprefix("ray://").rpartition(":")
+    host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         return
     try:
