@@ -22,6 +22,7 @@ def started_cluster() -> Generator[Any]:
         # The processes of the tasks import `counting`.
         paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
+        patch.setenv("RAY_worker_niceness", "0")  # by default, Ray gives way to the other tests
         found = Cluster(initialize_head=True, head_node_args=NODE)
         try:
             yield found
