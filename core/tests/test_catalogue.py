@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from envcore.catalogue import Catalogue, Registration
@@ -50,25 +52,38 @@ def test_order_is_alphabetical_and_numbers_are_ordered_by_value(ids: list[str]) 
     assert list(Catalogue(announced(*(f"a:{each}" for each in shuffled))).entries) == ids
 
 
+def cost(work: Callable[[], Any]) -> float:
+    """The CPU seconds of the fastest of three calls: whatever else runs on the machine slows some of them."""
+    seconds: list[float] = []
+    for _ in range(3):
+        start = time.process_time()
+        work()
+        seconds.append(time.process_time() - start)
+    return min(seconds)
+
+
 @pytest.mark.slow
 def test_a_hundred_thousand_ids_are_searched_and_sorted_faster_than_they_are_announced() -> None:
-    start = time.process_time()
-    specs = [EnvSpec(f"Zoo{n % 977}-Task{n}-v{n % 5}", "toy:Counter", summary="A task.") for n in range(100_000)]
-    rows = [Registration("good-suite", spec) for spec in specs]
-    announced = time.process_time() - start
+    def announce() -> list[Registration]:
+        specs = [EnvSpec(f"Zoo{n % 977}-Task{n}-v{n % 5}", "toy:Counter", summary="A task.") for n in range(100_000)]
+        return [Registration("good-suite", spec) for spec in specs]
 
-    start = time.process_time()
+    announced, rows = cost(announce), announce()
+
+    def search() -> None:
+        assert nearest("Zoo12-Taks12-v2", Catalogue(rows).ids)[0] == "Zoo12-Task12-v2"
+
+    assert cost(search) < announced  # once it took six times as long, now a third
+
+    def order() -> None:
+        assert len(Catalogue(rows).entries) == 100_000
+
+    assert cost(order) < announced
+
     found = Catalogue(rows)
-    assert nearest("Zoo12-Taks12-v2", found.ids)[0] == "Zoo12-Task12-v2"
-    searched = time.process_time() - start
-    assert searched < announced  # once it took six times as long, now a third
 
-    start = time.process_time()
-    assert len(found.entries) == 100_000
-    ordered = time.process_time() - start
-    assert ordered < announced
+    def look_up() -> None:
+        for _ in range(100):
+            assert len(found.entries) == len(found.find("Zoo12-Task12-v2")) * 100_000
 
-    start = time.process_time()
-    for _ in range(100):
-        assert len(found.entries) == len(found.find("Zoo12-Task12-v2")) * 100_000
-    assert time.process_time() - start < announced / 100
+    assert cost(look_up) < announced / 100
