@@ -19,7 +19,7 @@ from envcore import trees
 from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.files import remove_unfinished, replace
-from envcore.rollout import Transition, run_rollout, start_rollout
+from envcore.rollout import Transition, random_policy, run_rollout, start_rollout
 from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import save
 
@@ -134,11 +134,8 @@ def steps_per_shard(num_envs: int, bytes_each: int) -> int:
 def _step_struct(env: Environment[Any, Any], params: Any) -> Transition:
     """The shapes and dtypes of one step of one environment."""
 
-    def random(policy_params: Any, obs: Any, key: jax.Array) -> Any:
-        return env.action_space(params).sample(key)
-
     def step(key: jax.Array) -> Transition:
-        steps = run_rollout(env, random, start_rollout(env, key, params), 1, params)[1]
+        steps = run_rollout(env, random_policy(env, params), start_rollout(env, key, params), 1, params)[1]
         return jax.tree.map(lambda x: x[0], steps)
 
     return jax.eval_shape(step, jax.eval_shape(lambda: jax.random.key(0)))

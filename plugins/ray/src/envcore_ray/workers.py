@@ -82,7 +82,6 @@ class RayWorkers:
                 "Ray Client has no tasks that report while they run."
             )
         self._address = address
-        self._needs = {"CPU": num_cpus, "GPU": num_gpus}
         self._attempts = positive_integer("attempts", attempts, InvalidArgumentError)
         self._patience = patience
         # XLA would start a thread for each core of the node, and take three quarters of a GPU's memory.
@@ -90,7 +89,8 @@ class RayWorkers:
         if 0 < num_gpus < 1:
             variables["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{0.9 * num_gpus:.3f}"
         given = dict(runtime_env or {})
-        self._runtime_env = {**given, "env_vars": {**variables, **given.get("env_vars", {})}}
+        runtime_env = {**given, "env_vars": {**variables, **given.get("env_vars", {})}}
+        self._options = {"num_cpus": num_cpus, "num_gpus": num_gpus, "runtime_env": runtime_env}
 
     def run(
         self,
@@ -115,12 +115,7 @@ class RayWorkers:
             return
         is_ours = self._connect()
         try:
-            options = {
-                "num_cpus": self._needs["CPU"],
-                "num_gpus": self._needs["GPU"],
-                "runtime_env": self._runtime_env,
-            }
-            _Run(options, self._attempts, self._patience, seconds, handle, finish).complete(tasks)
+            _Run(self._options, self._attempts, self._patience, seconds, handle, finish).complete(tasks)
         except ray.exceptions.RayError as error:
             raise ClusterError(f"the Ray cluster failed: {one_line(error)}.") from error
         finally:
