@@ -1,0 +1,65 @@
+"""envcore's environments for programs that are written for Gymnasium.
+
+    import envcore_gymnasium  # registers the installed environments
+
+    env = gymnasium.make("envcore/CartPole-v1")
+    envs = gymnasium.make_vec("envcore/CartPole-v1", num_envs=1024)
+
+    env = GymnasiumEnv(my_env, params)  # any environment of envcore, with or without wrappers
+
+Importing this package imports neither JAX nor any environment; names are imported on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+try:
+    from envcore.errors import InvalidActionError as _  # noqa: F401
+except ImportError:  # another project's `envcore` is installed
+    import importlib.metadata
+    import sys
+
+    found = [each.version for each in importlib.metadata.distributions(name="envcore")][:1]
+    found += [str(getattr(sys.modules.get("envcore"), "__file__", "not importable"))]
+    raise ImportError(
+        f"{__name__} needs envcore>=0.2, the library of JAX environments, and the installed envcore is not that "
+        f"({', '.join(found)}): run `pip install ./core` in a clone of its repository, or "
+        "`pip install 'envcore>=0.2'` once it is released"
+    ) from None
+
+from envcore_gymnasium.registration import gymnasium_id as gymnasium_id
+from envcore_gymnasium.registration import register as register
+
+TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from envcore_gymnasium.env import GymnasiumEnv as GymnasiumEnv
+    from envcore_gymnasium.func_env import GymnasiumFuncEnv as GymnasiumFuncEnv
+    from envcore_gymnasium.spaces import from_gymnasium_space as from_gymnasium_space
+    from envcore_gymnasium.spaces import to_gymnasium_space as to_gymnasium_space
+    from envcore_gymnasium.vector_env import GymnasiumVectorEnv as GymnasiumVectorEnv
+
+_HOME = {
+    "GymnasiumEnv": "env",
+    "GymnasiumFuncEnv": "func_env",
+    "GymnasiumVectorEnv": "vector_env",
+    "from_gymnasium_space": "spaces",
+    "to_gymnasium_space": "spaces",
+}
+
+__all__ = [*_HOME, "gymnasium_id", "register"]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+register()

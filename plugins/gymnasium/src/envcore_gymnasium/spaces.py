@@ -1,0 +1,78 @@
+"""Spaces of envcore as Gymnasium's, and the other way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from envcore import spaces
+from envcore.errors import InvalidArgumentError
+from jax.core import Tracer
+
+
+def to_gymnasium_space(space: spaces.Space) -> gymnasium.Space[Any]:
+    """The space of Gymnasium with the same values, shapes and dtypes, except that `Discrete` has int64 there.
+
+    Raises:
+      InvalidArgumentError: a bound is traced by `jit` or `vmap`, or the space is not one of envcore's own.
+    """
+    match space:
+        case spaces.Discrete():
+            return gymnasium.spaces.Discrete(space.n)
+        case spaces.MultiDiscrete():
+            return gymnasium.spaces.MultiDiscrete(space.nvec, dtype=np.int32)
+        case spaces.Box():
+            if isinstance(space.low, Tracer) or isinstance(space.high, Tracer):
+                raise InvalidArgumentError(f"Gymnasium's spaces need bounds that are numbers, got {space!r}.")
+            low, high = np.array(space.low), np.array(space.high)
+            return gymnasium.spaces.Box(low, high, space.shape, space.dtype.type)
+        case spaces.Tuple():
+            return gymnasium.spaces.Tuple([to_gymnasium_space(part) for part in space.spaces])
+        case spaces.Dict():
+            return gymnasium.spaces.Dict({name: to_gymnasium_space(part) for name, part in space.spaces.items()})
+        case _:
+            raise InvalidArgumentError(f"only envcore's own spaces have a counterpart in Gymnasium, got {space!r}.")
+
+
+def from_gymnasium_space(space: gymnasium.Space[Any]) -> spaces.Space:
+    """The space of envcore with the same values and shapes; integers and floats of 64 bits become those of 32 bits.
+
+    Raises:
+      InvalidArgumentError: envcore has no such space: a `Discrete` or `MultiDiscrete` that does not start at 0,
+        `Text`, `Graph`, `Sequence`, `OneOf`, names in a `Dict` that are not strings, or bounds beyond 32 bits.
+    """
+    match space:
+        case gymnasium.spaces.Discrete() if space.start == 0:
+            return spaces.Discrete(int(space.n))
+        case gymnasium.spaces.MultiDiscrete() if not np.any(space.start):
+            return spaces.MultiDiscrete(space.nvec)
+        case gymnasium.spaces.MultiBinary():
+            return spaces.Box(0, 1, space.shape, np.int8)
+        case gymnasium.spaces.Box():
+            return _from_box(space)
+        case gymnasium.spaces.Tuple():
+            return spaces.Tuple(from_gymnasium_space(part) for part in space.spaces)
+        case gymnasium.spaces.Dict() if all(isinstance(name, str) for name in space.spaces):
+            return spaces.Dict({name: from_gymnasium_space(part) for name, part in space.spaces.items()})
+        case _:
+            raise InvalidArgumentError(
+                f"envcore has no counterpart of {space!r}: it has Discrete and MultiDiscrete that start at 0, Box, "
+                "Tuple and Dict."
+            )
+
+
+def _from_box(space: gymnasium.spaces.Box[Any]) -> spaces.Box:
+    dtype = np.dtype(space.dtype)
+    narrow = np.dtype(f"{dtype.kind}4") if dtype.itemsize > 4 else dtype
+    low, high = space.low, space.high
+    if narrow != dtype and dtype.kind in "iu":  # Gymnasium writes no bound as the smallest and largest integer
+        wide, info = np.iinfo(dtype), np.iinfo(narrow)
+        low, high = np.where(low == wide.min, info.min, low), np.where(high == wide.max, info.max, high)
+    elif narrow != dtype:
+        wide, info = np.finfo(dtype), np.finfo(narrow)
+        low, high = np.where(low == wide.min, info.min, low), np.where(high == wide.max, info.max, high)
+    try:
+        return spaces.Box(low, high, space.shape, narrow)
+    except ValueError as error:
+        raise InvalidArgumentError(f"envcore has no counterpart of {space!r}: {error}") from error

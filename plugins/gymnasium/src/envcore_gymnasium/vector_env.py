@@ -1,0 +1,224 @@
+"""`GymnasiumVectorEnv`: many environments as one `gymnasium.vector.VectorEnv`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import jax
+import numpy as np
+from envcore import Environment
+from envcore.errors import InvalidArgumentError
+from envcore.options import positive_integer
+from envcore.spaces import unbatch_space
+from envcore.wrappers import Batched, Sharded, Wrapper
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from envcore_gymnasium.actions import ActionReader
+from envcore_gymnasium.arrays import Kind, converter, without_tensors
+from envcore_gymnasium.choice import RENDER_HEIGHT, RENDER_MODES, check_render_mode, chosen
+from envcore_gymnasium.env import render
+from envcore_gymnasium.packing import Packed
+from envcore_gymnasium.spaces import to_gymnasium_space
+from envcore_gymnasium.vector_program import Result, VectorProgram
+
+
+class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
+    """A batch of environments of envcore as a `gymnasium.vector.VectorEnv`: one call of a compiled program a step.
+
+    Every array that it returns is new and, but for JAX's, writable. Each entry `x` of `infos` comes with the mask `_x`
+    of the environments that have it.
+
+    The autoreset modes are Gymnasium's:
+      NEXT_STEP: the step after the end of an episode ignores the action, resets, and has reward 0.
+      SAME_STEP: the last step of an episode returns the first observation of the next one;
+        `infos["final_obs"]` is an object array with the last observation where an episode ended (mask `_final_obs`),
+        and `infos["final_info"]` has the entries of that step.
+      DISABLED: nothing is reset until `reset(options={"reset_mask": mask})`, mask bool (num_envs,).
+
+    Args:
+      env: an environment, with or without wrappers, or an id for `envcore.make`. It may be a batch, such as
+        `NormalizeObservation(Batched(env, 64))`.
+      num_envs: number of environments, at least 1; None if `env` is a batch.
+      params: their params, or a mapping of those that differ from the defaults.
+      autoreset_mode: an `AutoresetMode`, or its value.
+      arrays: `"numpy"`, `"jax"` or `"torch"`: the library of the arrays that it returns. Tensors come by DLPack, on
+        JAX's device. Actions may come from any of the three.
+      render_mode: `"rgb_array"` for pictures, or None.
+      render_height: height of the pictures in pixels.
+      **options: constructor options, where `env` is an id.
+
+    Raises:
+      UnknownEnvironmentError: nothing has this id.
+      InvalidArgumentError: an argument is invalid.
+    """
+
+    def __init__(
+        self,
+        env: str | Environment[Any, Any],
+        num_envs: int | None = None,
+        params: Any = None,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        arrays: Kind = "numpy",
+        render_mode: str | None = None,
+        render_height: int = RENDER_HEIGHT,
+        **options: Any,
+    ):
+        check_render_mode(render_mode)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.arrays = arrays
+        single, self.params = chosen(env, params, options)
+        self._convert = converter(arrays)
+        self.env = _batch(single, num_envs)
+        (self.num_envs,) = self.env.batch_shape
+        self.render_mode, self.render_height = render_mode, render_height
+        self.metadata = {
+            "render_modes": list(RENDER_MODES),
+            "render_fps": self.env.render_fps,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        space = self.env.action_space(self.params)
+        self._action = ActionReader(self.env, space)
+        self.single_action_space = to_gymnasium_space(unbatch_space(space))
+        self.single_observation_space = to_gymnasium_space(unbatch_space(self.env.observation_space(self.params)))
+        is_discrete = isinstance(self.single_observation_space, gymnasium.spaces.Discrete)
+        self._is_number = is_discrete and arrays == "numpy"
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self._program = VectorProgram.of(self.env, self.autoreset_mode, arrays == "numpy")
+        self._packed_params = self._program.params.pack(self.params)
+        self._progress: Packed | None = None
+        self._ended: tuple[Any, Any] | None = None
+
+    @property
+    def state(self) -> Any:
+        """The states of the environments, as `step` of envcore returns them.
+
+        Raises:
+          ResetNeeded: there has been no reset.
+        """
+        return self._program.states(self._latest())
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Starts an episode in every environment, or in those of `options["reset_mask"]`, bool (num_envs,).
+
+        With a seed everything begins from nothing. Without one, what survives an auto-reset in envcore is kept.
+
+        Raises:
+          InvalidArgumentError: the seed is not an integer, or the mask is not of that type, or selects nothing.
+          ResetNeeded: there is a mask, but nothing has been reset yet.
+        """
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
+            raise InvalidArgumentError(f"seed must be one integer for the whole batch, or None, got {seed!r}.")
+        mask = (options or {}).get("reset_mask")
+        if mask is not None:
+            mask = self._checked_mask(mask)
+        super().reset(seed=seed)
+        key = self.np_random.integers(2**32, size=2, dtype=np.uint32)
+        if mask is None and (self._progress is None or seed is not None):
+            self._progress, obs = self._program.start(key, self._packed_params)
+        else:
+            chosen = np.ones(self.num_envs, bool) if mask is None else mask
+            reset = self._program.restart if seed is None else self._program.renew
+            self._progress, obs = reset(key, chosen, self._latest(), self._packed_params)
+        if mask is None or self._ended is None:
+            self._ended = None
+        else:
+            terminated, truncated = map(np.asarray, without_tensors(self._ended))
+            self._ended = terminated & ~mask, truncated & ~mask
+        return self._obs(self._program.obs(obs)), {}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Takes one step in every environment: observations, rewards (float32), terminations, truncations and infos.
+
+        Raises:
+          ResetNeeded: there has been no reset; or autoreset is disabled, and an episode that has ended was not reset.
+          InvalidActionError: the actions are not of the action space's structure, shape or kind, or have a discrete
+            value outside of it.
+        """
+        latest = self._latest()
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._done().any():
+            raise ResetNeeded(
+                "an episode has ended, and autoreset is disabled: "
+                "call reset(options={'reset_mask': terminations | truncations}) first."
+            )
+        self._progress, returned = self._program.step(latest, self._packed_params, self._action(actions))
+        result = self._program.result(returned)
+        obs, (reward, terminated, truncated) = self._obs(result.obs), self._returned(result[1:4])
+        self._ended = terminated, truncated
+        infos = self._returned(result.infos) if result.infos else {}
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            infos = infos | self._final(result)
+        return obs, reward, terminated, truncated, infos
+
+    def render(self) -> Any:
+        """A tuple of pictures, uint8 (height, width, 3), one an environment; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        return tuple(np.array(render(self.env, self.render_height, self.state, self.params)))
+
+    def _latest(self) -> Packed:
+        if self._progress is None:
+            raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
+        return self._progress
+
+    def _returned(self, tree: Any) -> Any:
+        return tree if self._convert is None else jax.tree.map(self._convert, tree)
+
+    def _obs(self, obs: Any) -> Any:
+        """Observations as returned, of the space's dtype where they are numpy's."""
+        return obs.astype(np.int64) if self._is_number else self._returned(obs)
+
+    def _done(self) -> np.ndarray[Any, Any]:
+        """Whose episode has ended in the latest step, bool (num_envs,)."""
+        if self._ended is None:
+            return np.zeros(self.num_envs, bool)
+        terminated, truncated = map(np.asarray, without_tensors(self._ended))
+        return terminated | truncated
+
+    def _final(self, result: Result) -> dict[str, Any]:
+        """The entries of SAME_STEP about episodes that have ended, none if there is no such."""
+        done = self._done()
+        if not done.any():
+            return {}
+        final_obs, last = np.full(self.num_envs, None, object), self._obs(result.final_obs)
+        for index in np.flatnonzero(done):
+            final_obs[index] = jax.tree.map(lambda leaf, index=index: leaf[index], last)
+        final_info = self._returned(result.final_infos)
+        return {"final_obs": final_obs, "_final_obs": done, "final_info": final_info, "_final_info": done.copy()}
+
+    def _checked_mask(self, mask: Any) -> np.ndarray[Any, Any]:
+        mask = np.asarray(without_tensors(mask))
+        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
+            raise InvalidArgumentError(
+                f"options['reset_mask'] must be bool ({self.num_envs},) with at least one True, got {mask!r}."
+            )
+        self._latest()
+        return mask
+
+
+def _batch(env: Environment[Any, Any], num_envs: int | None) -> Environment[Any, Any]:
+    inner: Any = env
+    while isinstance(inner, Wrapper):
+        if isinstance(inner, Sharded):
+            raise InvalidArgumentError(f"{env.name} is split over devices by Sharded: use Batched here.")
+        inner = inner.env
+    if len(env.batch_shape) > 1:
+        raise InvalidArgumentError(f"{env.name} is a batch of shape {env.batch_shape}; it must have one axis.")
+    if not env.batch_shape:
+        return Batched(env, positive_integer("num_envs", num_envs, InvalidArgumentError))
+    if num_envs not in (None, env.batch_shape[0]):
+        raise InvalidArgumentError(f"{env.name} is a batch of {env.batch_shape[0]} environments, not {num_envs}.")
+    return env
+
+
+def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        values = ", ".join(repr(each.value) for each in AutoresetMode)
+        message = f"autoreset_mode must be an AutoresetMode or one of {values}, got {mode!r}."
+    raise InvalidArgumentError(message)

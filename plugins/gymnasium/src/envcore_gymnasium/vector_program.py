@@ -1,0 +1,158 @@
+"""Compiled functions of a batch of environments, for each of Gymnasium's autoreset modes."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import Environment, trees
+from envcore.fusion import compute_once
+from envcore.wrappers import Batched
+from gymnasium.vector import AutoresetMode
+
+from envcore_gymnasium.env import next_key, own_info, typed_key
+from envcore_gymnasium.packing import Layout, Packed
+
+
+class Result(NamedTuple):
+    """What a step returns.
+
+    Attributes:
+      infos: the entries of environments that have them, else zero, each with its mask.
+      final_obs: with SAME_STEP the observation before the reset, else None.
+      final_infos: with SAME_STEP the entries where an episode ended, each with its mask, else None.
+    """
+
+    obs: Any
+    reward: Any
+    terminated: Any
+    truncated: Any
+    infos: dict[str, Any]
+    final_obs: Any = None
+    final_infos: dict[str, Any] | None = None
+
+
+class _Progress(NamedTuple):
+    """What the next step needs: the random key's data, uint32 (2,), the states, and whose episode has ended."""
+
+    key: Any
+    state: Any
+    done: Any
+
+
+class VectorProgram:
+    """The functions of one batch and mode, compiled once for equal environments.
+
+    Args:
+      env: a batch of environments.
+      mode: an `AutoresetMode`.
+      packs: whether results are packed, for numpy; else they are arrays of their own.
+    """
+
+    @staticmethod
+    @functools.lru_cache(maxsize=512)
+    def of(env: Environment[Any, Any], mode: AutoresetMode, packs: bool) -> VectorProgram:
+        """The program, made once for equal arguments."""
+        return VectorProgram(env, mode, packs)
+
+    def __init__(self, env: Environment[Any, Any], mode: AutoresetMode, packs: bool):
+        self._env, self._mode, self._packs = env, mode, packs
+        default = jax.eval_shape(lambda: env.complete_params(env.default_params))
+        self.params = Layout(default)
+        self._is_per_env = _is_per_env(env, default)
+        progress, obs = jax.eval_shape(self._begun, jax.ShapeDtypeStruct((2,), np.uint32), default)
+        action = jax.eval_shape(lambda: env.action_space(env.default_params).sample(jax.random.key(0)))
+        self._progress, self._obs = Layout(progress), Layout(obs)
+        self._result = Layout(jax.eval_shape(self._stepped, progress, default, action)[1])
+        self.start, self.restart = jax.jit(self._start), jax.jit(self._restart)
+        self.renew, self.step = jax.jit(self._renew), jax.jit(self._step)
+        self.states = jax.jit(lambda latest: self._progress.unpack(latest).state)
+
+    def obs(self, returned: Any) -> Any:
+        """The observations that a reset returned; numpy arrays if they are packed."""
+        return self._obs.on_host(returned) if self._packs else returned
+
+    def result(self, returned: Any) -> Result:
+        """What a step returned; numpy arrays if it is packed."""
+        return self._result.on_host(returned) if self._packs else returned
+
+    def _start(self, data: Any, params: Packed) -> tuple[Packed, Any]:
+        return self._packed(*self._begun(data, self.params.unpack(params)))
+
+    def _restart(self, data: Any, mask: Any, latest: Packed, params: Packed) -> tuple[Packed, Any]:
+        unpacked, before = self.params.unpack(params), self._progress.unpack(latest)
+        state = self._env.restart(typed_key(data), mask, before.state, unpacked)
+        return self._packed(*self._where(mask, data, state, before, unpacked))
+
+    def _renew(self, data: Any, mask: Any, latest: Packed, params: Packed) -> tuple[Packed, Any]:
+        unpacked, before = self.params.unpack(params), self._progress.unpack(latest)
+        return self._packed(*self._where(mask, data, self._begun(data, unpacked)[0].state, before, unpacked))
+
+    def _step(self, latest: Packed, params: Packed, action: Any) -> tuple[Packed, Any]:
+        before, unpacked = self._progress.unpack(latest), self.params.unpack(params)
+        # Without the boundary XLA CPU computes the step again for each element that it packs: twice the time.
+        progress, result = compute_once(self._stepped, before, unpacked, action)
+        return self._progress.pack(progress), self._result.pack(result) if self._packs else result
+
+    def _packed(self, progress: _Progress, obs: Any) -> tuple[Packed, Any]:
+        return self._progress.pack(progress), self._obs.pack(obs) if self._packs else obs
+
+    def _begun(self, data: Any, params: Any) -> tuple[_Progress, Any]:
+        obs, state = self._env.reset(typed_key(data), params)
+        return _Progress(data, state, jnp.zeros(self._env.batch_shape, jnp.bool_)), obs
+
+    def _where(self, mask: Any, data: Any, fresh: Any, before: _Progress, params: Any) -> tuple[_Progress, Any]:
+        state = self._choose(mask, fresh, before.state)
+        return _Progress(data, state, before.done & ~mask), self._env.get_obs(state, params)
+
+    def _stepped(self, before: _Progress, params: Any, action: Any) -> tuple[_Progress, Result]:
+        env, data = self._env, next_key(before.key)
+        key = typed_key(data)
+        if self._mode is AutoresetMode.SAME_STEP:
+            obs, state, reward, done, info = env.step(key, before.state, action, params)
+            own = own_info(info)
+            result = Result(obs, reward, info["terminated"], info["truncated"], _masked(own, ~done))
+            result = result._replace(final_obs=info["final_obs"], final_infos=_masked(own, done))
+            return _Progress(data, state, jnp.zeros_like(done)), result
+        obs, state, reward, terminated, info = env.step_env(key, before.state, action, params)
+        truncated, runs = info["truncated"], jnp.ones_like(terminated)
+        if self._mode is AutoresetMode.NEXT_STEP:
+            runs = ~before.done
+            state = self._choose(before.done, env.restart(key, before.done, before.state, params), state)
+            obs, reward = env.get_obs(state, params), jnp.where(runs, reward, np.float32(0))
+            terminated, truncated = terminated & runs, truncated & runs
+        result = Result(obs, reward, terminated, truncated, _masked(own_info(info), runs))
+        return _Progress(data, state, terminated | truncated), result
+
+    def _choose(self, mask: Any, chosen: Any, others: Any) -> Any:
+        """The states of `chosen` where the mask is true, else those of `others`; so is all that a batch shares."""
+
+        def leaf(is_per_env: bool, x: Any, y: Any) -> Any:
+            return trees.where(mask, x, y) if is_per_env else y
+
+        return jax.tree.map(leaf, self._is_per_env, chosen, others)
+
+
+def _is_per_env(env: Environment[Any, Any], params: Any) -> Any:
+    """For each leaf of the batch's state, whether its shape depends on the number of environments."""
+
+    def shapes(env: Environment[Any, Any]) -> Any:
+        return jax.eval_shape(env.reset, jax.random.key(0), params)[1]
+
+    return jax.tree.map(lambda x, y: x.shape != y.shape, shapes(env), shapes(_with_one_more(env)))
+
+
+def _with_one_more(env: Any) -> Any:
+    if isinstance(env, Batched):
+        return dataclasses.replace(env, num_envs=env.num_envs + 1)
+    return dataclasses.replace(env, env=_with_one_more(env.env))
+
+
+def _masked(info: dict[str, Any], mask: jax.Array) -> dict[str, Any]:
+    """Each entry `x` where the mask is true, else zero, and the mask as `_x`."""
+    kept = trees.where(mask, info, jax.tree.map(jnp.zeros_like, info))
+    return kept | {f"_{name}": mask for name in info}
