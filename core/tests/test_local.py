@@ -52,7 +52,9 @@ def test_a_local_class_that_nothing_could_import(registry: Registry) -> None:
     registry.register("Walk-v0", Übung)
     assert type(registry.make("Walk-v0")[0]) is Übung
     assert registry["Walk-v0"].spec.entry_point == f"{__name__}:Übung"
-    with pytest.raises(InvalidArgumentError, match=r"^Walk-v0 has no constructor option 'gaol'; its options: goal\.$"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"^Walk-v0 got an unexpected keyword argument 'gaol'; its options: goal\.$"
+    ):
         registry.make("Walk-v0", gaol=5)
 
 

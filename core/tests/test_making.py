@@ -90,7 +90,7 @@ def test_a_function_may_take_options_that_it_does_not_name(registry: Registry) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"color": 1}, r"^X-v0 has no constructor option 'color'; its options: goal, tags\.$"),
+        ({"color": 1}, r"^X-v0 got an unexpected keyword argument 'color'; its options: goal, tags\.$"),
         ({"bonus": 1}, r"'bonus' is a parameter"),
         ({"goal": 0}, r"^X-v0 refuses its options: goal must be positive, got 0$"),
         ({"tags": [1]}, r"^X-v0's option 'tags' must be hashable, .* use a tuple, got \[1\]$"),
@@ -110,7 +110,9 @@ def test_options_of_make_win_over_the_specs(registry: Registry) -> None:
 
 def test_unknown_option(registry: Registry) -> None:
     local(registry, "toy:Counter")
-    with pytest.raises(InvalidArgumentError, match=r"^X-v0 has no constructor option 'gaol'; its options: goal\.$"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"^X-v0 got an unexpected keyword argument 'gaol'; its options: goal\.$"
+    ):
         registry.make("X-v0", gaol=3)
 
 
@@ -129,7 +131,7 @@ def test_an_option_that_is_a_parameter_of_an_environment_with_required_options(r
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"color": 1}, r"^X-v0 has no constructor option 'color'; its options: size, walls\.$"),
+        ({"color": 1}, r"^X-v0 got an unexpected keyword argument 'color'; its options: size, walls\.$"),
         ({}, r"^X-v0 refuses its options: .* missing 1 required positional argument: 'size'$"),
         ({"size": 0}, r"^X-v0 refuses its options: size must be positive, got 0$"),
         ({"size": "3"}, r"^X-v0 refuses its options: '<' not supported"),

@@ -41,7 +41,9 @@ def construct(registration: Registration, kwargs: dict[str, Any]) -> Environment
     names, takes_any = _option_names(factory)
     unknown = [] if takes_any else sorted(set(kwargs) - set(names))
     if unknown:
-        message = f"{env_id} has no constructor option {unknown[0]!r}; its options: {', '.join(names) or 'none'}."
+        message = (
+            f"{env_id} got an unexpected keyword argument {unknown[0]!r}; its options: {', '.join(names) or 'none'}."
+        )
         if unknown[0] in _param_names(registration, factory):
             message += (
                 f" {unknown[0]!r} is a parameter: params = params.replace({unknown[0]}=...), "

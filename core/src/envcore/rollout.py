@@ -18,9 +18,9 @@ from flax import struct
 from jax import lax
 
 from envcore import options, random, spaces
-from envcore.engine import arguments
+from envcore.choice import with_updates
 from envcore.environment import NO_TIME_LIMIT, Environment
-from envcore.errors import InvalidArgumentError, InvalidParamsError
+from envcore.errors import InvalidArgumentError
 from envcore.registration import make
 
 Policy = Callable[[Any, Any, jax.Array], Any]
@@ -176,7 +176,7 @@ class RolloutWrapper:
             raise InvalidArgumentError(f"env_name must be an id or an Environment, got {env_name!r}.")
         else:
             self.env = env_name
-        self.env_params = _with_overrides(self.env, env_params)
+        self.env_params = self.env.default_params if env_params is None else with_updates(self.env, env_params)
         self.num_env_steps = _rollout_length(self.env, self.env_params, num_env_steps)
         self.policy = random_policy(self.env, self.env_params) if model_forward is None else model_forward
 
@@ -243,19 +243,6 @@ def _check_policy(model_forward: Any) -> None:
         raise InvalidArgumentError(
             f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?"
         )
-
-
-def _with_overrides(env: Environment[Any, Any], env_params: Any) -> Any:
-    if env_params is None:
-        return env.default_params
-    if not isinstance(env_params, Mapping):
-        return env_params
-    params = env.default_params
-    known = arguments.param_names(params)
-    unknown = sorted(set(env_params) - set(known))
-    if unknown:
-        raise InvalidParamsError(f"{env.name} has no param {unknown[0]!r}; its params: {', '.join(known)}.")
-    return params.replace(**env_params)
 
 
 def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int | None) -> int:

@@ -408,7 +408,7 @@ def test_check_shows_every_breach_with_its_line(run: Run) -> None:
         (("info", "Counter-v0", "--set", "max_steps_in_episode=1.5"), "must be int32, got float64"),
         (("info", "Counter-v0", "--set", "max_steps_in_episode=0"), "must be at least 1, got 0"),
         (("info", "Counter-v0", "--set", "max_steps_in_episode=99999999999"), "must fit into int32"),
-        (("info", "Counter-v0", "--option", "size=1"), "has no constructor option 'size'; its options: goal"),
+        (("info", "Counter-v0", "--option", "size=1"), "got an unexpected keyword argument 'size'; its options: goal"),
         (("info", "Counter-v0", "--option", "bonus=1"), "or --set bonus=... on the command line"),
         (("info", "Counter-v0", "--option", "goal=[1]"), "must be hashable"),
         (("info", "Counter-v0", "--option", "goal=many"), "Counter-v0 does not work with --option goal='many': "),

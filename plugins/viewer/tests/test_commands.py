@@ -326,7 +326,7 @@ class TestGallery:
         assert "bonus=0.3" in text
         code, _, err = run(*args, "Counter-v0", "Deck-v0")
         assert code == 1
-        assert "Deck-v0 has no constructor option 'goal'" in err
+        assert "Deck-v0 got an unexpected keyword argument 'goal'" in err
 
     def test_a_picture_that_cannot_be_written_is_reported_on_its_card(self, run: Run, tmp_path: Path):
         registry.register("Slow-v0", "toy:Slow")

@@ -11,12 +11,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import Environment
+from envcore.choice import chosen
 from envcore.errors import InvalidArgumentError
 from gymnasium.error import ResetNeeded
 
 from envcore_gymnasium.actions import ActionReader
-from envcore_gymnasium.choice import RENDER_HEIGHT, RENDER_MODES, check_render_mode, chosen
 from envcore_gymnasium.packing import Layout, Packed, Part, memories
+from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_render_mode
 from envcore_gymnasium.spaces import to_gymnasium_space
 
 _BASE_INFO = ("discount", "final_obs", "terminated", "truncated")

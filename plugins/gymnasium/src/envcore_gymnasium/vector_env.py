@@ -8,6 +8,7 @@ import gymnasium
 import jax
 import numpy as np
 from envcore import Environment
+from envcore.choice import chosen
 from envcore.errors import InvalidArgumentError
 from envcore.options import positive_integer
 from envcore.spaces import unbatch_space
@@ -18,9 +19,9 @@ from gymnasium.vector.utils import batch_space
 
 from envcore_gymnasium.actions import ActionReader
 from envcore_gymnasium.arrays import Kind, converter, without_tensors
-from envcore_gymnasium.choice import RENDER_HEIGHT, RENDER_MODES, check_render_mode, chosen
 from envcore_gymnasium.env import render
 from envcore_gymnasium.packing import Packed
+from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_render_mode
 from envcore_gymnasium.spaces import to_gymnasium_space
 from envcore_gymnasium.vector_program import Result, VectorProgram
 

@@ -1,0 +1,26 @@
+"""envcore's environments for programs that are written for brax, such as its own PPO and SAC.
+
+from envcore_brax import BraxEnv
+
+env = BraxEnv("Pendulum-v1")
+"""
+
+from __future__ import annotations
+
+try:
+    from envcore.errors import InvalidActionError as _  # noqa: F401
+except ImportError:  # another project's `envcore` is installed
+    import importlib.metadata
+    import sys
+
+    found = [each.version for each in importlib.metadata.distributions(name="envcore")][:1]
+    found += [str(getattr(sys.modules.get("envcore"), "__file__", "not importable"))]
+    raise ImportError(
+        f"{__name__} needs envcore>=0.2, the library of JAX environments, and the installed envcore is not that "
+        f"({', '.join(found)}): run `pip install ./core` in a clone of its repository, or "
+        "`pip install 'envcore>=0.2'` once it is released"
+    ) from None
+
+from envcore_brax.env import BraxEnv as BraxEnv
+
+__all__ = ["BraxEnv"]

@@ -1,0 +1,88 @@
+"""`DmEnv` passes dm_env's own tests, and steps the environment of envcore."""
+
+import dm_env
+import dm_env.specs
+import envcore
+import numpy as np
+import pytest
+from absl.testing import absltest
+from dm_env import test_utils
+from envcore.errors import InvalidActionError, InvalidArgumentError
+from envcore.wrappers import Batched
+from envcore_dm_env import DmEnv
+
+IDS = [found.spec.id for found in envcore.registry.values() if not found.spec.family and "MNIST" not in found.spec.id]
+
+
+class OfficialTests(test_utils.EnvironmentTestMixin, absltest.TestCase):
+    __test__ = False  # pytest would collect it without an environment
+    env_id = ""
+
+    def make_object_under_test(self, **unused_kwargs):
+        return DmEnv(self.env_id, {"max_steps_in_episode": 30}, seed=0)
+
+    def make_action_sequence(self):
+        return (self.make_action() for _ in range(40))
+
+
+@pytest.mark.parametrize("name", absltest.TestLoader().getTestCaseNames(OfficialTests))
+@pytest.mark.parametrize("env_id", IDS)
+def test_passes_dm_envs_own_tests(env_id, name):
+    case = OfficialTests(name)
+    case.env_id = env_id
+    result = case.run()
+    assert result is not None
+    assert result.testsRun == 1
+    assert result.wasSuccessful(), result.failures + result.errors
+
+
+def test_an_episode():
+    env = DmEnv("Catch-bsuite", seed=1)
+    assert env.step(0).first()
+    steps = [env.step(1) for _ in range(9)]
+    assert [step.step_type for step in steps] == [dm_env.StepType.MID] * 8 + [dm_env.StepType.LAST]
+    assert [step.discount for step in steps] == [1.0] * 8 + [0.0]
+    assert steps[-1].reward in (-1.0, 1.0)
+    assert env.step(0).first()
+
+
+def test_a_time_limit_is_a_truncation():
+    env = DmEnv("CartPole-v1", {"max_steps_in_episode": 2}, seed=0)
+    env.reset()
+    last = [env.step(0), env.step(1)][-1]
+    assert last.last()
+    assert last.discount == 1
+
+
+def test_seeds():
+    def first(seed):
+        return DmEnv("CartPole-v1", seed=seed).reset().observation
+
+    np.testing.assert_array_equal(first(3), first(3))
+    assert not np.array_equal(first(3), first(4))
+    assert not np.array_equal(first(None), first(None))
+
+
+def test_observations_are_new_and_writable():
+    env, other = DmEnv("Breakout-MinAtar", seed=0), DmEnv("Breakout-MinAtar", seed=0)
+    for step in (env.reset(), env.step(0)):
+        step.observation[...] = False
+    other.reset()
+    other.step(0)
+    np.testing.assert_array_equal(env.step(0).observation, other.step(0).observation)
+
+
+def test_specs():
+    env = DmEnv("CartPole-v1")
+    assert env.action_spec() == dm_env.specs.DiscreteArray(2, np.int32, "action")
+    assert env.observation_spec().shape == (4,)
+    assert isinstance(DmEnv("Pendulum-v1").action_spec(), dm_env.specs.BoundedArray)
+
+
+def test_errors():
+    env = DmEnv("CartPole-v1", seed=0)
+    env.reset()
+    with pytest.raises(InvalidActionError, match="got 2"):
+        env.step(2)
+    with pytest.raises(InvalidArgumentError, match="one at a time"):
+        DmEnv(Batched(env.env, 2))
