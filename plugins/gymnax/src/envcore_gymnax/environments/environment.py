@@ -1,0 +1,258 @@
+"""`Environment`: gymnax's base class, for users' own environments, and envcore's environments behind it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Generic, TypeVar
+
+import envcore
+import jax
+import jax.numpy as jnp
+from envcore import spaces
+from flax import struct
+
+from envcore_gymnax.settings import GymnaxRules, params_of, returns_six_values
+
+TEnvState = TypeVar("TEnvState", bound="EnvState")
+TEnvParams = TypeVar("TEnvParams", bound="EnvParams")
+
+
+@struct.dataclass
+class EnvState:
+    """Base of the states of users' environments.
+
+    Attributes:
+      time: steps taken in this episode.
+    """
+
+    time: Any
+
+
+@struct.dataclass
+class EnvParams:
+    """Base of the params of users' environments.
+
+    Attributes:
+      max_steps_in_episode: the time limit.
+    """
+
+    max_steps_in_episode: int = 1
+
+
+class Environment(Generic[TEnvState, TEnvParams]):
+    """gymnax's interface. A user's environment overrides `step_env`, `reset_env`, `get_obs`, `is_terminal` and spaces.
+
+    `step` returns `(obs, state, reward, done, info)` and resets by itself. With `install(six_values=True)` it returns
+    gymnax 1's `(obs, state, reward, terminated, truncated, info)`; there `step_env` returns `terminated`, and `step`
+    adds the time limit.
+    """
+
+    @property
+    def default_params(self) -> Any:
+        """The params that stand for `params=None`."""
+        return EnvParams()
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
+        """Takes one step, and resets where the episode is done."""
+        params = self.default_params if params is None else params
+        key_step, key_reset = jax.random.split(key)
+        obs, after, reward, done, info = self.step_env(key_step, state, action, params)
+        first_obs, first = self.reset_env(key_reset, params)
+        flags = (done,)
+        if returns_six_values():
+            truncated = self.is_truncated(after, params)
+            info = {**info, "terminated": done, "truncated": truncated, "final_observation": obs}
+            flags, done = (done, truncated), done | truncated
+        after, obs = jax.tree.map(functools.partial(jnp.where, done), (first, first_obs), (after, obs))
+        return obs, after, reward, *flags, info
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
+        """Begins an episode."""
+        return self.reset_env(key, self.default_params if params is None else params)
+
+    def step_env(self, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+        """One step without reset: `(obs, state, reward, done, info)`."""
+        raise NotImplementedError
+
+    def reset_env(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        """The first observation and state of an episode."""
+        raise NotImplementedError
+
+    def get_obs(self, state: Any, params: Any = None, key: Any = None) -> Any:
+        """The observation of a state."""
+        raise NotImplementedError
+
+    def is_terminal(self, state: Any, params: Any) -> jax.Array:
+        """Whether the episode has ended."""
+        raise NotImplementedError
+
+    def is_terminated(self, state: Any, params: Any) -> jax.Array:
+        """Gymnax 1's name for an end that is not a time limit."""
+        return self.is_terminal(state, params)
+
+    def is_truncated(self, state: Any, params: Any) -> jax.Array:
+        """Whether the time limit is reached."""
+        return state.time >= params.max_steps_in_episode
+
+    def discount(self, state: Any, params: Any) -> jax.Array:
+        """0 where the episode has ended, else 1: float32 ()."""
+        return jnp.where(self.is_terminal(state, params), jnp.float32(0), jnp.float32(1))
+
+    @property
+    def name(self) -> str:
+        """The environment's name."""
+        return type(self).__name__
+
+    @property
+    def num_actions(self) -> int:
+        """The number of actions, or the length of an action."""
+        raise NotImplementedError
+
+    @property
+    def supports_transition_gradients(self) -> bool:
+        """Whether gradients flow through `step`."""
+        return False
+
+    def with_transition_gradients(self) -> Any:
+        """The same environment, whose `step` can be differentiated.
+
+        Raises:
+          ValueError: it cannot be.
+        """
+        if not self.supports_transition_gradients:
+            raise ValueError(f"{self.name} does not support transition gradients")
+        return self
+
+    def action_space(self, params: Any = None) -> Any:
+        """The space of actions."""
+        raise NotImplementedError
+
+    def observation_space(self, params: Any = None) -> Any:
+        """The space of observations."""
+        raise NotImplementedError
+
+    def state_space(self, params: Any = None) -> Any:
+        """The space of states."""
+        raise NotImplementedError
+
+
+class EnvcoreEnvironment(Environment[Any, Any]):
+    """An environment of envcore behind gymnax's interface, with gymnax's settings (see `settings`).
+
+    States have the fields of envcore's, which are gymnax's names but for MinAtar's games, whose states are packed; and
+    `terminated`, which `is_terminal` reads. Equal environments share one compilation.
+
+    Args:
+      env_id: an id of envcore.
+      **options: its constructor options.
+
+    Attributes:
+      env: the environment of envcore, with gymnax's observations.
+    """
+
+    def __init__(self, env_id: str, **options: Any):
+        inner, _ = envcore.make(env_id, **options)
+        self.env_id = env_id
+        self.env = GymnaxRules(inner)
+
+    @property
+    def default_params(self) -> Any:
+        return params_of(self.env_id, self.env)
+
+    def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Takes one step with auto-reset. An action of one number may have any shape of one number."""
+        params = self._given(params)
+        obs, state, reward, done, info = self.env.step(key, state, _shaped(self.action_space(), action), params)
+        if not returns_six_values():
+            return obs, state, reward, done, _own(info)
+        ends = {"terminated": info["terminated"], "truncated": info["truncated"]}
+        more = {**_own(info), **ends, "final_observation": info["final_obs"]}
+        return obs, state, reward, info["terminated"], info["truncated"], more
+
+    def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Begins an episode."""
+        return self.env.reset(key, self._given(params))
+
+    def step_env(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
+        params = self._given(params)
+        obs, state, reward, terminated, info = self.env.step_env(
+            key, state, _shaped(self.action_space(), action), params
+        )
+        done = terminated if returns_six_values() else terminated | info["truncated"]
+        return obs, state, reward, done, _own(info)
+
+    def reset_env(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
+        return self.reset(key, params)
+
+    def get_obs(self, state: Any, params: Any = None, key: Any = None) -> Any:
+        return self.env.get_obs(state, self._given(params))
+
+    def is_terminated(self, state: Any, params: Any = None) -> jax.Array:
+        """Whether the step to this state ended the episode, time limits aside."""
+        return state.terminated
+
+    def is_terminal(self, state: Any, params: Any = None) -> jax.Array:
+        """Whether the step to this state ended the episode; with six values, time limits aside."""
+        params = self._given(params)
+        return state.terminated if returns_six_values() else state.terminated | self.is_truncated(state, params)
+
+    def render(self, state: Any, params: Any = None) -> jax.Array:
+        """A picture: uint8 (height, width, 3)."""
+        return self.env.render(state, self._given(params))
+
+    @property
+    def name(self) -> str:
+        """The id: `"CartPole-v1"`."""
+        return self.env_id
+
+    @property
+    def num_actions(self) -> int:
+        space: Any = self.action_space()
+        return space.n if isinstance(space, spaces.Discrete) else space.shape[0]
+
+    @property
+    def obs_shape(self) -> tuple[int, ...]:
+        """The shape of an observation."""
+        return self.observation_space().shape
+
+    @property
+    def supports_transition_gradients(self) -> bool:
+        return self.env.differentiable
+
+    @property
+    def transition_gradients_enabled(self) -> bool:
+        """Always true where they are supported."""
+        return self.supports_transition_gradients
+
+    def action_space(self, params: Any = None) -> Any:
+        return self.env.action_space(self._given(params))
+
+    def observation_space(self, params: Any = None) -> Any:
+        return self.env.observation_space(self._given(params))
+
+    def state_space(self, params: Any = None) -> Any:
+        return self.env.state_space(self._given(params))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EnvcoreEnvironment) and (self.env_id, self.env) == (other.env_id, other.env)
+
+    def __hash__(self) -> int:
+        return hash((self.env_id, self.env))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.env!r})"
+
+    def _given(self, params: Any) -> Any:
+        return self.default_params if params is None else params
+
+
+def _shaped(space: Any, action: Any) -> Any:
+    is_one_number = isinstance(space, spaces.Discrete) or space.shape == (1,)
+    return jnp.reshape(action, space.shape) if is_one_number and jnp.shape(action) in ((), (1,)) else action
+
+
+def _own(info: dict[str, Any]) -> dict[str, Any]:
+    """The entries that gymnax has: the discount, and the environment's own."""
+    return {name: value for name, value in info.items() if name not in ("final_obs", "terminated", "truncated")}

@@ -1,0 +1,92 @@
+"""`RolloutWrapper`: episodes of a policy, for a population and several seeds."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from envcore.errors import InvalidArgumentError
+
+from envcore_gymnax.registration import make
+
+
+class RolloutWrapper:
+    """gymnax's class of this name.
+
+    Args:
+      model_forward: `model_forward(policy_params, obs, key) -> action`; None for random actions.
+      env_name: an id for `make`; Pendulum-v1 by default.
+      num_env_steps: the length of a rollout; the time limit by default.
+      env_kwargs: options of the environment.
+      env_params: params, or a mapping of those that differ from the defaults.
+      env: an environment that is made already, in place of `env_name` and `env_kwargs`.
+
+    All three methods return `(obs, action, reward, next_obs, done, cum_return)`, with an axis of length
+    `num_env_steps`, and before it one for the keys and one for the population; `cum_return` (1,) is the return of the
+    first episode.
+
+    Raises:
+      InvalidArgumentError: there are both `env` and `env_name` or `env_kwargs`.
+    """
+
+    def __init__(
+        self,
+        model_forward: Callable[..., Any] | None = None,
+        env_name: str | None = None,
+        num_env_steps: int | None = None,
+        env_kwargs: Mapping[str, Any] | None = None,
+        env_params: Any = None,
+        env: Any = None,
+    ):
+        if env is not None and (env_name is not None or env_kwargs):
+            raise InvalidArgumentError("env is made already: pass neither env_name nor env_kwargs with it.")
+        self.model_forward, self.env_name = model_forward, env_name
+        if env is None:
+            self.env_name = env_name or "Pendulum-v1"
+            env, _ = make(self.env_name, **(env_kwargs or {}))
+        self.env = env
+        defaults = env.default_params
+        if env_params is None or isinstance(env_params, Mapping):
+            self.env_params = defaults.replace(**(env_params or {}))
+        else:
+            self.env_params = env_params
+        self.num_env_steps = int(self.env_params.max_steps_in_episode) if num_env_steps is None else num_env_steps
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """The shape of an observation."""
+        return jax.eval_shape(self.env.reset, jax.random.key(0), self.env_params)[0].shape
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def population_rollout(self, key_eval: jax.Array, policy_params: Any) -> tuple[Any, ...]:
+        """A rollout for each member of a population, whose params have a leading axis, and each key."""
+        return jax.vmap(self.batch_rollout, (None, 0))(key_eval, policy_params)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def batch_rollout(self, key_eval: jax.Array, policy_params: Any) -> tuple[Any, ...]:
+        """A rollout for each key."""
+        return jax.vmap(self.single_rollout, (0, None))(key_eval, policy_params)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def single_rollout(self, key_input: jax.Array, policy_params: Any) -> tuple[Any, ...]:
+        """One rollout."""
+        key_reset, key = jax.random.split(key_input)
+        first = (*self.env.reset(key_reset, self.env_params), key, jnp.zeros(1, jnp.float32), jnp.ones((), jnp.bool_))
+
+        def body(carry: Any, _: None) -> tuple[Any, Any]:
+            obs, state, key, cum_return, is_first_episode = carry
+            key, key_step, key_act = jax.random.split(key, 3)
+            if self.model_forward is None:
+                action = self.env.action_space(self.env_params).sample(key_act)
+            else:
+                action = self.model_forward(policy_params, obs, key_act)
+            next_obs, state, reward, *flags, _ = self.env.step(key_step, state, action, self.env_params)
+            done = functools.reduce(jnp.logical_or, flags)
+            cum_return += jnp.where(is_first_episode, jnp.asarray(reward, jnp.float32), jnp.float32(0)).reshape(1)
+            return (next_obs, state, key, cum_return, is_first_episode & ~done), (obs, action, reward, next_obs, done)
+
+        end, steps = jax.lax.scan(body, first, None, self.num_env_steps)
+        return *steps, end[3]

@@ -1,0 +1,129 @@
+"""What gymnax sets differently from the original environments, which envcore follows.
+
+Rules are the originals'. Observations, time limits and sticky actions are gymnax's, because the shapes and budgets of
+programs depend on them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Generator
+from typing import Any
+
+import jax.numpy as jnp
+from envcore import spaces
+from envcore.environment import Environment, Outcome
+from envcore.wrappers import Wrapper, WrapperState
+from flax import struct
+
+TIME_LIMITS = {
+    "Asterix-MinAtar": 1000,
+    "Breakout-MinAtar": 1000,
+    "Seaquest-MinAtar": 1000,
+    "SpaceInvaders-MinAtar": 1000,
+    "Catch-bsuite": 1000,
+    "MemoryChain-bsuite": 1000,
+    "UmbrellaChain-bsuite": 100,
+    "SimpleBandit-bsuite": 100,
+    "MNISTBandit-bsuite": 1,
+}
+"""gymnax's time limits where the original has none; of games that end sooner by themselves, only a bound."""
+
+IDS = (
+    *("CartPole-v1", "Pendulum-v1", "Acrobot-v1", "MountainCar-v0", "MountainCarContinuous-v0"),
+    *("Asterix-MinAtar", "Breakout-MinAtar", "Freeway-MinAtar", "Seaquest-MinAtar", "SpaceInvaders-MinAtar"),
+    *("Catch-bsuite", "DeepSea-bsuite", "MemoryChain-bsuite", "UmbrellaChain-bsuite", "DiscountingChain-bsuite"),
+    *("MNISTBandit-bsuite", "SimpleBandit-bsuite", "FourRooms-misc", "MetaMaze-misc", "PointRobot-misc"),
+    *("BernoulliBandit-misc", "GaussianBandit-misc", "Reacher-misc", "Swimmer-misc", "Pong-misc", "FrozenLake-misc"),
+)
+"""The ids of gymnax 1.0.1, in its order."""
+
+_six_values = False
+
+
+def returns_six_values() -> bool:
+    """Whether `step` returns gymnax 1's six values instead of five."""
+    return _six_values
+
+
+def set_six_values(six_values: bool) -> None:
+    """Sets what `step` returns from now on, in functions that have not been compiled yet."""
+    global _six_values
+    _six_values = six_values
+
+
+@contextlib.contextmanager
+def six_values() -> Generator[None]:
+    """Six values within a `with` block."""
+    before = _six_values
+    set_six_values(True)
+    try:
+        yield
+    finally:
+        set_six_values(before)
+
+
+def params_of(env_id: str, env: Environment[Any, Any]) -> Any:
+    """The default params with gymnax's time limit, and without sticky actions."""
+    params: Any = env.default_params
+    if env_id in TIME_LIMITS:
+        params = params.replace(max_steps_in_episode=TIME_LIMITS[env_id])
+    if env_id == "DeepSea-bsuite":
+        size: Any = env.unwrapped
+        params = params.replace(max_steps_in_episode=size.size)
+    return params.replace(sticky_action_prob=0.0) if hasattr(params, "sticky_action_prob") else params
+
+
+@struct.dataclass
+class GymnaxState(WrapperState):
+    """A state with the fields of the environment's own, and whether the step to it terminated.
+
+    Attributes:
+      terminated: bool (); false at the start of an episode.
+    """
+
+    terminated: Any
+
+
+def _replace(state: GymnaxState, **updates: Any) -> GymnaxState:
+    """The state with these fields, of its own or of the environment's state."""
+    own = {name: updates.pop(name) for name in ("env_state", "terminated") if name in updates}
+    state = dataclasses.replace(state, **own)
+    return dataclasses.replace(state, env_state=state.env_state.replace(**updates)) if updates else state
+
+
+GymnaxState.replace = _replace  # pyright: ignore[reportAttributeAccessIssue]  # flax overwrites a method of this name
+
+
+@dataclasses.dataclass(frozen=True)
+class GymnaxRules(Wrapper):
+    """gymnax's observations: float32 for bool, (n,) for bsuite's (1, n); and a state that knows whether it ended."""
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        space = self.env.observation_space(params)
+        if not isinstance(space, spaces.Box):
+            return space
+        dtype = jnp.float32 if space.dtype == bool else space.dtype
+        shape = _shape(space.shape)
+        return spaces.Box(space.low.reshape(shape), space.high.reshape(shape), shape, dtype)
+
+    def start(self, key: Any, params: Any) -> GymnaxState:
+        return GymnaxState(self.env.start(key, params), jnp.zeros((), jnp.bool_))
+
+    def advance(self, state: GymnaxState, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = self.env.advance(state.env_state, action, draws, params)
+        return outcome._replace(state=GymnaxState(outcome.state, outcome.terminated))
+
+    def restart(self, key: Any, done: Any, state: GymnaxState, params: Any) -> GymnaxState:
+        return GymnaxState(self.env.restart(key, done, state.env_state, params), state.terminated & ~done)
+
+    def observe(self, state: GymnaxState, params: Any) -> Any:
+        obs = self.env.observe(state.env_state, params)
+        if not hasattr(obs, "dtype"):
+            return obs
+        return obs.reshape(_shape(obs.shape)).astype(jnp.float32 if obs.dtype == bool else obs.dtype)
+
+
+def _shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return shape[1:] if len(shape) == 2 and shape[0] == 1 and shape[1] > 1 else shape

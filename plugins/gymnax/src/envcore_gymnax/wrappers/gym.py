@@ -1,0 +1,114 @@
+"""gymnax's wrappers for Gymnasium, on any environment with gymnax's interface; needs envcore-gymnasium.
+
+For envcore's own environments, `GymnasiumEnv` and `GymnasiumVectorEnv` of envcore-gymnasium are faster, and follow
+Gymnasium to the letter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from envcore_gymnax.environments.spaces import gymnax_space_to_gym_space
+
+
+class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
+    """One environment as a `gymnasium.Env`.
+
+    Args:
+      env: an environment with gymnax's interface, five values or six.
+      params: its params; the defaults by default.
+      seed: of all randomness; 0 by default.
+    """
+
+    def __init__(self, env: Any, params: Any = None, seed: int | None = None):
+        self._env, self.env_params = env, env.default_params if params is None else params
+        self.metadata = {"name": env.name, "render_modes": ["rgb_array"] if hasattr(env, "render") else []}
+        self.rng = jax.random.key(seed or 0)
+        _, self.env_state = env.reset(self.rng, self.env_params)
+
+    @property
+    def action_space(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """That of the params of the moment."""
+        return gymnax_space_to_gym_space(self._env.action_space(self.env_params))
+
+    @property
+    def observation_space(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """That of the params of the moment."""
+        return gymnax_space_to_gym_space(self._env.observation_space(self.env_params))
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode; `options["env_params"]` replaces the params."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self.rng = jax.random.key(seed)
+        self.env_params = (options or {}).get("env_params", self.env_params)
+        self.rng, key = jax.random.split(self.rng)
+        obs, self.env_state = self._env.reset(key, self.env_params)
+        return _numpy(obs), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Takes one step without auto-reset, so that the last observation is the episode's own."""
+        self.rng, key = jax.random.split(self.rng)
+        obs, self.env_state, reward, ended, info = self._env.step_env(key, self.env_state, action, self.env_params)
+        at_limit = bool(self.env_state.time >= self.env_params.max_steps_in_episode)
+        by_itself = bool(jnp.asarray(info["discount"]) == 0) if "discount" in info else bool(ended) and not at_limit
+        return _numpy(obs), float(reward), by_itself, bool(at_limit and not by_itself), _numpy(info)
+
+    def render(self) -> Any:
+        """A picture, or None if the environment has none."""
+        return np.array(self._env.render(self.env_state, self.env_params)) if hasattr(self._env, "render") else None
+
+
+class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
+    """A batch as a `gymnasium.vector.VectorEnv` that resets in the same step, as gymnax does.
+
+    Args:
+      env: an environment with gymnax's interface, five values or six.
+      num_envs: the number of environments.
+      params: their params; the defaults by default.
+      seed: of all randomness; 0 by default.
+    """
+
+    def __init__(self, env: Any, num_envs: int = 1, params: Any = None, seed: int | None = None):
+        self._env, self.num_envs = env, num_envs
+        self.env_params = env.default_params if params is None else params
+        self.metadata = {"name": env.name, "render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+        self._reset = jax.jit(jax.vmap(env.reset, (0, None)))
+        self._step = jax.jit(jax.vmap(env.step, (0, 0, 0, None)))
+        self.single_action_space = gymnax_space_to_gym_space(env.action_space(self.env_params))
+        self.single_observation_space = gymnax_space_to_gym_space(env.observation_space(self.env_params))
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.rng = jax.random.key(seed or 0)
+        _, self.env_state = self._reset(self._keys(), self.env_params)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begins all episodes; `options["env_params"]` replaces the params."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self.rng = jax.random.key(seed)
+        self.env_params = (options or {}).get("env_params", self.env_params)
+        obs, self.env_state = self._reset(self._keys(), self.env_params)
+        return _numpy(obs), {}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Takes one step in every environment. With five values, every end counts as a termination."""
+        result = self._step(self._keys(), self.env_state, jnp.asarray(actions), self.env_params)
+        obs, self.env_state, reward, *flags, info = result
+        terminated, truncated = flags if len(flags) == 2 else (flags[0], jnp.zeros_like(flags[0]))
+        return _numpy(obs), np.array(reward), np.array(terminated), np.array(truncated), _numpy(info)
+
+    def _keys(self) -> jax.Array:
+        self.rng, key = jax.random.split(self.rng)
+        return jax.random.split(key, self.num_envs)
+
+
+def _numpy(tree: Any) -> Any:
+    return jax.tree.map(np.array, tree)

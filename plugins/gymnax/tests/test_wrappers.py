@@ -1,0 +1,131 @@
+"""gymnax's wrappers, rollouts and pictures."""
+
+import functools
+import pickle
+
+import envcore_gymnax as gymnax
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.errors import InvalidArgumentError
+from envcore_gymnax.experimental import RolloutWrapper
+from envcore_gymnax.settings import six_values
+from envcore_gymnax.visualize import Visualizer
+from envcore_gymnax.wrappers import GymnaxToGymWrapper, GymnaxToVectorGymWrapper
+from envcore_gymnax.wrappers.purerl import FlattenObservationWrapper, LogWrapper
+from gymnasium.utils.env_checker import check_env
+
+# pyright: reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false
+
+
+def test_the_wrappers_of_training_loops():
+    env, params = gymnax.make("Catch-bsuite")
+    env = LogWrapper(FlattenObservationWrapper(env))
+    assert env.observation_space(params).shape == (50,)
+    keys = jax.random.split(jax.random.key(0), 3)
+    obs, state = jax.vmap(env.reset, (0, None))(keys, params)
+    assert obs.shape == (3, 50)
+    total = 0
+    for _ in range(9):
+        obs, state, reward, done, info = jax.vmap(env.step, (0, 0, 0, None))(keys, state, jnp.ones(3, int), params)
+        total += reward
+    assert done.all()
+    assert obs.shape == (3, 50)
+    np.testing.assert_array_equal(info["returned_episode_returns"], total)
+    assert info["returned_episode_lengths"].tolist() == [9, 9, 9]
+    assert info["returned_episode"].all()
+    assert info["returned_episode_valid"].all()
+    assert info["timestep"].tolist() == [9, 9, 9]
+
+
+def test_they_pass_six_values_on():
+    env, params = gymnax.make("Catch-bsuite")
+    env = LogWrapper(FlattenObservationWrapper(env))
+    _, state = env.reset(jax.random.key(0), params)
+    with six_values():
+        result = env.step(jax.random.key(0), state, 0, params)
+    assert len(result) == 6
+    assert result[-1]["final_observation"].shape == (50,)
+
+
+def test_a_flat_observation_needs_a_box():
+    with pytest.raises(TypeError, match=r"needs a Box, got Discrete\(16\)"):
+        FlattenObservationWrapper(gymnax.make("FrozenLake-misc")[0]).observation_space()
+
+
+@pytest.mark.filterwarnings("ignore:.*(value is|We recommend|recommend using).*")
+def test_for_gymnasium():
+    env = GymnaxToGymWrapper(*gymnax.make("CartPole-v1"), seed=1)
+    check_env(env, skip_render_check=True)
+    params = env.env_params.replace(max_steps_in_episode=2)
+    env.reset(seed=0, options={"env_params": params})
+    assert [env.step(0)[2:4] for _ in range(2)] == [(False, False), (False, True)]
+    assert env.render().dtype == np.uint8
+    env.reset()
+    env.env_state = env.env_state.replace(theta=jnp.float32(1))
+    assert env.step(0)[2:4] == (True, False)
+
+
+@pytest.mark.parametrize("values", [5, 6])
+def test_a_batch_for_gymnasium(values):
+    env, params = gymnax.make("CartPole-v1")
+    params = params.replace(max_steps_in_episode=2)
+    with six_values() if values == 6 else pytest.MonkeyPatch().context():
+        envs = GymnaxToVectorGymWrapper(env, 3, params)
+        obs, _ = envs.reset(seed=0)
+        assert obs.shape == (3, 4)
+        envs.step(np.zeros(3, int))
+        obs, _, terminated, truncated, _ = envs.step(np.zeros(3, int))
+    assert truncated.all() == (values == 6)
+    assert terminated.all() == (values == 5)
+    assert isinstance(envs, gymnasium.vector.VectorEnv)
+    assert (abs(obs) <= 0.05).all()  # of the next episode
+
+
+def choose(policy_params, obs, key):
+    return (obs @ policy_params > 0).astype(jnp.int32)
+
+
+def test_rollouts():
+    manager = RolloutWrapper(choose, env_name="CartPole-v1", env_params={"max_steps_in_episode": 20})
+    assert manager.input_shape == (4,)
+    assert manager.num_env_steps == 20
+    keys, population = jax.random.split(jax.random.key(0), 3), jnp.eye(4)[:2]
+    obs, action, reward, next_obs, done, cum_return = manager.population_rollout(keys, population)
+    assert obs.shape == next_obs.shape == (2, 3, 20, 4)
+    assert action.shape == reward.shape == done.shape == (2, 3, 20)
+    assert cum_return.shape == (2, 3, 1)
+    length = int(np.flatnonzero(done[0, 0])[0]) + 1
+    assert cum_return[0, 0, 0] == reward[0, 0, :length].sum()
+    one = manager.single_rollout(keys[0], population[0])
+    np.testing.assert_array_equal(one[-1], cum_return[0, 0])
+
+
+def test_rollouts_of_random_actions_and_made_environments():
+    env, _ = gymnax.make("Catch-bsuite")
+    *_, cum_return = RolloutWrapper(env=env, num_env_steps=9).batch_rollout(
+        jax.random.split(jax.random.key(0), 5), None
+    )
+    assert set(cum_return.ravel().tolist()) <= {-1.0, 1.0}
+    with pytest.raises(InvalidArgumentError, match="neither env_name nor env_kwargs"):
+        RolloutWrapper(env=env, env_name="Catch-bsuite")
+
+
+def test_an_animation(tmp_path):
+    env, params = gymnax.make("Breakout-MinAtar")
+    key, states, rewards = jax.random.key(0), [], [0.0]
+    _, state = env.reset(key, params)
+    for _ in range(5):
+        states.append(state)
+        _, state, reward, _, _ = env.step(key, state, 1, params)
+        rewards.append(rewards[-1] + float(reward))
+    Visualizer(env, params, states, rewards[1:]).animate(str(tmp_path / "a.gif"))
+    assert (tmp_path / "a.gif").stat().st_size > 1000
+
+
+def test_wrappers_can_be_pickled():
+    env = LogWrapper(gymnax.make("Catch-bsuite")[0])
+    assert pickle.loads(pickle.dumps(env)).name == "Catch-bsuite"
+    assert functools.partial(env.reset)(jax.random.key(0))[0].shape == (10, 5)
