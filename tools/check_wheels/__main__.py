@@ -31,19 +31,20 @@ _SMOKE = Path(__file__).with_name("smoke.py")
 
 @dataclasses.dataclass(frozen=True)
 class Distribution:
-    """One member of the workspace."""
+    """One member of the workspace.
+
+    Attributes:
+      name: its name.
+      announces: whether it must announce environments or commands: it has an entry point for that.
+    """
 
     name: str
+    announces: bool
 
     @property
     def package(self) -> str:
         """The name of its import package, which is also the prefix of its sdist and wheel."""
         return self.name.replace("-", "_")
-
-    @property
-    def announces(self) -> bool:
-        """Whether it must announce environments or commands."""
-        return self.name not in (CORE, CLI)
 
 
 def main() -> None:
@@ -68,7 +69,10 @@ def find_distributions(root: Path) -> list[Distribution]:
     """The members of the workspace, the core and the command line first."""
     members = _read_toml(root)["tool"]["uv"]["workspace"]["members"]
     folders = sorted(found.parent for pattern in members for found in root.glob(f"{pattern}/pyproject.toml"))
-    distributions = [Distribution(_read_toml(folder)["project"]["name"]) for folder in folders]
+    projects = [_read_toml(folder)["project"] for folder in folders]
+    distributions = [
+        Distribution(project["name"], "envcore.plugins" in project.get("entry-points", {})) for project in projects
+    ]
     return sorted(distributions, key=lambda each: (each.announces, each.name))
 
 

@@ -6,11 +6,16 @@ python -I smoke.py envcore-minatar --announces
 from __future__ import annotations
 
 import argparse
+import functools
+import importlib
 import os
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+
+_NEEDS_AN_EXTRA = {"envcore-gymnax": ("visualize",)}
+"""The names of adapters that can only be imported with an extra."""
 
 
 def main() -> None:
@@ -27,7 +32,8 @@ def main() -> None:
     elif options.announces:
         print(try_plugin(options.distribution))
     else:
-        print(try_core() if options.distribution == "envcore" else try_command_line())
+        others = {"envcore": try_core, "envcore-cli": try_command_line}
+        print(others.get(options.distribution, functools.partial(try_adapter, options.distribution))())
 
 
 def try_core() -> str:
@@ -50,6 +56,15 @@ def try_command_line() -> str:
     expect("pip install" in listing, f"`envcore list` does not say what to install: {listing!r}")
     expect("envcore 0" in run_envcore("--version"), "`envcore --version` does not show the version")
     return "lists that nothing is installed"
+
+
+def try_adapter(distribution: str) -> str:
+    """Everything that it offers can be imported with its requirements alone."""
+    module = importlib.import_module(distribution.replace("-", "_"))
+    names = [name for name in module.__all__ if name not in _NEEDS_AN_EXTRA.get(distribution, ())]
+    for name in names:
+        getattr(module, name)
+    return f"imports {', '.join(names)}"
 
 
 def try_plugin(distribution: str) -> str:

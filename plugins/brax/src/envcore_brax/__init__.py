@@ -3,9 +3,13 @@
 from envcore_brax import BraxEnv
 
 env = BraxEnv("Pendulum-v1")
+
+The class is imported on first use.
 """
 
 from __future__ import annotations
+
+import importlib
 
 try:
     from envcore.errors import InvalidActionError as _  # noqa: F401
@@ -21,6 +25,20 @@ except ImportError:  # another project's `envcore` is installed
         "`pip install 'envcore>=0.2'` once it is released"
     ) from None
 
-from envcore_brax.env import BraxEnv as BraxEnv
+TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from envcore_brax.env import BraxEnv as BraxEnv
 
 __all__ = ["BraxEnv"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.env"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

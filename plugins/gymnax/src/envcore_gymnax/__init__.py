@@ -10,9 +10,13 @@ For somebody else's program, which says `import gymnax`:
 
     envcore_gymnax.install()
     import rejax
+
+Names are imported on first use: importing this package imports neither JAX nor any environment.
 """
 
 from __future__ import annotations
+
+import importlib
 
 try:
     from envcore.errors import InvalidActionError as _  # noqa: F401
@@ -28,19 +32,45 @@ except ImportError:  # another project's `envcore` is installed
         "`pip install 'envcore>=0.2'` once it is released"
     ) from None
 
-from typing import Any
+TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
+if TYPE_CHECKING:
+    from typing import Any
 
-from envcore_gymnax import environments as environments
-from envcore_gymnax import registration as registration
-from envcore_gymnax.alias import install as install
-from envcore_gymnax.alias import uninstall as uninstall
-from envcore_gymnax.environments.environment import EnvParams as EnvParams
-from envcore_gymnax.environments.environment import EnvState as EnvState
-from envcore_gymnax.registration import make as make
-from envcore_gymnax.registration import register as register
+    from envcore_gymnax import environments as environments
+    from envcore_gymnax import experimental as experimental
+    from envcore_gymnax import registration as registration
+    from envcore_gymnax import wrappers as wrappers
+    from envcore_gymnax.alias import install as install
+    from envcore_gymnax.alias import uninstall as uninstall
+    from envcore_gymnax.environments.environment import EnvParams as EnvParams
+    from envcore_gymnax.environments.environment import EnvState as EnvState
+    from envcore_gymnax.registration import make as make
+    from envcore_gymnax.registration import register as register
+
+    registered_envs: list[str]
+
+_MODULES = ("environments", "experimental", "registration", "visualize", "wrappers")
+_HOME = {
+    "EnvParams": "environments.environment",
+    "EnvState": "environments.environment",
+    "install": "alias",
+    "make": "registration",
+    "register": "registration",
+    "uninstall": "alias",
+}
+
+__all__ = [*_HOME, *_MODULES, "registered_envs"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     if name == "registered_envs":  # what is installed and registered by now
-        return registration.registered_envs()
+        return importlib.import_module(f"{__name__}.registration").registered_envs()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
