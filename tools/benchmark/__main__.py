@@ -11,6 +11,9 @@ With `--cores N` it compares envcore's rollouts on one core with those on N core
 With `--before CHECKOUT` it compares this checkout with another one of envcore instead, in two processes that take
 turns. Both need the same environment: `uv sync --no-default-groups --group peers` in each.
 
+With `--gymnasium` it compares CartPole behind Gymnasium's interface with Gymnasium's own, in the default environment
+(`uv run python tools/benchmark --gymnasium`); Stable-Baselines3's PPO too, where the group `clients` is installed.
+
 With `--gpu` it writes one table of what bounds a GPU: microseconds and kernels per step of a batch, for every suite at
 three numbers of environments, and with XLA's command buffers, unrolling and other ways to make a step cheaper.
 """
@@ -57,6 +60,7 @@ def main() -> None:
     parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="compare with this checkout of envcore")
     parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for results.json and .md")
     parser.add_argument("--gpu", action="store_true", help="measure what bounds a GPU, and nothing else")
+    parser.add_argument("--gymnasium", action="store_true", help="compare with Gymnasium, and nothing else")
     parser.add_argument("--trial", action="store_true", help="with --gpu: only try its programs, on any device")
     parser.add_argument("--limit", type=float, default=430, help="with --gpu: seconds for all programs")
     args = parser.parse_args()
@@ -66,6 +70,13 @@ def main() -> None:
     if args.gpu:
         results, _ = gpu.measure_all(args.limit, args.trial)
         _write(args.out, results, gpu.markdown)
+        return
+    if args.gymnasium:
+        import adapters  # Gymnasium is not in the peers' environment
+
+        results = adapters.measure_all(args.repeats)
+        print(adapters.markdown(results, header=True))
+        _write(args.out, results, adapters.markdown)
         return
     if args.before and (args.devices > 1 or not (args.before / ".venv/bin/python").exists()):
         parser.error("--before needs a checkout with a `.venv`, and one device")

@@ -1,0 +1,88 @@
+"""`--gymnasium`: envcore behind Gymnasium's interface, beside Gymnasium's own environments, as their users step them."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+_STEPS = {1: 3000, 16: 1000, 1024: 300}
+_SLOW_STEPS = {1: 3000, 16: 1000, 1024: 15}
+
+
+def measure_all(repeats: int) -> list[dict[str, Any]]:
+    """Environment steps per second of each, in turns: medians."""
+    results: list[dict[str, Any]] = []
+    for num_envs in _STEPS:
+        programs = {name: make(num_envs) for name, make in _makers(num_envs).items()}
+        steps = {name: (_SLOW_STEPS if "Sync" in name else _STEPS)[num_envs] for name in programs}
+        for name, env in programs.items():
+            _run(env, num_envs, steps[name])  # compiles
+        rates: dict[str, list[float]] = {name: [] for name in programs}
+        for _ in range(repeats):
+            for name, env in programs.items():
+                rates[name].append(_run(env, num_envs, steps[name]))
+        median = {name: statistics.median(each) for name, each in rates.items()}
+        results += [{"num_envs": num_envs, "program": name, "steps_per_second": each} for name, each in median.items()]
+    return results + _training()
+
+
+def markdown(results: list[dict[str, Any]], *, header: bool) -> str:
+    """The table of the results, each with the ratio of envcore's to it."""
+    del header
+    ours = {row["num_envs"]: row["steps_per_second"] for row in results if row["program"].startswith("envcore")}
+    lines = ["| environments | program | steps/s | envcore's / this |", "|---|---|---|---|"]
+    for row in results:
+        rate = row["steps_per_second"]
+        lines.append(f"| {row['num_envs']} | {row['program']} | {rate:,.0f} | {ours[row['num_envs']] / rate:.2f} |")
+    return "\n".join(lines)
+
+
+def _makers(num_envs: int) -> dict[str, Callable[[int], Any]]:
+    ours, theirs = "envcore_gymnasium:envcore/CartPole-v1", "CartPole-v1"
+    if num_envs == 1:
+        return {"envcore": lambda _: gymnasium.make(ours), "Gymnasium": lambda _: gymnasium.make(theirs)}
+    return {
+        "envcore": lambda n: gymnasium.make_vec(ours, num_envs=n),
+        "Gymnasium, SyncVectorEnv": lambda n: gymnasium.make_vec(theirs, num_envs=n, vectorization_mode="sync"),
+        "Gymnasium, CartPoleVectorEnv": lambda n: gymnasium.make_vec(theirs, num_envs=n),
+    }
+
+
+def _run(env: Any, num_envs: int, num_steps: int) -> float:
+    """Steps per second with actions that keep the pole up for a while; every observation is read."""
+    env.reset(seed=0)
+    total = np.float32(0)
+    batch = [np.full(num_envs, action) for action in (0, 1)]
+    start = time.perf_counter()
+    for step in range(num_steps):
+        if num_envs == 1:
+            obs, _, terminated, truncated, _ = env.step(step % 2)
+            if terminated or truncated:
+                env.reset()
+        else:
+            obs = env.step(batch[step % 2])[0]
+        total += obs.sum(dtype=np.float32)
+    assert np.isfinite(total)
+    return num_envs * num_steps / (time.perf_counter() - start)
+
+
+def _training() -> list[dict[str, Any]]:
+    """Stable-Baselines3's PPO on one environment of each, where it is installed."""
+    try:
+        from stable_baselines3 import PPO  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        return []
+    results: list[dict[str, Any]] = []
+    for name, env_id in (("envcore", "envcore_gymnasium:envcore/CartPole-v1"), ("Gymnasium", "CartPole-v1")):
+        model = PPO("MlpPolicy", env_id, seed=0, device="cpu")
+        model.learn(2048)
+        start = time.perf_counter()
+        model.learn(8192)
+        rate = model.num_timesteps / (time.perf_counter() - start)
+        results.append({"num_envs": "PPO", "program": f"{name}, Stable-Baselines3", "steps_per_second": rate})
+    return results
