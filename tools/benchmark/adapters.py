@@ -1,4 +1,4 @@
-"""`--gymnasium`: envcore behind Gymnasium's interface, beside Gymnasium's own environments, as their users step them."""
+"""`--gymnasium`: envcore behind Gymnasium's interface, beside Gymnasium itself, as their users step them."""
 
 from __future__ import annotations
 
