@@ -49,7 +49,7 @@ def with_updates(env: Environment[Any, Any], params: Any) -> Any:
         return params
     defaults = env.default_params
     known = arguments.param_names(defaults)
-    unknown = sorted(set(params) - set(known))
+    unknown = sorted(set(params) - set(known), key=str)
     if unknown:
         raise InvalidParamsError(f"{env.name} has no param {unknown[0]!r}; its params: {', '.join(known)}.")
     return defaults.replace(**params)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from brax.envs.wrappers import training
-from envcore.errors import InvalidArgumentError
+from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import Batched, LogWrapper
 from envcore_brax import BraxEnv
 
@@ -68,6 +68,9 @@ def test_entries_of_info():
 
 
 def test_errors():
+    env = BraxEnv("CartPole-v1")
+    with pytest.raises(InvalidActionError, match=r"must have shape \(2,\), got \(5, 2\)"):
+        env.step(env.reset(jax.random.key(0)), jnp.zeros((5, 2)))
     cartpole, _ = envcore.make("CartPole-v1")
     with pytest.raises(InvalidArgumentError, match="brax makes its own"):
         BraxEnv(Batched(cartpole, 2))

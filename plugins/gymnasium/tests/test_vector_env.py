@@ -6,6 +6,10 @@
 
 import copy
 import dataclasses
+import os
+import pickle
+import subprocess
+import sys
 
 import envcore
 import gymnasium
@@ -236,15 +240,15 @@ def test_invalid_arguments(make, message):
         make(envcore.make("CartPole-v1")[0])
 
 
-@pytest.mark.parametrize("mask", [[True, False, True], np.zeros(2, bool), np.ones(2, int)])
+@pytest.mark.parametrize("mask", [[[True], False], [True, False, True], np.zeros(2, bool), np.ones(2, int)])
 def test_invalid_masks(mask):
     envs = GymnasiumVectorEnv("CartPole-v1", 2)
     envs.reset(seed=0)
-    with pytest.raises(InvalidArgumentError, match=r"must be bool \(2,\) with at least one True"):
+    with pytest.raises(InvalidArgumentError, match=r"bool \(2,\), with at least one True"):
         envs.reset(options={"reset_mask": mask})
 
 
-@pytest.mark.parametrize("actions", [[0, 2], [0, -1], [0], 0, [0.5, 1.0]])
+@pytest.mark.parametrize("actions", [[0, 2], [0, -1], [0], 0, [0.5, 1.0], [[1], 0, 1]])
 def test_invalid_actions(actions):
     envs = GymnasiumVectorEnv("CartPole-v1", 2)
     envs.reset(seed=0)
@@ -328,3 +332,46 @@ def test_spaces_of_make_vec():
     assert envs.spec.id == "envcore/CartPole-v1"
     sync = gymnasium.make_vec("envcore/CartPole-v1", num_envs=2, vectorization_mode="sync")
     assert sync.reset(seed=0)[0].shape == (2, 4)
+
+
+@pytest.mark.parametrize("arrays", ["numpy", "jax"])
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))])
+def test_copies_go_on_alike(duplicate, arrays):
+    envs = GymnasiumVectorEnv("CartPole-v1", 3, arrays=arrays, autoreset_mode="SameStep")
+    envs.reset(seed=0)
+    other = duplicate(envs)
+    for _ in range(15):
+        jax.tree.map(np.testing.assert_array_equal, envs.step([0, 1, 0])[:4], other.step([0, 1, 0])[:4])
+
+
+def test_what_the_caller_does_with_arrays_changes_nothing():
+    envs, other = (GymnasiumVectorEnv("Pendulum-v1", 100_000, arrays="jax") for _ in range(2))
+    envs.reset(seed=0)
+    other.reset(seed=0)
+    actions = np.ones((100_000, 1), np.float32)
+    step = envs.step(actions)
+    actions[:] = -1
+    np.testing.assert_array_equal(step[0], other.step(np.ones_like(actions))[0])
+    mask = np.ones(100_000, bool)
+    obs, _ = envs.reset(options={"reset_mask": mask})
+    mask[:] = False
+    assert not np.array_equal(obs, step[0])
+
+    disabled = GymnasiumVectorEnv(Counter(), 2, autoreset_mode="Disabled")
+    disabled.reset(seed=0)
+    disabled.step([2, 1])[2][:] = False
+    with pytest.raises(ResetNeeded):
+        disabled.step([1, 1])
+
+
+def test_in_64_bit_mode():
+    program = (
+        "import envcore_gymnasium as eg, numpy as np\n"
+        "for env_id in ('CartPole-v1', 'FourRooms-misc', 'Breakout-MinAtar'):\n"
+        "    env, envs = eg.GymnasiumEnv(env_id), eg.GymnasiumVectorEnv(env_id, 2)\n"
+        "    for each in (env, envs):\n"
+        "        each.reset(seed=0)\n"
+        "        assert each.step(each.action_space.sample())[0] in each.observation_space\n"
+    )
+    environment = {**os.environ, "JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)

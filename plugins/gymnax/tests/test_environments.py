@@ -105,8 +105,7 @@ def test_ends():
     for count in range(1, 4):
         _, state, _, done, info = env.step_env(jax.random.key(0), state, count % 2, params)
         assert done == env.is_terminal(state, params) == (count == 3)
-    assert info["discount"] == 1
-    assert env.discount(state, params) == 0
+    assert info["discount"] == env.discount(state, params) == 0
     fallen = state.replace(theta=jnp.float32(0.3), time=jnp.int32(0))
     _, after, _, done, info = env.step_env(jax.random.key(0), fallen, 0, params)
     assert (done, env.is_terminal(after, params), info["discount"]) == (True, True, 0)

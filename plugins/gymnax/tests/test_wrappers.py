@@ -77,11 +77,28 @@ def test_a_batch_for_gymnasium(values):
         obs, _ = envs.reset(seed=0)
         assert obs.shape == (3, 4)
         envs.step(np.zeros(3, int))
-        obs, _, terminated, truncated, _ = envs.step(np.zeros(3, int))
-    assert truncated.all() == (values == 6)
-    assert terminated.all() == (values == 5)
+        obs, _, terminated, truncated, infos = envs.step(np.zeros(3, int))
+    assert truncated.all()
+    assert not terminated.any()
+    assert infos["_final_obs"].all()
+    assert (np.abs(infos["final_obs"][0]) > 0.05).any()
     assert isinstance(envs, gymnasium.vector.VectorEnv)
     assert (abs(obs) <= 0.05).all()  # of the next episode
+
+
+@pytest.mark.parametrize("values", [5, 6])
+def test_wrapped_environments_for_gymnasium(values):
+    env, params = gymnax.make("Catch-bsuite")
+    with six_values() if values == 6 else pytest.MonkeyPatch().context():
+        env = GymnaxToGymWrapper(LogWrapper(FlattenObservationWrapper(env)), params)
+        assert env.reset()[0].shape == (50,)
+        ends = []
+        for _ in range(9):
+            obs, _, terminated, truncated, info = env.step(1)
+            ends.append((terminated, truncated))
+    assert obs.shape == (50,)
+    assert ends == [(False, False)] * 8 + [(True, False)]
+    assert info["returned_episode_lengths"] == 9
 
 
 def choose(policy_params, obs, key):

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from brax.envs.base import Env, State
 from envcore import NO_TIME_LIMIT, Environment, random, spaces
 from envcore.choice import chosen
-from envcore.errors import InvalidArgumentError
+from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation, RescaleAction
 
 _BASE_INFO = ("discount", "final_obs", "terminated", "truncated")
@@ -90,7 +90,11 @@ class BraxEnv(Env):
         return State(state, obs.astype(jnp.float32), zero, zero, {}, {**own, "rng": key})
 
     def step(self, state: State, action: jax.Array) -> State:
-        """Takes one step, without auto-reset; `action` is float32 (action_size,)."""
+        """Takes one step, without auto-reset; `action` is float32 (action_size,).
+
+        Raises:
+          InvalidActionError: the action has another shape.
+        """
         key, key_step = random.split(state.info["rng"])
         obs, after, reward, terminated, info = self._step_env(key_step, state.pipeline_state, action)
         return state.replace(  # pyright: ignore[reportAttributeAccessIssue]  # flax adds it
@@ -102,6 +106,12 @@ class BraxEnv(Env):
         )
 
     def _step_env(self, key: jax.Array, state: Any, action: jax.Array) -> tuple[Any, ...]:
+        if jnp.shape(action) != (self.action_size,):
+            raise InvalidActionError(
+                f"an action of {self.env.name} must have shape ({self.action_size},), got {jnp.shape(action)}. "
+                "To map over a batch, use jax.vmap."
+            )
+        action = jnp.asarray(action)
         chosen = jnp.argmax(action).astype(jnp.int32) if self._num_actions else action.astype(jnp.float32)
         return self.env.step_env(key, state, chosen, self.params)
 

@@ -56,13 +56,17 @@ class ActionReader:
         if isinstance(action, jax.Array):
             self._check(space, action)
             return action
-        action = np.asarray(action)
+        try:
+            action = np.asarray(action)
+        except ValueError as error:  # lists of different lengths
+            raise self._error(space, str(error)) from error
         if action.shape != space.shape or action.dtype != space.dtype:  # usually right: `mismatch` takes 5 us
             self._check(space, action)
         if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
             bound = space.n if isinstance(space, spaces.Discrete) else space.nvec
             if not ((action >= 0) & (action < bound)).all():
-                raise self._error(space, f"got {action}")
+                outside = action[(action < 0) | (action >= bound)].flat[0]
+                raise self._error(space, f"got {outside}")
         return action.astype(space.dtype, copy=False)
 
     def _check(self, space: spaces.Space, action: Any) -> None:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import Environment
 from envcore.choice import chosen
+from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
 from gymnasium.error import ResetNeeded
 
@@ -135,7 +136,7 @@ def own_info(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def typed_key(data: Any) -> jax.Array:
-    """The random key with this data, uint32 (2,), whatever kind of key is JAX's default."""
+    """The threefry key with this data, uint32 (2,)."""
     return jax.random.wrap_key_data(data, impl="threefry2x32")
 
 
@@ -169,7 +170,7 @@ class _Program:
 
     def __init__(self, env: Environment[Any, Any]):
         self._env = env
-        self.params = Layout(jax.eval_shape(lambda: env.complete_params(env.default_params)))
+        self.params = Layout(arguments.default_params(env))
         data = jax.ShapeDtypeStruct((2,), np.uint32)
         self._struct: _Snapshot = jax.eval_shape(self._example, data)
         self._layout = Layout(self._struct)
@@ -190,7 +191,7 @@ class _Program:
         return *_REWARD_AND_FLAGS(host[0], self._parts.reward.start), own
 
     def _example(self, data: Any) -> _Snapshot:
-        params = self._env.complete_params(self._env.default_params)
+        params = arguments.default_params(self._env)
         obs, state = self._env.reset(typed_key(data), params)
         action = self._env.action_space(params).sample(typed_key(data))
         return _snapshot(data, *self._env.step_env(typed_key(data), state, action, params))._replace(obs=obs)

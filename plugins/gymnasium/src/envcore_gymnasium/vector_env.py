@@ -33,7 +33,8 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
     of the environments that have it.
 
     The autoreset modes are Gymnasium's:
-      NEXT_STEP: the step after the end of an episode ignores the action, resets, and has reward 0.
+      NEXT_STEP: the step after the end of an episode ignores the action, resets, and has reward 0. Statistics that a
+        batch shares, such as those of `NormalizeObservation(Batched(env, n))`, count that step as if it was taken.
       SAME_STEP: the last step of an episode returns the first observation of the next one;
         `infos["final_obs"]` is an object array with the last observation where an episode ended (mask `_final_obs`),
         and `infos["final_info"]` has the entries of that step.
@@ -70,7 +71,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
     ):
         check_render_mode(render_mode)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
-        self.arrays = arrays
+        self.arrays: Kind = arrays
         single, self.params = chosen(env, params, options)
         self._convert = converter(arrays)
         self.env = _batch(single, num_envs)
@@ -92,7 +93,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         self._program = VectorProgram.of(self.env, self.autoreset_mode, arrays == "numpy")
         self._packed_params = self._program.params.pack(self.params)
         self._progress: Packed | None = None
-        self._ended: tuple[Any, Any] | None = None
+        self._done = np.zeros(self.num_envs, bool)  # whose episode has ended, if something else than NEXT_STEP
 
     @property
     def state(self) -> Any:
@@ -117,7 +118,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         mask = (options or {}).get("reset_mask")
         if mask is not None:
             mask = self._checked_mask(mask)
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else int(seed))
         key = self.np_random.integers(2**32, size=2, dtype=np.uint32)
         if mask is None and (self._progress is None or seed is not None):
             self._progress, obs = self._program.start(key, self._packed_params)
@@ -125,11 +126,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             chosen = np.ones(self.num_envs, bool) if mask is None else mask
             reset = self._program.restart if seed is None else self._program.renew
             self._progress, obs = reset(key, chosen, self._latest(), self._packed_params)
-        if mask is None or self._ended is None:
-            self._ended = None
-        else:
-            terminated, truncated = map(np.asarray, without_tensors(self._ended))
-            self._ended = terminated & ~mask, truncated & ~mask
+        self._done &= False if mask is None else ~mask
         return self._obs(self._program.obs(obs)), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -141,15 +138,19 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             value outside of it.
         """
         latest = self._latest()
-        if self.autoreset_mode is AutoresetMode.DISABLED and self._done().any():
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._done.any():
             raise ResetNeeded(
                 "an episode has ended, and autoreset is disabled: "
                 "call reset(options={'reset_mask': terminations | truncations}) first."
             )
-        self._progress, returned = self._program.step(latest, self._packed_params, self._action(actions))
+        action = self._action(actions)
+        if self.arrays != "numpy":  # the step may run after this call, when the caller writes into the array again
+            action = jax.tree.map(lambda part: part if isinstance(part, jax.Array) else np.array(part), action)
+        self._progress, returned = self._program.step(latest, self._packed_params, action)
         result = self._program.result(returned)
         obs, (reward, terminated, truncated) = self._obs(result.obs), self._returned(result[1:4])
-        self._ended = terminated, truncated
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
+            self._done = np.array(result.terminated) | np.array(result.truncated)
         infos = self._returned(result.infos) if result.infos else {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             infos = infos | self._final(result)
@@ -160,6 +161,15 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         if self.render_mode is None:
             return None
         return tuple(np.array(render(self.env, self.render_height, self.state, self.params)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Compiled programs stay behind; a copy finds or makes them again."""
+        return {name: value for name, value in vars(self).items() if name not in ("_program", "_convert")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._program = VectorProgram.of(self.env, self.autoreset_mode, self.arrays == "numpy")
+        self._convert = converter(self.arrays)
 
     def _latest(self) -> Packed:
         if self._progress is None:
@@ -173,29 +183,24 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         """Observations as returned, of the space's dtype where they are numpy's."""
         return obs.astype(np.int64) if self._is_number else self._returned(obs)
 
-    def _done(self) -> np.ndarray[Any, Any]:
-        """Whose episode has ended in the latest step, bool (num_envs,)."""
-        if self._ended is None:
-            return np.zeros(self.num_envs, bool)
-        terminated, truncated = map(np.asarray, without_tensors(self._ended))
-        return terminated | truncated
-
     def _final(self, result: Result) -> dict[str, Any]:
         """The entries of SAME_STEP about episodes that have ended, none if there is no such."""
-        done = self._done()
+        done = self._done
         if not done.any():
             return {}
         final_obs, last = np.full(self.num_envs, None, object), self._obs(result.final_obs)
         for index in np.flatnonzero(done):
             final_obs[index] = jax.tree.map(lambda leaf, index=index: leaf[index], last)
         final_info = self._returned(result.final_infos)
-        return {"final_obs": final_obs, "_final_obs": done, "final_info": final_info, "_final_info": done.copy()}
+        return {"final_obs": final_obs, "_final_obs": done.copy(), "final_info": final_info, "_final_info": done.copy()}
 
     def _checked_mask(self, mask: Any) -> np.ndarray[Any, Any]:
-        mask = np.asarray(without_tensors(mask))
-        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
+        given = without_tensors(mask)
+        is_valid = getattr(given, "dtype", None) == np.bool_ and np.shape(given) == (self.num_envs,)
+        mask = np.array(given, bool) if is_valid else np.zeros(0, bool)
+        if not mask.any():
             raise InvalidArgumentError(
-                f"options['reset_mask'] must be bool ({self.num_envs},) with at least one True, got {mask!r}."
+                f"options['reset_mask'] must be an array, bool ({self.num_envs},), with at least one True."
             )
         self._latest()
         return mask

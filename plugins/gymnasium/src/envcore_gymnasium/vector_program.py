@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import Environment, trees
+from envcore.engine import arguments
 from envcore.fusion import compute_once
 from envcore.wrappers import Batched
 from gymnasium.vector import AutoresetMode
@@ -61,11 +62,11 @@ class VectorProgram:
 
     def __init__(self, env: Environment[Any, Any], mode: AutoresetMode, packs: bool):
         self._env, self._mode, self._packs = env, mode, packs
-        default = jax.eval_shape(lambda: env.complete_params(env.default_params))
+        default = arguments.default_params(env)
         self.params = Layout(default)
         self._is_per_env = _is_per_env(env, default)
         progress, obs = jax.eval_shape(self._begun, jax.ShapeDtypeStruct((2,), np.uint32), default)
-        action = jax.eval_shape(lambda: env.action_space(env.default_params).sample(jax.random.key(0)))
+        action = jax.eval_shape(lambda: env.action_space(default).sample(jax.random.key(0)))
         self._progress, self._obs = Layout(progress), Layout(obs)
         self._result = Layout(jax.eval_shape(self._stepped, progress, default, action)[1])
         self.start, self.restart = jax.jit(self._start), jax.jit(self._restart)

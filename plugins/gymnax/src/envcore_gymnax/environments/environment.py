@@ -166,9 +166,9 @@ class EnvcoreEnvironment(Environment[Any, Any]):
         params = self._given(params)
         obs, state, reward, done, info = self.env.step(key, state, _shaped(self.action_space(), action), params)
         if not returns_six_values():
-            return obs, state, reward, done, _own(info)
+            return obs, state, reward, done, _own(info, done)
         ends = {"terminated": info["terminated"], "truncated": info["truncated"]}
-        more = {**_own(info), **ends, "final_observation": info["final_obs"]}
+        more = {**_own(info, info["terminated"]), **ends, "final_observation": info["final_obs"]}
         return obs, state, reward, info["terminated"], info["truncated"], more
 
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -181,7 +181,7 @@ class EnvcoreEnvironment(Environment[Any, Any]):
             key, state, _shaped(self.action_space(), action), params
         )
         done = terminated if returns_six_values() else terminated | info["truncated"]
-        return obs, state, reward, done, _own(info)
+        return obs, state, reward, done, _own(info, done)
 
     def reset_env(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
         return self.reset(key, params)
@@ -192,6 +192,10 @@ class EnvcoreEnvironment(Environment[Any, Any]):
     def is_terminated(self, state: Any, params: Any = None) -> jax.Array:
         """Whether the step to this state ended the episode, time limits aside."""
         return state.terminated
+
+    def is_truncated(self, state: Any, params: Any = None) -> jax.Array:
+        """Whether the time limit is reached."""
+        return state.time >= self._given(params).max_steps_in_episode
 
     def is_terminal(self, state: Any, params: Any = None) -> jax.Array:
         """Whether the step to this state ended the episode; with six values, time limits aside."""
@@ -253,6 +257,7 @@ def _shaped(space: Any, action: Any) -> Any:
     return jnp.reshape(action, space.shape) if is_one_number and jnp.shape(action) in ((), (1,)) else action
 
 
-def _own(info: dict[str, Any]) -> dict[str, Any]:
-    """The entries that gymnax has: the discount, and the environment's own."""
-    return {name: value for name, value in info.items() if name not in ("final_obs", "terminated", "truncated")}
+def _own(info: dict[str, Any], ended: jax.Array) -> dict[str, Any]:
+    """The entries that gymnax has: the environment's own, and the discount, 0 at every end that `discount` knows."""
+    own = {name: value for name, value in info.items() if name not in ("final_obs", "terminated", "truncated")}
+    return own | {"discount": jnp.where(ended, jnp.float32(0), jnp.float32(1))}

@@ -6,6 +6,7 @@ Gymnasium to the letter.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import gymnasium
@@ -16,6 +17,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from envcore_gymnax.environments.spaces import gymnax_space_to_gym_space
+from envcore_gymnax.settings import GymnaxState, returns_six_values
+from envcore_gymnax.wrappers.purerl import LogEnvState
 
 
 class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
@@ -57,9 +60,8 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
         """Takes one step without auto-reset, so that the last observation is the episode's own."""
         self.rng, key = jax.random.split(self.rng)
         obs, self.env_state, reward, ended, info = self._env.step_env(key, self.env_state, action, self.env_params)
-        at_limit = bool(self.env_state.time >= self.env_params.max_steps_in_episode)
-        by_itself = bool(jnp.asarray(info["discount"]) == 0) if "discount" in info else bool(ended) and not at_limit
-        return _numpy(obs), float(reward), by_itself, bool(at_limit and not by_itself), _numpy(info)
+        terminated, truncated = _ends(self.env_state, ended, self.env_params)
+        return _numpy(obs), float(reward), bool(terminated), bool(truncated), _numpy(info)
 
     def render(self) -> Any:
         """A picture, or None if the environment has none."""
@@ -81,7 +83,7 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.env_params = env.default_params if params is None else params
         self.metadata = {"name": env.name, "render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
         self._reset = jax.jit(jax.vmap(env.reset, (0, None)))
-        self._step = jax.jit(jax.vmap(env.step, (0, 0, 0, None)))
+        self._step = jax.jit(jax.vmap(self._step_one, (0, 0, 0, None)))
         self.single_action_space = gymnax_space_to_gym_space(env.action_space(self.env_params))
         self.single_observation_space = gymnax_space_to_gym_space(env.observation_space(self.env_params))
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -99,15 +101,41 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return _numpy(obs), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Takes one step in every environment. With five values, every end counts as a termination."""
+        """Takes one step in every environment; `infos["final_obs"]` has the last observation of episodes that ended."""
         result = self._step(self._keys(), self.env_state, jnp.asarray(actions), self.env_params)
-        obs, self.env_state, reward, *flags, info = result
-        terminated, truncated = flags if len(flags) == 2 else (flags[0], jnp.zeros_like(flags[0]))
-        return _numpy(obs), np.array(reward), np.array(terminated), np.array(truncated), _numpy(info)
+        obs, self.env_state, reward, terminated, truncated, info, last = result
+        infos, done = _numpy(info), np.array(terminated) | np.array(truncated)
+        if done.any():
+            final_obs, last = np.full(self.num_envs, None, object), _numpy(last)
+            for index in np.flatnonzero(done):
+                final_obs[index] = jax.tree.map(lambda leaf, index=index: leaf[index], last)
+            final = {"final_obs": final_obs, "_final_obs": done, "final_info": _numpy(info), "_final_info": done.copy()}
+            infos = infos | final
+        return _numpy(obs), np.array(reward), np.array(terminated), np.array(truncated), infos
+
+    def _step_one(self, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+        key_step, key_reset = jax.random.split(key)
+        last, after, reward, ended, info = self._env.step_env(key_step, state, action, params)
+        terminated, truncated = _ends(after, ended, params)
+        fresh = self._env.reset(key_reset, params)
+        choose = functools.partial(jnp.where, terminated | truncated)
+        obs, after = jax.tree.map(choose, fresh, (last, after))
+        return obs, after, reward, terminated, truncated, info, last
 
     def _keys(self) -> jax.Array:
         self.rng, key = jax.random.split(self.rng)
         return jax.random.split(key, self.num_envs)
+
+
+def _ends(state: Any, ended: Any, params: Any) -> tuple[Any, Any]:
+    """Whether the step to this state terminated, and whether it was truncated."""
+    while isinstance(state, LogEnvState):
+        state = state.env_state
+    at_limit = state.time >= params.max_steps_in_episode
+    if isinstance(state, GymnaxState):
+        return state.terminated, at_limit & ~state.terminated
+    terminated = ended if returns_six_values() else ended & ~at_limit
+    return terminated, at_limit & ~terminated
 
 
 def _numpy(tree: Any) -> Any:

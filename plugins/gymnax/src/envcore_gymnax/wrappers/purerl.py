@@ -59,6 +59,15 @@ class FlattenObservationWrapper(GymnaxWrapper):
             info = {**info, "final_observation": jnp.reshape(info["final_observation"], (-1,))}
         return jnp.reshape(obs, (-1,)), state, reward, *flags, info
 
+    def reset_env(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
+        """As `reset`."""
+        return self.reset(key, params)
+
+    def step_env(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
+        """Takes one step without reset."""
+        obs, *rest = self._env.step_env(key, state, action, params)
+        return jnp.reshape(obs, (-1,)), *rest
+
 
 @struct.dataclass
 class LogEnvState:
@@ -90,25 +99,38 @@ class LogWrapper(GymnaxWrapper):
     @functools.partial(jax.jit, static_argnums=0)
     def step(self, key: jax.Array, state: LogEnvState, action: Any, params: Any = None) -> tuple[Any, ...]:
         """Takes one step."""
-        obs, env_state, reward, *flags, info = self._env.step(key, state.env_state, action, params)
-        done = functools.reduce(jnp.logical_or, flags)
-        returns = state.episode_returns + jnp.asarray(reward, jnp.float32).reshape(())
-        lengths = state.episode_lengths + jnp.int32(1)
-        after = LogEnvState(
-            env_state=env_state,
-            episode_returns=jnp.where(done, jnp.zeros_like(returns), returns),
-            episode_lengths=jnp.where(done, jnp.zeros_like(lengths), lengths),
-            returned_episode_returns=jnp.where(done, returns, state.returned_episode_returns),
-            returned_episode_lengths=jnp.where(done, lengths, state.returned_episode_lengths),
-            returned_episode_valid=state.returned_episode_valid | done,
-            timestep=state.timestep + jnp.int32(1),
-        )
-        info = {
-            **info,
-            "returned_episode_returns": after.returned_episode_returns,
-            "returned_episode_lengths": after.returned_episode_lengths,
-            "returned_episode_valid": after.returned_episode_valid,
-            "returned_episode": done,
-            "timestep": after.timestep,
-        }
-        return obs, after, reward, *flags, info
+        return _logged(state, *self._env.step(key, state.env_state, action, params))
+
+    def reset_env(self, key: jax.Array, params: Any = None) -> tuple[Any, LogEnvState]:
+        """As `reset`."""
+        return self.reset(key, params)
+
+    def step_env(self, key: jax.Array, state: LogEnvState, action: Any, params: Any = None) -> tuple[Any, ...]:
+        """Takes one step without reset."""
+        return _logged(state, *self._env.step_env(key, state.env_state, action, params))
+
+
+def _logged(state: LogEnvState, *result: Any) -> tuple[Any, ...]:
+    """The result of a step with the counters of `LogWrapper`."""
+    obs, env_state, reward, *flags, info = result
+    done = functools.reduce(jnp.logical_or, flags)
+    returns = state.episode_returns + jnp.asarray(reward, jnp.float32).reshape(())
+    lengths = state.episode_lengths + jnp.int32(1)
+    after = LogEnvState(
+        env_state=env_state,
+        episode_returns=jnp.where(done, jnp.zeros_like(returns), returns),
+        episode_lengths=jnp.where(done, jnp.zeros_like(lengths), lengths),
+        returned_episode_returns=jnp.where(done, returns, state.returned_episode_returns),
+        returned_episode_lengths=jnp.where(done, lengths, state.returned_episode_lengths),
+        returned_episode_valid=state.returned_episode_valid | done,
+        timestep=state.timestep + jnp.int32(1),
+    )
+    info = {
+        **info,
+        "returned_episode_returns": after.returned_episode_returns,
+        "returned_episode_lengths": after.returned_episode_lengths,
+        "returned_episode_valid": after.returned_episode_valid,
+        "returned_episode": done,
+        "timestep": after.timestep,
+    }
+    return obs, after, reward, *flags, info
