@@ -57,3 +57,11 @@ class Rules(Hashable, Protocol):
     def start(self, key: jax.Array, params: Any) -> Any: ...
     def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome: ...
     def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any: ...
+
+
+def own_info(info: Info) -> Info:
+    """The environment's own entries of `info`, without those that every environment has: for adapters."""
+    return {name: value for name, value in info.items() if name not in _OF_EVERY_ENVIRONMENT}
+
+
+_OF_EVERY_ENVIRONMENT = ("discount", "final_obs", "terminated", "truncated")

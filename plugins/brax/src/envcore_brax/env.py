@@ -9,10 +9,9 @@ import jax.numpy as jnp
 from brax.envs.base import Env, State
 from envcore import NO_TIME_LIMIT, Environment, random, spaces
 from envcore.choice import chosen
+from envcore.engine.types import own_info
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation, RescaleAction
-
-_BASE_INFO = ("discount", "final_obs", "terminated", "truncated")
 
 
 class BraxEnv(Env):
@@ -85,7 +84,7 @@ class BraxEnv(Env):
         key, key_reset = random.split(rng)
         obs, state = self.env.reset(key_reset, self.params)
         *_, info = jax.eval_shape(self._step_env, key, state, jnp.zeros(self.action_size))
-        own = {name: jnp.zeros(value.shape, value.dtype) for name, value in self._own(info).items()}
+        own = {name: jnp.zeros(value.shape, value.dtype) for name, value in own_info(info).items()}
         zero = jnp.zeros((), jnp.float32)
         return State(state, obs.astype(jnp.float32), zero, zero, {}, {**own, "rng": key})
 
@@ -102,7 +101,7 @@ class BraxEnv(Env):
             obs=obs.astype(jnp.float32),
             reward=reward,
             done=terminated.astype(jnp.float32),
-            info={**state.info, **self._own(info), "rng": key},
+            info={**state.info, **own_info(info), "rng": key},
         )
 
     def _step_env(self, key: jax.Array, state: Any, action: jax.Array) -> tuple[Any, ...]:
@@ -114,6 +113,3 @@ class BraxEnv(Env):
         action = jnp.asarray(action)
         chosen = jnp.argmax(action).astype(jnp.int32) if self._num_actions else action.astype(jnp.float32)
         return self.env.step_env(key, state, chosen, self.params)
-
-    def _own(self, info: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in info.items() if name not in _BASE_INFO}

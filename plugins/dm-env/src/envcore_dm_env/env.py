@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import Environment, random
 from envcore.choice import chosen
+from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
 
 from envcore_dm_env.specs import to_spec
@@ -82,9 +83,7 @@ class DmEnv(dm_env.Environment):
 
 
 def _checked(env: Environment[Any, Any], action: Any) -> Any:
-    from envcore.engine.arguments import checked_action
-
-    return checked_action(env, jax.tree.map(np.asarray, action), None)
+    return arguments.checked_action(env, jax.tree.map(np.asarray, action), None)
 
 
 def _copied(tree: Any) -> Any:

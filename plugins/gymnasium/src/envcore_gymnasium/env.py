@@ -13,6 +13,7 @@ import numpy as np
 from envcore import Environment
 from envcore.choice import chosen
 from envcore.engine import arguments
+from envcore.engine.types import own_info
 from envcore.errors import InvalidArgumentError
 from gymnasium.error import ResetNeeded
 
@@ -20,8 +21,6 @@ from envcore_gymnasium.actions import ActionReader
 from envcore_gymnasium.packing import Layout, Packed, Part, memories
 from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_render_mode
 from envcore_gymnasium.spaces import to_gymnasium_space
-
-_BASE_INFO = ("discount", "final_obs", "terminated", "truncated")
 
 
 class GymnasiumEnv(gymnasium.Env[Any, Any]):
@@ -128,11 +127,6 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._program = _Program.of(self.env)
-
-
-def own_info(info: dict[str, Any]) -> dict[str, Any]:
-    """The environment's own entries: the others Gymnasium has elsewhere, or nowhere."""
-    return {name: value for name, value in info.items() if name not in _BASE_INFO}
 
 
 def typed_key(data: Any) -> jax.Array:

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import Environment
 from envcore.choice import chosen
+from envcore.engine.types import own_info
 from envcore.errors import InvalidArgumentError
 from flax import struct
 from gymnasium.experimental.functional import FuncEnv
 
-from envcore_gymnasium.env import own_info
 from envcore_gymnasium.render_modes import RENDER_HEIGHT
 from envcore_gymnasium.spaces import to_gymnasium_space
 

@@ -11,11 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import Environment, trees
 from envcore.engine import arguments
+from envcore.engine.types import own_info
 from envcore.fusion import compute_once
 from envcore.wrappers import Batched
 from gymnasium.vector import AutoresetMode
 
-from envcore_gymnasium.env import next_key, own_info, typed_key
+from envcore_gymnasium.env import next_key, typed_key
 from envcore_gymnasium.packing import Layout, Packed
 
 

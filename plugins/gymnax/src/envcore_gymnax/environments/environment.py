@@ -9,6 +9,7 @@ import envcore
 import jax
 import jax.numpy as jnp
 from envcore import spaces
+from envcore.engine.types import own_info
 from flax import struct
 
 from envcore_gymnax.settings import GymnaxRules, params_of, returns_six_values
@@ -259,5 +260,4 @@ def _shaped(space: Any, action: Any) -> Any:
 
 def _own(info: dict[str, Any], ended: jax.Array) -> dict[str, Any]:
     """The entries that gymnax has: the environment's own, and the discount, 0 at every end that `discount` knows."""
-    own = {name: value for name, value in info.items() if name not in ("final_obs", "terminated", "truncated")}
-    return own | {"discount": jnp.where(ended, jnp.float32(0), jnp.float32(1))}
+    return own_info(info) | {"discount": jnp.where(ended, jnp.float32(0), jnp.float32(1))}
