@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.rollout import EnvRollout, RolloutWrapper
+from envcore.rollout import RolloutWrapper
+from envcore_gymnax.experimental.rollout import EnvRollout
 from envcore_viewer import Visualizer
 from flax import linen as nn
 from PIL import Image

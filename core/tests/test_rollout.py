@@ -12,7 +12,6 @@ from envcore import random
 from envcore.errors import InvalidArgumentError, InvalidParamsError
 from envcore.rollout import (
     STEPS_WITHOUT_TIME_LIMIT,
-    EnvRollout,
     RolloutWrapper,
     random_policy,
     run_rollout,
@@ -139,7 +138,6 @@ def forward(variables: Any, obs: Any, key: jax.Array) -> jax.Array:
         (lambda: RolloutWrapper(env_name=Spring(), num_env_steps=9, env_params={"noise": 0.1}), None),
         (lambda: RolloutWrapper(env_name=Batched(Counter(), 3), num_env_steps=9), None),
         (lambda: RolloutWrapper(env_name=Deck(), num_env_steps=9), None),
-        (lambda: EnvRollout(forward, Spring(), num_env_steps=9), {"push": np.float32(0.5)}),
     ],
 )
 def test_a_pickled_wrapper_gives_the_same_rollout(build: Any, policy_params: Any) -> None:
@@ -166,7 +164,6 @@ def test_pmap_over_two_devices() -> None:
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda: EnvRollout("Counter-v0"), InvalidArgumentError, "model_forward must be a function, got 'Counter-v0'"),  # pyright: ignore
         (
             lambda: RolloutWrapper("Counter-v0"),  # pyright: ignore
             InvalidArgumentError,
@@ -187,11 +184,6 @@ def test_pmap_over_two_devices() -> None:
             lambda: RolloutWrapper(env_name=Counter(), env_params={"boni": 1}),
             InvalidParamsError,
             "Counter has no param 'boni'; its params: .*bonus",
-        ),
-        (
-            lambda: EnvRollout(lambda *_: 0, Counter(), num_episodes=0),
-            InvalidArgumentError,
-            "num_episodes must be a positive",
         ),
     ],
 )

@@ -164,8 +164,10 @@ class RolloutWrapper:
         env_kwargs: Mapping[str, Any] | None = None,
         env_params: Any = None,
     ):
-        if model_forward is not None:
-            _check_policy(model_forward)
+        if model_forward is not None and not callable(model_forward):
+            raise InvalidArgumentError(
+                f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?"
+            )
         if isinstance(env_name, str):
             self.env, _ = make(env_name, **(env_kwargs or {}))
         elif env_kwargs:
@@ -199,50 +201,6 @@ class RolloutWrapper:
         The leaves of `policy_params` have a leading axis for the members.
         """
         return jax.vmap(self.batch_rollout, (None, 0))(keys, policy_params)
-
-
-class EnvRollout(RolloutWrapper):
-    """The rollout class of gymnax's first notebook: `collect` returns one return per episode.
-
-    Args:
-      model_forward: a flax module's `apply`; it is called with `{"params": policy_params}`.
-      env_name, num_env_steps, env_kwargs, env_params: as for `RolloutWrapper`.
-      num_episodes: number of rollouts that `collect` runs.
-    """
-
-    def __init__(
-        self,
-        model_forward: Policy,
-        env_name: str | Environment[Any, Any] = "Pendulum-v1",
-        num_env_steps: int | None = None,
-        num_episodes: int = 1,
-        env_kwargs: Mapping[str, Any] | None = None,
-        env_params: Any = None,
-    ):
-        _check_policy(model_forward)
-        super().__init__(_FlaxPolicy(model_forward), env_name, num_env_steps, env_kwargs, env_params)
-        self.num_episodes = options.positive_integer("num_episodes", num_episodes, InvalidArgumentError)
-
-    def collect(self, key: jax.Array, policy_params: Any) -> jax.Array:
-        """Returns of `num_episodes` episodes, float32 (num_episodes,); those longer than a rollout are cut short."""
-        return self.batch_rollout(jax.random.split(key, self.num_episodes), policy_params)[-1]
-
-
-@dataclasses.dataclass(frozen=True)
-class _FlaxPolicy:
-    """Calls a flax module's `apply`; it can be pickled if `apply` can be."""
-
-    model_forward: Policy
-
-    def __call__(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
-        return self.model_forward({"params": policy_params}, obs, key)
-
-
-def _check_policy(model_forward: Any) -> None:
-    if not callable(model_forward):
-        raise InvalidArgumentError(
-            f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?"
-        )
 
 
 def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int | None) -> int:

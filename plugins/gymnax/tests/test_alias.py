@@ -10,18 +10,23 @@ import gymnax, gymnax.environments, gymnax.experimental, gymnax.visualize, gymna
 from gymnax import EnvParams, EnvState, make
 from gymnax.environments import CartPole, EnvState, environment, spaces
 from gymnax.environments.classic_control import Pendulum
+from gymnax.environments.classic_control.cartpole import CartPole as SameCartPole, EnvParams as CartPoleParams
+from gymnax.environments.minatar import breakout
 from gymnax.environments.environment import Environment, EnvParams
 from gymnax.environments.spaces import Box, Discrete, Dict, gymnax_space_to_gym_space
 from gymnax.experimental import RolloutWrapper
 from gymnax.registration import registered_envs
 from gymnax.visualize import Visualizer
 from gymnax.wrappers import FlattenObservationWrapper, GymnaxToGymWrapper, GymnaxToVectorGymWrapper, LogWrapper
+from gymnax.wrappers import GymnaxToDmEnvWrapper, dm_env, gym
 from gymnax.wrappers.purerl import GymnaxWrapper, Optional, Tuple, Union, chex, environment, partial, spaces
 import envcore_gymnax.environments.environment as ours
 assert ours.Environment is Environment and isinstance(CartPole(), Environment)
 assert sys.modules["gymnax.environments.environment"] is ours
 assert ours.__name__ == ours.__spec__.name == "envcore_gymnax.environments.environment"
 assert isinstance(make("CartPole-v1")[0].action_space(), Discrete)
+assert SameCartPole is CartPole and isinstance(make("CartPole-v1")[1], CartPoleParams)
+assert issubclass(breakout.MinBreakout, Environment)
 """
 
 

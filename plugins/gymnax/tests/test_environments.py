@@ -1,7 +1,6 @@
 """gymnax's interface and settings, on every environment of gymnax's and on users' own."""
 
 import copy
-import dataclasses
 import pickle
 
 import envcore
@@ -33,7 +32,8 @@ SHAPES = {
 LIMITS = {
     "CartPole-v1": 500,
     "Breakout-MinAtar": 1000,
-    "DeepSea-bsuite": 8,
+    "DeepSea-bsuite": 2000,
+    "Freeway-MinAtar": 2500,
     "UmbrellaChain-bsuite": 100,
     "Catch-bsuite": 1000,
     "FrozenLake-misc": 100,
@@ -225,34 +225,76 @@ def test_errors():
         gymnax.register("Count-v1", 3)
 
 
-def test_every_field_of_gymnaxs_table_exists():
-    """gymnax 1.0.1's params and states, but for derived params and those of MinAtar, whose states are packed."""
-    expected = {
-        "CartPole-v1": ("x x_dot theta theta_dot", "gravity masscart masspole length force_mag tau"),
-        "Pendulum-v1": ("theta theta_dot last_u", "max_speed max_torque dt g m l"),
-        "Acrobot-v1": ("joint_angle1 joint_angle2 velocity_1 velocity_2", "available_torque dt link_moi"),
-        "MountainCar-v0": ("position velocity", "goal_position goal_velocity force gravity"),
-        "MountainCarContinuous-v0": ("position velocity", "power min_action max_action"),
-        "Catch-bsuite": ("ball_x ball_y paddle_x paddle_y", ""),
-        "MemoryChain-bsuite": ("context query total_perfect total_regret", "memory_length"),
-        "UmbrellaChain-bsuite": ("need_umbrella has_umbrella total_regret", "chain_length"),
-        "FourRooms-misc": ("pos goal", "fail_prob resample_init_pos resample_goal_pos"),
-        "MetaMaze-misc": ("last_action last_reward pos goal", "reward punishment normalize_time"),
-        "PointRobot-misc": ("last_action last_reward pos goal goals_reached", "max_force dense_reward"),
-        "BernoulliBandit-misc": ("last_action exp_reward_best reward_probs", "reward_prob min_lim max_lim"),
-        "GaussianBandit-misc": ("last_action last_reward mu", "mean_mu sigma_p sigma_l"),
-        "Reacher-misc": ("angles angle_vels goal_xy", "torque_scale dt"),
-        "Swimmer-misc": ("urchin_xys xy xy_vel goal_xy", "dt"),
-        "Pong-misc": ("paddle_centers ball_position ball_velocity", "ball_max_y_speed use_ai_policy"),
-        "FrozenLake-misc": ("position", ""),
-    }
-    for env_id, (of_state, of_params) in expected.items():
-        env, params = gymnax.make(env_id)
-        _, state = env.reset(jax.random.key(0), params)
-        for name in of_state.split():
-            assert jax.tree.all(
-                jax.tree.map(
-                    np.array_equal, getattr(state.replace(**{name: getattr(state, name)}), name), getattr(state, name)
-                )
-            )
-        assert set(of_params.split()) <= {field.name for field in dataclasses.fields(params)}
+FIELDS = {
+    "CartPole-v1": (
+        "x x_dot theta theta_dot",
+        "gravity masscart masspole total_mass length polemass_length force_mag tau",
+    ),
+    "Pendulum-v1": ("theta theta_dot last_u", "max_speed max_torque dt g m l"),
+    "Acrobot-v1": ("joint_angle1 joint_angle2 velocity_1 velocity_2", "available_torque dt link_moi"),
+    "MountainCar-v0": ("position velocity", "goal_position goal_velocity force gravity"),
+    "MountainCarContinuous-v0": ("position velocity", "power min_action max_action"),
+    "Asterix-MinAtar": (
+        "player_x player_y spawn_speed spawn_timer move_speed move_timer ramp_timer ramp_index entities terminal",
+        "",
+    ),
+    "Breakout-MinAtar": ("ball_y ball_x ball_dir pos brick_map strike last_y last_x terminal", ""),
+    "Freeway-MinAtar": ("pos cars move_timer terminal", ""),
+    "SpaceInvaders-MinAtar": (
+        "pos shot_timer f_bullet_map e_bullet_map alien_map alien_dir alien_move_timer alien_shot_timer terminal",
+        "",
+    ),
+    "Catch-bsuite": ("ball_x ball_y paddle_x paddle_y prev_done", ""),
+    "DeepSea-bsuite": ("row column bad_episode total_bad_episodes denoised_return", "unscaled_move_cost"),
+    "MemoryChain-bsuite": ("context query total_perfect total_regret", "memory_length"),
+    "UmbrellaChain-bsuite": ("need_umbrella has_umbrella total_regret", "chain_length"),
+    "DiscountingChain-bsuite": ("context", "reward_timestep"),
+    "SimpleBandit-bsuite": ("total_regret", ""),
+    "FourRooms-misc": ("pos goal", "fail_prob resample_init_pos resample_goal_pos"),
+    "MetaMaze-misc": ("last_action last_reward pos goal", "reward punishment normalize_time"),
+    "PointRobot-misc": ("last_action last_reward pos goal goals_reached", "max_force dense_reward"),
+    "BernoulliBandit-misc": ("last_action exp_reward_best reward_probs", "reward_prob min_lim max_lim"),
+    "GaussianBandit-misc": ("last_action last_reward mu", "mean_mu sigma_p sigma_l"),
+    "Reacher-misc": ("angles angle_vels goal_xy", "torque_scale dt"),
+    "Swimmer-misc": ("urchin_xys xy xy_vel goal_xy", "dt"),
+    "Pong-misc": ("paddle_centers ball_position ball_velocity terminal", "ball_max_y_speed use_ai_policy"),
+    "FrozenLake-misc": ("position", ""),
+}
+
+
+@pytest.mark.parametrize("env_id", FIELDS)
+def test_every_field_of_gymnaxs_table(env_id):
+    """Those of gymnax 1.0.1's states and params, but for what README says is not there, by name in `replace` too."""
+    of_state, of_params = FIELDS[env_id]
+    env, params = gymnax.make(env_id)
+    _, state = env.reset(jax.random.key(0), params)
+    same = state.replace(**{name: getattr(state, name) for name in ("time", *of_state.split())})
+    assert jax.tree.all(jax.tree.map(np.array_equal, same, state))
+    for name in of_params.split():
+        assert hasattr(params, name)
+
+
+def test_replaced_fields_are_read_again():
+    _, state = gymnax.make("Breakout-MinAtar")[0].reset(jax.random.key(0))
+    state = state.replace(pos=jnp.int32(7), brick_map=jnp.zeros((10, 10), bool).at[2, 3].set(True))
+    assert (state.pos, np.argwhere(state.brick_map).tolist()) == (7, [[2, 3]])
+    _, state = gymnax.make("DeepSea-bsuite")[0].reset(jax.random.key(0))
+    assert state.replace(row=jnp.int32(3)).row == 3
+    _, state = gymnax.make("Pong-misc")[0].reset(jax.random.key(0))
+    assert state.replace(terminal=jnp.array(True)).terminal
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = state.nonsense
+
+
+def test_a_state_of_a_modules_own_type():
+    module = gymnax.environments.classic_control.pendulum
+    env = module.Pendulum()
+    state = module.EnvState(time=jnp.int32(0), theta=jnp.float32(0.1), theta_dot=jnp.float32(0), last_u=jnp.float32(0))
+    params = module.EnvParams(g=jnp.float32(5))
+    obs, after, *_ = env.step(jax.random.key(0), state, 0.0, params)
+    np.testing.assert_array_equal(env.get_obs(state, params)[0], np.cos(np.float32(0.1)))
+    assert (after.time, after.terminated) == (1, False)
+    np.testing.assert_array_equal(obs, env.get_obs(after, params))
+    assert not env.is_terminal(state, params)
+    with pytest.raises(AttributeError, match=r"pendulum' has no attribute 'Swing'"):
+        _ = module.Swing

@@ -1,5 +1,6 @@
 """gymnax's wrappers, rollouts and pictures."""
 
+import contextlib
 import functools
 import pickle
 
@@ -9,11 +10,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from brax.envs.wrappers.training import EpisodeWrapper, VmapWrapper
 from envcore.errors import InvalidArgumentError
-from envcore_gymnax.experimental import RolloutWrapper
+from envcore_gymnax.experimental import EnvRollout, RolloutWrapper
 from envcore_gymnax.settings import six_values
 from envcore_gymnax.visualize import Visualizer
-from envcore_gymnax.wrappers import GymnaxToGymWrapper, GymnaxToVectorGymWrapper
+from envcore_gymnax.wrappers import (
+    GymnaxToBraxWrapper,
+    GymnaxToDmEnvWrapper,
+    GymnaxToGymWrapper,
+    GymnaxToVectorGymWrapper,
+)
 from envcore_gymnax.wrappers.purerl import FlattenObservationWrapper, LogWrapper
 from gymnasium.utils.env_checker import check_env
 
@@ -146,3 +153,51 @@ def test_wrappers_can_be_pickled():
     env = LogWrapper(gymnax.make("Catch-bsuite")[0])
     assert pickle.loads(pickle.dumps(env)).name == "Catch-bsuite"
     assert functools.partial(env.reset)(jax.random.key(0))[0].shape == (10, 5)
+
+
+def test_one_return_for_each_episode():
+    roller = EnvRollout(lambda params, obs, key: params["params"] * jnp.ones(1), num_env_steps=5, num_episodes=3)
+    returns = roller.collect(jax.random.key(0), jnp.float32(0.5))
+    *_, expected = roller.batch_rollout(jax.random.split(jax.random.key(0), 3), jnp.float32(0.5))
+    assert expected.shape == (3, 1)
+    np.testing.assert_array_equal(returns, expected[:, 0])
+    with pytest.raises(InvalidArgumentError, match="num_episodes must be a positive"):
+        EnvRollout(lambda *_: 0, num_episodes=0)
+
+
+@pytest.mark.parametrize("is_six", [False, True])
+def test_time_steps(is_six):
+    env, params = gymnax.make("CartPole-v1")
+    params = params.replace(max_steps_in_episode=2)
+    steps = GymnaxToDmEnvWrapper(env)
+    key = jax.random.key(0)
+    first = steps.reset(key, params)
+    assert (first.reward, first.discount, first.reward.dtype) == (0, 1, jnp.float32)
+    np.testing.assert_array_equal(first.observation, env.reset(key, params)[0])
+    with contextlib.ExitStack() as stack:
+        if is_six:
+            stack.enter_context(six_values())
+        second = steps.step(key, first, 0, params)
+        last = steps.step(key, second, 1, params)
+        fallen = steps.step(key, first.replace(state=first.state.replace(theta=jnp.float32(0.3))), 0, params)
+    assert (second.reward, second.discount, last.discount) == (1, 1, float(is_six))
+    assert (last.state.time, fallen.discount) == (0, 0)
+
+
+def test_for_brax():
+    env, params = gymnax.make("Catch-bsuite")
+    brax_env = GymnaxToBraxWrapper(env)
+    assert (brax_env.action_size, brax_env.observation_size, brax_env.backend) == (3, (10, 5), "jax")
+    envs = VmapWrapper(EpisodeWrapper(brax_env, episode_length=100, action_repeat=1))
+    state, step = jax.jit(envs.reset)(jax.random.split(jax.random.key(0), 2)), jax.jit(envs.step)
+    starts = set()
+    for count in range(1, 28):
+        with jax.numpy_dtype_promotion("standard"):  # brax promotes
+            state = step(state, jnp.ones(2, jnp.int32))
+        assert state.done.tolist() == [count % 9 == 0] * 2
+        assert (np.abs(state.reward) == (count % 9 == 0)).all()
+        if count % 9 == 0:
+            starts |= {np.argmax(obs[0]) for obs in np.array(state.obs)}
+    assert len(starts) > 1
+    again = brax_env.step(brax_env.reset(jax.random.key(0), params.replace(max_steps_in_episode=1)), 1)
+    assert again.done == 1

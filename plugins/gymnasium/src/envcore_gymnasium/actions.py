@@ -13,6 +13,7 @@ from envcore.errors import InvalidActionError
 from envcore_gymnasium.arrays import without_tensors
 
 _MOST_ON_DEVICE = 1024
+_NESTED = spaces.Tuple, spaces.Dict
 
 
 class ActionReader:
@@ -37,7 +38,7 @@ class ActionReader:
           InvalidActionError: its structure, shape or kind of dtype differs, or a discrete value on the host is outside
             of the space.
         """
-        if self._on_device:
+        if self._on_device and not isinstance(action, np.ndarray):
             try:
                 index = operator.index(action)
             except TypeError:
@@ -47,20 +48,21 @@ class ActionReader:
         return self._read(self._space, without_tensors(action))
 
     def _read(self, space: spaces.Space, action: Any) -> Any:
-        if isinstance(space, spaces.Tuple | spaces.Dict):
+        if isinstance(space, _NESTED):
             if isinstance(space, spaces.Tuple) and isinstance(action, list):
                 action = tuple(action)
             self._check(space, action)
             parts = [self._read(part, value) for part, value in space.parts(action)]
             return tuple(parts) if isinstance(space, spaces.Tuple) else dict(zip(space.spaces, parts, strict=True))
-        if isinstance(action, jax.Array):
-            self._check(space, action)
-            return action
-        try:
-            action = np.asarray(action)
-        except ValueError as error:  # lists of different lengths
-            raise self._error(space, str(error)) from error
-        if action.shape != space.shape or action.dtype != space.dtype:  # usually right: `mismatch` takes 5 us
+        if not isinstance(action, np.ndarray):
+            if isinstance(action, jax.Array):
+                self._check(space, action)
+                return action
+            try:
+                action = np.asarray(action)
+            except ValueError as error:  # lists of different lengths
+                raise self._error(space, str(error)) from error
+        if action.shape != space.shape or action.dtype.kind != space.dtype.kind:  # else right: `mismatch` takes 5 us
             self._check(space, action)
         if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
             bound = space.n if isinstance(space, spaces.Discrete) else space.nvec

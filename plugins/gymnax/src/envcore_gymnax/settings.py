@@ -20,15 +20,17 @@ from flax import struct
 TIME_LIMITS = {
     "Asterix-MinAtar": 1000,
     "Breakout-MinAtar": 1000,
+    "Freeway-MinAtar": 2500,
     "Seaquest-MinAtar": 1000,
     "SpaceInvaders-MinAtar": 1000,
     "Catch-bsuite": 1000,
+    "DeepSea-bsuite": 2000,
     "MemoryChain-bsuite": 1000,
     "UmbrellaChain-bsuite": 100,
     "SimpleBandit-bsuite": 100,
     "MNISTBandit-bsuite": 1,
 }
-"""gymnax's time limits where the original has none; of games that end sooner by themselves, only a bound."""
+"""gymnax's time limits where the original has none or another; of games that end sooner by themselves, only a bound."""
 
 IDS = (
     *("CartPole-v1", "Pendulum-v1", "Acrobot-v1", "MountainCar-v0", "MountainCarContinuous-v0"),
@@ -69,10 +71,11 @@ def params_of(env_id: str, env: Environment[Any, Any]) -> Any:
     params: Any = env.default_params
     if env_id in TIME_LIMITS:
         params = params.replace(max_steps_in_episode=TIME_LIMITS[env_id])
-    if env_id == "DeepSea-bsuite":
-        size: Any = env.unwrapped
-        params = params.replace(max_steps_in_episode=size.size)
     return params.replace(sticky_action_prob=0.0) if hasattr(params, "sticky_action_prob") else params
+
+
+_ENDED = ("prev_done", "terminal")  # Catch's and Pong's names for what `terminated` tells
+_STORED_AS = {"row": "time"}  # DeepSea's, which gymnax stores twice
 
 
 @struct.dataclass
@@ -85,10 +88,21 @@ class GymnaxState(WrapperState):
 
     terminated: Any
 
+    def __getattr__(self, name: str) -> Any:
+        if name in _ENDED and not hasattr(self.env_state, name):
+            return self.terminated
+        return super().__getattr__(name)
+
 
 def _replace(state: GymnaxState, **updates: Any) -> GymnaxState:
     """The state with these fields, of its own or of the environment's state."""
-    own = {name: updates.pop(name) for name in ("env_state", "terminated") if name in updates}
+    own: dict[str, Any] = {}
+    for name in list(updates):
+        is_ended = name in _ENDED and not hasattr(state.env_state, name)
+        if is_ended or name in ("env_state", "terminated"):
+            own["terminated" if is_ended else name] = updates.pop(name)
+        elif name in _STORED_AS and name not in {field.name for field in dataclasses.fields(state.env_state)}:
+            updates[_STORED_AS[name]] = updates.pop(name)
     state = dataclasses.replace(state, **own)
     return dataclasses.replace(state, env_state=state.env_state.replace(**updates)) if updates else state
 
@@ -123,6 +137,11 @@ class GymnaxRules(Wrapper):
         if not hasattr(obs, "dtype"):
             return obs
         return obs.reshape(_shape(obs.shape)).astype(jnp.float32 if obs.dtype == bool else obs.dtype)
+
+
+def as_gymnax_state(state: Any) -> GymnaxState:
+    """The state; one of envcore's own, as users make it from its fields, as the state of a running episode."""
+    return state if isinstance(state, GymnaxState) else GymnaxState(state, jnp.zeros((), jnp.bool_))
 
 
 def _shape(shape: tuple[int, ...]) -> tuple[int, ...]:

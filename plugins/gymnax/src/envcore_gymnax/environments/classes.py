@@ -1,52 +1,63 @@
-"""gymnax's classes of environments, by their names there, each made without arguments or with options."""
+"""gymnax's classes of environments, by their names and modules there; each takes options, or nothing."""
 
 from __future__ import annotations
 
+import importlib.machinery
+import sys
+from types import ModuleType
 from typing import Any
+
+import envcore
+import jax
 
 from envcore_gymnax.environments.environment import EnvcoreEnvironment
 
-_IDS = {
+_MODULES = {
     "classic_control": {
-        "Acrobot": "Acrobot-v1",
-        "CartPole": "CartPole-v1",
-        "ContinuousMountainCar": "MountainCarContinuous-v0",
-        "MountainCar": "MountainCar-v0",
-        "Pendulum": "Pendulum-v1",
+        "acrobot": ("Acrobot", "Acrobot-v1"),
+        "cartpole": ("CartPole", "CartPole-v1"),
+        "continuous_mountain_car": ("ContinuousMountainCar", "MountainCarContinuous-v0"),
+        "mountain_car": ("MountainCar", "MountainCar-v0"),
+        "pendulum": ("Pendulum", "Pendulum-v1"),
     },
     "bsuite": {
-        "Catch": "Catch-bsuite",
-        "DeepSea": "DeepSea-bsuite",
-        "DiscountingChain": "DiscountingChain-bsuite",
-        "MNISTBandit": "MNISTBandit-bsuite",
-        "MemoryChain": "MemoryChain-bsuite",
-        "SimpleBandit": "SimpleBandit-bsuite",
-        "UmbrellaChain": "UmbrellaChain-bsuite",
+        "bandit": ("SimpleBandit", "SimpleBandit-bsuite"),
+        "catch": ("Catch", "Catch-bsuite"),
+        "deep_sea": ("DeepSea", "DeepSea-bsuite"),
+        "discounting_chain": ("DiscountingChain", "DiscountingChain-bsuite"),
+        "memory_chain": ("MemoryChain", "MemoryChain-bsuite"),
+        "mnist": ("MNISTBandit", "MNISTBandit-bsuite"),
+        "umbrella_chain": ("UmbrellaChain", "UmbrellaChain-bsuite"),
     },
     "minatar": {
-        "MinAsterix": "Asterix-MinAtar",
-        "MinBreakout": "Breakout-MinAtar",
-        "MinFreeway": "Freeway-MinAtar",
-        "MinSeaquest": "Seaquest-MinAtar",
-        "MinSpaceInvaders": "SpaceInvaders-MinAtar",
+        "asterix": ("MinAsterix", "Asterix-MinAtar"),
+        "breakout": ("MinBreakout", "Breakout-MinAtar"),
+        "freeway": ("MinFreeway", "Freeway-MinAtar"),
+        "seaquest": ("MinSeaquest", "Seaquest-MinAtar"),
+        "space_invaders": ("MinSpaceInvaders", "SpaceInvaders-MinAtar"),
     },
     "misc": {
-        "BernoulliBandit": "BernoulliBandit-misc",
-        "FourRooms": "FourRooms-misc",
-        "FrozenLake": "FrozenLake-misc",
-        "GaussianBandit": "GaussianBandit-misc",
-        "MetaMaze": "MetaMaze-misc",
-        "PointRobot": "PointRobot-misc",
-        "Pong": "Pong-misc",
-        "Reacher": "Reacher-misc",
-        "Swimmer": "Swimmer-misc",
+        "bernoulli_bandit": ("BernoulliBandit", "BernoulliBandit-misc"),
+        "frozen_lake": ("FrozenLake", "FrozenLake-misc"),
+        "gaussian_bandit": ("GaussianBandit", "GaussianBandit-misc"),
+        "meta_maze": ("MetaMaze", "MetaMaze-misc"),
+        "point_robot": ("PointRobot", "PointRobot-misc"),
+        "pong": ("Pong", "Pong-misc"),
+        "reacher": ("Reacher", "Reacher-misc"),
+        "rooms": ("FourRooms", "FourRooms-misc"),
+        "swimmer": ("Swimmer", "Swimmer-misc"),
     },
 }
+"""gymnax's modules of each suite, each with its class and our id."""
 
 
-def classes_of(suite: str) -> dict[str, type[EnvcoreEnvironment]]:
-    """The classes of one of gymnax's suites."""
-    return {name: _class(suite, name, env_id) for name, env_id in _IDS[suite].items()}
+def members_of(suite: str) -> dict[str, Any]:
+    """The classes and the modules of one of gymnax's suites, by name; the modules can be imported from now on."""
+    members: dict[str, Any] = {}
+    for name, (class_name, env_id) in _MODULES[suite].items():
+        members[class_name] = _class(suite, class_name, env_id)
+        members[name] = _module(f"envcore_gymnax.environments.{suite}.{name}", members[class_name], env_id)
+    return members
 
 
 def _class(suite: str, name: str, env_id: str) -> type[EnvcoreEnvironment]:
@@ -56,3 +67,19 @@ def _class(suite: str, name: str, env_id: str) -> type[EnvcoreEnvironment]:
     module = f"envcore_gymnax.environments.{suite}"
     doc = f"gymnax's name for {env_id}; takes the options of envcore's environment."
     return type(name, (EnvcoreEnvironment,), {"__init__": __init__, "__module__": module, "__doc__": doc})
+
+
+def _module(name: str, cls: type[EnvcoreEnvironment], env_id: str) -> ModuleType:
+    """A module with the class, and `EnvState` and `EnvParams`, which are envcore's types of this environment."""
+
+    def __getattr__(attribute: str) -> Any:  # noqa: N807
+        if attribute not in ("EnvParams", "EnvState"):
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        env, params = envcore.make(env_id)
+        return type(params if attribute == "EnvParams" else jax.eval_shape(env.reset, jax.random.key(0))[1])
+
+    module = ModuleType(name, f"gymnax's module of {cls.__name__}.")
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None)
+    vars(module).update({cls.__name__: cls, "__getattr__": __getattr__})
+    sys.modules[name] = module
+    return module

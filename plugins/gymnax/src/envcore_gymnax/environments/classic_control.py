@@ -1,5 +1,6 @@
-"""gymnax's classes of this suite."""
+"""gymnax's classes of this suite, each also in a module of its own, as there."""
 
-from envcore_gymnax.environments.classes import classes_of
+from envcore_gymnax.environments.classes import members_of
 
-globals().update(classes_of("classic_control"))
+__path__ = []  # a package, whose modules are made and not files
+globals().update(members_of("classic_control"))

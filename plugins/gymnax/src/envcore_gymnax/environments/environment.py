@@ -12,7 +12,7 @@ from envcore import spaces
 from envcore.engine.types import own_info
 from flax import struct
 
-from envcore_gymnax.settings import GymnaxRules, params_of, returns_six_values
+from envcore_gymnax.settings import GymnaxRules, as_gymnax_state, params_of, returns_six_values
 
 TEnvState = TypeVar("TEnvState", bound="EnvState")
 TEnvParams = TypeVar("TEnvParams", bound="EnvParams")
@@ -142,8 +142,8 @@ class Environment(Generic[TEnvState, TEnvParams]):
 class EnvcoreEnvironment(Environment[Any, Any]):
     """An environment of envcore behind gymnax's interface, with gymnax's settings (see `settings`).
 
-    States have the fields of envcore's, which are gymnax's names but for MinAtar's games, whose states are packed; and
-    `terminated`, which `is_terminal` reads. Equal environments share one compilation.
+    States have the fields of envcore's, by gymnax's names, and `terminated`, which `is_terminal` reads. A state of
+    envcore's own type is taken for one of a running episode. Equal environments share one compilation.
 
     Args:
       env_id: an id of envcore.
@@ -164,7 +164,7 @@ class EnvcoreEnvironment(Environment[Any, Any]):
 
     def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Takes one step with auto-reset. An action of one number may have any shape of one number."""
-        params = self._given(params)
+        params, state = self._given(params), as_gymnax_state(state)
         obs, state, reward, done, info = self.env.step(key, state, _shaped(self.action_space(), action), params)
         if not returns_six_values():
             return obs, state, reward, done, _own(info, done)
@@ -177,7 +177,7 @@ class EnvcoreEnvironment(Environment[Any, Any]):
         return self.env.reset(key, self._given(params))
 
     def step_env(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
-        params = self._given(params)
+        params, state = self._given(params), as_gymnax_state(state)
         obs, state, reward, terminated, info = self.env.step_env(
             key, state, _shaped(self.action_space(), action), params
         )
@@ -188,11 +188,11 @@ class EnvcoreEnvironment(Environment[Any, Any]):
         return self.reset(key, params)
 
     def get_obs(self, state: Any, params: Any = None, key: Any = None) -> Any:
-        return self.env.get_obs(state, self._given(params))
+        return self.env.get_obs(as_gymnax_state(state), self._given(params))
 
     def is_terminated(self, state: Any, params: Any = None) -> jax.Array:
         """Whether the step to this state ended the episode, time limits aside."""
-        return state.terminated
+        return as_gymnax_state(state).terminated
 
     def is_truncated(self, state: Any, params: Any = None) -> jax.Array:
         """Whether the time limit is reached."""
@@ -201,11 +201,12 @@ class EnvcoreEnvironment(Environment[Any, Any]):
     def is_terminal(self, state: Any, params: Any = None) -> jax.Array:
         """Whether the step to this state ended the episode; with six values, time limits aside."""
         params = self._given(params)
-        return state.terminated if returns_six_values() else state.terminated | self.is_truncated(state, params)
+        terminated = self.is_terminated(state, params)
+        return terminated if returns_six_values() else terminated | self.is_truncated(state, params)
 
     def render(self, state: Any, params: Any = None) -> jax.Array:
         """A picture: uint8 (height, width, 3)."""
-        return self.env.render(state, self._given(params))
+        return self.env.render(as_gymnax_state(state), self._given(params))
 
     @property
     def name(self) -> str:

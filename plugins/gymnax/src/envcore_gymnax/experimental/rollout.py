@@ -1,4 +1,4 @@
-"""`RolloutWrapper`: episodes of a policy, for a population and several seeds."""
+"""`RolloutWrapper` and `EnvRollout`: episodes of a policy, for a population and several seeds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from envcore.errors import InvalidArgumentError
+from envcore.options import positive_integer
 
 from envcore_gymnax.registration import make
 
@@ -90,3 +91,38 @@ class RolloutWrapper:
 
         end, steps = jax.lax.scan(body, first, None, self.num_env_steps)
         return *steps, end[3]
+
+
+class EnvRollout(RolloutWrapper):
+    """The class of gymnax 0's first notebook: `collect` returns one return for each episode.
+
+    Args:
+      model_forward: a flax module's `apply`; it is called as `model_forward({"params": policy_params}, obs, key)`.
+      env_name: an id for `make`.
+      num_env_steps: the length of a rollout; the time limit by default.
+      num_episodes: the number of rollouts that `collect` runs.
+      env_kwargs: options of the environment.
+      env_params: params, or a mapping of those that differ from the defaults.
+
+    Raises:
+      InvalidArgumentError: `num_episodes` is not a positive integer.
+    """
+
+    def __init__(
+        self,
+        model_forward: Callable[..., Any],
+        env_name: str = "Pendulum-v1",
+        num_env_steps: int | None = None,
+        num_episodes: int = 1,
+        env_kwargs: Mapping[str, Any] | None = None,
+        env_params: Any = None,
+    ):
+        def forward(policy_params: Any, obs: Any, key: jax.Array) -> Any:
+            return model_forward({"params": policy_params}, obs, key)
+
+        super().__init__(forward, env_name, num_env_steps, env_kwargs, env_params)
+        self.num_episodes = positive_integer("num_episodes", num_episodes, InvalidArgumentError)
+
+    def collect(self, key: jax.Array, policy_params: Any) -> jax.Array:
+        """The return of each episode, float32 (num_episodes,); those longer than a rollout are cut short."""
+        return self.batch_rollout(jax.random.split(key, self.num_episodes), policy_params)[-1][:, 0]

@@ -1,18 +1,23 @@
-"""gymnax's wrappers. Those for Gymnasium are imported on first use, because they need it."""
+"""gymnax's wrappers. Those for Gymnasium and brax are imported on first use, because they need them."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
+from envcore_gymnax.wrappers import dm_env as dm_env
 from envcore_gymnax.wrappers import purerl as purerl
+from envcore_gymnax.wrappers.dm_env import GymnaxToDmEnvWrapper as GymnaxToDmEnvWrapper
 from envcore_gymnax.wrappers.purerl import FlattenObservationWrapper as FlattenObservationWrapper
 from envcore_gymnax.wrappers.purerl import LogWrapper as LogWrapper
 
-_OF_GYM = ("GymnaxToGymWrapper", "GymnaxToVectorGymWrapper")
+_MODULES = ("brax", "gym")
+_HOME = {"GymnaxToBraxWrapper": "brax", "GymnaxToGymWrapper": "gym", "GymnaxToVectorGymWrapper": "gym"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OF_GYM:
-        return getattr(importlib.import_module(f"{__name__}.gym"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,48 @@
+"""gymnax's wrapper that returns one `TimeStep`, after dm_env; it does not need dm_env.
+
+For programs that are written for dm_env itself, use `DmEnv` of envcore-dm-env.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flax import struct
+
+from envcore_gymnax.wrappers.purerl import GymnaxWrapper
+
+
+@struct.dataclass
+class TimeStep:
+    """What a step returns.
+
+    Attributes:
+      state: the environment's state.
+      reward: float32 (), 0 after a reset.
+      discount: float32 (), 0 where the episode has ended, else 1; with six values, time limits aside.
+      observation: the observation; of the next episode where this one has ended.
+    """
+
+    state: Any
+    reward: Any
+    discount: Any
+    observation: Any
+
+
+class GymnaxToDmEnvWrapper(GymnaxWrapper):
+    """`reset` and `step` with a `TimeStep` in place of separate values; `step` resets where an episode has ended."""
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def reset(self, key: jax.Array, params: Any = None) -> TimeStep:
+        """Begins an episode."""
+        obs, state = self._env.reset(key, params)
+        return TimeStep(state, jnp.zeros((), jnp.float32), jnp.ones((), jnp.float32), obs)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, key: jax.Array, timestep: TimeStep, action: Any, params: Any = None) -> TimeStep:
+        """Takes one step."""
+        obs, state, reward, ended, *_ = self._env.step(key, timestep.state, action, params)
+        return TimeStep(state, jnp.asarray(reward, jnp.float32), jnp.where(ended, jnp.float32(0), jnp.float32(1)), obs)
