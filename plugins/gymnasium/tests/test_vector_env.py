@@ -311,18 +311,6 @@ def test_pictures():
     assert all((picture.shape, picture.dtype) == ((50, 50, 3), np.uint8) for picture in pictures)
 
 
-@pytest.mark.slow
-def test_videos(tmp_path):
-    pytest.importorskip("moviepy")
-    envs = gymnasium.make_vec("envcore/Breakout-MinAtar", num_envs=2, render_mode="rgb_array")
-    envs = wrappers.RecordVideo(envs, str(tmp_path), video_length=10)
-    envs.reset(seed=0)
-    for _ in range(12):
-        envs.step(np.zeros(2, int))
-    envs.close()
-    assert list(tmp_path.glob("*.mp4"))
-
-
 def test_spaces_of_make_vec():
     envs = gymnasium.make_vec("envcore/CartPole-v1", num_envs=4)
     assert isinstance(envs, GymnasiumVectorEnv)

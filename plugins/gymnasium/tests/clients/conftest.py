@@ -5,5 +5,5 @@ from __future__ import annotations
 import importlib.util
 
 collect_ignore = [
-    f"test_{name}.py" for name in ("stable_baselines3", "torch") if importlib.util.find_spec(name) is None
+    f"test_{name}.py" for name in ("moviepy", "stable_baselines3", "torch") if importlib.util.find_spec(name) is None
 ]
