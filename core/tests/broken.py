@@ -239,6 +239,21 @@ class FinalObsAfterReset(Counter):
         return obs, state, reward, done, {**info, "final_obs": obs}
 
 
+class MasksByNumber(Counter):
+    def mask_actions(self, state: Any, params: Any) -> Any:
+        return jnp.stack([jnp.int32(1), state.count])
+
+
+class MaskBeforeReset(Counter):
+    def mask_actions(self, state: Any, params: Any) -> Any:
+        return jnp.stack([state.count < 2, jnp.bool_(True)])
+
+    def step(self, key: Any, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
+        obs, after, reward, done, info = super().step(key, state, action, params)
+        *_, final = self.step_env(key, state, action, params)
+        return obs, after, reward, done, {**info, "action_mask": final["action_mask"]}
+
+
 class KeepsVelocity(Spring):
     def restart(self, key: Any, done: Any, state: Any, params: Any) -> Any:
         return super().restart(key, done, state, params).replace(velocity=state.velocity)
@@ -370,6 +385,7 @@ BROKEN = {
     "discount": DiscountZeroOnTruncation(),
     "observation_of_the_state": StaleObservation(),
     "final_observation": FinalObsAfterReset(),
+    "action_mask": MasksByNumber(),
     "new_episode": KeepsVelocity(),
     "time_limit": OneStepTooLong(),
     "step_env_without_reset": StepEnvResets(),
@@ -385,6 +401,7 @@ BROKEN = {
 }
 
 ALSO_BROKEN = [
+    ("action_mask", MaskBeforeReset()),
     ("check_of_params", LooksAtTracedParams()),
     ("spaces_without_params", SpaceMixesDtypes()),
     ("display_metadata", NoPace()),

@@ -519,3 +519,12 @@ def assert_independent(first, second):
 def bit_signs(words):
     """1 or -1 for each of a word's 32 bits: float64 (words, 32)."""
     return 2.0 * (words[:, None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)) - 1
+
+
+def test_key_words_are_those_of_a_default_key_and_drawn_from_others() -> None:
+    legacy, typed = jax.random.PRNGKey(7), jax.random.key(7)
+    assert (random.key_words(legacy) == legacy).all()
+    assert (random.key_words(typed) == legacy).all()
+    other = random.key_words(jax.random.key(7, impl="rbg"))
+    assert (other.shape, other.dtype) == ((2,), jnp.uint32)
+    assert (other != random.key_words(jax.random.key(8, impl="rbg"))).any()

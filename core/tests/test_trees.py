@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import trees
-from envcore.testing.numerics import numerics
+from envcore.numerics import numerics
 from flax import struct
 
 

@@ -1,9 +1,9 @@
 """The contract between environments and everything that uses them.
 
 An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, its spaces by
-`make_action_space` and `make_observation_space`, and optionally `draw`, `draw_start`, `make_state_space`,
-`check_params`, `paint` and `carry_over`. `Environment` owns the rest, each thing in one place: default params, time,
-the time limit, auto-reset, dtypes and the keys of `info`. `envcore.engine` implements it.
+`make_action_space` and `make_observation_space`, and optionally `draw`, `draw_start`, `mask_actions`,
+`make_state_space`, `check_params`, `paint` and `carry_over`. `Environment` owns the rest, each thing in one place:
+time, the time limit, auto-reset, dtypes and the keys of `info`. `envcore.engine` implements it.
 
 Chance stands apart from the rules. `draw` takes all that it decides in a step, and `transition` is a function of state,
 action and draws; `draw_start` and `init_state` are the same for the start of an episode. All four are public, so that
@@ -42,7 +42,7 @@ class EnvState:
     """Base of every environment's state: a pytree with fields of fixed shapes and dtypes.
 
     Attributes:
-      time: steps taken in this episode, int32 (), at most 2**31 - 1. The base class counts; authors leave it alone.
+      time: steps taken in this episode, int32 (). The base class counts; authors leave it alone.
     """
 
     time: Any = struct.field(default=0, kw_only=True)
@@ -124,6 +124,10 @@ class Environment(Generic[StateT, ParamsT]):
     def observe(self, state: StateT, params: ParamsT) -> Any:
         """The observation, a pure function of the state: any pytree of arrays."""
         raise NotImplementedError
+
+    def mask_actions(self, state: StateT, params: ParamsT) -> Any:
+        """Which actions are legal, bool (n,) for a `Discrete(n)`; None, the default, where all of them always are."""
+        return None
 
     def make_action_space(self, params: ParamsT) -> spaces.Space:
         """The space of actions."""
@@ -239,7 +243,7 @@ class Environment(Generic[StateT, ParamsT]):
           done: bool (), `terminated | truncated`.
           info: a dict with the same structure on every step: `terminated` and `truncated` (bool, may both be
             true), `discount` (float32, 0 on termination, else 1), `final_obs` (the observation before the reset;
-            equal to `obs` unless done), and the environment's own entries.
+            equal to `obs` unless done), `action_mask` (of `state`) where the environment has one, and its own entries.
 
         Gradients flow from the returned obs, state and reward back to state, action and params; where the episode
         is done they stop at the reset, because the fresh state does not depend on the old one.
@@ -255,6 +259,11 @@ class Environment(Generic[StateT, ParamsT]):
         params = arguments.checked_params(self, params)
         return stepping.observe(self, arguments.checked_state(self, state), params)
 
+    def get_action_mask(self, state: StateT, params: ParamsT | None = None) -> Any:
+        """Which actions are legal in a state: what `step` returns as `info["action_mask"]`; None if all always are."""
+        params = arguments.checked_params(self, params)
+        return stepping.mask_actions(self, arguments.checked_state(self, state), params)
+
     def reset_env(self, key: jax.Array, params: ParamsT | None = None) -> tuple[Any, StateT]:
         """The raw counterpart of `step_env`: the same as `reset`."""
         return self.reset(key, params)
@@ -262,10 +271,7 @@ class Environment(Generic[StateT, ParamsT]):
     def step_env(
         self, key: jax.Array, state: StateT, action: Any, params: ParamsT | None = None
     ) -> tuple[Any, StateT, jax.Array, jax.Array, Info]:
-        """Takes one step without auto-reset: `(obs, state, reward, terminated, info)`, arguments as for `step`.
-
-        `info` has the same entries as after `step`.
-        """
+        """Takes one step without auto-reset: `(obs, state, reward, terminated, info)`, as `step` but for the reset."""
         return stepping.step_env(self, *self._checked(key, state, action, params))
 
     # What wrappers override.
@@ -279,14 +285,11 @@ class Environment(Generic[StateT, ParamsT]):
         return episode.start(self, key, params)
 
     def advance(self, state: StateT, action: Any, draws: Any, params: ParamsT) -> Outcome:
-        """One step without auto-reset or observation, with chosen draws: `transition`, and what the base class owns.
-
-        Arguments are checked and cast already.
-        """
+        """One step without auto-reset or observation: `transition`, and what the base class owns."""
         return episode.advance(self, state, action, draws, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: ParamsT) -> StateT:
-        """Returns a fresh state where `done`, else `state`."""
+        """A fresh state where `done`, else `state`."""
         return episode.restart(self, key, done, state, params)
 
     def _given(self, params: ParamsT | None) -> ParamsT:

@@ -134,6 +134,19 @@ def digits(word: jax.Array, *bounds: int) -> tuple[jax.Array, ...]:
     return tuple(found)
 
 
+def key_words(key: jax.Array) -> jax.Array:
+    """Returns the key as other libraries expect it, a legacy key of the default key type: uint32 (2,), of "rbg" (4,).
+
+    The words of a key of that type are its own; those of another key type are drawn from it.
+    """
+    check_key(key)
+    if not trees.is_key(key):
+        return jnp.asarray(key)
+    if str(jax.random.key_impl(key)) == str(_CONFIG.jax_default_prng_impl):
+        return jax.random.key_data(key)
+    return bits(key, (_legacy_size(),))
+
+
 def reset_key(key: jax.Array) -> jax.Array:
     """Returns the key of the auto-reset inside `step(key, ...)`, independent of what the step itself draws.
 

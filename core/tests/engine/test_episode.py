@@ -61,6 +61,9 @@ class Stranger:
     def observe(self, state: Any, params: Any) -> Any:
         return state.count
 
+    def mask_actions(self, state: Any, params: Any) -> Any:
+        return None
+
     def carry_over(self, fresh: Any, final: Any) -> Any:
         return fresh.replace(count=final.count)
 

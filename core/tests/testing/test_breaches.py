@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 from envcore.errors import EnvironmentDefinitionError
+from envcore.numerics import numerics
 from envcore.testing.breaches import Breach, breach_of_error, describe
-from envcore.testing.numerics import numerics
 from envcore.testing.places import Place
 
 PLACE = Place("walk.py", 12, "transition", "reward = 1.0 * at_goal")

@@ -23,6 +23,12 @@ def observe(env: Rules, state: Any, params: Any) -> Any:
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
+def mask_actions(env: Rules, state: Any, params: Any) -> Any:
+    """`Environment.get_action_mask`."""
+    return trees.narrow(env.mask_actions(state, params))
+
+
+@functools.partial(jax.jit, static_argnums=0, inline=True)
 def reset(env: Rules, key: jax.Array, params: Any) -> tuple[Any, Any]:
     """`Environment.reset`."""
     state = env.start(key, params)
@@ -37,7 +43,7 @@ def step(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -> tu
     state = env.restart(random.reset_key(key), done, outcome.state, params)
     # Once for obs and once for final_obs: whichever of them the program does not use, XLA deletes.
     obs, final_obs = observe(env, state, params), observe(env, outcome.state, params)
-    return obs, state, outcome.reward, done, _info(outcome, final_obs)
+    return obs, state, outcome.reward, done, _info(outcome, final_obs, mask_actions(env, state, params))
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
@@ -45,11 +51,13 @@ def step_env(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -
     """`Environment.step_env`."""
     outcome = env.advance(state, action, env.draw(key, params), params)
     obs = observe(env, outcome.state, params)
-    return obs, outcome.state, outcome.reward, outcome.terminated, _info(outcome, obs)
+    mask = mask_actions(env, outcome.state, params)
+    return obs, outcome.state, outcome.reward, outcome.terminated, _info(outcome, obs, mask)
 
 
-def _info(outcome: Outcome, final_obs: Any) -> Info:
-    own = {
+def _info(outcome: Outcome, final_obs: Any, mask: Any) -> Info:
+    own = {} if mask is None else {"action_mask": mask}
+    own |= {
         "terminated": outcome.terminated,
         "truncated": outcome.truncated,
         "discount": 1 - outcome.terminated.astype(jnp.float32),

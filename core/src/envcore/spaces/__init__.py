@@ -12,6 +12,7 @@ from envcore.spaces.batch import batch_space, unbatch_space
 from envcore.spaces.box import COUNT, Box, symmetric_box
 from envcore.spaces.composite import Dict, Tuple
 from envcore.spaces.discrete import Discrete, MultiDiscrete
+from envcore.spaces.tree import Tree
 from envcore.spaces.unbounded import unbounded_space
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Discrete",
     "MultiDiscrete",
     "Space",
+    "Tree",
     "Tuple",
     "batch_space",
     "symmetric_box",

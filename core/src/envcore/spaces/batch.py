@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 
 from envcore import options
@@ -10,6 +11,7 @@ from envcore.spaces.base import Space
 from envcore.spaces.box import Box
 from envcore.spaces.composite import Dict, Tuple
 from envcore.spaces.discrete import Discrete, MultiDiscrete
+from envcore.spaces.tree import Tree
 
 
 def batch_space(space: Space, num: int, axis_name: AxisName | None = None) -> Space:
@@ -34,6 +36,8 @@ def batch_space(space: Space, num: int, axis_name: AxisName | None = None) -> Sp
             return Tuple(batch_space(part, num, axis_name) for part in space.spaces)
         case Dict():
             return Dict({name: batch_space(part, num, axis_name) for name, part in space.spaces.items()})
+        case Tree():
+            return Tree(jax.tree.map(lambda x: jax.ShapeDtypeStruct((num, *x.shape), x.dtype), space.struct))
         case _:
             raise TypeError(f"batch_space supports only envcore's own spaces, got {space!r}")
 
@@ -53,5 +57,7 @@ def unbatch_space(space: Space) -> Space:
             return Tuple(unbatch_space(part) for part in space.spaces)
         case Dict():
             return Dict({name: unbatch_space(part) for name, part in space.spaces.items()})
+        case Tree():
+            return Tree(jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), space.struct))
         case _:
             raise TypeError(f"unbatch_space needs a space with a batch axis, got {space!r}")

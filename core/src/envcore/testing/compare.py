@@ -25,7 +25,12 @@ def type_differences(got: Any, expected: Any) -> list[str]:
 
 def value_differences(got: Any, expected: Any) -> list[str]:
     """Names every leaf whose values differ. Floats may differ by rounding, everything else must be equal."""
-    return _differences(got, expected, _value_difference)
+    return _differences(got, expected, lambda x, y: _value_difference(x, y, _is_equal))
+
+
+def exact_differences(got: Any, expected: Any) -> list[str]:
+    """Names every leaf whose values differ at all; NaN equals NaN."""
+    return _differences(got, expected, lambda x, y: _value_difference(x, y, _is_exactly_equal))
 
 
 def on_host(tree: Any) -> Any:
@@ -63,16 +68,16 @@ def _type_difference(x: Any, y: Any) -> str | None:
     return None if types[0] == types[1] else f"is {types[0]} instead of {types[1]}"
 
 
-def _value_difference(x: Any, y: Any) -> str | None:
+def _value_difference(x: Any, y: Any, is_equal: Callable[[Any, Any], bool]) -> str | None:
     x, y = as_numpy(x), as_numpy(y)
     if x.shape != y.shape:
         return f"has shape {x.shape} instead of {y.shape}"
-    if _is_equal(x, y):
+    if is_equal(x, y):
         return None
     x, y = x.ravel(), y.ravel()
     while x.size > 1:  # halved down to the first element that differs
         middle = x.size // 2
-        half = slice(middle, None) if _is_equal(x[:middle], y[:middle]) else slice(middle)
+        half = slice(middle, None) if is_equal(x[:middle], y[:middle]) else slice(middle)
         x, y = x[half], y[half]
     return f"is {x[0]} instead of {y[0]}"
 
@@ -85,6 +90,10 @@ def _is_equal(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
         return _holds(chex.assert_trees_all_equal, x, y)
     x, y = x.astype(np.float64), y.astype(np.float64)  # no overflow, and no dtype that numpy lacks
     return _holds(chex.assert_trees_all_close, x, y, rtol=_RELATIVE, atol=_ABSOLUTE)
+
+
+def _is_exactly_equal(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
+    return x.dtype == y.dtype and np.array_equal(x, y, equal_nan=x.dtype.kind == "f")
 
 
 def _holds(assertion: Callable[..., None], *args: Any, **kwargs: Any) -> bool:

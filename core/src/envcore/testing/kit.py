@@ -12,9 +12,9 @@ import jax
 
 from envcore.environment import Environment
 from envcore.errors import ConformanceError
+from envcore.numerics import numerics
 from envcore.testing import rules_definition, rules_episodes, rules_pictures, rules_transforms, rules_types
 from envcore.testing.breaches import Breach, breach_of_error, describe
-from envcore.testing.numerics import numerics
 from envcore.testing.subject import MIN_STEPS, Subject
 
 
@@ -81,6 +81,7 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_episodes.discount),
     Rule(rules_episodes.observation_of_the_state),
     Rule(rules_episodes.final_observation),
+    Rule(rules_episodes.action_mask, unless=rules_episodes.has_no_mask),
     Rule(rules_episodes.new_episode, unless=_wrapped),
     Rule(rules_episodes.time_limit),
     Rule(rules_episodes.step_env_without_reset),

@@ -15,9 +15,9 @@ from jax.tree_util import keystr, tree_leaves_with_path
 from envcore import spaces
 from envcore.engine.arguments import device_params
 from envcore.errors import InvalidParamsError
+from envcore.numerics import numerics
 from envcore.testing.breaches import Breach, breach_of_error
 from envcore.testing.compare import type_differences
-from envcore.testing.numerics import numerics
 from envcore.testing.places import place_of_class
 from envcore.testing.subject import Subject
 
@@ -171,6 +171,8 @@ def _undeclared(space: spaces.Space, value: Any) -> list[str]:
         case spaces.Dict():
             get = value.__getitem__ if isinstance(value, dict) else lambda name: getattr(value, name)
             parts = [(name, part, get(name)) for name, part in space.spaces.items()]
+        case spaces.Tree():
+            return type_differences(value, space.struct)
         case _:
             return type_differences(
                 jax.ShapeDtypeStruct(value.shape, value.dtype), jax.ShapeDtypeStruct(space.shape, space.dtype)

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from envcore import spaces
 from envcore.testing.breaches import Breach
 from envcore.testing.compare import as_numpy, on_host, take, value_differences
 from envcore.testing.places import Place
@@ -117,6 +118,30 @@ def final_observation(subject: Subject) -> Iterator[Breach]:
         yield Breach(f"info['final_obs'] is not the observation before the reset: {problem}.", place)
     for problem in value_differences(take(info["final_obs"], ~parts.ended), take(obs, ~parts.ended)):
         yield Breach(f"in the middle of an episode, info['final_obs'] is not the observation: {problem}.", place)
+
+
+def action_mask(subject: Subject) -> Iterator[Breach]:
+    """`info["action_mask"]` is `get_action_mask` of the state that `step` returns: bool, (n,) for a `Discrete(n)`."""
+    env, place = subject.env, subject.place("mask_actions")
+    struct = subject.types.step[-1]["action_mask"]
+    space = env.action_space(subject.params)
+    shapes = {leaf.shape for leaf in jax.tree.leaves(struct)}
+    if isinstance(space, spaces.Discrete) and shapes != {(space.n,)}:
+        yield Breach(f"the mask must have shape ({space.n},) for {space!r}, got {shapes}.", place)
+    if any(leaf.dtype != np.bool_ for leaf in jax.tree.leaves(struct)):
+        yield Breach("the mask must be bool, True for legal actions.", place)
+    steps = subject.short_recording
+    for index in (tuple(np.argwhere(flags)[0]) for flags in (~steps.done, steps.done)):
+        state, action = jax.tree.map(jnp.asarray, take((steps.state, steps.action), index[:2]))
+        _, after, *_, info = env.step(
+            subject.wrap_key(steps.key[index[:2]]), state, action, subject.limited(SHORT_LIMIT)
+        )
+        for problem in value_differences(info["action_mask"], env.get_action_mask(after, subject.params)):
+            yield Breach(f"info['action_mask'] is not get_action_mask(state, params): {problem}.", place)
+
+
+def has_no_mask(subject: Subject) -> str | None:
+    return None if "action_mask" in subject.types.step[-1] else "all actions are always legal"
 
 
 def new_episode(subject: Subject) -> Iterator[Breach]:

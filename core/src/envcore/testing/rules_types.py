@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from envcore.numerics import numerics
 from envcore.testing.breaches import Breach
 from envcore.testing.compare import type_differences
-from envcore.testing.numerics import numerics
 from envcore.testing.promotion import find_promotions, strict_dtypes, strict_ranks
 from envcore.testing.subject import Subject
 

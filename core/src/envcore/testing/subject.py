@@ -14,10 +14,10 @@ from jax import lax
 from envcore import random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
+from envcore.numerics import numerics
 from envcore.testing.batching import float_params, mapped_axes, scaled
 from envcore.testing.compare import join, on_host, take
 from envcore.testing.compilation import quick_jit
-from envcore.testing.numerics import numerics
 from envcore.testing.places import Place, place_of_method
 
 SHORT_LIMIT = 7

@@ -152,9 +152,11 @@ class Wrapper(Environment[Any, Any]):
     def observe(self, state: Any, params: Any) -> Any:
         return self.env.observe(state, params)
 
+    def mask_actions(self, state: Any, params: Any) -> Any:
+        return self.env.mask_actions(_inside(state), params)
+
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:
-        env_state = state.env_state if isinstance(state, WrapperState) else state
-        return self.env.render(env_state, params, height=height)
+        return self.env.render(_inside(state), params, height=height)
 
     def over_batch(self, fun: Callable[..., Any]) -> Callable[..., Any]:
         """Maps a function of one environment's values over the wrapped batch, if there is one."""
@@ -174,6 +176,10 @@ class Wrapper(Environment[Any, Any]):
         for size in reversed(self.batch_shape):
             space = spaces.batch_space(space, size)
         return space
+
+
+def _inside(state: Any) -> Any:
+    return state.env_state if isinstance(state, WrapperState) else state
 
 
 def _advice(given: Any) -> str:

@@ -73,6 +73,9 @@ class Batched(Wrapper):
     def observe(self, state: Any, params: Any) -> Any:
         return jax.vmap(self.env.observe, (0, None))(state, params)
 
+    def mask_actions(self, state: Any, params: Any) -> Any:
+        return jax.vmap(self.env.mask_actions, (0, None))(state, params)
+
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:
         """All pictures: uint8 (num_envs, height, width, 3)."""
         return jax.vmap(lambda one: self.env.render(one, params, height=height))(state)

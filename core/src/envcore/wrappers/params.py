@@ -3,41 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from typing import Any
 
 import jax
 
 from envcore import spaces
 from envcore.engine import arguments
 from envcore.environment import Outcome
+from envcore.nested_params import NestedParams
 from envcore.wrappers.base import Wrapper
 
 
 @dataclasses.dataclass(frozen=True)
-class WrapperParams:
-    """Params of a wrapper that adds some to those of the wrapped environment.
+class WrapperParams(NestedParams):
+    """Params of a wrapper that adds some to those of the wrapped environment, which are its `env_params`.
 
-    Subclasses are frozen dataclasses, registered by `jax.tree_util.register_dataclass`. The wrapped params can be read
-    and replaced as if they were the wrapper's: `params.max_steps_in_episode`, `params.replace(length=1.0)`.
-
-    Attributes:
-      env_params: params of the wrapped environment.
+    The wrapped params can be read and replaced as if they were the wrapper's: `params.max_steps_in_episode`,
+    `params.replace(length=1.0)`.
     """
-
-    env_params: Any
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "env_params" or name.startswith("__"):  # not set yet: a copy is being made
-            raise AttributeError(name)
-        return getattr(self.env_params, name)
-
-    def replace(self, **updates: Any) -> Self:
-        """The same params but for `updates`."""
-        own = {field.name for field in dataclasses.fields(self)}
-        inner = {name: updates.pop(name) for name in set(updates) - own}
-        if inner:
-            updates["env_params"] = updates.get("env_params", self.env_params).replace(**inner)
-        return dataclasses.replace(self, **updates)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +70,9 @@ class ParamsWrapper(Wrapper):
 
     def observe(self, state: Any, params: Any) -> Any:
         return super().observe(state, params.env_params)
+
+    def mask_actions(self, state: Any, params: Any) -> Any:
+        return super().mask_actions(state, params.env_params)
 
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:
         return super().paint(state, _inner(params), height)

@@ -96,6 +96,9 @@ class Sharded(Wrapper):
     def observe(self, state: Any, params: Any) -> Any:
         return spread(self.share.observe, self._sharding, (True, False))(state, params)
 
+    def mask_actions(self, state: Any, params: Any) -> Any:
+        return spread(self.share.mask_actions, self._sharding, (True, False))(state, params)
+
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:
         """All pictures: uint8 (num_envs, height, width, 3)."""
         return self._whole.paint(state, params, height)

@@ -1,0 +1,224 @@
+"""The base of bridges, which bring other libraries' environments into this one.
+
+A bridge says how its library makes an environment, begins an episode and takes a step, and what the spaces are:
+
+    @dataclasses.dataclass(frozen=True)
+    class FromTheirs(ForeignEnvironment):
+        def load(self): ...                                      the library's environment, for `self.library_env`
+        def begin(self, key, params): ...                        -> (state, obs)
+        def proceed(self, state, action, key, params): ...       -> (state, obs, reward, terminated[, info])
+
+The library's own auto-reset and time limit stay out of it: `begin` and `proceed` call what lies below them, and its
+limit is `default_params.max_steps_in_episode`. `ForeignEnvironment` gives the library legacy keys and JAX's default
+numerics, whatever the user's are, and makes the types of its states the same after a reset and after a step.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, Self
+
+import jax
+import jax.numpy as jnp
+from flax import struct
+from jax import lax
+
+from envcore import random, spaces, trees
+from envcore.engine import arguments
+from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
+from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
+from envcore.nested_params import NestedParams
+from envcore.numerics import numerics
+from envcore.specs import is_hashable
+
+
+@struct.dataclass
+class ForeignState(EnvState):
+    """State of another library's environment.
+
+    Attributes:
+      inner: the library's own state.
+      obs: the observation, which libraries compute with the step.
+    """
+
+    inner: Any
+    obs: Any
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["env_params", "max_steps_in_episode"], meta_fields=[])
+@dataclasses.dataclass(frozen=True)
+class ForeignParams(NestedParams):
+    """Params of an environment whose library has params of its own, which are its `env_params`.
+
+    They can be read and replaced as if they were fields of these: `params.gravity`, `params.replace(gravity=3.7)`.
+
+    Attributes:
+      max_steps_in_episode: as in `EnvParams`; it takes the place of any time limit of the library's.
+    """
+
+    max_steps_in_episode: Any = NO_TIME_LIMIT
+
+
+@dataclasses.dataclass(frozen=True)
+class ForeignEnvironment(Environment[ForeignState, Any]):
+    """Another library's environment. Subclasses implement `load`, `begin`, `proceed`, the spaces and `time_limit`.
+
+    Attributes:
+      source: the library's own name of the environment, or a class or function that makes it. Two environments with
+        equal sources and options are equal.
+      options: what `source` is called with: pairs of names and hashable values, sorted by name.
+    """
+
+    expensive_reset: ClassVar[bool] = True
+
+    source: str | Callable[..., Any]
+    options: tuple[tuple[str, Hashable], ...] = ()
+
+    @classmethod
+    def make(cls, source: str | Callable[..., Any], **options: Hashable) -> Self:
+        """Makes the environment, with the library's options as keyword arguments.
+
+        Raises:
+          InvalidArgumentError: an option is not hashable.
+        """
+        for name, value in options.items():
+            if not is_hashable(value):
+                raise InvalidArgumentError(f"the option {name!r} must be hashable, such as a tuple, got {value!r}.")
+        env = cls(source, tuple(sorted(options.items())))
+        _ = env.library_env  # refuses what the library does not know
+        return env
+
+    def load(self) -> Any:
+        """The library's environment, made from `source` and `options`; import the library here."""
+        raise NotImplementedError
+
+    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        """The library's state at the start of an episode, and its observation. `key` is a legacy key."""
+        raise NotImplementedError
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        """A step of the library's: `(state, obs, reward, terminated)`, or a dict of info as a fifth.
+
+        `terminated` must be False where only a time limit ended the episode.
+        """
+        raise NotImplementedError
+
+    def mask(self, state: Any, obs: Any, params: Any) -> Any:
+        """Which actions the library calls legal in its state; by default None, all of them."""
+        return None
+
+    @property
+    def time_limit(self) -> int:
+        """The library's own time limit in steps; `NO_TIME_LIMIT` for none."""
+        raise NotImplementedError
+
+    @property
+    def library_env(self) -> Any:
+        """The library's environment, made once for equal environments."""
+        return _loaded(self)
+
+    @property
+    def name(self) -> str:
+        return self.source if isinstance(self.source, str) else self.source.__name__
+
+    @property
+    def default_params(self) -> Any:
+        return EnvParams(max_steps_in_episode=self.time_limit)
+
+    def make_state_space(self, params: Any) -> spaces.Dict:
+        return spaces.Dict(
+            {"inner": spaces.Tree(_types(self).inner), "obs": self.observation_space(params), "time": spaces.COUNT}
+        )
+
+    def init_state(self, key: jax.Array, params: Any, /) -> ForeignState:
+        with numerics():
+            inner, obs = self.begin(random.key_words(key), params)
+        return self._state(inner, obs)
+
+    def transition(self, state: ForeignState, action: Any, key: jax.Array, params: Any, /) -> tuple[Any, ...]:
+        with numerics():
+            inner, obs, reward, terminated, *info = self.proceed(state.inner, action, random.key_words(key), params)
+            reward, terminated = jnp.asarray(reward).astype(jnp.float32), jnp.asarray(terminated).astype(jnp.bool_)
+        return self._state(inner, obs), reward, terminated, *info
+
+    def observe(self, state: ForeignState, params: Any) -> Any:
+        return state.obs
+
+    def mask_actions(self, state: ForeignState, params: Any) -> Any:
+        with numerics():
+            return self.mask(state.inner, state.obs, params)
+
+    def _state(self, inner: Any, obs: Any) -> ForeignState:
+        types = _types(self)
+        return ForeignState(inner=_cast(inner, types.inner), obs=_cast(obs, types.obs))
+
+
+@functools.lru_cache(maxsize=512)
+def _loaded(env: ForeignEnvironment) -> Any:
+    # What a library computes while it makes an environment must not become part of a trace that is going on.
+    with numerics(), jax.ensure_compile_time_eval():
+        return env.load()
+
+
+@functools.lru_cache(maxsize=512)
+def _types(env: ForeignEnvironment) -> ForeignState:
+    """Types that both a reset and a step can have; libraries often return a weak type or another dtype in one."""
+
+    def begin(words: jax.Array, params: Any) -> ForeignState:
+        return ForeignState(*env.begin(words, params))
+
+    def proceed(state: ForeignState, words: jax.Array, params: Any) -> ForeignState:
+        action = env.action_space(params).sample(words)
+        return ForeignState(*env.proceed(state.inner, action, words, params)[:2])
+
+    params = arguments.default_params(env)
+    with numerics():
+        words = jax.eval_shape(lambda: jax.random.PRNGKey(0))
+        types = _strong(jax.eval_shape(begin, words, params))
+        for _ in range(3):  # a step from wider types may return yet wider ones
+            after = jax.eval_shape(proceed, types, words, params)
+            joined = _joined(env, types, after)
+            if jax.tree.leaves(joined) == jax.tree.leaves(types):
+                return types
+            types = joined
+    raise EnvironmentDefinitionError(f"{env.name}: the types of the library's state change with every step.")
+
+
+def _joined(env: ForeignEnvironment, types: Any, after: Any) -> Any:
+    if jax.tree.structure(types) != jax.tree.structure(after):
+        problem = trees.structure_difference(types, after)
+        raise EnvironmentDefinitionError(
+            f"{env.name}: begin and proceed must return the same structure: expected {problem}."
+        )
+
+    def leaf(before: Any, after: Any) -> Any:
+        if before.shape != after.shape:
+            raise EnvironmentDefinitionError(
+                f"{env.name}: begin and proceed must return the same shapes, got {before.shape} and {after.shape}."
+            )
+        dtype = before.dtype if before.dtype == after.dtype else jnp.promote_types(before.dtype, after.dtype)
+        return jax.ShapeDtypeStruct(before.shape, dtype)
+
+    return jax.tree.map(leaf, types, after)
+
+
+def _strong(types: Any) -> Any:
+    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), types)
+
+
+def _cast(tree: Any, types: Any) -> Any:
+    return jax.tree.map(lambda x, wanted: lax.convert_element_type(x, wanted.dtype), tree, types)
+
+
+def paint_on_host(draw: Callable[[Any], Any], tree: Any, shape: tuple[int, int]) -> jax.Array:
+    """A picture by a renderer that needs Python, such as Matplotlib, as a part of a compiled program.
+
+    Args:
+      draw: returns the picture, uint8 (height, width, 3), of a tree of numpy arrays; called for one state at a time.
+      tree: what to draw, a pytree of arrays.
+      shape: height and width in pixels.
+    """
+    struct = jax.ShapeDtypeStruct((*shape, 3), jnp.uint8)
+    return jax.pure_callback(draw, struct, tree, vmap_method="sequential")

@@ -1,0 +1,118 @@
+"""Plays an environment beside another implementation of it: for bridges, and for ports of other libraries' code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from envcore import random
+from envcore.engine import arguments
+from envcore.environment import Environment
+from envcore.errors import ConformanceError
+from envcore.numerics import numerics
+from envcore.testing.compare import exact_differences, on_host, take
+
+
+def check_lockstep(
+    env: Environment[Any, Any],
+    reset: Callable[[jax.Array], tuple[Any, Any]],
+    step: Callable[[Any, Any, jax.Array], tuple[Any, ...]],
+    *,
+    params: Any = None,
+    key: jax.Array | None = None,
+    num_steps: int = 500,
+) -> int:
+    """Plays the same random actions in both, with the same keys, and compares every step exactly.
+
+    Each loop is a compiled program of its own. Where an episode ends, both begin the next one with the same key.
+
+    Args:
+      env: the environment.
+      reset: the other one's: `reset(key) -> (state, obs)`; the key is a legacy one.
+      step: the other one's: `step(state, action, key) -> (state, obs, reward, terminated)`. The time limit is that of
+        `params`, unless it returns `truncated` as a fifth.
+      params: of the environment; its defaults if None.
+      key: a random key; `jax.random.key(0)` by default.
+      num_steps: number of steps.
+
+    Returns:
+      The number of episodes that ended.
+
+    Raises:
+      ConformanceError: observation, reward or an end differs; the message names the first step at which one does.
+    """
+    params = arguments.checked_params(env, params)
+    key = jax.random.key(0) if key is None else key
+    space = env.action_space(params)
+
+    def ours(key: jax.Array) -> Any:
+        def advance(state: Any, key: jax.Array) -> Any:
+            key_action, key_step = random.split(key)
+            obs, state, reward, _, info = env.step(key_step, state, space.sample(key_action), params)
+            return state, (obs, info["final_obs"], reward, info["terminated"], info["truncated"])
+
+        key_reset, key_steps = random.split(key)
+        obs, state = env.reset(key_reset, params)
+        return obs, lax.scan(advance, state, random.split(key_steps, num_steps))[1]
+
+    def theirs(key: jax.Array) -> Any:
+        def fresh(key: jax.Array) -> tuple[Any, ...]:
+            with numerics():
+                return (*reset(random.key_words(key)), 0)
+
+        def advance(carry: Any, key: jax.Array) -> tuple[Any, ...]:
+            state, time = carry
+            key_action, key_step = random.split(key)
+            with numerics():
+                state, obs, reward, terminated, *truncated = step(
+                    state, space.sample(key_action), random.key_words(key_step)
+                )
+                truncated = truncated[0] if truncated else time + 1 >= params.max_steps_in_episode
+                terminated, truncated = (jnp.asarray(flag).astype(jnp.bool_) for flag in (terminated, truncated))
+                after = state, obs, time + 1
+                first = fresh(random.reset_key(key_step))
+                ended = terminated | truncated
+                state, now, time = jax.tree.map(lambda x, y: jnp.where(ended, x, y), first, after)
+            return (state, time), (now, obs, reward, terminated, truncated)
+
+        key_reset, key_steps = random.split(key)
+        keys = random.split(key_steps, num_steps)
+        state, obs, time = fresh(key_reset)
+        types = jax.eval_shape(lambda carry: advance(carry, keys[0])[0], (state, time))
+        start = jax.tree.map(lambda x, like: lax.convert_element_type(x, like.dtype), (state, time), types)
+        return obs, lax.scan(lambda *args: conformed(advance(*args), types), start, keys)[1]
+
+    def conformed(result: Any, types: Any) -> Any:
+        carry, out = result
+        return jax.tree.map(lambda x, like: lax.convert_element_type(x, like.dtype), carry, types), out
+
+    (first, steps), (their_first, their_steps) = (on_host(jax.jit(play)(key)) for play in (ours, theirs))
+    parts = ("obs", "final_obs", "reward", "terminated", "truncated")
+    problems = exact_differences({"obs": first}, {"obs": _like(their_first, first)})
+    if problems:
+        raise ConformanceError(f"{env.name}: after the reset, {problems[0]}.")
+    steps = dict(zip(parts, steps, strict=True))
+    their_steps = {name: _like(value, steps[name]) for name, value in zip(parts, their_steps, strict=True)}
+    for index in range(num_steps) if exact_differences(steps, their_steps) else ():
+        problems = exact_differences(take(steps, index), take(their_steps, index))
+        if problems:
+            raise ConformanceError(f"{env.name}: at step {index}, {problems[0]}.")
+    return int((steps["terminated"] | steps["truncated"]).sum())
+
+
+def _like(theirs: Any, ours: Any) -> Any:
+    """Their values in our structure and dtypes, where the conversion loses nothing."""
+
+    def leaf(theirs: Any, ours: Any) -> Any:
+        theirs = np.asarray(theirs)
+        cast = theirs.astype(ours.dtype)
+        return cast if np.array_equal(cast, theirs, equal_nan=theirs.dtype.kind == "f") else theirs
+
+    if jax.tree.structure(theirs) != jax.tree.structure(ours):
+        return theirs
+    return jax.tree.map(leaf, theirs, ours)

@@ -1,0 +1,202 @@
+"""A bridge to a library that is written the way libraries are: weak types, implicit promotion, its own auto-reset."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import spaces
+from envcore.environment import NO_TIME_LIMIT
+from envcore.errors import ConformanceError, EnvironmentDefinitionError, InvalidArgumentError
+from envcore.foreign import ForeignEnvironment, ForeignParams, paint_on_host
+from envcore.testing import Case, check_lockstep, conformance_cases
+from envcore.wrappers import Batched, LogWrapper, Sharded
+from flax import struct
+
+LOADED: list[str] = []
+
+
+@struct.dataclass
+class TheirState:
+    place: Any
+    fuel: Any
+    key: Any
+    label: str = struct.field(pytree_node=False, default="walk")
+
+    replace: ClassVar[Any]  # flax adds it
+
+
+@struct.dataclass
+class TheirParams:
+    gain: Any = 1.0
+
+
+class TheirWalk:
+    """Walks on a line of `length` places; a step to the right sometimes fails."""
+
+    def __init__(self, length: int = 5):
+        LOADED.append("walk")
+        self.table = jnp.arange(length) * 2
+
+    def reset(self, key: jax.Array) -> TheirState:
+        key, _ = jax.random.split(key)  # a legacy key: theirs is the shape (2,)
+        return TheirState(place=0, fuel=1, key=jnp.reshape(key, (2,)))
+
+    def step(self, state: TheirState, action: jax.Array, params: TheirParams) -> tuple[TheirState, Any, Any]:
+        key, key_slip = jax.random.split(state.key)
+        slips = jax.random.uniform(key_slip) < 0.3
+        place = jnp.clip(state.place + jnp.where(slips, 0, 2 * action - 1), 0, len(self.table) - 1)
+        reward = params.gain * action + self.table[place]  # float times integer
+        after = state.replace(place=place, fuel=state.fuel * 0.9, key=key)
+        return after, reward, place == len(self.table) - 1
+
+    def observe(self, state: TheirState) -> jax.Array:
+        return jnp.stack([state.place / 4, state.fuel])
+
+
+@dataclasses.dataclass(frozen=True)
+class FromTheirs(ForeignEnvironment):
+    """The walk."""
+
+    def load(self) -> TheirWalk:
+        assert not isinstance(self.source, str)
+        return self.source(**dict(self.options))
+
+    @property
+    def time_limit(self) -> int:
+        return 20
+
+    @property
+    def default_params(self) -> ForeignParams:
+        return ForeignParams(env_params=TheirParams(), max_steps_in_episode=self.time_limit)
+
+    def make_action_space(self, params: Any) -> spaces.Space:
+        return spaces.Discrete(2)
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        return spaces.Box(0.0, 1.0, (2,))
+
+    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        state = self.library_env.reset(key)
+        return state, self.library_env.observe(state)
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        state, reward, done = self.library_env.step(state, action, params.env_params)
+        return state, self.library_env.observe(state), reward, done, {"fuel": state.fuel}
+
+    def mask(self, state: Any, obs: Any, params: Any) -> Any:
+        return jnp.stack([state.place > 0, True])
+
+
+@pytest.mark.parametrize("case", conformance_cases(FromTheirs.make(TheirWalk)), ids=str)
+def test_conforms(case: Case) -> None:
+    case()
+
+
+def play(gain: float = 1.0, length: int = 5) -> dict[str, Any]:
+    walk = TheirWalk(length)
+
+    def reset(key: jax.Array) -> tuple[Any, Any]:
+        state = walk.reset(key)
+        return state, walk.observe(state)
+
+    def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        state, reward, done = walk.step(state, action, TheirParams(gain))
+        return state, walk.observe(state), reward, done
+
+    return {"reset": reset, "step": step}
+
+
+def test_it_plays_as_the_library_does() -> None:
+    assert check_lockstep(FromTheirs.make(TheirWalk), **play()) > 10
+
+
+def test_another_game_is_told_apart() -> None:
+    env = FromTheirs.make(TheirWalk)
+    with pytest.raises(ConformanceError, match=r"at step 0, \['reward'\] is "):
+        check_lockstep(env, **play(gain=2.0))
+    with pytest.raises(ConformanceError, match="at step"):
+        check_lockstep(env, **play(length=7))
+
+
+def test_the_library_s_params_are_read_and_replaced_like_ours() -> None:
+    env = FromTheirs.make(TheirWalk)
+    params = env.default_params
+    assert params.gain == 1.0
+    assert params.replace(gain=2.0, max_steps_in_episode=3) == ForeignParams(
+        env_params=TheirParams(2.0), max_steps_in_episode=3
+    )
+    with pytest.raises(AttributeError, match="loss"):
+        _ = params.loss
+    check_lockstep(env, **play(gain=2.0), params=params.replace(gain=2.0))
+
+
+def test_the_time_limit_is_ours() -> None:
+    env = FromTheirs.make(TheirWalk, length=50)
+    params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)
+    assert check_lockstep(env, **play(length=50), params=params, num_steps=100) == 0
+
+
+def test_equal_bridges_share_the_library_s_environment_which_is_made_on_demand() -> None:
+    LOADED.clear()
+    env = FromTheirs(TheirWalk, (("length", 6),))
+    assert LOADED == []
+    again = pickle.loads(pickle.dumps(env))
+    assert again == env
+    assert again.library_env is env.library_env
+    assert LOADED == ["walk"]
+    assert FromTheirs.make(TheirWalk, length=7) != env
+    assert env.name == "TheirWalk"
+
+
+def test_made_inside_jit_the_library_s_arrays_are_no_tracers() -> None:
+    env = FromTheirs(TheirWalk, (("length", 9),))
+    jax.jit(lambda key: env.reset(key)[0])(jax.random.key(0))
+    assert np.asarray(env.library_env.table).shape == (9,)
+
+
+def test_a_state_that_changes_its_shape_is_refused() -> None:
+    class Growing(TheirWalk):
+        def step(self, state: TheirState, action: jax.Array, params: TheirParams) -> tuple[TheirState, Any, Any]:
+            after, reward, done = super().step(state, action, params)
+            return after.replace(fuel=jnp.ones(2)), reward, done
+
+        def observe(self, state: TheirState) -> jax.Array:
+            return jnp.zeros(2)
+
+    with pytest.raises(EnvironmentDefinitionError, match=r"same shapes, got \(\) and \(2,\)"):
+        FromTheirs.make(Growing).reset(jax.random.key(0))
+
+
+def test_masks_pass_through_wrappers() -> None:
+    env = FromTheirs.make(TheirWalk)
+    for batch in (LogWrapper(Batched(env, 4)), Sharded(env, 4)):
+        key = jax.random.key(0)
+        _, state = batch.reset(key)
+        assert batch.get_action_mask(state).tolist() == [[False, True]] * 4
+        *_, info = jax.jit(batch.step)(key, state, jnp.ones(4, jnp.int32))
+        assert info["action_mask"].shape == (4, 2)
+        assert info["action_mask"].any()
+
+
+def test_options_are_checked_when_it_is_made() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'width'"):
+        FromTheirs.make(TheirWalk, width=3)
+    with pytest.raises(InvalidArgumentError, match=r"the option 'length' must be hashable, such as a tuple, got \[5\]"):
+        FromTheirs.make(TheirWalk, length=[5])  # pyright: ignore[reportArgumentType]
+
+
+def test_pictures_of_a_renderer_on_the_host() -> None:
+    def draw(place: np.ndarray) -> np.ndarray:
+        assert isinstance(place, np.ndarray) or np.ndim(place) == 0
+        return np.full((4, 6, 3), place, np.uint8)
+
+    places = jnp.arange(3)
+    pictures = jax.jit(jax.vmap(lambda place: paint_on_host(draw, place, (4, 6))))(places)
+    assert pictures.shape == (3, 4, 6, 3)
+    assert pictures[:, 0, 0, 0].tolist() == [0, 1, 2]
