@@ -64,6 +64,15 @@ def test_shapes(env_id, shape):
     assert gymnax.make(env_id)[0].obs_shape == shape
 
 
+def test_image_of_four_rooms():
+    env, params = gymnax.make("FourRooms-misc", use_visual_obs=True)
+    obs, _ = env.reset(jax.random.key(0), params)
+    walls, agent = np.moveaxis(obs, -1, 0)
+    assert obs.shape == env.observation_space(params).shape == (13, 13, 2)
+    assert env.observation_space(params).contains(obs)
+    assert (walls.sum(), walls[4, 1], agent.sum(), agent[1, 4]) == (65, 0, 1, 1)  # it starts in row 4, column 1
+
+
 @pytest.mark.parametrize(("env_id", "limit"), LIMITS.items())
 def test_time_limits(env_id, limit):
     assert gymnax.make(env_id)[1].max_steps_in_episode == limit

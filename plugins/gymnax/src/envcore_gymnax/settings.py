@@ -139,6 +139,24 @@ class GymnaxRules(Wrapper):
         return obs.reshape(_shape(obs.shape)).astype(jnp.float32 if obs.dtype == bool else obs.dtype)
 
 
+@dataclasses.dataclass(frozen=True)
+class FourRoomsImage(GymnaxRules):
+    """gymnax's image of FourRooms: float32 (13, 13, 2), without the goal, the agent's row and column swapped."""
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        rows, columns, _ = self.env.observation_space(params).shape
+        return spaces.Box(0.0, 1.0, (rows, columns, 2))
+
+    def observe(self, state: GymnaxState, params: Any) -> Any:
+        walls, agent, _ = jnp.moveaxis(super().observe(state, params), -1, 0)
+        return jnp.stack([walls, agent.T], axis=-1)
+
+
+def with_gymnax_rules(env_id: str, env: Any) -> GymnaxRules:
+    """The environment with gymnax's observations and states."""
+    return FourRoomsImage(env) if env_id == "FourRooms-misc" and env.use_visual_obs else GymnaxRules(env)
+
+
 def as_gymnax_state(state: Any) -> GymnaxState:
     """The state; one of envcore's own, as users make it from its fields, as the state of a running episode."""
     return state if isinstance(state, GymnaxState) else GymnaxState(state, jnp.zeros((), jnp.bool_))

@@ -12,7 +12,7 @@ from envcore import spaces
 from envcore.engine.types import own_info
 from flax import struct
 
-from envcore_gymnax.settings import GymnaxRules, as_gymnax_state, params_of, returns_six_values
+from envcore_gymnax.settings import as_gymnax_state, params_of, returns_six_values, with_gymnax_rules
 
 TEnvState = TypeVar("TEnvState", bound="EnvState")
 TEnvParams = TypeVar("TEnvParams", bound="EnvParams")
@@ -156,7 +156,7 @@ class EnvcoreEnvironment(Environment[Any, Any]):
     def __init__(self, env_id: str, **options: Any):
         inner, _ = envcore.make(env_id, **options)
         self.env_id = env_id
-        self.env = GymnaxRules(inner)
+        self.env = with_gymnax_rules(env_id, inner)
 
     @property
     def default_params(self) -> Any:
