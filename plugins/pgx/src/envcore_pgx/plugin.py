@@ -1,0 +1,28 @@
+"""Announces Pgx's environments to envcore. Imports neither JAX nor pgx."""
+
+from __future__ import annotations
+
+from envcore.plugins import hookimpl
+from envcore.specs import EnvSpec
+
+_SOURCE = "TODO: name, version, authors (year)"
+
+# By the library's names; the ids are `pgx/NAME`. A test compares them with what the library lists.
+ENVIRONMENTS = {
+    "TODO": "TODO: the task in one line.",
+}
+
+
+@hookimpl
+def envcore_env_specs() -> list[EnvSpec]:
+    return [
+        EnvSpec(
+            id=f"pgx/{name}",
+            entry_point="envcore_pgx.bridge:from_pgx",
+            kwargs={"source": name},
+            summary=summary,
+            source=_SOURCE,
+            family="pgx",
+        )
+        for name, summary in ENVIRONMENTS.items()
+    ]
