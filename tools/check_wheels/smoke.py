@@ -68,15 +68,15 @@ def try_adapter(distribution: str) -> str:
 
 
 def try_plugin(distribution: str) -> str:
-    """All announcements are listed, and environments can be stepped unless they need data."""
+    """All announcements are listed, and environments can be stepped unless they need data.
+
+    Of a distribution whose environments all belong to families, only the first is stepped.
+    """
     import envcore
     from envcore.errors import DatasetError
 
-    ids = [
-        found.spec.id
-        for found in envcore.registry.values()
-        if found.distribution == distribution and not found.spec.family
-    ]
+    found = [each.spec for each in envcore.registry.values() if each.distribution == distribution]
+    ids = [spec.id for spec in found if not spec.family] or [spec.id for spec in found[:1]]
     commands = announced_commands(distribution)
     expect(bool(ids or commands), "announces no environments and no commands")
     without_data: list[str] = []

@@ -42,7 +42,8 @@ def main() -> None:
     shutil.copyfile(_ROOT / "LICENSE", folder / "LICENSE")
     python = [path for path in files if path.suffix == ".py"]
     for tidy in (["check", "--select", "I", "--fix"], ["format"]):
-        subprocess.run([sys.executable, "-m", "ruff", *tidy, "--quiet", *python], check=True)
+        settings = ("--config", _ROOT / "pyproject.toml", "--quiet")
+        subprocess.run([sys.executable, "-m", "ruff", *tidy, *settings, *python], check=True)
     print(
         f"Now write what these files say TODO. In this repository, also add envcore-{options.library} to "
         "`dependencies` and `tool.uv.sources` of the root's pyproject.toml, its package to `tool.importlinter` there, "

@@ -56,13 +56,16 @@ def test_list_shows_a_family_in_one_row(run: Run) -> None:
             f"counters/{n}", "toy:Counter", kwargs={"goal": n}, summary=f"Count to {n}.", family="counters"
         )
     registry.register("decks/0", "toy:Deck", family="decks")
+    for name in ("Snake-v1", "Maze-v0"):
+        registry.register(f"games/{name}", "toy:Deck", summary="Play.", source="Games 1.0", family="games")
     _, out, _ = run("list")
-    assert [line.split()[0] for line in out.splitlines()][3:] == ["Deck-v0", "counters/8..10", "decks/0"]
+    assert [line.split()[0] for line in out.splitlines()][3:] == ["Deck-v0", "counters/8..10", "decks/0", "games/..."]
+    assert out.splitlines()[-1].split(maxsplit=2)[2] == "2 environments: Games 1.0"
     _, out, _ = run("list", "counters")
     assert [line.split()[0] for line in out.splitlines()] == ["id", "counters/8", "counters/9", "counters/10"]
     code, _, err = run("list", "count")
     assert code == 1
-    assert "no family of environments is called 'count'; there are: counters, decks.\n" in err
+    assert "no family of environments is called 'count'; there are: counters, decks, games.\n" in err
 
 
 def test_an_unknown_family_among_many_or_none(run: Run) -> None:

@@ -96,10 +96,15 @@ def _unknown_family(family: str, known: Sequence[str]) -> str:
 
 
 def _family_row(members: Sequence[Registration]) -> tuple[str, str, str]:
-    """The row for a family, such as "bsuite/deep_sea/0..20"."""
+    """The row for a family: "bsuite/deep_sea/0..20" if its members have numbers, else "jumanji/...", with its source."""
+    distributions = ", ".join(sorted({found.distribution for found in members}))
     first, last = members[0].spec, members[-1].spec
-    shown = f"{first.id}..{last.id.removeprefix(f'{last.family}/')}" if len(members) > 1 else first.id
-    return shown, ", ".join(sorted({found.distribution for found in members})), first.summary
+    if len(members) == 1:
+        return first.id, distributions, first.summary
+    end = last.id.removeprefix(f"{last.family}/")
+    if end.isdecimal():
+        return f"{first.id}..{end}", distributions, first.summary
+    return f"{first.family}/...", distributions, f"{len(members)} environments: {first.source or first.summary}"
 
 
 def show_plugins() -> None:
