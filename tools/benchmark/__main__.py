@@ -14,6 +14,9 @@ turns. Both need the same environment: `uv sync --no-default-groups --group peer
 With `--gymnasium` it compares CartPole behind Gymnasium's interface with Gymnasium's own, in the default environment
 (`uv run python tools/benchmark --gymnasium`); Stable-Baselines3's PPO too, where the group `clients` is installed.
 
+With `--bridges` it compares other libraries' environments through envcore with the loops of those libraries, in the
+default environment; ids are those of the bridges, such as `brax/ant`.
+
 With `--gpu` it writes one table of what bounds a GPU: microseconds and kernels per step of a batch, for every suite at
 three numbers of environments, and with XLA's command buffers, unrolling and other ways to make a step cheaper.
 """
@@ -39,9 +42,7 @@ from workloads import SUITES, VARIANTS, has
 def main() -> None:
     """Parses the command line, measures and reports."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "ids", nargs="*", default=list(SUITES), help=f"environments or suites (default: {', '.join(SUITES)})"
-    )
+    parser.add_argument("ids", nargs="*", default=[], help=f"environments or suites (default: {', '.join(SUITES)})")
     parser.add_argument("--num-envs", nargs="+", type=int, default=[1, 128, 2048, 16384], help="per device")
     parser.add_argument(
         "--variants",
@@ -61,6 +62,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for results.json and .md")
     parser.add_argument("--gpu", action="store_true", help="measure what bounds a GPU, and nothing else")
     parser.add_argument("--gymnasium", action="store_true", help="compare with Gymnasium, and nothing else")
+    parser.add_argument("--bridges", action="store_true", help="compare with other libraries' loops, and nothing else")
     parser.add_argument("--trial", action="store_true", help="with --gpu: only try its programs, on any device")
     parser.add_argument("--limit", type=float, default=430, help="with --gpu: seconds for all programs")
     args = parser.parse_args()
@@ -78,6 +80,16 @@ def main() -> None:
         print(adapters.markdown(results, header=True))
         _write(args.out, results, adapters.markdown)
         return
+    if args.bridges:
+        import bridges  # these libraries are not in the peers' environment
+
+        ids, num_envs = (
+            args.ids or bridges.ENVIRONMENTS,
+            args.num_envs[-2] if len(args.num_envs) > 1 else args.num_envs[0],
+        )
+        results = bridges.measure_all(ids, num_envs, args.steps or 100, args.repeats)
+        _write(args.out, results, bridges.markdown)
+        return
     if args.before and (args.devices > 1 or not (args.before / ".venv/bin/python").exists()):
         parser.error("--before needs a checkout with a `.venv`, and one device")
     if args.devices > jax.local_device_count():
@@ -92,7 +104,7 @@ def main() -> None:
         run, variants, markdown = functools.partial(measure, devices=args.devices), args.variants, report.markdown
 
     results = []
-    for env_id in [env_id for name in args.ids for env_id in SUITES.get(name, (name,))]:
+    for env_id in [env_id for name in args.ids or SUITES for env_id in SUITES.get(name, (name,))]:
         present = [variant for variant in variants if has(variant, env_id)]
         for num_envs in args.num_envs:
             num_steps = args.steps or max(50, min(20_000, 2_000_000 // num_envs))

@@ -1,0 +1,194 @@
+"""`--bridges`: other libraries' environments through envcore, beside the same libraries' own loops."""
+
+from __future__ import annotations
+
+import importlib.util
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import envcore
+import jax
+import jax.numpy as jnp
+from envcore.numerics import numerics
+from envcore.spaces import batch_space
+from envcore.wrappers import Batched
+from workloads import FLOAT32, carried, seen
+
+ENVIRONMENTS = (
+    "brax/inverted_pendulum",
+    "brax/ant",
+    "jumanji/Snake-v1",
+    "jumanji/Game2048-v1",
+    "jumanji/Maze-v0",
+    "pgx/2048",
+    "pgx/minatar-breakout",
+    "navix/Navix-Empty-8x8-v0",
+    "navix/Navix-DoorKey-8x8-v0",
+    "xminigrid/MiniGrid-Empty-8x8",
+    "xminigrid/MiniGrid-DoorKey-8x8",
+    "jaxtari/pong",
+)
+
+
+class Loop(NamedTuple):
+    """A library's own way to step a batch with auto-reset.
+
+    Attributes:
+      reset: `reset(keys) -> state`, for keys (num_envs, 2).
+      step: `step(state, actions, keys) -> state`, for as many actions and keys.
+      read: `read(state) -> (obs, reward)`; a pytree of observations (num_envs, ...) and float rewards (num_envs,).
+    """
+
+    reset: Callable[[jax.Array], Any]
+    step: Callable[[Any, Any, jax.Array], Any]
+    read: Callable[[Any], tuple[Any, jax.Array]]
+
+
+def _brax(env: Any) -> Loop:
+    from brax.envs import training
+
+    wrapped: Any = training.wrap(env, episode_length=1000)
+    return Loop(wrapped.reset, lambda state, action, keys: wrapped.step(state, action), lambda s: (s.obs, s.reward))
+
+
+def _jumanji(env: Any) -> Loop:
+    from jumanji.wrappers import VmapAutoResetWrapper
+
+    wrapped: Any = VmapAutoResetWrapper(env)
+    return Loop(
+        wrapped.reset,
+        lambda state, action, keys: wrapped.step(state[0], action),
+        lambda state: (state[1].observation, state[1].reward),
+    )
+
+
+def _pgx(env: Any) -> Loop:
+    from pgx.experimental import auto_reset
+
+    return Loop(
+        jax.vmap(env.init), jax.vmap(auto_reset(env.step, env.init)), lambda s: (s.observation, s.rewards[:, 0])
+    )
+
+
+def _navix(env: Any) -> Loop:
+    step = jax.vmap(env.step)
+    return Loop(
+        jax.vmap(env.reset), lambda state, action, keys: step(state, action), lambda s: (s.observation, s.reward)
+    )
+
+
+def _xminigrid(env: Any) -> Loop:
+    from xminigrid.wrappers import GymAutoResetWrapper
+
+    inner, params = env
+    wrapped = GymAutoResetWrapper(inner)
+    step = jax.vmap(wrapped.step, (None, 0, 0))
+    return Loop(
+        lambda keys: jax.vmap(wrapped.reset, (None, 0))(params, keys),
+        lambda state, action, keys: step(params, state, action),
+        lambda state: (state.observation, state.reward),
+    )
+
+
+LOOPS: dict[str, Callable[[Any], Loop]] = {
+    "brax": _brax,
+    "jumanji": _jumanji,
+    "navix": _navix,
+    "pgx": _pgx,
+    "xminigrid": _xminigrid,
+}
+
+
+def measure_all(ids: Sequence[str], num_envs: int, num_steps: int, repeats: int) -> list[dict[str, Any]]:
+    """Environment steps per second of each, in turns: medians; and the median of the paired ratios."""
+    results: list[dict[str, Any]] = []
+    for env_id in ids:
+        library = env_id.partition("/")[0]
+        if library not in LOOPS or importlib.util.find_spec(library) is None:
+            print(f"{env_id} is left out: {library} is not installed, or has no loop here.", flush=True)
+            continue
+        env, params = envcore.make(env_id)
+        programs = {"envcore": _ours(env, params, num_envs, num_steps), library: _theirs(env, num_envs, num_steps)}
+        compiled: dict[str, Any] = {}
+        for name, run in programs.items():
+            compiled[name] = jax.jit(run).lower(jax.random.PRNGKey(0)).compile()
+            jax.block_until_ready(compiled[name](jax.random.PRNGKey(0)))
+        seconds: dict[str, list[float]] = {name: [] for name in programs}
+        for number in range(repeats):
+            for name, run in compiled.items():
+                started = time.perf_counter()
+                jax.block_until_ready(run(jax.random.PRNGKey(number)))
+                seconds[name].append(time.perf_counter() - started)
+        ours, theirs = seconds["envcore"], seconds[library]
+        row = {
+            "id": env_id,
+            "num_envs": num_envs,
+            "envcore": num_envs * num_steps / statistics.median(ours),
+            "library": num_envs * num_steps / statistics.median(theirs),
+            "ratio": statistics.median(their / our for our, their in zip(ours, theirs, strict=True)),
+        }
+        results.append(row)
+        print(markdown([row], header=len(results) == 1), flush=True)
+    return results
+
+
+def markdown(results: list[dict[str, Any]], *, header: bool) -> str:
+    """The table of the results."""
+    lines = ["| environment | steps/s through envcore | the library's own loop | ratio |", "|---|---|---|---|"] * header
+    for row in results:
+        lines.append(f"| {row['id']} | {row['envcore']:,.0f} | {row['library']:,.0f} | {row['ratio']:.2f} |")
+    return "\n".join(lines)
+
+
+def _ours(env: Any, params: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], jax.Array]:
+    batch = Batched(env, num_envs)
+    actions = batch.action_space(params)
+
+    def run(key: jax.Array) -> jax.Array:
+        def body(carry: Any, step: jax.Array) -> tuple[Any, jax.Array]:
+            key, state, obs = carry
+            key, key_act, key_step = envcore.random.split(key, 3)
+            total = seen(obs, step, FLOAT32)
+            obs, state, reward, _, _ = batch.step(key_step, state, actions.sample(key_act), params)
+            return (key, state, flat(obs)), total + reward.sum()
+
+        obs, state = batch.reset(key, params)
+        return jax.lax.scan(body, (key, state, flat(obs)), jnp.arange(num_steps))[1].sum()
+
+    return run
+
+
+def _theirs(env: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], jax.Array]:
+    library = type(env).__module__.partition(".")[0].removeprefix("envcore_")
+    loop = LOOPS[library](env.library_env)
+    actions = batch_space(env.action_space(), num_envs)
+
+    def run(key: jax.Array) -> jax.Array:
+        def body(carry: Any, step: jax.Array) -> tuple[Any, jax.Array]:
+            key, state, obs = carry
+            key, key_act, key_step = jax.random.split(key, 3)
+            total = seen(obs, step, FLOAT32)
+            with numerics():
+                state = loop.step(state, actions.sample(key_act), jax.random.split(key_step, num_envs))
+            now, reward = loop.read(state)
+            return (key, state, flat(now)), total + reward.sum()
+
+        state = _as_after_a_step(loop, loop.reset(jax.random.split(key, num_envs)), actions, num_envs)
+        return jax.lax.scan(body, (key, state, flat(loop.read(state)[0])), jnp.arange(num_steps))[1].sum()
+
+    return run
+
+
+def _as_after_a_step(loop: Loop, state: Any, actions: Any, num_envs: int) -> Any:
+    """The state with the dtypes that it has after a step, as a scan needs it."""
+    keys = jax.random.split(jax.random.PRNGKey(0), num_envs)
+    after = jax.eval_shape(lambda state: loop.step(state, actions.sample(keys[0]), keys), state)
+    return jax.tree.map(lambda x, like: jnp.asarray(x, like.dtype), state, after)
+
+
+def flat(obs: Any) -> jax.Array:
+    """All numbers of a batch of observations, as float32 (num_envs, size)."""
+    leaves = [carried(leaf.reshape(leaf.shape[0], -1), FLOAT32) for leaf in jax.tree.leaves(obs)]
+    return leaves[0] if len(leaves) == 1 else jnp.concatenate(leaves, axis=1)
