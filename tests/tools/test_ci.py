@@ -66,7 +66,6 @@ class Checkout:
             (self.folder / path).parent.mkdir(parents=True)
             shutil.copy(ROOT / path, self.folder / path)
         (self.folder / "packages" / "suite").mkdir(parents=True)
-        (self.folder / "plugins" / "other").mkdir(parents=True)
         self.tools.mkdir()
         for step in ("oldest", "newest"):
             self.add(self.folder / "build" / step / "bin" / "python")
@@ -96,8 +95,9 @@ def test_the_oldest_jax_is_the_lower_bound_of_core(checkout):
     bounds = {re.split("[>=]+", line)[0]: re.split("[>=]+", line)[1] for line in core()["dependencies"]}
     asked, _ = checkout.run("oldest")
     assert f"jax=={bounds['jax']} jaxlib=={bounds['jaxlib']}\n" in asked
-    assert "--editable core --editable packages/suite --editable plugins/other" in asked
-    assert asked.endswith("python -m pytest core/tests packages plugins/baselines\n")  # without the slow ones
+    assert "--editable core --editable packages/suite --editable plugins/baselines" in asked
+    tests = "core/tests packages/classic-control packages/minatar plugins/baselines"
+    assert asked.endswith(f"python -m pytest {tests}\n")  # without the slow ones
 
 
 def test_the_newest_jax_runs_on_debians_python(checkout):
@@ -115,7 +115,7 @@ def test_the_newest_jax_runs_on_debians_python(checkout):
     assert f"trixie {root} mirror/of/apt\n" in asked
     assert f"uv venv --quiet --clear --python {python} build/newest\n" in asked
     assert "packages/bsuite[analysis] --editable plugins/baselines[examples] jax jaxlib\n" in asked
-    assert asked.endswith("python -m pytest\n")
+    assert asked.endswith("python -m pytest core/tests packages plugins/baselines plugins/gymnasium\n")
 
     started = subprocess.run([python, "-c", "print(1)"], capture_output=True, text=True, check=True).stdout
     libraries = root / "usr" / "lib" / "any-linux-gnu"
