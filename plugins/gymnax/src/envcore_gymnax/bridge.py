@@ -1,0 +1,145 @@
+"""`FromGymnax`: environments that are written as gymnax's are, in envcore."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import spaces
+from envcore.engine import arguments
+from envcore.environment import NO_TIME_LIMIT, EnvParams
+from envcore.errors import NoPictureError
+from envcore.foreign import ForeignEnvironment, ForeignParams
+from envcore.numerics import numerics
+from envcore.rendering import resized
+from jax.core import Tracer
+
+from envcore_gymnax import bridge_libraries as libraries
+from envcore_gymnax import bridge_pictures as pictures
+from envcore_gymnax.bridge_spaces import plain, space_like
+
+_OURS = ("action_mask", "discount", "final_obs", "terminated", "truncated")
+
+
+def from_gymnax(source: str | Callable[..., Any], **options: Hashable) -> FromGymnax:
+    """Makes an environment that is written as gymnax's are.
+
+    Args:
+      source: an id such as `"gymnax/CartPole-v1"` or `"craftax/Craftax-Symbolic-v1"`, or a class or function that
+        makes an environment with `reset_env` and `step_env`.
+      **options: what the library makes it with.
+
+    Raises:
+      InvalidArgumentError: the name or an option is unknown, an option is not hashable, or the library is missing.
+    """
+    return FromGymnax.make(source, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class FromGymnax(ForeignEnvironment):
+    """An environment of gymnax, Craftax, POPGym Arcade or Kinetix, or any other that is written as gymnax's are.
+
+    It plays by the library's `reset_env` and `step_env`; its `step` and its auto-reset stay out of it.
+
+    Observation and action: the library's. Named tuples and dataclasses become dicts. The spaces are those that it
+    declares, as long as its observations have their shapes; their dtypes are those of the observations. Bounds that
+    observations of gymnax leave are widened: see `bridge_libraries.WIDER`.
+    Reward: the library's, as float32.
+    Termination: what the library ends for another reason than time. Its own time limit, which most of these libraries
+    report as the same `done`, does not end an episode: it is `params.max_steps_in_episode`, and truncates.
+    Params: the library's, as `params.env_params`; `params.replace(gravity=3.7)` reaches them too. Their own time limit
+    (`max_steps_in_episode` or `max_timesteps`) is overridden: by ours in gymnax and Craftax, whose rules can show it,
+    and in any other library by one that is never reached.
+    Info: the library's entries, without `discount`, `terminated` and `truncated`, which are envcore's.
+    Picture: by the library's own renderer in JAX where there is one (Craftax, Kinetix), else the observation where it
+    is an image or a grid, else a bar for each of its numbers.
+    """
+
+    def load(self) -> Any:
+        return libraries.load(self.source, dict(self.options))
+
+    @property
+    def name(self) -> str:
+        return self.source if isinstance(self.source, str) else getattr(self.source, "__name__", repr(self.source))
+
+    @property
+    def time_limit(self) -> int:
+        return min(int(libraries.time_limit(self.library_env)), NO_TIME_LIMIT)
+
+    @property
+    def default_params(self) -> Any:
+        theirs = jax.tree.map(lambda x: np.asarray(x) if isinstance(x, jax.Array) else x, _default_params(self))
+        if theirs is None:
+            return EnvParams(max_steps_in_episode=self.time_limit)
+        return ForeignParams(env_params=theirs, max_steps_in_episode=self.time_limit)
+
+    def make_action_space(self, params: Any) -> spaces.Space:
+        return space_like(self._declared("action_space", params), None)
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        declared = None if self._widened == "all" else self._declared("observation_space", params)
+        return space_like(declared, arguments.state_struct(self).obs, self._widened)
+
+    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        obs, state = libraries.reset(self.library_env, key, self._theirs(params))
+        return state, plain(obs)
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        env = self.library_env
+        obs, state, reward, done, *_, info = env.step_env(key, state, action, self._theirs(params))
+        if libraries.rules_show_the_limit(env) and not libraries.returns_terminations(env):
+            done = env.is_terminal(state, self._theirs(params, limited=False))
+        info = {name: value for name, value in info.items() if name not in _OURS}
+        return state, plain(obs), reward, done, info
+
+    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+        with numerics():
+            picture = pictures.picture(self.library_env, state.inner, state.obs, self.observation_space(params))
+        if picture is None:
+            raise NoPictureError(f"{self.name} cannot be rendered: its observation holds no number to draw.")
+        return resized(picture, height)
+
+    @property
+    def _widened(self) -> str:
+        return libraries.WIDER.get(self.source, "") if isinstance(self.source, str) else ""
+
+    def _theirs(self, params: Any, limited: bool = True) -> Any:
+        """The library's params, with our time limit or with none."""
+        theirs: Any = getattr(params, "env_params", None)
+        field = libraries.limit_field(theirs)
+        if field is None:
+            return theirs
+        seen = limited and libraries.rules_show_the_limit(self.library_env)
+        limit = params.max_steps_in_episode if seen else NO_TIME_LIMIT
+        return theirs.replace(**{field: _like(limit, getattr(_default_params(self), field))})
+
+    def _declared(self, method: str, params: Any) -> Any:
+        """A space of the library's; concrete even under `jit`, unless the params are traced."""
+        traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(params))
+        make = getattr(self.library_env, method)
+        try:
+            with numerics(), contextlib.nullcontext() if traced else jax.ensure_compile_time_eval():
+                return make(self._theirs(params))
+        except NotImplementedError:  # it declares none
+            return None
+
+
+@functools.lru_cache(maxsize=512)
+def _default_params(env: FromGymnax) -> Any:
+    with numerics(), jax.ensure_compile_time_eval():
+        params = getattr(env.library_env, "default_params", None)
+    return params if jax.tree.leaves(params) or dataclasses.is_dataclass(params) else None
+
+
+def _like(limit: Any, default: Any) -> Any:
+    """The limit as a number of the kind that the library has, which may be a float."""
+    kind = jnp.result_type(default)
+    if isinstance(limit, int | np.integer):
+        return kind.type(limit)
+    return jnp.asarray(limit).astype(kind)

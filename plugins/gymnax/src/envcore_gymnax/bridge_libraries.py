@@ -1,0 +1,171 @@
+"""The libraries that `FromGymnax` knows: how each makes an environment, and what each does about time limits."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from envcore.environment import NO_TIME_LIMIT
+from envcore.errors import InvalidArgumentError
+
+from envcore_gymnax.plugin import ENVIRONMENTS, EXTRAS, is_installed
+
+# gymnax 1.0's declared bounds that its own observations leave: "all" of them, or the "high" ones.
+WIDER: dict[str, str] = {}
+
+_LIMITS = ("max_steps_in_episode", "max_timesteps")
+_ARCADE_LIMITS = ("max_steps_in_episode", "max_episode_length")
+_PATCHED = "_envcore_time_limit"
+
+
+def load(source: str | Callable[..., Any], options: dict[str, Any]) -> Any:
+    """The library's environment.
+
+    Raises:
+      InvalidArgumentError: the name or an option is unknown, the library is missing, or what the source makes is not
+        an environment with `reset_env` and `step_env`.
+    """
+    make = source if callable(source) else _factory(source)
+    name = source if isinstance(source, str) else getattr(source, "__name__", repr(source))
+    try:
+        env = make(**options)
+    except TypeError as error:
+        if "argument" not in str(error):
+            raise
+        raise InvalidArgumentError(f"{name} refuses its options: {error}.") from error
+    missing = [method for method in ("reset_env", "step_env") if not hasattr(type(env), method)]
+    if missing:
+        wraps = f"{type(env).__name__} is a wrapper; use envcore.wrappers around from_gymnax instead"
+        problem = wraps if hasattr(env, missing[0]) else f"{type(env).__name__} has no {missing[0]}"
+        raise InvalidArgumentError(f"from_gymnax({name}) needs an environment with reset_env and step_env: {problem}.")
+    if _library(env) == "popgym_arcade":
+        _lift_arcade_limit(env)
+    return env
+
+
+def reset(env: Any, key: Any, params: Any) -> tuple[Any, Any]:
+    """The library's observation and state at the start of an episode."""
+    if "override_reset_state" in inspect.signature(env.reset_env).parameters:  # Kinetix
+        return env.reset_env(key, params, None)
+    return env.reset_env(key, params)
+
+
+def limit_field(params: Any) -> str | None:
+    """The name of the time limit among a library's params."""
+    return next((name for name in _LIMITS if hasattr(params, name)), None)
+
+
+def time_limit(env: Any) -> Any:
+    """The library's own time limit in steps."""
+    if hasattr(env, _PATCHED):
+        return getattr(env, _PATCHED)
+    params = getattr(env, "default_params", None)
+    field = limit_field(params)
+    return NO_TIME_LIMIT if field is None else getattr(params, field)
+
+
+def returns_terminations(env: Any) -> bool:
+    """Whether `step_env` leaves the time limit to `is_truncated`, as gymnax 1's own environments do."""
+    return _library(env) == "gymnax" and hasattr(env, "is_truncated")
+
+
+def rules_show_the_limit(env: Any) -> bool:
+    """Whether the library sees our time limit: part of an observation of gymnax's, and of Craftax's info.
+
+    Any other library may end an episode by it, and does not see it.
+    """
+    return returns_terminations(env) or _library(env) == "craftax"
+
+
+def _library(env: Any) -> str:
+    return type(env).__module__.partition(".")[0]
+
+
+def _factory(source: str) -> Callable[..., Any]:
+    library, _, name = source.partition("/")
+    if library not in ENVIRONMENTS:
+        known = ", ".join(f"{each}/..." for each in ENVIRONMENTS)
+        raise InvalidArgumentError(f"from_gymnax knows {known} and classes, got {source!r}.")
+    _import(library)
+    return {"gymnax": _gymnax, "craftax": _craftax, "popgym_arcade": _arcade, "kinetix": _kinetix}[library](name)
+
+
+def _import(library: str) -> None:
+    found = sys.modules.get("gymnax")
+    if library != "craftax" and getattr(found, "__name__", "gymnax") == "envcore_gymnax":
+        raise InvalidArgumentError(
+            f"{library}/... needs gymnax itself, but `import gymnax` finds envcore-gymnax, because "
+            "envcore_gymnax.install() was called: call envcore_gymnax.uninstall() first."
+        )
+    if not is_installed(library):
+        raise InvalidArgumentError(
+            f"{library}/... needs {EXTRAS[library][1]}: pip install 'envcore-gymnax[{EXTRAS[library][0]}]'."
+        )
+    importlib.import_module(library)
+
+
+def _unknown(library: str, name: str) -> InvalidArgumentError:
+    import difflib
+
+    near = difflib.get_close_matches(name, ENVIRONMENTS[library], n=1, cutoff=0.0)
+    return InvalidArgumentError(f"{library} has no environment {name!r}; it has {near[0]!r} and others.")
+
+
+def _gymnax(name: str) -> Callable[..., Any]:
+    import gymnax
+
+    if name not in gymnax.registered_envs:
+        raise _unknown("gymnax", name)
+    return lambda **options: gymnax.make(name, **options)[0]
+
+
+_CRAFTAX = {
+    "Craftax-Symbolic-v1": ("craftax.envs.craftax_symbolic_env", "CraftaxSymbolicEnvNoAutoReset"),
+    "Craftax-Pixels-v1": ("craftax.envs.craftax_pixels_env", "CraftaxPixelsEnvNoAutoReset"),
+    "Craftax-Classic-Symbolic-v1": (
+        "craftax_classic.envs.craftax_symbolic_env",
+        "CraftaxClassicSymbolicEnvNoAutoReset",
+    ),
+    "Craftax-Classic-Pixels-v1": ("craftax_classic.envs.craftax_pixels_env", "CraftaxClassicPixelsEnvNoAutoReset"),
+}
+
+
+def _craftax(name: str) -> Callable[..., Any]:
+    if name not in _CRAFTAX:
+        raise _unknown("craftax", name)
+    module, cls = _CRAFTAX[name]
+    return getattr(importlib.import_module(f"craftax.{module}"), cls)
+
+
+def _arcade(name: str) -> Callable[..., Any]:
+    environments = importlib.import_module("popgym_arcade.environments")
+    if name not in importlib.import_module("popgym_arcade.registration").REGISTERED_ENVIRONMENTS:
+        raise _unknown("popgym_arcade", name)
+    return getattr(environments, name)
+
+
+def _kinetix(name: str) -> Callable[..., Any]:
+    if name not in ENVIRONMENTS["kinetix"]:
+        raise _unknown("kinetix", name)
+    from envcore_gymnax import bridge_kinetix
+
+    return bridge_kinetix.factory(name)
+
+
+def _lift_arcade_limit(env: Any) -> None:
+    """Makes an environment of POPGym Arcade, whose time limit is a number of the object, play on after it."""
+    field = next((name for name in _ARCADE_LIMITS if hasattr(env, name)), None)
+    if field is None or hasattr(env, _PATCHED):
+        return
+    setattr(env, _PATCHED, getattr(env, field))
+    if hasattr(env, "n_sigma"):  # CartPole, whose reward is 1 / max_steps_in_episode
+
+        def is_terminal(state: Any, params: Any) -> Any:
+            return type(env).is_terminal(env, state.replace(time=0), params)
+
+        env.is_terminal = is_terminal
+    else:
+        setattr(env, field, NO_TIME_LIMIT)

@@ -1,0 +1,95 @@
+"""Spaces and observations of libraries that follow gymnax, as envcore's."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from envcore import spaces
+from envcore.errors import InvalidArgumentError
+from jax.core import Tracer
+
+
+def plain(obs: Any) -> Any:
+    """The observation, its named tuples and dataclasses as dicts."""
+    if dataclasses.is_dataclass(obs) and not isinstance(obs, type):
+        return {field.name: plain(getattr(obs, field.name)) for field in dataclasses.fields(obs)}
+    if isinstance(obs, tuple) and hasattr(obs, "_asdict"):
+        return {name: plain(part) for name, part in obs._asdict().items()}  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(obs, Mapping):
+        return {str(name): plain(part) for name, part in obs.items()}
+    if isinstance(obs, tuple | list):
+        return tuple(plain(part) for part in obs)
+    return obs
+
+
+def space_like(declared: Any, struct: Any, widened: str = "") -> spaces.Space:
+    """A declared space as one of envcore's; the space of all values where none is declared.
+
+    Args:
+      declared: the library's space, or None.
+      struct: the types that its values really have, or None to believe the space.
+      widened: "low", "high" or "all", the bounds not to believe.
+    """
+    if struct is not None and (declared is None or not _fits(declared, struct)):
+        return spaces.unbounded_space(struct)
+    parts = getattr(declared, "spaces", None)
+    if parts is not None:
+        if isinstance(parts, Mapping):
+            return spaces.Dict(
+                {
+                    name: space_like(part, None if struct is None else struct[name], widened)
+                    for name, part in parts.items()
+                }
+            )
+        structs = [None] * len(parts) if struct is None else struct
+        return spaces.Tuple(space_like(part, each, widened) for part, each in zip(parts, structs, strict=True))
+    if hasattr(declared, "number_of_dims_per_distribution"):  # Kinetix
+        return spaces.MultiDiscrete(np.asarray(declared.number_of_dims_per_distribution))
+    if hasattr(declared, "low"):
+        return _box(declared, struct, widened)
+    if hasattr(declared, "n"):
+        return spaces.Discrete(int(declared.n)) if struct is None or struct.shape == () else _counts(declared, struct)
+    raise InvalidArgumentError(f"from_gymnax cannot use a space of the type {type(declared).__name__}.")
+
+
+def _fits(declared: Any, struct: Any) -> bool:
+    parts = getattr(declared, "spaces", None)
+    if isinstance(parts, Mapping):
+        return isinstance(struct, dict) and set(parts) == set(struct)
+    if parts is not None:
+        return isinstance(struct, tuple) and len(parts) == len(struct)
+    return hasattr(struct, "shape") and tuple(declared.shape) == struct.shape
+
+
+def _counts(declared: Any, struct: Any) -> spaces.Space:
+    return spaces.Box(0, int(declared.n) - 1, struct.shape, struct.dtype)
+
+
+def _box(declared: Any, struct: Any, widened: str) -> spaces.Space:
+    shape = tuple(declared.shape)
+    dtype = np.dtype(declared.dtype) if struct is None else np.dtype(struct.dtype)
+    if dtype == np.bool_:
+        return spaces.Box(False, True, shape, dtype)
+    if dtype.itemsize > 4:
+        dtype = np.dtype({"f": np.float32, "i": np.int32, "u": np.uint32}[dtype.kind])
+    low, high = (
+        bound if isinstance(bound, Tracer) else _within(bound, dtype) for bound in (declared.low, declared.high)
+    )
+    free = spaces.unbounded_space(jnp.zeros(shape, dtype))
+    assert isinstance(free, spaces.Box)
+    return spaces.Box(
+        free.low if widened in ("low", "all") else low, free.high if widened in ("high", "all") else high, shape, dtype
+    )
+
+
+def _within(bound: Any, dtype: np.dtype[Any]) -> Any:
+    """The bound as far as the dtype reaches."""
+    bound = np.asarray(bound)
+    if dtype.kind not in "iu":
+        return bound
+    info = np.iinfo(dtype)
+    return np.clip(bound.astype(np.float64), info.min, info.max).astype(dtype)
