@@ -1,6 +1,6 @@
 """Pgx's environments in envcore.
 
-    env, params = envcore.make("pgx/TODO")
+    env, params = envcore.make("pgx/2048")
 
 or, for an environment that is not listed:
 
