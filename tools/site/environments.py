@@ -1,0 +1,171 @@
+"""The pages of the environments, one each, drawn from their docstrings, spaces and params."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import docstrings
+import envcore
+import jax
+import numpy as np
+from envcore import spaces
+from envcore.catalogue import Registration
+from envcore.environment import NO_TIME_LIMIT
+
+SUITES = {
+    "envcore-classic-control": "Classic control",
+    "envcore-minatar": "MinAtar",
+    "envcore-bsuite": "bsuite",
+    "envcore-misc": "Misc",
+}
+_NEEDS_DATA = ("MNISTBandit-bsuite",)
+"""Environments that download data when they are made."""
+_TEXTS = ("Observation", "Action", "Reward", "Termination", "Truncation")
+_DATA = Path(__file__).with_name("data")
+
+
+def write_pages(folder: Path, pictures: Path | None) -> None:
+    """Writes a page for each environment of our suites, and their table.
+
+    Args:
+      folder: for the pages.
+      pictures: the folder of their animations, `ID.webp` each; None for pages without.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    speed = {row["id"]: row for row in json.loads((_DATA / "speed.json").read_text()) if row["reads"] == "float32"}
+    returns = json.loads((_DATA / "returns.json").read_text())
+    found: dict[str, list[Registration]] = {name: [] for name in SUITES}
+    for each in envcore.registry.values():
+        if each.distribution in found and not each.spec.family:
+            found[each.distribution].append(each)
+    lines = ["# Environments", "", "Every environment of our suites, with its rules.", ""]
+    for distribution, title in SUITES.items():
+        lines += [f"## {title}", "", "::::{grid} 2 3 4 4", ":gutter: 2", ""]
+        for each in found[distribution]:
+            env_id = each.spec.id
+            (folder / f"{env_id}.md").write_text(_page(each, pictures, speed.get(env_id), returns.get(env_id)))
+            image = f":img-top: ../pictures/{env_id}.webp\n" if _has(pictures, env_id) else ""
+            lines += [f":::{{grid-item-card}} {env_id}", f"{image}:link: {env_id}", ":link-type: doc", ""]
+            lines += [each.spec.summary, ":::"]
+        lines += ["::::", "", "```{toctree}", ":hidden:", f":caption: {title}", ""]
+        lines += [each.spec.id for each in found[distribution]] + ["```", ""]
+    lines += [*_families()]
+    (folder / "index.md").write_text("\n".join(lines))
+
+
+def _page(found: Registration, pictures: Path | None, speed: Any, returns: Any) -> str:
+    spec = found.spec
+    lines = [f"# {spec.id}", "", spec.summary, ""]
+    if _has(pictures, spec.id):
+        lines += [f"![{spec.id}, played by the agent below or at random](../pictures/{spec.id}.webp)", ""]
+    lines += ["```python", "import envcore", "", f'env, params = envcore.make("{spec.id}")', "```", ""]
+    env: Any
+    params: Any
+    env, params = (None, None) if spec.id in _NEEDS_DATA else envcore.make(spec.id)
+    if env is not None:
+        lines += _facts(found, env, params, speed, returns)
+    cls: Any = type(env.unwrapped) if env is not None else _class_of(spec.entry_point)
+    parts = docstrings.sections(cls.__doc__)
+    lines += ["## Rules", "", docstrings.markdown(parts.pop("")), ""]
+    for title in _TEXTS:
+        if title in parts:
+            lines += [f"{title}\n: {_indented(docstrings.markdown(parts[title]))}", ""]
+    options, params_text = docstrings.attributes(cls.__doc__), type(params).__doc__
+    for skipped in ("Attributes", "Raises", *_TEXTS):
+        parts.pop(skipped, None)
+    original, deviations = parts.pop("Original", ""), parts.pop("Deviations", "")
+    for title, text in parts.items():
+        lines += [f"{title}\n: {_indented(docstrings.markdown(text))}", ""]
+    if env is not None:
+        lines += _table("Options", "option", options, {f.name: getattr(env, f.name) for f in dataclasses.fields(env)})
+        defaults = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
+        lines += _table("Params", "param", docstrings.attributes(params_text), defaults)
+    lines += ["## Original", "", docstrings.markdown(original or spec.source), ""]
+    lines += ["Deviations\n: " + _indented(docstrings.markdown(deviations or "none")), ""]
+    lines += ["What was compared is in the [fidelity report](../about/fidelity.md).", ""]
+    return "\n".join(lines)
+
+
+def _facts(found: Registration, env: Any, params: Any, speed: Any, returns: Any) -> list[str]:
+    limit = int(params.max_steps_in_episode)
+    names = ", ".join(f"{number} {name}" for number, name in enumerate(env.action_names))
+    rows = {
+        "distribution": f"`{found.distribution}`",
+        "observation": _space(env.observation_space(params)),
+        "action": _space(env.action_space(params)) + (f": {names}" if names else ""),
+        "time limit": "none"
+        if limit == NO_TIME_LIMIT
+        else f"{limit:,} steps" + (", a termination as in the original" if env.time_limit_terminates else ""),
+        "gradients": "of `step` with respect to state, action and params" if env.differentiable else "no",
+    }
+    if speed:
+        ratio = speed["run_rollout"] / speed["gymnax"]
+        rows["speed"] = (
+            f"{speed['run_rollout']:g} million steps a second on one core, {ratio:.1f} times gymnax "
+            "([performance](../about/performance.md))"
+        )
+    if returns:
+        rows["best known return"] = f"{returns['return']} by `{returns['algorithm']}` ({returns['steps']})"
+    return ["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows.items()), ""]
+
+
+def _space(space: spaces.Space) -> str:
+    match space:
+        case spaces.Discrete():
+            return f"`Discrete({space.n})`"
+        case spaces.Box():
+            low, high = (np.unique(np.asarray(bound)) for bound in (space.low, space.high))
+            bounds = f", {low[0]:g} to {high[0]:g}" if low.size == high.size == 1 else ""
+            return f"{space.dtype.name} {space.shape}{bounds}"
+        case _:
+            return f"`{space!r}`"
+
+
+def _table(title: str, head: str, texts: dict[str, str], values: dict[str, Any]) -> list[str]:
+    if not values:
+        return []
+    rows = [
+        f"| `{name}` | {_value(value)} | {texts.get(name, '').replace('|', '/')} |" for name, value in values.items()
+    ]
+    return [f"## {title}", "", f"| {head} | default | |", "|---|---|---|", *rows, ""]
+
+
+def _value(value: Any) -> str:
+    if not isinstance(value, jax.Array | np.ndarray):
+        return f"`{value!r}`"
+    array = np.asarray(value)
+    if array.size > 8:
+        return f"{array.dtype} {array.shape}"
+    plain = (array.astype(str).astype(float) if array.dtype.kind == "f" else array).tolist()
+    return "none" if plain == NO_TIME_LIMIT else f"`{plain}`"
+
+
+def _families() -> list[str]:
+    """The families of our suites and of other libraries, a line each."""
+    families: dict[str, list[Registration]] = {}
+    for each in envcore.registry.values():
+        if each.spec.family:
+            families.setdefault(each.spec.family, []).append(each)
+    rows = [
+        f"| `{family}/...` | {len(members)} | `{members[0].distribution}` | {members[0].spec.source} |"
+        for family, members in sorted(families.items())
+    ]
+    return ["## Families", "", "| ids | environments | distribution | source |", "|---|---|---|---|", *rows, ""]
+
+
+def _class_of(entry_point: str) -> Any:
+    from envcore.errors import EnvironmentLoadError
+    from envcore.plugins import import_entry_point
+
+    return import_entry_point(entry_point, "the page", EnvironmentLoadError)
+
+
+def _has(pictures: Path | None, env_id: str) -> bool:
+    return pictures is not None and (pictures / f"{env_id}.webp").exists()
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
