@@ -1,6 +1,6 @@
-"""XMiniGrid's environments in envcore.
+"""XLand-MiniGrid's environments in envcore.
 
-    env, params = envcore.make("xminigrid/TODO")
+    env, params = envcore.make("xminigrid/MiniGrid-DoorKey-8x8")
 
 or, for an environment that is not listed:
 
