@@ -48,8 +48,8 @@ class FromGymnax(ForeignEnvironment):
     It plays by the library's `reset_env` and `step_env`; its `step` and its auto-reset stay out of it.
 
     Observation and action: the library's. Named tuples and dataclasses become dicts. The spaces are those that it
-    declares, as long as its observations have their shapes; their dtypes are those of the observations. Bounds that
-    observations of gymnax leave are widened: see `bridge_libraries.WIDER`.
+    declares, as long as its observations have their shapes; their dtypes are those of the observations. gymnax's
+    MetaMaze leaves its upper bounds, which are infinite here.
     Reward: the library's, as float32.
     Termination: what the library ends for another reason than time. Its own time limit, which most of these libraries
     report as the same `done`, does not end an episode: it is `params.max_steps_in_episode`, and truncates.
@@ -83,8 +83,8 @@ class FromGymnax(ForeignEnvironment):
         return space_like(self._declared("action_space", params), None)
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        declared = None if self._widened == "all" else self._declared("observation_space", params)
-        return space_like(declared, arguments.state_struct(self).obs, self._widened)
+        declared, struct = self._declared("observation_space", params), arguments.state_struct(self).obs
+        return space_like(declared, struct, libraries.leaves_upper_bounds(self.library_env))
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         obs, state = libraries.reset(self.library_env, key, self._theirs(params))
@@ -104,10 +104,6 @@ class FromGymnax(ForeignEnvironment):
         if picture is None:
             raise NoPictureError(f"{self.name} cannot be rendered: its observation holds no number to draw.")
         return resized(picture, height)
-
-    @property
-    def _widened(self) -> str:
-        return libraries.WIDER.get(self.source, "") if isinstance(self.source, str) else ""
 
     def _theirs(self, params: Any, limited: bool = True) -> Any:
         """The library's params, with our time limit or with none."""

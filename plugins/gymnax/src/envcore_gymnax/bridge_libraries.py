@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from envcore.environment import NO_TIME_LIMIT
-from envcore.errors import InvalidArgumentError
+from envcore.errors import DatasetError, InvalidArgumentError
 
 from envcore_gymnax.plugin import ENVIRONMENTS, EXTRAS, is_installed
 
-# gymnax 1.0's declared bounds that its own observations leave: "all" of them, or the "high" ones.
-WIDER: dict[str, str] = {}
+# Classes of gymnax 1.0 whose observations leave the upper bounds that they declare: a reward of 10 where 1 is declared.
+_HIGHER = ("MetaMaze",)
 
 _LIMITS = ("max_steps_in_episode", "max_timesteps")
 _ARCADE_LIMITS = ("max_steps_in_episode", "max_episode_length")
@@ -27,6 +27,7 @@ def load(source: str | Callable[..., Any], options: dict[str, Any]) -> Any:
     Raises:
       InvalidArgumentError: the name or an option is unknown, the library is missing, or what the source makes is not
         an environment with `reset_env` and `step_env`.
+      DatasetError: the library cannot read or download data that the environment needs.
     """
     make = source if callable(source) else _factory(source)
     name = source if isinstance(source, str) else getattr(source, "__name__", repr(source))
@@ -36,6 +37,8 @@ def load(source: str | Callable[..., Any], options: dict[str, Any]) -> Any:
         if "argument" not in str(error):
             raise
         raise InvalidArgumentError(f"{name} refuses its options: {error}.") from error
+    except OSError as error:
+        raise DatasetError(f"{name} cannot read or download its data: {error}.") from error
     missing = [method for method in ("reset_env", "step_env") if not hasattr(type(env), method)]
     if missing:
         wraps = f"{type(env).__name__} is a wrapper; use envcore.wrappers around from_gymnax instead"
@@ -65,6 +68,11 @@ def time_limit(env: Any) -> Any:
     params = getattr(env, "default_params", None)
     field = limit_field(params)
     return NO_TIME_LIMIT if field is None else getattr(params, field)
+
+
+def leaves_upper_bounds(env: Any) -> bool:
+    """Whether its observations are known to leave the upper bounds that it declares."""
+    return _library(env) == "gymnax" and type(env).__name__ in _HIGHER
 
 
 def returns_terminations(env: Any) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from envcore import spaces
 from envcore.errors import InvalidArgumentError
@@ -26,13 +26,13 @@ def plain(obs: Any) -> Any:
     return obs
 
 
-def space_like(declared: Any, struct: Any, widened: str = "") -> spaces.Space:
+def space_like(declared: Any, struct: Any, higher: bool = False) -> spaces.Space:
     """A declared space as one of envcore's; the space of all values where none is declared.
 
     Args:
       declared: the library's space, or None.
       struct: the types that its values really have, or None to believe the space.
-      widened: "low", "high" or "all", the bounds not to believe.
+      higher: not to believe the upper bounds.
     """
     if struct is not None and (declared is None or not _fits(declared, struct)):
         return spaces.unbounded_space(struct)
@@ -41,16 +41,16 @@ def space_like(declared: Any, struct: Any, widened: str = "") -> spaces.Space:
         if isinstance(parts, Mapping):
             return spaces.Dict(
                 {
-                    name: space_like(part, None if struct is None else struct[name], widened)
+                    name: space_like(part, None if struct is None else struct[name], higher)
                     for name, part in parts.items()
                 }
             )
         structs = [None] * len(parts) if struct is None else struct
-        return spaces.Tuple(space_like(part, each, widened) for part, each in zip(parts, structs, strict=True))
+        return spaces.Tuple(space_like(part, each, higher) for part, each in zip(parts, structs, strict=True))
     if hasattr(declared, "number_of_dims_per_distribution"):  # Kinetix
         return spaces.MultiDiscrete(np.asarray(declared.number_of_dims_per_distribution))
     if hasattr(declared, "low"):
-        return _box(declared, struct, widened)
+        return _box(declared, struct, higher)
     if hasattr(declared, "n"):
         return spaces.Discrete(int(declared.n)) if struct is None or struct.shape == () else _counts(declared, struct)
     raise InvalidArgumentError(f"from_gymnax cannot use a space of the type {type(declared).__name__}.")
@@ -69,7 +69,7 @@ def _counts(declared: Any, struct: Any) -> spaces.Space:
     return spaces.Box(0, int(declared.n) - 1, struct.shape, struct.dtype)
 
 
-def _box(declared: Any, struct: Any, widened: str) -> spaces.Space:
+def _box(declared: Any, struct: Any, higher: bool) -> spaces.Space:
     shape = tuple(declared.shape)
     dtype = np.dtype(declared.dtype) if struct is None else np.dtype(struct.dtype)
     if dtype == np.bool_:
@@ -79,11 +79,11 @@ def _box(declared: Any, struct: Any, widened: str) -> spaces.Space:
     low, high = (
         bound if isinstance(bound, Tracer) else _within(bound, dtype) for bound in (declared.low, declared.high)
     )
-    free = spaces.unbounded_space(jnp.zeros(shape, dtype))
-    assert isinstance(free, spaces.Box)
-    return spaces.Box(
-        free.low if widened in ("low", "all") else low, free.high if widened in ("high", "all") else high, shape, dtype
-    )
+    if higher:
+        free = spaces.unbounded_space(jax.ShapeDtypeStruct(shape, dtype))
+        assert isinstance(free, spaces.Box)
+        high = free.high
+    return spaces.Box(low, high, shape, dtype)
 
 
 def _within(bound: Any, dtype: np.dtype[Any]) -> Any:

@@ -1,0 +1,95 @@
+"""Craftax in envcore, in step with Craftax's own classes."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from typing import Any
+
+# pyright: basic, reportMissingImports=false
+import pytest
+
+if not importlib.util.find_spec("craftax"):
+    pytest.skip("needs craftax", allow_module_level=True)
+
+# Without it, XLA rounds some products and sums together, in two programs not always the same ones.
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_max_isa=SSE4_2")
+
+import envcore
+import jax
+import jax.numpy as jnp
+from craftax.craftax_env import make_craftax_env_from_name
+from envcore.errors import InvalidArgumentError
+from envcore.testing import Case, check_lockstep, conformance_cases
+from envcore_gymnax import from_gymnax
+from envcore_gymnax.plugin import ENVIRONMENTS
+
+pytestmark = pytest.mark.client
+
+CHEAP = "Craftax-Classic-Symbolic-v1"
+
+
+def test_what_craftax_has_is_announced() -> None:
+    for name in ENVIRONMENTS["craftax"]:
+        assert type(from_gymnax(f"craftax/{name}").library_env) is type(make_craftax_env_from_name(name, False))
+    announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "craftax"}
+    assert announced == {f"craftax/{name}" for name in ENVIRONMENTS["craftax"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", conformance_cases(from_gymnax(f"craftax/{CHEAP}"), num_steps=200), ids=str)
+def test_conforms(case: Case) -> None:
+    case()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name == CHEAP else [pytest.mark.slow]) for name in ENVIRONMENTS["craftax"]],
+)
+def test_it_plays_as_craftax_does(name: str) -> None:
+    theirs = make_craftax_env_from_name(name, auto_reset=False)
+    params = jax.tree.map(jnp.asarray, theirs.default_params)
+
+    def reset(key: jax.Array) -> tuple[Any, Any]:
+        obs, state = theirs.reset_env(key, params)
+        return state, obs
+
+    def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        obs, state, reward, done, _ = theirs.step_env(key, state, action, params)
+        return state, obs, reward, done
+
+    env, ours = envcore.make(f"craftax/{name}")
+    assert ours.max_steps_in_episode == params.max_timesteps
+    check_lockstep(env, reset, step)
+
+
+def test_a_time_limit_truncates_and_reports_achievements() -> None:
+    env, params = envcore.make(f"craftax/{CHEAP}")
+    params = params.replace(max_steps_in_episode=1, always_diamond=True)
+    key = jax.random.key(0)
+    _, state = env.reset(key, params)
+    achieved = jax.tree.map(jnp.ones_like, state.inner.achievements)
+    state = state.replace(inner=state.inner.replace(achievements=achieved))
+    *_, done, info = env.step(key, state, 0, params)
+    assert done
+    assert info["truncated"]
+    assert not info["terminated"]
+    assert info["Achievements/collect_wood"] == 100
+
+
+def test_options_and_names() -> None:
+    with pytest.raises(InvalidArgumentError, match="unexpected keyword argument 'wrong_option'"):
+        envcore.make(f"craftax/{CHEAP}", wrong_option=1)
+    with pytest.raises(InvalidArgumentError, match="craftax has no environment 'Craftax-v1'"):
+        from_gymnax("craftax/Craftax-v1")
+
+
+def test_symbols_load_no_textures() -> None:
+    program = (
+        "import sys, envcore\nenv, params = envcore.make('craftax/Craftax-Symbolic-v1')\n"
+        "env.library_env\nfrom craftax.craftax import constants\n"
+        "assert constants.load_all_textures.cache_info().currsize == 0"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

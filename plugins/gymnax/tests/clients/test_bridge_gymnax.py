@@ -1,0 +1,105 @@
+"""gymnax's own environments in envcore, in step with gymnax.
+
+They run in an environment of their own, `envcore-gymnax[gymnax,craftax]`, because the other programs here take
+envcore-gymnax for gymnax.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from typing import Any
+
+# pyright: basic, reportMissingImports=false
+import pytest
+
+if importlib.util.find_spec("rejax") or not importlib.util.find_spec("gymnax"):
+    pytest.skip("needs gymnax, and no program that is written for it", allow_module_level=True)
+
+# Without it, XLA rounds some products and sums together, in two programs not always the same ones.
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_max_isa=SSE4_2")
+
+import envcore
+import jax
+import jax.numpy as jnp
+from envcore.errors import InvalidArgumentError
+from envcore.testing import Case, check_lockstep, conformance_cases
+from envcore_gymnax import from_gymnax
+from envcore_gymnax.plugin import ENVIRONMENTS, is_installed
+
+if not is_installed("gymnax"):
+    pytest.skip("needs gymnax 1", allow_module_level=True)
+
+import gymnax
+
+pytestmark = pytest.mark.client
+
+SLOW = ("-MinAtar", "-misc")
+NEEDS_A_DOWNLOAD = "MNISTBandit-bsuite"
+
+
+def test_what_gymnax_lists_is_announced() -> None:
+    assert list(ENVIRONMENTS["gymnax"]) == gymnax.registered_envs
+    announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "gymnax"}
+    assert announced == {f"gymnax/{name}" for name in gymnax.registered_envs}
+
+
+@pytest.mark.parametrize("case", conformance_cases(from_gymnax("gymnax/CartPole-v1")), ids=str)
+def test_conforms(case: Case) -> None:
+    case()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name.endswith(SLOW) else [])
+        for name in ENVIRONMENTS["gymnax"]
+        if name != NEEDS_A_DOWNLOAD
+    ],
+)
+def test_it_plays_as_gymnax_does(name: str) -> None:
+    made: tuple[Any, Any] = gymnax.make(name)
+    theirs, params = made
+    # As arrays, as programs have them that compile their params in: Python would fold its own numbers in 64 bits.
+    params = jax.tree.map(jnp.asarray, params)
+
+    def reset(key: jax.Array) -> tuple[Any, Any]:
+        obs, state = theirs.reset_env(key, params)
+        return state, obs
+
+    def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        obs, state, reward, terminated, _ = theirs.step_env(key, state, action, params)
+        return state, obs, reward, terminated, theirs.is_truncated(state, params)
+
+    env, ours = envcore.make(f"gymnax/{name}")
+    assert ours.max_steps_in_episode == params.max_steps_in_episode
+    check_lockstep(env, reset, step)
+
+
+def test_the_rules_see_our_time_limit() -> None:
+    env, params = envcore.make("gymnax/DiscountingChain-bsuite")
+    params = params.replace(max_steps_in_episode=10)
+    key = jax.random.key(0)
+    _, state = env.reset(key, params)
+    obs, *_ = env.step(key, state, 0, params)
+    assert obs[1] == jnp.float32(0.1)
+
+
+def test_options_and_names() -> None:
+    assert envcore.make("gymnax/DeepSea-bsuite", size=12)[0].observation_space().shape == (12, 12)
+    with pytest.raises(InvalidArgumentError, match="unexpected keyword argument 'wrong_option'"):
+        envcore.make("gymnax/CartPole-v1", wrong_option=1)
+    with pytest.raises(InvalidArgumentError, match="gymnax has no environment 'CartPole-v9'; it has 'CartPole-v1'"):
+        from_gymnax("gymnax/CartPole-v9")
+
+
+def test_the_alias() -> None:
+    program = (
+        "import envcore_gymnax as e\ne.install()\n"
+        "try: e.from_gymnax('gymnax/CartPole-v1')\nexcept ValueError as error: assert 'uninstall' in str(error)\n"
+        "else: raise AssertionError\n"
+        "e.uninstall(); assert e.from_gymnax('gymnax/CartPole-v1').library_env.name == 'CartPole-v1'"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
