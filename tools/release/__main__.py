@@ -3,8 +3,8 @@
     uv run python tools/release envcore-minatar 0.2.0 --dry-run
     uv run python tools/release envcore-minatar 0.2.0
 
-The change log must begin with an unreleased section, which gets the version and the date; whoever changes something next
-begins another one. What is left to do is printed: a commit, and the tag that `.github/workflows/release.yml` publishes.
+The change log must begin with an unreleased section, which gets the version and the date; the next change begins a new
+one. What is left to do is printed: a commit, and the tag that `.github/workflows/release.yml` publishes.
 """
 
 from __future__ import annotations
