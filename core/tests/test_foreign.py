@@ -17,6 +17,7 @@ from envcore.foreign import ForeignEnvironment, ForeignParams, paint_on_host
 from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore.wrappers import Batched, LogWrapper, Sharded
 from flax import struct
+from jax import lax
 
 LOADED: list[str] = []
 
@@ -134,6 +135,37 @@ def test_the_library_s_params_are_read_and_replaced_like_ours() -> None:
     with pytest.raises(AttributeError, match="loss"):
         _ = params.loss
     check_lockstep(env, **play(gain=2.0), params=params.replace(gain=2.0))
+
+
+class TheirPaddle(TheirWalk):
+    """A product and a sum that XLA may round once or twice."""
+
+    def reset(self, key: jax.Array) -> TheirState:
+        return TheirState(place=96.0, fuel=0.0, key=key)
+
+    def step(self, state: TheirState, action: jax.Array, params: TheirParams) -> tuple[TheirState, Any, Any]:
+        target = lax.cond(action == 1, lambda: -5.75, lambda: 5.75)
+        speed = state.fuel + (target - state.fuel) * 0.3
+        moved = jnp.where((state.place >= 170.0) & (speed > 0), jnp.minimum(speed, (190 - state.place) * 0.25), speed)
+        place = jnp.clip(state.place + moved, 24.0, 190.0)
+        return state.replace(place=place, fuel=speed), params.gain, False
+
+    def observe(self, state: TheirState) -> jax.Array:
+        return jnp.stack([jnp.float32(state.place), jnp.float32(state.fuel)])
+
+
+def test_both_programs_round_alike() -> None:
+    paddle = TheirPaddle()
+
+    def reset(key: jax.Array) -> tuple[Any, Any]:
+        state = paddle.reset(key)
+        return state, paddle.observe(state)
+
+    def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        state, reward, done = paddle.step(state, action, TheirParams())
+        return state, paddle.observe(state), reward, done
+
+    assert check_lockstep(FromTheirs.make(TheirPaddle), reset, step, num_steps=200) == 10
 
 
 def test_the_time_limit_is_ours() -> None:

@@ -45,6 +45,8 @@ def message(env_id: str, *installed: str, plugins: Iterable[PluginRecord] = ()) 
         ("bsuite/catch/0", "envcore-bsuite has 'bsuite/catch/...'"),
         ("bsuite/deap_sea/11", "envcore-bsuite has 'bsuite/deep_sea/...'"),
         ("FourRooms-misc", "envcore-misc has 'FourRooms-misc'"),
+        ("jumanji/Snake-v1", "envcore-jumanji has 'jumanji/...'"),
+        ("navix/Navix-LavaGapS7-v0", "envcore-navix has 'navix/...'"),
     ],
 )
 @pytest.mark.parametrize("installed", [(), ("good-suite:A-v0", "envcore-example:WindyGridworld-v0")])
@@ -62,6 +64,15 @@ def test_an_installed_id_that_is_nearer_needs_no_installation() -> None:
 @pytest.mark.parametrize("env_id", ["Pendulum-v1", "other-suite:CartPole-v1", "other-suite:FourRooms-misc", "Nothing"])
 def test_does_not_name_what_is_installed_or_not_meant(env_id: str) -> None:
     assert "pip install" not in message(env_id, "envcore-classic-control:CartPole-v1")
+
+
+def test_a_bridge_to_several_libraries_names_the_extra_of_one_that_is_missing() -> None:
+    found = message("popgym_arcade/TetrisEasy", "envcore-gymnax:gymnax/CartPole-v1")
+    assert (
+        "envcore-gymnax has 'popgym_arcade/...' where that library is installed: "
+        "pip install 'envcore-gymnax[popgym-arcade]'." in found
+    )
+    assert "pip install" not in message("gymnax/CartPole-v2", "envcore-gymnax:gymnax/CartPole-v1")
 
 
 def test_nothing_is_installed() -> None:

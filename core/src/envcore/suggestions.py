@@ -74,12 +74,25 @@ def nearest(typed: str, names: Iterable[str]) -> list[str]:
 
 def _to_install(qualifier: str, name: str, installed: set[str], catalogue: Catalogue) -> Iterator[str]:
     """The distribution that has an environment of this name, or of one that is nearer than any installed one's."""
-    members = {f"{family}/...": distribution for family, distribution in offered("families").items()}
+    families = offered("families")
+    family = next((each for each in families if name.startswith(f"{each}/")), "")
+    if family and not any(each.startswith(f"{family}/") for each in catalogue.ids):
+        distribution = families[family]
+        if distribution in installed:  # a bridge to several libraries, which announces those that it finds
+            extra = f"'{distribution}[{canonicalize_name(family)}]'"
+            yield f"{distribution} has '{family}/...' where that library is installed: pip install {extra}."
+            return
+    members = {f"{family}/...": distribution for family, distribution in families.items()}
     offers = {
         each: distribution
         for each, distribution in (offered("environments") | members).items()
         if distribution not in installed and canonicalize_name(qualifier) in ("", distribution)
     }
-    best = next(iter(nearest(name, [*offers, *([] if qualifier else catalogue.ids)])), "")
+    near = (
+        [f"{family}/..."]
+        if f"{family}/..." in offers
+        else nearest(name, [*offers, *([] if qualifier else catalogue.ids)])
+    )
+    best = next(iter(near), "")
     if best in offers:
         yield f"{offers[best]} has {best!r}: pip install {offers[best]}."
