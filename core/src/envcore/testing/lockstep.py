@@ -92,7 +92,7 @@ def check_lockstep(
         carry, out = result
         return jax.tree.map(lambda x, like: lax.convert_element_type(x, like.dtype), carry, types), out
 
-    (first, steps), (their_first, their_steps) = (on_host(jax.jit(play)(key)) for play in (ours, theirs))
+    (first, steps), (their_first, their_steps) = (on_host(_jit(play)(key)) for play in (ours, theirs))
     parts = ("obs", "final_obs", "reward", "terminated", "truncated")
     problems = exact_differences({"obs": first}, {"obs": _like(their_first, first)})
     if problems:
