@@ -1,35 +1,112 @@
+"""`FromJaxtari` beside JAXtari itself."""
+
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import envcore
 import jax
+import numpy as np
 import pytest
+from envcore.errors import DatasetError, InvalidArgumentError
 from envcore.testing import Case, check_lockstep, conformance_cases
-from envcore_jaxtari import from_jaxtari
+from envcore_jaxtari import FromJaxtari, from_jaxtari
+from envcore_jaxtari.bridge import CLOCKS, as_dict
 from envcore_jaxtari.plugin import ENVIRONMENTS
 
+FAST = ("pong",)
+SLOW = ("breakout", "freeway", "skiing", "surround")  # the others compile for half a minute and more
 
-def test_the_library_lists_what_is_announced() -> None:
+
+def test_jaxtari_lists_what_is_announced() -> None:
+    import jaxtari.core
+
     announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "jaxtari"}
     assert announced == {f"jaxtari/{name}" for name in ENVIRONMENTS}
-    # TODO: compare ENVIRONMENTS with the library's own list
+    assert set(ENVIRONMENTS) == set(jaxtari.core.list_available_games())
 
 
-@pytest.mark.parametrize("case", conformance_cases(from_jaxtari("TODO")), ids=str)
+@pytest.mark.parametrize("case", conformance_cases(FromJaxtari("pong"), num_steps=100), ids=str)
 def test_conforms(case: Case) -> None:
     case()
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_it_plays_as_the_library_does(name: str) -> None:
-    env, _ = envcore.make(f"jaxtari/{name}")
-    theirs: Any = env.unwrapped
+def jaxtaris(game: Any) -> dict[str, Any]:
+    """JAXtari's own reset and step."""
 
     def reset(key: jax.Array) -> tuple[Any, Any]:
-        raise NotImplementedError(theirs, "TODO: the library's own reset, as (state, obs)")
+        obs, state = game.reset(key)
+        return state, as_dict(obs)
 
     def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
-        raise NotImplementedError("TODO: the library's own step, as (state, obs, reward, terminated)")
+        obs, state, reward, done, _ = game.step(state, action)
+        return state, as_dict(obs), reward, done
 
-    assert check_lockstep(env, reset, step) > 0
+    return {"reset": reset, "step": step}
+
+
+@pytest.mark.parametrize("name", [*FAST, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
+def test_it_plays_as_jaxtari_does(name: str) -> None:
+    import jaxtari.core
+
+    env, params = envcore.make(f"jaxtari/{name}")
+    params = params.replace(max_steps_in_episode=600)
+    assert check_lockstep(env, **jaxtaris(jaxtari.core.make(name)), params=params, num_steps=1500) >= 2
+
+
+def test_observations_are_dicts_of_what_they_were() -> None:
+    env, _ = envcore.make("jaxtari/pong")
+    obs, _ = env.reset(jax.random.key(0))
+    assert sorted(obs) == ["ball", "enemy", "player", "score_enemy", "score_player"]
+    assert (obs["ball"]["x"].dtype, obs["player"]["y"].dtype) == (np.int32, np.float32)
+    assert env.action_names == ("noop", "fire", "right", "left", "rightfire", "leftfire")
+
+
+def test_limits_are_jaxtaris_and_truncate() -> None:
+    import jaxtari.games.jax_skiing as skiing
+    import jaxtari.games.jax_surround as surround
+    from jaxtari.wrappers import AtariWrapper
+
+    frames = inspect.signature(AtariWrapper.__init__).parameters["max_frames_per_episode"].default
+    assert envcore.make("jaxtari/pong")[1].max_steps_in_episode == frames
+    assert skiing.SkiingConstants().max_steps == CLOCKS["SkiingConstants"][1]
+    consts = surround.SurroundConstants()
+    assert CLOCKS["SurroundConstants"][1] == consts.MAX_STEPS * consts.MOVE_EVERY_N_STEPS
+    env, params = envcore.make("jaxtari/surround")
+    assert params.max_steps_in_episode == 15_000
+    assert env.unwrapped.library_env.consts.MAX_STEPS == envcore.NO_TIME_LIMIT  # pyright: ignore
+
+
+def test_a_game_of_the_user_s_and_mods() -> None:
+    from jaxtari.games.jax_pong import JaxPong, PongConstants
+
+    def quick(speed: int) -> JaxPong:
+        return JaxPong(PongConstants(BALL_START_X=speed))
+
+    env = from_jaxtari(quick, speed=80)
+    obs, _ = env.reset(jax.random.key(0))
+    assert obs["ball"]["x"] == 80
+    lazy, _ = envcore.make("jaxtari/pong", mods=("lazy_enemy",))
+    assert lazy.unwrapped.library_env is not None  # pyright: ignore[reportAttributeAccessIssue]
+    jax.eval_shape(lazy.reset, jax.random.key(0))
+
+
+def test_pictures_are_the_screen() -> None:
+    env, params = envcore.make("jaxtari/pong")
+    _, state = env.reset(jax.random.key(0))
+    picture = env.render(state, params, height=210)
+    assert picture.shape == (210, 160, 3)
+    screen = env.unwrapped.library_env.render(state.inner)  # pyright: ignore[reportAttributeAccessIssue]
+    np.testing.assert_array_equal(picture, screen)
+    assert env.render(state, params, height=105).shape == (105, 80, 3)
+
+
+def test_errors(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"jaxtari/pong refuses its options: .*'wrong_option'"):
+        envcore.make("jaxtari/pong", wrong_option=1)
+    with pytest.raises(InvalidArgumentError, match="JAXtari has no game 'pang'"):
+        from_jaxtari("pang")
+    monkeypatch.setattr("jaxtari.paths.user_data_dir", lambda name: str(tmp_path / name))
+    with pytest.raises(DatasetError, match=r"none are installed. Install them by `python -m jaxtari.install_sprites`"):
+        envcore.make("jaxtari/pong", difficulty=1)

@@ -1,10 +1,10 @@
-"""Jaxtari's environments in envcore.
+"""JAXtari's Atari games in envcore.
 
-    env, params = envcore.make("jaxtari/TODO")
+    env, params = envcore.make("jaxtari/pong")
 
-or, for an environment that is not listed:
+or, for a game that is not listed:
 
-    env = envcore_jaxtari.from_jaxtari(MyEnvironment, option=1)
+    env = envcore_jaxtari.from_jaxtari(MyGame, option=1)
 
 Names are imported on first use: importing this package imports neither JAX nor jaxtari.
 """

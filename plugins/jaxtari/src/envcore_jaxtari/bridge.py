@@ -1,53 +1,163 @@
-"""`FromJaxtari`: Jaxtari's environments in envcore."""
+"""`FromJaxtari`: JAXtari's games in envcore."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, ClassVar
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 from envcore import spaces
-from envcore.foreign import ForeignEnvironment
+from envcore.engine import arguments
+from envcore.errors import DatasetError, InvalidArgumentError
+from envcore.foreign import ForeignEnvironment, ForeignState
+from envcore.numerics import numerics
+from envcore.rendering import resized
+from envcore.time_limit import NO_TIME_LIMIT
+
+CLOCKS = {"SkiingConstants": ("max_steps", 18_000), "SurroundConstants": ("MAX_STEPS", 15_000)}
+"""Games that count their steps against a limit: the constant that holds it, and the limit in steps."""
+
+_FRAMES = 108_000  # the limit of JAXtari's `AtariWrapper`
+_SPRITES = (
+    "JAXtari draws its games from sprites, without which no game can be made, and {problem}. Install them by `python "
+    "-m jaxtari.install_sprites`, which asks whether you own a license to the original ROMs and downloads replacements "
+    "if you do not; or put sprites of your own into {folder}."
+)
 
 
 def from_jaxtari(source: str | Callable[..., Any], **options: Hashable) -> FromJaxtari:
-    """Makes an environment of Jaxtari.
+    """Makes a game of JAXtari.
 
     Args:
-      source: one of the library's names, or a class or function that makes an environment.
-      **options: what the library makes it with.
+      source: the name of a game, such as "pong", or a class or function that makes a `JaxEnvironment`.
+      **options: what `jaxtari.make` takes, such as `mods=("lazy_enemy",)`, or for a class, its own.
 
     Raises:
-      InvalidArgumentError: an option is not hashable.
+      DatasetError: JAXtari's sprites are not installed.
+      InvalidArgumentError: JAXtari has no such game, or an option is not hashable.
     """
     return FromJaxtari.make(source, **options)
 
 
 @dataclasses.dataclass(frozen=True)
 class FromJaxtari(ForeignEnvironment):
-    """An environment of Jaxtari.
+    """A game of JAXtari: an Atari 2600 game as a JAX program, a step of which is a frame.
 
-    TODO: observation, action, reward, termination and truncation, params, what is not supported.
+    Observation: a nested dict of the objects on the screen, each with x, y, width, height, active, visual_id, state
+      and orientation, and of numbers such as score and lives. The dtypes are those of the observations, which often
+      differ from those of JAXtari's spaces. There are no bounds, because JAXtari's do not hold: enemies of Alien are
+      far off the screen, and a timer of Beamrider goes past its end. `render` returns the screen.
+    Action: one of the game's own actions, such as "noop", "fire" and "upright".
+    Reward: the game's.
+    Termination: the game is over, by its own clock too, which Boxing and Freeway show on the screen. Truncation: after
+      108,000 frames, as JAXtari's `AtariWrapper` does. Skiing and Surround call limits of 18,000 and 15,000 steps a
+      termination; here these are `max_steps_in_episode` and truncate, so Skiing's penalty for missed gates comes at the
+      finish alone.
+    Info: the game's own, by its names.
+
+    Frame skipping, sticky actions, and the end of an episode with a life are left to wrappers.
     """
+
+    render_fps: ClassVar[float] = 60
 
     def load(self) -> Any:
         import jaxtari  # late: envcore lists environments without it
+        import jaxtari.paths
 
-        raise NotImplementedError(jaxtari, "TODO: make the environment from self.source and dict(self.options)")
+        folder = jaxtari.paths.get_base_sprite_dir()
+        if not jaxtari.paths.ownership_or_alt_markers_present() and isinstance(self.source, str):
+            raise DatasetError(_SPRITES.format(problem="none are installed", folder=folder))
+        try:
+            env = self._made(jaxtari)
+        except EOFError as error:
+            problem = "it asks to update them, which nobody answers (JAXTARI_SKIP_SPRITE_UPDATE=1 skips the question)"
+            raise DatasetError(_SPRITES.format(problem=problem, folder=folder)) from error
+        except (FileNotFoundError, ImportError) as error:  # JAXtari wraps some
+            missing = _missing_file(error)
+            if missing is None:
+                raise
+            raise DatasetError(_SPRITES.format(problem=f"{missing} is missing", folder=folder)) from error
+        game = _innermost(env)
+        if clock := CLOCKS.get(type(game.consts).__name__):
+            game.consts = game.consts.replace(**{clock[0]: NO_TIME_LIMIT})
+        return env
+
+    def _made(self, library: Any) -> Any:
+        options = {name: list(value) if isinstance(value, tuple) else value for name, value in self.options}
+        if not isinstance(self.source, str):
+            return self.source(**dict(self.options))
+        try:
+            return library.make(self.source, **options)
+        except NotImplementedError as error:
+            raise InvalidArgumentError(f"JAXtari has no game {self.source!r}.") from error
 
     @property
     def time_limit(self) -> int:
-        raise NotImplementedError("TODO: the library's own limit in steps, or envcore.NO_TIME_LIMIT")
+        return CLOCKS.get(type(_innermost(self.library_env).consts).__name__, ("", _FRAMES))[1]
+
+    @property
+    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The words for the game's actions."""
+        from jaxtari.environment import JaxtariAction
+
+        words = {code: word.lower() for word, code in vars(JaxtariAction).items() if word.isupper()}
+        game = _innermost(self.library_env)
+        codes = np.asarray(getattr(game, "ACTION_SET", getattr(game, "action_set", ()))).tolist()
+        return tuple(words[code] for code in codes) if len(codes) == self.action_space().n else ()  # pyright: ignore
 
     def make_action_space(self, params: Any) -> spaces.Space:
-        raise NotImplementedError("TODO: such as spaces.Discrete(self.library_env.num_actions)")
+        return spaces.Discrete(int(self.library_env.action_space().n))
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        raise NotImplementedError("TODO: such as spaces.Box(0.0, 1.0, (4,))")
+        return spaces.unbounded_space(arguments.state_struct(self).obs)
+
+    def make_state_space(self, params: Any) -> spaces.Dict:
+        types = arguments.state_struct(self)
+        return spaces.Dict(
+            {"inner": spaces.Tree(types.inner), "obs": spaces.unbounded_space(types.obs), "time": spaces.COUNT}
+        )
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
-        raise NotImplementedError("TODO: (state, obs) of the library's reset")
+        obs, state = self.library_env.reset(key)
+        return state, as_dict(obs)
 
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
-        raise NotImplementedError("TODO: (state, obs, reward, terminated) of its step, without its auto-reset")
+        obs, state, reward, done, info = self.library_env.step(state, action)
+        return state, as_dict(obs), jnp.reshape(reward, ()), jnp.reshape(done, ()), as_dict(info)
+
+    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+        with numerics():
+            picture = self.library_env.render(state.inner).astype(jnp.uint8)
+        return resized(picture, height)
+
+
+def as_dict(value: Any) -> Any:
+    """Observations and infos as nested dicts of arrays, whichever kind of record they are."""
+    if dataclasses.is_dataclass(value):
+        fields = (field for field in dataclasses.fields(value) if field.metadata.get("pytree_node", True))
+        return {field.name: as_dict(getattr(value, field.name)) for field in fields}
+    if hasattr(value, "_asdict"):
+        return {name: as_dict(part) for name, part in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {name: as_dict(part) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return tuple(as_dict(part) for part in value)
+    return value
+
+
+def _innermost(env: Any) -> Any:
+    """The game without JAXtari's wrappers, which `mods` adds."""
+    while "_env" in vars(env):
+        env = env._env
+    return env
+
+
+def _missing_file(error: BaseException | None) -> str | None:
+    while error is not None:
+        if isinstance(error, FileNotFoundError):
+            return str(error.filename or error)
+        error = error.__cause__ or error.__context__
+    return None
