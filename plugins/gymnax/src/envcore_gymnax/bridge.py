@@ -113,7 +113,7 @@ class FromGymnax(ForeignEnvironment):
             return theirs
         seen = limited and libraries.rules_show_the_limit(self.library_env)
         limit = params.max_steps_in_episode if seen else NO_TIME_LIMIT
-        return theirs.replace(**{field: _like(limit, getattr(_default_params(self), field))})
+        return dataclasses.replace(theirs, **{field: _like(limit, getattr(_default_params(self), field))})
 
     def _declared(self, method: str, params: Any) -> Any:
         """A space of the library's; concrete even under `jit`, unless the params are traced."""
