@@ -1,6 +1,6 @@
 """Navix's environments in envcore.
 
-    env, params = envcore.make("navix/TODO")
+    env, params = envcore.make("navix/Navix-DoorKey-8x8-v0")
 
 or, for an environment that is not listed:
 
