@@ -187,6 +187,12 @@ def test_classes_and_functions_of_the_user_s_make_environments() -> None:
     assert pickle.loads(pickle.dumps(env)) == env
 
 
+def test_what_is_expensive_to_reset() -> None:
+    wrapped = from_xminigrid("MiniGrid-Empty-5x5", wrappers=(DirectionObservationWrapper,))
+    assert not wrapped.expensive_reset
+    assert from_xminigrid(CHEAP).expensive_reset
+
+
 def test_errors_say_what_is_wrong() -> None:
     with pytest.raises(InvalidArgumentError, match=rf"^xminigrid/{CHEAP} refuses its options: .*'wrong_option'$"):
         envcore.make(f"xminigrid/{CHEAP}", wrong_option=1)

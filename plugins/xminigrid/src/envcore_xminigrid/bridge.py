@@ -64,7 +64,6 @@ class FromXMiniGrid(ForeignEnvironment):
     State: `state.inner` is the library's own `TimeStep`, which contains the observation; `state.obs` is empty.
     """
 
-    expensive_reset = True
     action_names = ("forward", "right", "left", "pick up", "put down", "toggle")
 
     def load(self) -> Any:
@@ -88,6 +87,16 @@ class FromXMiniGrid(ForeignEnvironment):
         for wrapper in wrappers:
             env = _wrapper(wrapper)(env)
         return env, jax.tree.map(np.asarray, params)
+
+    @property
+    def expensive_reset(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the start is drawn: Empty without "Random" always starts alike."""
+        from xminigrid.envs import Empty
+
+        env = self.library_env[0]
+        while hasattr(env, "_env"):  # a wrapper's
+            env = env._env
+        return type(env) is not Empty
 
     @property
     def ruleset(self) -> Hashable:
