@@ -80,6 +80,12 @@ def test_steps_are_rounded_up_to_whole_generations_and_settings_change_over_them
     assert [float(es._learning_rate()(n)) for n in (0, 11)] == pytest.approx([0.2, 0.0])
 
 
+def test_the_mean_moves_towards_the_elite_and_the_best_one_most() -> None:
+    counts = learner(Counter(), elite=0.5)._shaped(None, -jnp.array([3.0, 1.0, 4.0, 2.0]), None, None)  # it minimizes
+    weights = np.array([np.log(2.5 / 2), 0, np.log(2.5), 0])
+    np.testing.assert_allclose(counts, weights.mean() - weights, rtol=1e-5)
+
+
 def test_observations_are_normalized_by_what_was_seen() -> None:
     agent, obs = learner(Spring()).init(KEY).agent, jnp.array([1.4, -0.1])
     statistics = RunningStatistics(jnp.array([1.0, 0.0]), jnp.array([4.0, 0.25]), jnp.float32(1))
@@ -135,11 +141,13 @@ def train(es: ES, seeds: list[int]) -> tuple[np.ndarray, Any]:
 # The last generation has no spread, so that its mean return is that of the agent.
 
 
-def test_discrete_actions_are_learned() -> None:
+@pytest.mark.parametrize("elite", [0, pytest.param(0.25, marks=pytest.mark.slow)])
+def test_discrete_actions_are_learned(elite: float) -> None:
     """Counting in all three steps earns 1.5; nobody who waits once can."""
     env, size = Counter(), 12
     params = env.default_params.replace(max_steps_in_episode=3)
-    es = learner(env, params, total_steps=20 * size * 6, population_size=size, final_std=1e-3, learning_rate=0.2)
+    settings = {"elite": elite, "final_std": 1e-3, "learning_rate": 0.2}
+    es = learner(env, params, total_steps=20 * size * 6, population_size=size, **settings)
     found, _ = train(es, [0, 1])
     assert (found[:, 0] < 1.4).all()
     np.testing.assert_array_equal(found[:, -1], [1.5, 1.5])

@@ -30,6 +30,7 @@ from envcore.environment import Environment
 from envcore.time_limit import NO_TIME_LIMIT
 from envcore.wrappers import Batched, FlattenObservation, NoAutoReset, RunningStatistics
 from evosax.algorithms import Open_ES
+from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn
 from flax import linen as nn
 
 from envcore_baselines.distributions import Categorical, distribution
@@ -50,6 +51,9 @@ class ESConfig:
       population_size: members of a generation, an even number.
       episodes: that each member plays in a generation; their mean return is its fitness.
       max_steps: steps after which an episode is cut in training; 0 leaves it to the environment's time limit.
+      elite: the share of members, those with the best returns, that the mean moves towards, the best one most. It finds
+        a rare success where most members earn about the same. 0: towards all members with a good rank, and away from
+        those with a bad one.
       std: standard deviation of the distribution of parameters, in the first generation.
       final_std: and in the last one, with a geometric decay between them.
       learning_rate: of Adam, at the start.
@@ -63,6 +67,7 @@ class ESConfig:
     population_size: int = at_least(2, 128)
     episodes: int = at_least(1, 2)
     max_steps: int = at_least(0, 0)
+    elite: float = between(0, 1, 0.0)
     std: float = between(1e-6, 100, 0.5)
     final_std: float = between(1e-6, 100, 0.05)
     learning_rate: float = between(0, 10, 0.05)
@@ -160,6 +165,7 @@ class ES:
             jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), struct),
             optimizer=optax.adam(self._learning_rate()),
             std_schedule=self._std,
+            fitness_shaping_fn=self._shaped if config.elite else centered_rank_fitness_shaping_fn,
         )
 
     @property
@@ -240,6 +246,13 @@ class ES:
         outputs, memory = self._policy.apply(agent.policy, memory, obs)  # type: ignore[misc]
         is_discrete = isinstance(self._distribution, Categorical)
         return self._distribution.to_env(outputs.argmax(-1) if is_discrete else outputs), memory
+
+    def _shaped(self, population: Any, fitness: jax.Array, state: Any, params: Any) -> jax.Array:
+        """What each member counts, (members,), less for a better one: logarithms of the elite's ranks (Hansen 2016)."""
+        size = max(1, round(self.config.elite * fitness.size))
+        rank = jnp.argsort(jnp.argsort(fitness)).astype(jnp.float32)  # 0 is the best: `fitness` is minus the return
+        weight = jnp.maximum(np.log(size + 0.5) - jnp.log(rank + 1), 0)
+        return weight.mean() - weight
 
     def _initial_policy(self, key: jax.Array) -> Any:
         space = self.env.observation_space(self._params)
