@@ -1,35 +1,235 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import envcore
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+from envcore import spaces
+from envcore.environment import NO_TIME_LIMIT
+from envcore.errors import DatasetError, InvalidArgumentError
 from envcore.testing import Case, check_lockstep, conformance_cases
-from envcore_jumanji import from_jumanji
+from envcore.wrappers import FlattenObservation
+from envcore_jumanji import FromJumanji, from_jumanji
+from envcore_jumanji.convert import as_dicts
 from envcore_jumanji.plugin import ENVIRONMENTS
+from jumanji.environments.packing.knapsack.env import Knapsack
+from jumanji.environments.packing.knapsack.generator import RandomGenerator as KnapsackGenerator
+from jumanji.environments.routing.connector.env import Connector
+from jumanji.environments.routing.maze.env import Maze
+from jumanji.environments.routing.maze.generator import RandomGenerator
+from jumanji.environments.routing.sokoban.env import Sokoban
+from jumanji.environments.routing.sokoban.generator import ToyGenerator
+from jumanji.environments.swarms.search_and_rescue.env import SearchAndRescue
+from jumanji.registration import make, registered_environments
+from jumanji.wrappers import MultiToSingleWrapper
+
+_REWARD_FOR_EACH_AGENT = {"Connector-v3", "LevelBasedForaging-v0", "SearchAndRescue-v0"}
+_FAST = ("Maze-v0",)
+_CASES = [
+    *(pytest.param(case, id=str(case)) for case in conformance_cases(from_jumanji("Maze-v0"))),
+    *(
+        pytest.param(case, id=str(case), marks=pytest.mark.slow)
+        for case in conformance_cases(from_jumanji("Cleaner-v0"), num_steps=128)
+    ),
+]
+# Jumanji's own code promotes dtypes in a way that JAX warns of.
+pytestmark = pytest.mark.filterwarnings("ignore:scatter inputs have incompatible types:FutureWarning")
+
+
+def library_loop(game: Any) -> dict[str, Any]:
+    """`reset` and `step` of a game of Jumanji whose own time limit is not reached."""
+
+    def reset(key: jax.Array) -> tuple[Any, Any]:
+        state, timestep = game.reset(key)
+        obs = as_dicts(timestep.observation)
+        return (state, obs.get("action_mask", ())), obs
+
+    def step(state: Any, action: Any, key: jax.Array) -> tuple[Any, ...]:
+        state, mask = state
+        state, timestep = game.step(state, mostly_legal(action, mask, key))
+        obs = as_dicts(timestep.observation)
+        return (state, obs.get("action_mask", ())), obs, timestep.reward, timestep.last()
+
+    return {"reset": reset, "step": step}
+
+
+@dataclasses.dataclass(frozen=True)
+class MostlyLegal(FromJumanji):
+    """Plays a legal action in most steps, so that episodes are long."""
+
+    def transition(self, state: Any, action: Any, key: jax.Array, params: Any, /) -> tuple[Any, ...]:
+        mask = state.obs.get("action_mask", ())
+        words = key if key.dtype == jnp.uint32 else jax.random.key_data(key)
+        return super().transition(state, mostly_legal(action, mask, words), key, params)
+
+
+def mostly_legal(action: Any, mask: Any, key: jax.Array) -> Any:
+    """The first legal action at or after the given one, in seven of eight steps."""
+    if isinstance(mask, tuple):
+        return action
+    return jnp.where(key[-1] % 8 == 0, action, legal(action, mask)).astype(action.dtype)
+
+
+def legal(action: Any, mask: Any) -> Any:
+    if action.ndim == 0:
+        return _first(action, mask)
+    if mask.shape[0] != action.size or (mask.ndim == action.size and mask.ndim > 2):  # an entry for each joint action
+        flat = jnp.ravel_multi_index(tuple(action), mask.shape, mode="clip")
+        return jnp.stack(jnp.unravel_index(_first(flat, mask.ravel()), mask.shape))
+    return jax.vmap(_first)(action, mask)  # a row for each agent
+
+
+def _first(action: Any, mask: Any) -> Any:
+    order = (action + jnp.arange(mask.size)) % mask.size
+    return order[jnp.argmax(mask[order])]
 
 
 def test_the_library_lists_what_is_announced() -> None:
     announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "jumanji"}
     assert announced == {f"jumanji/{name}" for name in ENVIRONMENTS}
-    # TODO: compare ENVIRONMENTS with the library's own list
+    assert set(ENVIRONMENTS) == registered_environments() - _REWARD_FOR_EACH_AGENT
 
 
-@pytest.mark.parametrize("case", conformance_cases(from_jumanji("TODO")), ids=str)
+@pytest.mark.parametrize("case", _CASES)
 def test_conforms(case: Case) -> None:
     case()
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize(
+    "name", [*_FAST, *(pytest.param(name, marks=pytest.mark.slow) for name in ENVIRONMENTS if name not in _FAST)]
+)
 def test_it_plays_as_the_library_does(name: str) -> None:
-    env, _ = envcore.make(f"jumanji/{name}")
-    theirs: Any = env.unwrapped
+    options = {"generator": ToyGenerator()} if name == "Sokoban-v0" else {}
+    env = MostlyLegal.make(name, **options)
+    limit = getattr(env.library_env, "time_limit", None)
+    later = {} if limit is None else {"time_limit": limit + 1}
+    num_steps = 200 if limit is None else min(limit, 600) + 60
+    check_lockstep(env, **library_loop(make(name, **options, **later)), num_steps=num_steps)
 
-    def reset(key: jax.Array) -> tuple[Any, Any]:
-        raise NotImplementedError(theirs, "TODO: the library's own reset, as (state, obs)")
 
-    def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
-        raise NotImplementedError("TODO: the library's own step, as (state, obs, reward, terminated)")
+def test_a_time_limit_truncates_where_the_library_calls_it_a_termination() -> None:
+    env, params = envcore.make("jumanji/Maze-v0")
+    assert params.max_steps_in_episode == 100
+    game = Maze()
+    their_state, _ = game.reset(jax.random.PRNGKey(0))
+    _, state = env.reset(jax.random.key(0))
+    at = jnp.int32(99)
+    _, timestep = game.step(their_state.replace(step_count=at), jnp.int32(0))  # pyright: ignore[reportAttributeAccessIssue]
+    assert (bool(timestep.last()), float(timestep.discount)) == (True, 0.0)
+    for limit, ends in ((100, True), (150, False)):
+        inner = state.inner.replace(step_count=at)
+        *_, info = env.step(
+            jax.random.key(1), state.replace(time=at, inner=inner), 0, params.replace(max_steps_in_episode=limit)
+        )
+        assert (bool(info["terminated"]), bool(info["truncated"]), float(info["discount"])) == (False, ends, 1.0)
 
-    assert check_lockstep(env, reset, step) > 0
+
+def test_observations_are_dicts_with_the_library_s_dtypes() -> None:
+    env = from_jumanji("Maze-v0")
+    obs, _ = env.reset(jax.random.key(0))
+    assert set(obs) == {"agent_position", "target_position", "walls", "step_count", "action_mask"}
+    assert set(obs["agent_position"]) == {"row", "col"}
+    assert (obs["walls"].dtype, obs["step_count"].dtype) == (jnp.bool_, jnp.int32)
+    space = env.observation_space()
+    assert isinstance(space, spaces.Dict)
+    assert space.spaces["step_count"] == spaces.COUNT
+    flat, _ = FlattenObservation(env).reset(jax.random.key(0))
+    assert flat.shape == (2 + 2 + 100 + 1 + 4,)
+
+
+def test_masks_are_those_of_the_observation() -> None:
+    env = from_jumanji("Maze-v0")
+    obs, state = env.reset(jax.random.key(0))
+    np.testing.assert_array_equal(env.get_action_mask(state), obs["action_mask"])
+
+
+def test_options_are_the_library_s() -> None:
+    generator = RandomGenerator(num_rows=5, num_cols=6)
+    env, params = envcore.make("jumanji/Maze-v0", generator=generator, time_limit=7)
+    assert params.max_steps_in_episode == 7
+    assert env.reset(jax.random.key(0))[0]["walls"].shape == (5, 6)
+
+
+def test_a_class_of_yours() -> None:
+    generator = KnapsackGenerator(num_items=10, total_budget=3.0)
+    env = from_jumanji(Knapsack, generator=generator)
+    assert (env.name, env.default_params.max_steps_in_episode) == ("Knapsack", NO_TIME_LIMIT)
+    assert env.action_space() == spaces.Discrete(10)
+    assert check_lockstep(env, **plain(Knapsack(generator=generator)), num_steps=60) >= 2
+
+
+def plain(game: Any) -> dict[str, Any]:
+    loop = library_loop(game)
+    return {**loop, "step": lambda state, action, key: loop["step"]((state[0], ()), action, key)}
+
+
+def team() -> Any:
+    return MultiToSingleWrapper(Connector(time_limit=6))
+
+
+def test_agents_with_a_reward_each_are_refused_unless_they_are_made_one() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"Connector-v3 has 10 agents with a reward each, .*MultiToSingle"):
+        from_jumanji("Connector-v3")
+    env = from_jumanji(team)
+    assert env.action_space() == spaces.MultiDiscrete([5] * 10)
+    assert env.default_params.max_steps_in_episode == 6
+    assert env.library_env.time_limit == 6  # the library's own environment stays as it is
+
+
+def rescue() -> Any:
+    return MultiToSingleWrapper(SearchAndRescue(time_limit=10))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("source", "later"), [(team, Connector(time_limit=7)), (rescue, SearchAndRescue(time_limit=10))]
+)
+def test_agents_made_one_play_as_in_the_library(source: Any, later: Any) -> None:
+    loop = plain(MultiToSingleWrapper(later))
+    if source is rescue:  # its rewards depend on the limit, which therefore stays
+        step = loop["step"]
+        loop["step"] = lambda state, action, key: (
+            *(out := step(state, action, key))[:3],
+            out[0][0].targets.found.all(),
+        )
+    check_lockstep(from_jumanji(source), **loop, num_steps=30)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ("Maze-v0", {"size": 5}, r"Maze-v0 cannot be made with the options \{'size': 5\}: .*unexpected keyword"),
+        ("Labyrinth-v0", {}, "Jumanji has no environment 'Labyrinth-v0'; it has BinPack-v2, "),
+        ("Maze", {}, "Jumanji has no environment 'Maze'"),
+    ],
+)
+def test_what_is_refused(source: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        from_jumanji(source, **options)
+
+
+def test_make_refuses_a_wrong_option() -> None:
+    with pytest.raises(InvalidArgumentError, match="wrong_option") as error:
+        envcore.make("jumanji/Maze-v0", wrong_option=1)
+    assert "\n" not in str(error.value)
+
+
+def test_levels_that_cannot_be_downloaded_are_a_clear_error() -> None:
+    def offline() -> Sokoban:
+        raise FileNotFoundError("levels.npy: no connection\nand more")
+
+    with pytest.raises(DatasetError, match=r"another `generator` may need none: levels.npy: no connection$"):
+        from_jumanji(offline)
+
+
+@pytest.mark.parametrize("name", ["Maze-v0", "GraphColoring-v1"])
+def test_pictures(name: str) -> None:
+    env = from_jumanji(name)
+    _, state = env.reset(jax.random.key(0))
+    picture = np.asarray(jax.jit(lambda state: env.render(state, height=60))(state))
+    assert (picture.dtype, picture.shape) == (np.uint8, (60, 60, 3))
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 3

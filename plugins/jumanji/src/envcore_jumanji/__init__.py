@@ -1,6 +1,6 @@
 """Jumanji's environments in envcore.
 
-    env, params = envcore.make("jumanji/TODO")
+    env, params = envcore.make("jumanji/Snake-v1")
 
 or, for an environment that is not listed:
 

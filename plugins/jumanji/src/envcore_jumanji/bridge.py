@@ -2,52 +2,150 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Hashable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from envcore import spaces
-from envcore.foreign import ForeignEnvironment
+from envcore.environment import NO_TIME_LIMIT
+from envcore.errors import DatasetError, InvalidArgumentError
+from envcore.foreign import ForeignEnvironment, ForeignState, paint_on_host
+
+from envcore_jumanji.convert import action_space, as_dicts, observation_space
+from envcore_jumanji.graphs import paint_coloring, paint_trees
+from envcore_jumanji.render import draw, shape_of_picture
+
+_GRAPHS = {"GraphColoring": paint_coloring, "MMST": paint_trees}  # by the library's class
 
 
 def from_jumanji(source: str | Callable[..., Any], **options: Hashable) -> FromJumanji:
     """Makes an environment of Jumanji.
 
     Args:
-      source: one of the library's names, or a class or function that makes an environment.
-      **options: what the library makes it with.
+      source: one of the library's names, or a class or function that makes a `jumanji.Environment`.
+      **options: what the library makes it with, such as `time_limit=50` or `generator=MyGenerator()`.
 
     Raises:
-      InvalidArgumentError: an option is not hashable.
+      InvalidArgumentError: the library has no such name or the environment no such option, or it has a reward for each
+        of several agents.
+      DatasetError: its data cannot be downloaded.
     """
     return FromJumanji.make(source, **options)
 
 
 @dataclasses.dataclass(frozen=True)
 class FromJumanji(ForeignEnvironment):
-    """An environment of Jumanji.
+    """An environment of Jumanji with one reward: for one agent, or for several that act as one.
 
-    TODO: observation, action, reward, termination and truncation, params, what is not supported.
+    Observation: the library's as a dict of arrays, nested where it nests, with its names, shapes and dtypes. Bounds are
+      those that the library declares; those that do not hold are wider here: step counts have no upper bound, because
+      `params.max_steps_in_episode` can be any number, and see `envcore_jumanji.convert`.
+    Action: `Discrete`, `MultiDiscrete` or `Box`. Several agents act by one joint action.
+    Legal actions: `info["action_mask"]` and `get_action_mask(state)` are the observation's `action_mask`, where there
+      is one: bool (n,) for `Discrete(n)`; for `MultiDiscrete` one row an agent, or one entry for each joint action.
+      What an illegal action does is the environment's own rule: many end the episode.
+    Reward: the library's. An environment with a reward for each agent is refused; make it of
+      `jumanji.wrappers.MultiToSingleWrapper`, which says how rewards become one.
+    Termination: where the library ends the episode, but for its time limit, which it calls a termination in all
+      environments but Connector and LevelBasedForaging. MultiCVRP's end after 40 moves is a rule with a penalty, and
+      terminates.
+    Truncation: at `params.max_steps_in_episode`, by default the library's `time_limit`.
+    Info: what the library gives as `timestep.extras`.
+    Params: `max_steps_in_episode` alone. MMST has room for `time_limit` steps, and SearchAndRescue's rewards fall to 0
+      at `time_limit`, so give these two a longer limit as the option.
+
+    The library's state is `state.inner`, its environment `library_env`. Pictures are the library's own, drawn by
+    Matplotlib on the host, which takes 0.1 to 1 seconds each; those of graphs (GraphColoring and MMST) are compiled.
     """
 
     def load(self) -> Any:
-        import jumanji  # late: envcore lists environments without it
+        from jumanji.registration import make, registered_environments  # late: envcore lists environments without it
 
-        raise NotImplementedError(jumanji, "TODO: make the environment from self.source and dict(self.options)")
+        options = dict(self.options)
+        if isinstance(self.source, str) and self.source not in registered_environments():
+            known = ", ".join(sorted(registered_environments()))
+            raise InvalidArgumentError(f"Jumanji has no environment {self.source!r}; it has {known}.")
+        try:
+            env = make(self.source, **options) if isinstance(self.source, str) else self.source(**options)
+        except (TypeError, ValueError) as error:
+            problem = str(error).partition("\n")[0]
+            raise InvalidArgumentError(f"{self.name} cannot be made with the options {options}: {problem}.") from error
+        except OSError as error:
+            problem = str(error).partition("\n")[0]
+            raise DatasetError(
+                f"{self.name} cannot load its data; another `generator` may need none: {problem}"
+            ) from error
+        if env.reward_spec.shape:
+            raise InvalidArgumentError(
+                f"{self.name} has {env.reward_spec.shape[0]} agents with a reward each, which is not supported; "
+                "to add them up, pass a function that returns jumanji.wrappers.MultiToSingleWrapper(environment)."
+            )
+        return env
 
     @property
     def time_limit(self) -> int:
-        raise NotImplementedError("TODO: the library's own limit in steps, or envcore.NO_TIME_LIMIT")
+        return getattr(self.library_env.unwrapped, "time_limit", NO_TIME_LIMIT)
 
     def make_action_space(self, params: Any) -> spaces.Space:
-        raise NotImplementedError("TODO: such as spaces.Discrete(self.library_env.num_actions)")
+        return action_space(self.library_env.action_spec, self.name)
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        raise NotImplementedError("TODO: such as spaces.Box(0.0, 1.0, (4,))")
+        return observation_space(self.library_env.observation_spec, type(self.library_env.unwrapped).__name__)
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
-        raise NotImplementedError("TODO: (state, obs) of the library's reset")
+        state, timestep = self.library_env.reset(key)
+        return state, as_dicts(timestep.observation)
 
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
-        raise NotImplementedError("TODO: (state, obs, reward, terminated) of its step, without its auto-reset")
+        env = _without_limit(self)
+        state, timestep = env.step(state, action.astype(env.action_spec.dtype))
+        terminated = timestep.last()
+        if _rewards_by_limit(env):
+            terminated &= jnp.all(state.targets.found)
+        return state, as_dicts(timestep.observation), timestep.reward, terminated, dict(timestep.extras or {})
+
+    def mask(self, state: Any, obs: Any, params: Any) -> Any:
+        return obs["action_mask"].astype(jnp.bool_) if isinstance(obs, dict) and "action_mask" in obs else None
+
+    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+        game, viewer = type(self.library_env.unwrapped).__name__, _viewer(self)
+        if game in _GRAPHS:
+            return _GRAPHS[game](state.obs, height)
+        if viewer is None:
+            return super().paint(state, params, height)
+        shape = shape_of_picture(viewer, height)
+        return paint_on_host(functools.partial(draw, viewer, shape), state.inner, shape)
+
+
+@functools.lru_cache(maxsize=512)
+def _without_limit(env: FromJumanji) -> Any:
+    """The library's environment, which never ends an episode because of time."""
+    from jumanji.wrappers import Wrapper
+
+    def unlimited(inner: Any) -> Any:
+        inner = copy.copy(inner)
+        if isinstance(inner, Wrapper):
+            inner._env = unlimited(inner._env)
+        elif hasattr(inner, "time_limit") and not _rewards_by_limit(inner):
+            inner.time_limit = NO_TIME_LIMIT
+        return inner
+
+    return unlimited(env.library_env)
+
+
+def _rewards_by_limit(inner: Any) -> bool:
+    """Whether the library's rewards depend on its time limit."""
+    from jumanji.environments.swarms.search_and_rescue.env import SearchAndRescue
+
+    return isinstance(inner.unwrapped, SearchAndRescue)
+
+
+@functools.lru_cache(maxsize=512)
+def _viewer(env: FromJumanji) -> Any:
+    from jumanji.viewer import MatplotlibViewer
+
+    return next((each for each in vars(env.library_env.unwrapped).values() if isinstance(each, MatplotlibViewer)), None)

@@ -1,0 +1,69 @@
+"""Jumanji's specs as spaces, and its observations as dicts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+from envcore import spaces
+from envcore.errors import InvalidArgumentError
+
+_STEPS = ("step", "step_count")
+
+# Bounds that the library declares and breaks: by environment and entry, the true ones (None: as declared).
+_WIDER: dict[tuple[str, str], tuple[float | None, float | None]] = {
+    ("TSP", "position"): (-1, None),  # before the first city
+}
+
+
+def as_dicts(value: Any) -> Any:
+    """The arrays of an observation as dicts, in the place of named tuples and dataclasses."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()  # pyright: ignore[reportAttributeAccessIssue]
+    elif dataclasses.is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {name: as_dicts(part) for name, part in value.items()}
+    return value
+
+
+def observation_space(spec: Any, env_name: str, name: str = "") -> spaces.Space:
+    """The space of what `as_dicts` returns."""
+    from jumanji import specs
+
+    if not isinstance(spec, specs.Array):
+        parts = {name: part for name, part in vars(spec).items() if isinstance(part, specs.Spec)}
+        return spaces.Dict({name: observation_space(part, env_name, name) for name, part in parts.items()})
+    free = spaces.unbounded_space(jax.ShapeDtypeStruct(spec.shape, spec.dtype))
+    assert isinstance(free, spaces.Box)
+    if name in _STEPS and not spec.shape:
+        return spaces.Box(0, free.high, (), spec.dtype)
+    if not isinstance(spec, specs.BoundedArray):
+        return free
+    wider = _WIDER.get((env_name, name), (None, None))
+    declared = np.asarray(spec.minimum), np.asarray(spec.maximum)
+    low, high = (bound if known is None else known for known, bound in zip(wider, declared, strict=True))
+    return spaces.Box(low, high, spec.shape, spec.dtype)
+
+
+def action_space(spec: Any, env_name: str) -> spaces.Space:
+    """The space of actions.
+
+    Raises:
+      InvalidArgumentError: there is none for the spec.
+    """
+    from jumanji import specs
+
+    if isinstance(spec, specs.DiscreteArray):
+        return spaces.Discrete(int(spec.num_values))
+    if isinstance(spec, specs.MultiDiscreteArray):
+        return spaces.MultiDiscrete(np.asarray(spec.num_values))
+    if isinstance(spec, specs.BoundedArray):
+        low, high = (np.broadcast_to(np.asarray(bound), spec.shape) for bound in (spec.minimum, spec.maximum))
+        if spec.dtype.kind in "iu" and spec.shape and (low == 0).all():
+            return spaces.MultiDiscrete(high.astype(np.int32) + 1)
+        return spaces.Box(low, high, spec.shape, spec.dtype)
+    raise InvalidArgumentError(f"{env_name} has the action spec {spec!r}, which envcore does not support.")
