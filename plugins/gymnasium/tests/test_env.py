@@ -164,7 +164,8 @@ def test_actions_and_observations_of_several_parts():
     check_env(env, skip_render_check=True)
     obs, _ = env.reset(seed=0)
     obs, *_ = env.step((1, np.float32([0.5])))
-    assert obs["sum"] == np.float32(1.5)
+    assert (obs["sum"], obs["choice"]) == (np.float32(1.5), 1)
+    assert type(obs["choice"]) is np.int64  # as its Gymnasium space says
     with pytest.raises(InvalidActionError, match="part 0"):
         env.step((0.5, np.float32([0.5])))
 
@@ -275,6 +276,7 @@ def test_registering_imports_neither_jax_nor_environments():
 @struct.dataclass
 class Sum(envcore.EnvState):
     sum: jax.Array
+    choice: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -286,16 +288,18 @@ class TwoParts(envcore.Environment):
         return envcore.EnvParams(max_steps_in_episode=9)
 
     def init_state(self, draws, params):
-        return Sum(sum=np.float32(0))
+        return Sum(sum=np.float32(0), choice=np.int32(0))
 
     def transition(self, state, action, draws, params):
-        return state.replace(sum=action[0].astype(np.float32) + action[1][0]), state.sum, state.sum > 100
+        after = state.replace(sum=action[0].astype(np.float32) + action[1][0], choice=action[0])
+        return after, state.sum, state.sum > 100
 
     def observe(self, state, params):
-        return {"sum": state.sum, "time": state.time}
+        return {"sum": state.sum, "time": state.time, "choice": state.choice}
 
     def make_action_space(self, params):
         return Tuple([Discrete(2), envcore.spaces.Box(-1, 1, (1,))])
 
     def make_observation_space(self, params):
-        return envcore.spaces.Dict({"sum": envcore.spaces.Box(-9, 9, ()), "time": envcore.spaces.COUNT})
+        parts = {"sum": envcore.spaces.Box(-9, 9, ()), "time": envcore.spaces.COUNT, "choice": Discrete(2)}
+        return envcore.spaces.Dict(parts)

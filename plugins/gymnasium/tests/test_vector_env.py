@@ -256,6 +256,64 @@ def test_invalid_actions(actions):
         envs.step(actions)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "outside"),
+    [(np.int64, 2), (np.int64, -1), (np.int64, 2**32), (np.int32, 2), (np.int32, -1), (np.int16, -1)],
+)
+def test_an_array_of_invalid_actions_changes_nothing(dtype, outside):
+    envs = GymnasiumVectorEnv("CartPole-v1", 2)
+    obs, _ = envs.reset(seed=0)
+    with pytest.raises(InvalidActionError, match=rf"must be in MultiDiscrete\(\[2, 2\]\): got {outside}\."):
+        envs.step(np.array([0, outside], dtype))
+    np.testing.assert_array_equal(envs.env.get_obs(envs.state, envs.params), obs)
+
+
+@dataclasses.dataclass(frozen=True)
+class Echo(envcore.Environment):
+    """Observes its last action, an array of discrete values, also as a `Discrete` in a `Dict`."""
+
+    @property
+    def default_params(self):
+        return envcore.EnvParams(max_steps_in_episode=2)
+
+    def transition(self, state, action, draws, params):
+        state = state.replace(start=action[:, 0].astype(np.float32), count=action.sum(dtype=np.int32))
+        return state, np.float32(0), jnp.array(False)
+
+    def init_state(self, key, params):
+        return Count(start=jnp.zeros(2), count=jnp.int32(0))
+
+    def observe(self, state, params):
+        return {"first": state.start, "sum": state.count}
+
+    def make_action_space(self, params):
+        return envcore.spaces.MultiDiscrete([[2, 3], [4, 5]])
+
+    def make_observation_space(self, params):
+        return envcore.spaces.Dict({"first": envcore.spaces.Box(0, 4, (2,)), "sum": envcore.spaces.Discrete(11)})
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8])
+@pytest.mark.parametrize("mode", MODES)
+def test_arrays_of_discrete_values(mode, dtype):
+    envs = GymnasiumVectorEnv(Echo(), 3, autoreset_mode=mode)
+    envs.reset(seed=0)
+    actions = np.array([[[1, 2], [3, 4]], [[0, 1], [2, 3]], [[1, 0], [0, 0]]], dtype)
+    same = [actions, jnp.asarray(actions), np.asfortranarray(actions), np.repeat(actions, 2, axis=-1)[..., ::2]]
+    for each in same[: 1 if mode is AutoresetMode.DISABLED else 4]:
+        obs, _, _, truncated, infos = envs.step(each)
+        if mode is AutoresetMode.SAME_STEP and truncated[0]:
+            obs = infos["final_obs"][1]
+            assert type(obs["sum"]) is np.int64
+        elif obs["sum"].any():  # else reset by NEXT_STEP
+            np.testing.assert_array_equal(obs["first"], actions[..., 0])
+            np.testing.assert_array_equal(obs["sum"], [10, 6, 1])
+        assert obs["sum"].dtype == np.int64
+    assert envs.observation_space.spaces["sum"].dtype == np.int64
+    with pytest.raises(InvalidActionError, match="got 4"):
+        envs.step(actions + np.array([0, 2], dtype))
+
+
 def test_before_a_reset():
     envs = GymnasiumVectorEnv("CartPole-v1", 2)
     for use in (

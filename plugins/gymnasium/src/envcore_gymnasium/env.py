@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import struct
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -18,9 +19,9 @@ from envcore.errors import InvalidArgumentError
 from gymnasium.error import ResetNeeded
 
 from envcore_gymnasium.actions import ActionReader
-from envcore_gymnasium.packing import Layout, Packed, Part, memories
+from envcore_gymnasium.packing import Layout, Memories, Packed, memories, reader
 from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_render_mode
-from envcore_gymnasium.spaces import to_gymnasium_space
+from envcore_gymnasium.spaces import to_gymnasium_space, widener
 
 
 class GymnasiumEnv(gymnasium.Env[Any, Any]):
@@ -66,7 +67,6 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         space = self.env.action_space(self.params)
         self.action_space = to_gymnasium_space(space)
         self.observation_space = to_gymnasium_space(self.env.observation_space(self.params))
-        self._is_number = isinstance(self.observation_space, gymnasium.spaces.Discrete)
         self._program = _Program.of(self.env)
         self._packed_params = self._program.params.pack(self.params)
         self._packed: Packed | None = None
@@ -84,13 +84,13 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Starts an episode. `options` are not used."""
         super().reset(seed=seed)
-        key = self.np_random.integers(2**32, size=2, dtype=np.uint32)
         if self._packed is None or seed is not None:
+            key = self.np_random.integers(2**32, size=2, dtype=np.uint32)
             packed = self._program.start(key, self._packed_params)
-        else:
-            packed = self._program.restart(key, self._packed, self._packed_params)
+        else:  # a key from the host would make it three times slower
+            packed = self._program.restart(self._packed, self._packed_params)
         self._packed = packed
-        return self._obs(memories(packed)), {}
+        return self._program.obs(memories(packed)), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Takes one step; after the end of an episode call `reset`.
@@ -103,17 +103,13 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         program = self._program
         self._packed = packed = program.step(self._latest(), self._packed_params, self._action(action))
         host = memories(packed)
-        return self._obs(host), *program.outcome(host)
+        return program.obs(host), *program.reward_and_flags(host[0]), program.info(host)
 
     def render(self) -> Any:
         """The picture of the state: uint8 (height, width, 3), or None without a render mode."""
         if self.render_mode is None:
             return None
         return np.array(render(self.env, self.render_height, self.state, self.params))
-
-    def _obs(self, host: Any) -> Any:
-        obs = self._program.obs(host)
-        return np.int64(obs) if self._is_number else obs
 
     def _latest(self) -> Packed:
         if self._packed is None:
@@ -154,7 +150,14 @@ class _Snapshot(NamedTuple):
 class _Program:
     """Compiled functions of an environment, from packed arrays to packed arrays: one call, one array or two to read.
 
-    A step of CartPole takes 17 us; it takes 180 us with a state and results of separate arrays.
+    A step of CartPole takes 17 us; it takes 180 us with a state and results of separate arrays. What a step reads and
+    returns is prepared here, because each Python function that it calls takes a microsecond.
+
+    Attributes:
+      params: where the params lie.
+      obs: makes the observation, of new arrays, from the memories of a packed snapshot.
+      reward_and_flags: reads reward, terminated and truncated, each in a word of its own, from the first memory.
+      info: makes the environment's own entries of `info`.
     """
 
     @staticmethod
@@ -164,25 +167,17 @@ class _Program:
 
     def __init__(self, env: Environment[Any, Any]):
         self._env = env
-        self.params = Layout(arguments.default_params(env))
+        default = arguments.default_params(env)
+        self.params = Layout(default)
         data = jax.ShapeDtypeStruct((2,), np.uint32)
         self._struct: _Snapshot = jax.eval_shape(self._example, data)
         self._layout = Layout(self._struct)
-        self._parts: _Snapshot = self._layout.parts
+        parts: _Snapshot = self._layout.parts
+        self.obs = _obs_reader(parts.obs, widener(env.observation_space(default)))
+        self.reward_and_flags = struct.Struct(f"={parts.reward.start}xf?3x?").unpack_from
+        self.info = _info_reader(parts.info)
         self.start, self.restart, self.step = map(jax.jit, (self._start, self._restart, self._step))
         self.snapshot = jax.jit(self._layout.unpack)
-
-    def obs(self, host: Any) -> Any:
-        """The observation, as new arrays."""
-        part = self._parts.obs
-        # One array needs no walk over a tree, which takes 5 us.
-        return part.copy(host) if isinstance(part, Part) else jax.tree.map(lambda part: part.copy(host), part)
-
-    def outcome(self, host: Any) -> tuple[float, bool, bool, dict[str, Any]]:
-        """Reward, terminated, truncated and info."""
-        info = self._parts.info
-        own = jax.tree.map(lambda part: part.copy(host)[()], info) if info else {}
-        return *_REWARD_AND_FLAGS(host[0], self._parts.reward.start), own
 
     def _example(self, data: Any) -> _Snapshot:
         params = arguments.default_params(self._env)
@@ -194,8 +189,9 @@ class _Program:
         params = self.params.unpack(packed)
         return self._first(data, self._env.reset(typed_key(data), params)[1], params)
 
-    def _restart(self, data: Any, latest: Packed, packed: Packed) -> Packed:
+    def _restart(self, latest: Packed, packed: Packed) -> Packed:
         params, before = self.params.unpack(packed), self._layout.unpack(latest)
+        data = next_key(before.key)
         return self._first(data, self._env.restart(typed_key(data), jnp.array(True), before.state, params), params)
 
     def _first(self, data: Any, state: Any, params: Any) -> Packed:
@@ -208,8 +204,16 @@ class _Program:
         return self._layout.pack(_snapshot(data, *self._env.step_env(typed_key(data), before.state, action, params)))
 
 
-_REWARD_AND_FLAGS = struct.Struct("=f?3x?").unpack_from
-"""Reads `_Snapshot`'s reward, terminated and truncated, each in a word of its own."""
+def _obs_reader(parts: Any, widen: Callable[[Any], Any] | None) -> Callable[[Memories], Any]:
+    read = reader(parts)
+    return read if widen is None else lambda host: widen(read(host))
+
+
+def _info_reader(parts: dict[str, Any]) -> Callable[[Memories], dict[str, Any]]:
+    if not parts:
+        return lambda host: {}
+    read = reader(parts)
+    return lambda host: jax.tree.map(lambda array: array[()], read(host))  # numbers instead of arrays of shape ()
 
 
 def _snapshot(data: Any, obs: Any, state: Any, reward: Any, terminated: Any, info: dict[str, Any]) -> _Snapshot:

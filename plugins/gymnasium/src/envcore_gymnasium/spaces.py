@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
+import jax
 import numpy as np
 from envcore import spaces
 from envcore.errors import InvalidArgumentError
@@ -33,6 +35,32 @@ def to_gymnasium_space(space: spaces.Space) -> gymnasium.Space[Any]:
             return gymnasium.spaces.Dict({name: to_gymnasium_space(part) for name, part in space.spaces.items()})
         case _:
             raise InvalidArgumentError(f"only envcore's own spaces have a counterpart in Gymnasium, got {space!r}.")
+
+
+def widener(space: spaces.Space) -> Callable[[Any], Any] | None:
+    """A function that gives numpy observations the dtypes of the space's counterpart: int64 where it has a `Discrete`.
+
+    None if there is none. Batches of such observations have the same function.
+    """
+
+    def discrete_parts(space: spaces.Space) -> Any:
+        if isinstance(space, spaces.Tuple):
+            return tuple(map(discrete_parts, space.spaces))
+        if isinstance(space, spaces.Dict):
+            return {name: discrete_parts(part) for name, part in space.spaces.items()}
+        return isinstance(space, spaces.Discrete)
+
+    are_discrete = jax.tree.leaves(discrete_parts(space))
+    if not any(are_discrete):
+        return None
+
+    def widen(obs: Any) -> Any:
+        leaves, structure = jax.tree.flatten(obs)
+        # `np.int64` makes a number of an array of shape ().
+        wide = [np.int64(leaf) if it_is else leaf for leaf, it_is in zip(leaves, are_discrete, strict=True)]
+        return structure.unflatten(wide)
+
+    return widen
 
 
 def from_gymnasium_space(space: gymnasium.Space[Any]) -> spaces.Space:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
 import jax
 import numpy as np
 from envcore import Environment
@@ -23,7 +22,7 @@ from envcore_gymnasium.env import render
 from envcore_gymnasium.packing import Packed
 from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_render_mode
 from envcore_gymnasium.spaces import to_gymnasium_space
-from envcore_gymnasium.vector_program import Result, VectorProgram
+from envcore_gymnasium.vector_program import VectorProgram
 
 
 class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
@@ -86,8 +85,6 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         self._action = ActionReader(self.env, space)
         self.single_action_space = to_gymnasium_space(unbatch_space(space))
         self.single_observation_space = to_gymnasium_space(unbatch_space(self.env.observation_space(self.params)))
-        is_discrete = isinstance(self.single_observation_space, gymnasium.spaces.Discrete)
-        self._is_number = is_discrete and arrays == "numpy"
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._program = VectorProgram.of(self.env, self.autoreset_mode, arrays == "numpy")
@@ -127,7 +124,8 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             reset = self._program.restart if seed is None else self._program.renew
             self._progress, obs = reset(key, chosen, self._latest(), self._packed_params)
         self._done &= False if mask is None else ~mask
-        return self._obs(self._program.obs(obs)), {}
+        obs = self._program.obs(obs)
+        return obs if self._convert is None else jax.tree.map(self._convert, obs), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Takes one step in every environment: observations, rewards (float32), terminations, truncations and infos.
@@ -143,17 +141,23 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
                 "an episode has ended, and autoreset is disabled: "
                 "call reset(options={'reset_mask': terminations | truncations}) first."
             )
-        action = self._action(actions)
-        if self.arrays != "numpy":  # the step may run after this call, when the caller writes into the array again
+        if self.arrays == "numpy":
+            action = self._action.unchecked(actions)
+        else:  # the step may run after this call, when the caller writes into the array again
+            action = self._action(actions)
             action = jax.tree.map(lambda part: part if isinstance(part, jax.Array) else np.array(part), action)
-        self._progress, returned = self._program.step(latest, self._packed_params, action)
+        progress, returned = self._program.step(latest, self._packed_params, action)
         result = self._program.result(returned)
-        obs, (reward, terminated, truncated) = self._obs(result.obs), self._returned(result[1:4])
+        if result is None:
+            raise self._action.outside(actions)
+        self._progress = progress
+        if self._convert is not None:
+            result = jax.tree.map(self._convert, result)
+        obs, reward, terminated, truncated, infos, final_obs, final_infos = result
         if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
-            self._done = np.array(result.terminated) | np.array(result.truncated)
-        infos = self._returned(result.infos) if result.infos else {}
+            self._done = np.array(terminated) | np.array(truncated)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            infos = infos | self._final(result)
+            infos = infos | self._final(final_obs, final_infos)
         return obs, reward, terminated, truncated, infos
 
     def render(self) -> Any:
@@ -176,23 +180,15 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
         return self._progress
 
-    def _returned(self, tree: Any) -> Any:
-        return tree if self._convert is None else jax.tree.map(self._convert, tree)
-
-    def _obs(self, obs: Any) -> Any:
-        """Observations as returned, of the space's dtype where they are numpy's."""
-        return obs.astype(np.int64) if self._is_number else self._returned(obs)
-
-    def _final(self, result: Result) -> dict[str, Any]:
+    def _final(self, last_obs: Any, infos: Any) -> dict[str, Any]:
         """The entries of SAME_STEP about episodes that have ended, none if there is no such."""
         done = self._done
         if not done.any():
             return {}
-        final_obs, last = np.full(self.num_envs, None, object), self._obs(result.final_obs)
+        final_obs = np.full(self.num_envs, None, object)
         for index in np.flatnonzero(done):
-            final_obs[index] = jax.tree.map(lambda leaf, index=index: leaf[index], last)
-        final_info = self._returned(result.final_infos)
-        return {"final_obs": final_obs, "_final_obs": done.copy(), "final_info": final_info, "_final_info": done.copy()}
+            final_obs[index] = jax.tree.map(lambda leaf, index=index: leaf[index], last_obs)
+        return {"final_obs": final_obs, "_final_obs": done.copy(), "final_info": infos, "_final_info": done.copy()}
 
     def _checked_mask(self, mask: Any) -> np.ndarray[Any, Any]:
         given = without_tensors(mask)

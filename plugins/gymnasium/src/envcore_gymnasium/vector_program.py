@@ -13,11 +13,14 @@ from envcore import Environment, trees
 from envcore.engine import arguments
 from envcore.engine.types import own_info
 from envcore.fusion import compute_once
+from envcore.spaces import unbatch_space
 from envcore.wrappers import Batched
 from gymnasium.vector import AutoresetMode
 
+from envcore_gymnasium.actions import check
 from envcore_gymnasium.env import next_key, typed_key
-from envcore_gymnasium.packing import Layout, Packed
+from envcore_gymnasium.packing import Layout, Packed, viewer
+from envcore_gymnasium.spaces import widener
 
 
 class Result(NamedTuple):
@@ -65,22 +68,40 @@ class VectorProgram:
         self._env, self._mode, self._packs = env, mode, packs
         default = arguments.default_params(env)
         self.params = Layout(default)
+        self._widen = widener(unbatch_space(env.observation_space(default)))
         self._is_per_env = _is_per_env(env, default)
         progress, obs = jax.eval_shape(self._begun, jax.ShapeDtypeStruct((2,), np.uint32), default)
         action = jax.eval_shape(lambda: env.action_space(default).sample(jax.random.key(0)))
         self._progress, self._obs = Layout(progress), Layout(obs)
-        self._result = Layout(jax.eval_shape(self._stepped, progress, default, action)[1])
+        result = jax.eval_shape(self._stepped, progress, default, action)[1]
+        self._result = Layout((jax.ShapeDtypeStruct((), np.bool_), result))
+        is_inside, parts = self._result.parts
+        self._is_inside: int = is_inside.start
+        self._view_obs, self._view_result = viewer(self._obs.parts), viewer(tuple(parts))
         self.start, self.restart = jax.jit(self._start), jax.jit(self._restart)
         self.renew, self.step = jax.jit(self._renew), jax.jit(self._step)
         self.states = jax.jit(lambda latest: self._progress.unpack(latest).state)
 
     def obs(self, returned: Any) -> Any:
         """The observations that a reset returned; numpy arrays if they are packed."""
-        return self._obs.on_host(returned) if self._packs else returned
+        if not self._packs:
+            return returned
+        obs = self._view_obs(self._obs.copies(returned), returned)
+        return obs if self._widen is None else self._widen(obs)
 
-    def result(self, returned: Any) -> Result:
-        """What a step returned; numpy arrays if it is packed."""
-        return self._result.on_host(returned) if self._packs else returned
+    def result(self, returned: Any) -> tuple[Any, ...] | None:
+        """The fields of `Result`; numpy arrays if they are packed, or None if an action was outside of its space."""
+        if not self._packs:
+            return returned
+        copies = self._result.copies(returned)
+        if not copies[0][self._is_inside]:
+            return None
+        fields = self._view_result(copies, returned)
+        if self._widen is None:
+            return fields
+        result = Result(*fields)
+        final_obs = None if result.final_obs is None else self._widen(result.final_obs)
+        return result._replace(obs=self._widen(result.obs), final_obs=final_obs)
 
     def _start(self, data: Any, params: Packed) -> tuple[Packed, Any]:
         return self._packed(*self._begun(data, self.params.unpack(params)))
@@ -96,9 +117,10 @@ class VectorProgram:
 
     def _step(self, latest: Packed, params: Packed, action: Any) -> tuple[Packed, Any]:
         before, unpacked = self._progress.unpack(latest), self.params.unpack(params)
+        action, is_inside = check(self._env.action_space(unpacked), action)
         # Without the boundary XLA CPU computes the step again for each element that it packs: twice the time.
         progress, result = compute_once(self._stepped, before, unpacked, action)
-        return self._progress.pack(progress), self._result.pack(result) if self._packs else result
+        return self._progress.pack(progress), self._result.pack((is_inside, result)) if self._packs else result
 
     def _packed(self, progress: _Progress, obs: Any) -> tuple[Packed, Any]:
         return self._progress.pack(progress), self._obs.pack(obs) if self._packs else obs
