@@ -17,6 +17,9 @@ from envcore.errors import ConformanceError
 from envcore.numerics import numerics
 from envcore.testing.compare import exact_differences, on_host, take
 
+_PARTS = ("final_obs", "reward", "terminated", "truncated", "obs")
+"""What is compared of a step: causes before effects, so that the first difference is the one to look at."""
+
 
 def check_lockstep(
     env: Environment[Any, Any],
@@ -55,7 +58,7 @@ def check_lockstep(
         def advance(state: Any, key: jax.Array) -> Any:
             key_action, key_step = random.split(key)
             obs, state, reward, _, info = env.step(key_step, state, space.sample(key_action), params)
-            return state, (obs, info["final_obs"], reward, info["terminated"], info["truncated"])
+            return state, (info["final_obs"], reward, info["terminated"], info["truncated"], obs)
 
         key_reset, key_steps = random.split(key)
         obs, state = env.reset(key_reset, params)
@@ -79,7 +82,7 @@ def check_lockstep(
                 first = fresh(random.reset_key(key_step))
                 ended = terminated | truncated
                 state, now, time = jax.tree.map(lambda x, y: jnp.where(ended, x, y), first, after)
-            return (state, time), (now, obs, reward, terminated, truncated)
+            return (state, time), (obs, reward, terminated, truncated, now)
 
         key_reset, key_steps = random.split(key)
         keys = random.split(key_steps, num_steps)
@@ -93,17 +96,16 @@ def check_lockstep(
         return jax.tree.map(lambda x, like: lax.convert_element_type(x, like.dtype), carry, types), out
 
     (first, steps), (their_first, their_steps) = (on_host(_jit(play)(key)) for play in (ours, theirs))
-    parts = ("obs", "final_obs", "reward", "terminated", "truncated")
     problems = exact_differences({"obs": first}, {"obs": _like(their_first, first)})
     if problems:
         raise ConformanceError(f"{env.name}: after the reset, {problems[0]}.")
-    steps = dict(zip(parts, steps, strict=True))
-    their_steps = {name: _like(value, steps[name]) for name, value in zip(parts, their_steps, strict=True)}
+    their_steps = tuple(map(_like, their_steps, steps))
     for index in range(num_steps) if exact_differences(steps, their_steps) else ():
-        problems = exact_differences(take(steps, index), take(their_steps, index))
-        if problems:
-            raise ConformanceError(f"{env.name}: at step {index}, {problems[0]}.")
-    return int((steps["terminated"] | steps["truncated"]).sum())
+        for name, ours_now, theirs_now in zip(_PARTS, take(steps, index), take(their_steps, index), strict=True):
+            problems = exact_differences({name: ours_now}, {name: theirs_now})
+            if problems:
+                raise ConformanceError(f"{env.name}: at step {index}, {problems[0]}.")
+    return int((steps[2] | steps[3]).sum())
 
 
 def _jit(play: Callable[[jax.Array], Any]) -> Callable[[jax.Array], Any]:

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from envcore.errors import ConformanceError
+from envcore.testing import check_lockstep
+from toy import Counter
+
+GOAL, BONUS = 3, 0.5
+
+
+def reset(key: jax.Array) -> tuple[Any, Any]:
+    return 0, observe(0)
+
+
+def step(count: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+    """The rules of `Counter`, as somebody else would write them."""
+    count = jnp.where(count + action > GOAL, GOAL, count + action)
+    return count, observe(count), BONUS * action, count == GOAL
+
+
+def observe(count: Any) -> jax.Array:
+    return jnp.arange(GOAL + 1) == count
+
+
+def test_the_same_rules_written_twice() -> None:
+    assert check_lockstep(Counter(), reset, step, num_steps=200) > 20
+
+
+def test_the_time_limit_is_that_of_the_params_unless_the_other_one_says() -> None:
+    def own_limit(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        count, time = state
+        count, *rest = step(count, action, key)
+        return (count, time + 1), *rest, time + 1 >= 2
+
+    params = Counter().default_params.replace(max_steps_in_episode=2)
+    assert check_lockstep(Counter(), reset, step, params=params, num_steps=40) == 20
+    assert check_lockstep(Counter(), lambda key: ((0, 0), observe(0)), own_limit, params=params, num_steps=40) == 20
+    with pytest.raises(ConformanceError, match=r"at step 1, \['truncated'\] is False instead of True"):
+        check_lockstep(Counter(), lambda key: ((0, 0), observe(0)), own_limit, num_steps=40)
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong", "message"),
+    [
+        (2, lambda reward: reward * 1.0000001, r"\['reward'\] is 0.5 instead of 0.50000"),
+        (3, lambda terminated: terminated & False, r"\['terminated'\] is True instead of False"),
+        (1, lambda obs: obs[::-1], r"\['final_obs'\]|\['obs'\]"),
+    ],
+)
+def test_the_first_difference_is_named(part: int, wrong: Any, message: str) -> None:
+    def other(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        result = list(step(state, action, key))
+        result[part] = wrong(result[part])
+        return tuple(result)
+
+    with pytest.raises(ConformanceError, match=f"Counter: at step [0-9]+, .*{message}"):
+        check_lockstep(Counter(), reset, other)
+
+
+def test_a_start_that_differs() -> None:
+    with pytest.raises(ConformanceError, match=r"Counter: after the reset, \['obs'\] is 1.0 instead of 0.0"):
+        check_lockstep(Counter(), lambda key: (0, observe(1)), step)
