@@ -1,0 +1,180 @@
+"""`FromBrax`: brax's environments in envcore."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import warnings
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, ClassVar, cast
+
+import jax
+import numpy as np
+from envcore import spaces
+from envcore.engine import arguments
+from envcore.environment import EnvParams
+from envcore.errors import InvalidArgumentError, NoPictureError
+from envcore.foreign import ForeignEnvironment, ForeignState
+from flax import struct
+
+from envcore_brax import scene
+
+VARY = ("gravity", "geom_friction", "link.inertia.mass", "dof.damping", "dof.armature", "actuator.gear")
+"""What `vary` is by default for brax's own pipelines."""
+
+VARY_MJX = ("opt.gravity", "geom_friction", "body_mass", "dof_damping", "dof_armature", "actuator.gear")
+"""What `vary` is by default for the pipeline "mjx", which reads other fields."""
+
+
+@struct.dataclass
+class BraxParams(EnvParams):
+    """Params of an environment of brax.
+
+    Attributes:
+      sys: fields of brax's `System` by their dotted names, as its `tree_replace` takes them: numbers of the physics,
+        which may differ from one environment to the next.
+    """
+
+    sys: dict[str, Any] = struct.field(default_factory=dict)
+
+
+def from_brax(
+    source: str | Callable[..., Any], *, vary: tuple[str, ...] | None = None, **options: Hashable
+) -> FromBrax:
+    """Makes an environment of brax.
+
+    Args:
+      source: one of brax's names, such as "ant", or a class or function that makes a `brax.envs.Env`.
+      vary: the fields of brax's `System` that become `params.sys`; by default `VARY`, or `VARY_MJX` for the backend
+        "mjx", as far as the environment has them.
+      **options: what brax makes it with, such as `backend="spring"`.
+
+    Raises:
+      InvalidArgumentError: brax has no such environment, field or option, or an option is not hashable.
+    """
+    return FromBrax.make(source, **options, **({} if vary is None else {"vary": vary}))
+
+
+@dataclasses.dataclass(frozen=True)
+class FromBrax(ForeignEnvironment):
+    """An environment of brax: bodies and joints, simulated by rigid-body physics.
+
+    Observation: what the environment observes, mostly a float32 vector without bounds; a mapping becomes a dict.
+    Action: float32 in [-1, 1], one number an actuator.
+    Reward: the environment's.
+    Termination: `done`, such as that a robot has fallen. Truncation: after 1,000 steps, the length of an episode in
+      brax's own wrappers, none of which is used here: an episode begins anew where brax would repeat the first one.
+    Info: brax's metrics, by their names.
+    Params: `params.sys` holds fields of brax's `System`, for experiments that randomize the physics, such as
+      `params.replace(sys={**params.sys, "geom_friction": 0.5 * params.sys["geom_friction"]})`. Not all of the system
+      is a parameter, because what is known when a program is compiled makes the program faster, and because it
+      contains a MuJoCo model, which cannot be mapped over. The option `vary` chooses the fields.
+
+    `inverted_pendulum` says `time_out` in brax's info wherever the pole has fallen, which is no time limit: it is
+    left out, as all of brax's info is.
+    """
+
+    render_fps: ClassVar[float] = 20
+
+    def load(self) -> Any:
+        import brax.envs  # late: envcore lists environments without it
+
+        options = {name: value for name, value in self.options if name != "vary"}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Brax System, pip", UserWarning)  # that brax is no longer developed
+            if not isinstance(self.source, str):
+                return self.source(**options)
+            try:
+                env = brax.envs.get_environment(self.source, **options)
+            except KeyError as error:
+                if error.args != (self.source,):
+                    raise
+                raise InvalidArgumentError(f"brax has no environment {self.source!r}.") from None
+        return env
+
+    @classmethod
+    def make(cls, source: str | Callable[..., Any], **options: Hashable) -> FromBrax:
+        env = super().make(source, **options)
+        _ = env.default_params  # refuses fields that the system lacks
+        return env
+
+    @property
+    def time_limit(self) -> int:
+        return 1000
+
+    @property
+    def default_params(self) -> BraxParams:
+        return BraxParams(sys=dict(_varied(self)), max_steps_in_episode=self.time_limit)
+
+    def make_action_space(self, params: Any) -> spaces.Space:
+        return spaces.Box(-1.0, 1.0, (self.library_env.action_size,))
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        return spaces.unbounded_space(self._state_types.obs)
+
+    def make_state_space(self, params: Any) -> spaces.Dict:
+        return spaces.Dict({"inner": spaces.Tree(self._state_types), "obs": spaces.Tree(()), "time": spaces.COUNT})
+
+    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        return _plain(self._env(params).reset(key)), ()
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        state = jax.tree.map(lambda x: x, state)  # brax writes into the dict of metrics
+        after = _plain(self._env(params).step(state, action))
+        return after, (), after.reward, after.done > 0, dict(after.metrics)
+
+    def observe(self, state: ForeignState, params: Any) -> Any:
+        return state.inner.obs  # where a step of brax's may read it; there is no second copy
+
+    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+        if getattr(self._system, "mj_model", None) is None:
+            raise NoPictureError(f"brax's {self.name} cannot be rendered: it has no model of MuJoCo's.")
+        return scene.paint_bodies(state, params, height, self)
+
+    @property
+    def _system(self) -> Any:
+        """The `System`; None where an environment has none, as brax's `fast`."""
+        return getattr(self.library_env.unwrapped, "sys", None)
+
+    @property
+    def _state_types(self) -> Any:
+        return arguments.state_struct(self).inner
+
+    def _env(self, params: Any) -> Any:
+        """The library's environment with the fields of `params.sys` in its system."""
+        return _with_system(self.library_env, self._system.tree_replace(params.sys)) if params.sys else self.library_env
+
+
+@functools.lru_cache(maxsize=512)
+def _varied(env: FromBrax) -> dict[str, np.ndarray]:
+    system, chosen = env._system, cast("tuple[str, ...] | None", dict(env.options).get("vary"))
+    if chosen is not None:
+        return {name: _numbers(system, name) for name in chosen}
+    names = VARY_MJX if getattr(env.library_env, "backend", None) == "mjx" else VARY
+    found = {name: _numbers(system, name) for name in names} if system is not None else {}
+    return {name: value for name, value in found.items() if value.size}
+
+
+def _numbers(system: Any, name: str) -> np.ndarray:
+    value = functools.reduce(lambda tree, part: getattr(tree, part, None), name.split("."), system)
+    if not isinstance(value, float | np.ndarray | jax.Array) or not np.issubdtype(np.asarray(value).dtype, np.floating):
+        raise InvalidArgumentError(f"vary must name fields of brax's System that are floats, got {name!r}.")
+    return np.asarray(value, np.float32)
+
+
+def _with_system(env: Any, system: Any) -> Any:
+    env, inner = copy.copy(env), getattr(env, "env", None)
+    if env.unwrapped is env or inner is None:
+        env.sys = system
+    else:
+        env.env = _with_system(inner, system)
+    return env
+
+
+def _plain(state: Any) -> Any:
+    return state.replace(obs=_as_dict(state.obs))
+
+
+def _as_dict(obs: Any) -> Any:
+    return {name: _as_dict(part) for name, part in obs.items()} if isinstance(obs, Mapping) else obs

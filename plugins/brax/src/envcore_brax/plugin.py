@@ -1,0 +1,39 @@
+"""Announces brax's environments to envcore. Imports neither JAX nor brax."""
+
+from __future__ import annotations
+
+from envcore.plugins import hookimpl
+from envcore.specs import EnvSpec
+
+_SOURCE = "brax 0.14, Freeman et al. (2021)"
+
+# By brax's names; the ids are `brax/NAME`. A test compares them with what brax lists.
+ENVIRONMENTS = {
+    "ant": "Four-legged robot that runs to the right.",
+    "fast": "Point that accelerates along a line, for tests of programs: it has no physics.",
+    "halfcheetah": "Two-legged robot in a vertical plane that runs to the right.",
+    "hopper": "One-legged robot in a vertical plane that hops to the right without falling.",
+    "humanoid": "Robot with the joints of a human that runs to the right without falling.",
+    "humanoidstandup": "Robot with the joints of a human that lies on its back and has to stand up.",
+    "inverted_double_pendulum": "Cart that keeps two poles, one on the other, upright.",
+    "inverted_pendulum": "Cart that keeps a pole upright.",
+    "pusher": "Robot arm that pushes a cylinder to a goal on a table.",
+    "reacher": "Arm with two joints that reaches for a random target in a plane.",
+    "swimmer": "Chain of three links that swims to the right in a viscous fluid.",
+    "walker2d": "Two-legged robot in a vertical plane that walks to the right without falling.",
+}
+
+
+@hookimpl
+def envcore_env_specs() -> list[EnvSpec]:
+    return [
+        EnvSpec(
+            id=f"brax/{name}",
+            entry_point="envcore_brax.bridge:from_brax",
+            kwargs={"source": name},
+            summary=summary,
+            source=_SOURCE,
+            family="brax",
+        )
+        for name, summary in ENVIRONMENTS.items()
+    ]

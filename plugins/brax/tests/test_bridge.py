@@ -1,0 +1,174 @@
+"""`FromBrax` beside brax itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import brax.envs
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from brax.envs import fast
+from brax.envs.wrappers import training
+from envcore.errors import InvalidArgumentError, InvalidParamsError, NoPictureError
+from envcore.testing import Case, check_lockstep, conformance_cases
+from envcore_brax import FromBrax, from_brax
+from envcore_brax.plugin import ENVIRONMENTS
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Brax System, pip:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Accessing .* directly from `Data`:DeprecationWarning"),  # brax does
+]
+
+FAST = ("fast", "inverted_pendulum")
+
+
+def some_slow(names: Any) -> list[Any]:
+    return [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
+@pytest.fixture
+def promotion_of_brax():
+    """brax promotes dtypes as JAX does by default; the tests' JAX is strict."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield
+
+
+def test_brax_lists_what_is_announced() -> None:
+    announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "brax"}
+    assert announced == {f"brax/{name}" for name in ENVIRONMENTS}
+    assert set(ENVIRONMENTS) == set(brax.envs._envs)
+
+
+@pytest.mark.parametrize("case", conformance_cases(FromBrax("fast"), num_steps=40), ids=str)
+def test_conforms(case: Case) -> None:
+    case()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", conformance_cases(FromBrax("inverted_pendulum"), num_steps=100), ids=str)
+def test_physics_conforms(case: Case) -> None:
+    case()
+
+
+def braxs(env: Any) -> dict[str, Any]:
+    """brax's own reset and step."""
+
+    def reset(key: jax.Array) -> tuple[Any, Any]:
+        state = env.reset(key)
+        return state, state.obs
+
+    def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        state = env.step(state, action)
+        return state, state.obs, state.reward, state.done
+
+    return {"reset": reset, "step": step}
+
+
+@pytest.mark.parametrize("name", some_slow(ENVIRONMENTS))
+def test_it_plays_as_brax_does(name: str, promotion_of_brax: None) -> None:
+    env, params = envcore.make(f"brax/{name}")
+    assert params.max_steps_in_episode == 1000
+    params = params.replace(max_steps_in_episode=40)
+    assert check_lockstep(env, **braxs(brax.envs.get_environment(name)), params=params, num_steps=100) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["positional", "spring", "mjx"])
+def test_backends_play_as_brax_s(backend: str, promotion_of_brax: None) -> None:
+    env, params = envcore.make("brax/inverted_pendulum", backend=backend)
+    params = params.replace(max_steps_in_episode=40)
+    theirs = braxs(brax.envs.get_environment("inverted_pendulum", backend=backend))
+    assert check_lockstep(env, **theirs, params=params, num_steps=100) >= 2
+
+
+def test_params_are_fields_of_the_system(promotion_of_brax: None) -> None:
+    env, params = envcore.make("brax/inverted_pendulum", vary=("gravity", "link.inertia.mass"))
+    assert list(params.sys) == ["gravity", "link.inertia.mass"]
+    with pytest.raises(InvalidParamsError, match=r"without \.sys\['gravity'\]"):
+        env.reset(jax.random.key(0), params.replace(sys={}))
+    many = params.replace(sys={**params.sys, "gravity": params.sys["gravity"] * np.array([[1.0], [0.0]], np.float32)})
+    axes = type(params)(sys={"gravity": 0, "link.inertia.mass": None}, max_steps_in_episode=None)
+
+    def angle(params: Any) -> jax.Array:
+        obs, state = env.reset(jax.random.key(0), params)
+        for _ in range(3):
+            obs, state, *_ = env.step(jax.random.key(0), state, jnp.zeros(1), params)
+        return obs[1]
+
+    on_earth, weightless = jax.jit(jax.vmap(angle, (axes,)))(many)
+    assert abs(on_earth - weightless) > 1e-4
+
+    theirs: Any = brax.envs.get_environment("inverted_pendulum")
+    theirs.sys = theirs.sys.tree_replace({"gravity": jnp.zeros(3)})
+    params = params.replace(sys={**params.sys, "gravity": np.zeros(3, np.float32)})
+    check_lockstep(env, **braxs(theirs), params=params, num_steps=20)
+
+
+def test_metrics_are_info() -> None:
+    class Counting(fast.Fast):
+        """Observes a mapping, and counts."""
+
+        def reset(self, rng: jax.Array) -> Any:
+            state: Any = super().reset(rng)
+            return state.replace(metrics={"count": jnp.zeros(())})
+
+        def step(self, state: Any, action: jax.Array) -> Any:
+            state.metrics.update(count=state.metrics["count"] + 1)
+            return super().step(state, action)
+
+    env = from_brax(Counting, obs_mode="dict_pixels_state")
+    assert env.name == "Counting"
+    obs, state = env.reset(jax.random.key(0))
+    assert jax.tree.map(jnp.shape, obs) == {
+        "pixels/view_0": (4, 4, 3),
+        "pixels/view_1": (4, 4, 3),
+        "state": (2,),
+    }
+    with jax.disable_jit():
+        *_, info = env.step(jax.random.key(0), state, jnp.ones(1))
+    assert (info["count"], state.inner.metrics["count"]) == (1, 0)
+    check_lockstep(env, **braxs(Counting(obs_mode=fast.ObservationMode.DICT_PIXELS_STATE)), num_steps=50)
+
+
+def test_a_wrapped_environment_of_brax_s_varies_too(promotion_of_brax: None) -> None:
+    def repeated() -> Any:
+        return training.EpisodeWrapper(brax.envs.get_environment("inverted_pendulum"), 1000, 2)
+
+    env = from_brax(repeated, vary=("actuator.gear",))
+    params = env.default_params
+    _, state = env.reset(jax.random.key(0))
+    step = jax.jit(env.step)
+    strong, weak = (
+        step(jax.random.key(0), state, jnp.ones(1), params.replace(sys={"actuator.gear": gear}))[0]
+        for gear in (params.sys["actuator.gear"], np.zeros(1, np.float32))
+    )
+    assert abs(strong[2] - weak[2]) > 1e-3
+
+
+def test_pictures() -> None:
+    env, params = envcore.make("brax/inverted_pendulum")
+    states = jax.vmap(env.reset, (0, None))(jax.random.split(jax.random.key(0), 2), params)[1]
+    pictures = jax.jit(jax.vmap(lambda state: env.render(state, params, height=60)))(states)
+    assert pictures.shape == (2, 60, 80, 3)
+    blue = np.abs(np.asarray(pictures[0], int) - np.array(envcore.painting.BLUE)).max(-1) < 30
+    assert blue[20:40, 30:50].any()
+    point, _ = envcore.make("brax/fast")
+    _, state = point.reset(jax.random.key(0))
+    with pytest.raises(NoPictureError, match="fast cannot be rendered"):
+        point.render(state)
+
+
+def test_errors() -> None:
+    with pytest.raises(InvalidArgumentError, match="brax has no environment 'antelope'"):
+        from_brax("antelope")
+    with pytest.raises(
+        InvalidArgumentError, match=r"brax/reacher refuses its options: .*unexpected keyword argument 'wr"
+    ):
+        envcore.make("brax/reacher", wrong_option=1)
+    with pytest.raises(InvalidArgumentError, match="backend should be in"):
+        envcore.make("brax/reacher", backend="steam")
+    with pytest.raises(InvalidArgumentError, match=r"fields of brax's System that are floats, got 'link\.mass'"):
+        envcore.make("brax/reacher", vary=("link.mass",))
