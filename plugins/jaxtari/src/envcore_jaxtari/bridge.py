@@ -62,6 +62,7 @@ class FromJaxtari(ForeignEnvironment):
     """
 
     render_fps: ClassVar[float] = 60
+    expensive_reset: ClassVar[bool] = False  # games begin with constants: Pong's steps take two thirds of the time
 
     def load(self) -> Any:
         import jaxtari  # late: envcore lists environments without it
