@@ -102,8 +102,8 @@ def test_only_reaching_the_goal_terminates() -> None:
 @pytest.mark.parametrize(
     ("name", "shape", "dtype"),
     [
-        ("none", (0,), "float32"),
-        ("categorical", (5, 5), "int32"),
+        pytest.param("none", (0,), "float32", marks=pytest.mark.slow),
+        pytest.param("categorical", (5, 5), "int32", marks=pytest.mark.slow),
         ("symbolic", (5, 5, 3), "uint8"),
         ("rgb", (40, 40, 3), "uint8"),
         pytest.param("categorical_first_person", (7, 7), "int32", marks=pytest.mark.slow),
