@@ -13,7 +13,7 @@ if not importlib.util.find_spec("popgym_arcade"):
     pytest.skip("needs popgym-arcade", allow_module_level=True)
 
 # Without it, XLA rounds some products and sums together, in two programs not always the same ones.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_max_isa=SSE4_2")
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa=AVX"
 
 import envcore
 import jax
