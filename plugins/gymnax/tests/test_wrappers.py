@@ -66,8 +66,14 @@ def test_a_flat_observation_needs_a_box():
 def test_for_gymnasium():
     env = GymnaxToGymWrapper(*gymnax.make("CartPole-v1"), seed=1)
     check_env(env, skip_render_check=True)
-    params = env.env_params.replace(max_steps_in_episode=2)
+    assert env.action_space is env.action_space
+    env.action_space.seed(0)
+    actions = [env.action_space.sample() for _ in range(9)]
+    env.action_space.seed(0)
+    assert [env.action_space.sample() for _ in range(9)] == actions
+    params = env.env_params.replace(max_steps_in_episode=2, x_threshold=jnp.float32(1))
     env.reset(seed=0, options={"env_params": params})
+    assert env.observation_space.high[0] == 2
     assert [env.step(0)[2:4] for _ in range(2)] == [(False, False), (False, True)]
     assert env.render().dtype == np.uint8
     env.reset()

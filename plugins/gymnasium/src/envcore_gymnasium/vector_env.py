@@ -19,6 +19,7 @@ from gymnasium.vector.utils import batch_space
 from envcore_gymnasium.actions import ActionReader
 from envcore_gymnasium.arrays import Kind, converter, without_tensors
 from envcore_gymnasium.env import render
+from envcore_gymnasium.final import final_entries
 from envcore_gymnasium.packing import Packed
 from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_render_mode
 from envcore_gymnasium.spaces import to_gymnasium_space
@@ -157,7 +158,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
             self._done = np.array(terminated) | np.array(truncated)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            infos = infos | self._final(final_obs, final_infos)
+            infos = infos | final_entries(self._done, final_obs, final_infos)
         return obs, reward, terminated, truncated, infos
 
     def render(self) -> Any:
@@ -179,16 +180,6 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         if self._progress is None:
             raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
         return self._progress
-
-    def _final(self, last_obs: Any, infos: Any) -> dict[str, Any]:
-        """The entries of SAME_STEP about episodes that have ended, none if there is no such."""
-        done = self._done
-        if not done.any():
-            return {}
-        final_obs = np.full(self.num_envs, None, object)
-        for index in np.flatnonzero(done):
-            final_obs[index] = jax.tree.map(lambda leaf, index=index: leaf[index], last_obs)
-        return {"final_obs": final_obs, "_final_obs": done.copy(), "final_info": infos, "_final_info": done.copy()}
 
     def _checked_mask(self, mask: Any) -> np.ndarray[Any, Any]:
         given = without_tensors(mask)

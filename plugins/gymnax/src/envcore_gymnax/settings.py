@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Generator
 from typing import Any
 
@@ -66,8 +67,9 @@ def six_values() -> Generator[None]:
         set_six_values(before)
 
 
+@functools.lru_cache(maxsize=512)
 def params_of(env_id: str, env: Environment[Any, Any]) -> Any:
-    """The default params with gymnax's time limit, and without sticky actions."""
+    """The default params with gymnax's time limit, and without sticky actions; made once for equal environments."""
     params: Any = env.default_params
     if env_id in TIME_LIMITS:
         params = params.replace(max_steps_in_episode=TIME_LIMITS[env_id])

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 import envcore
 import jax
 import jax.numpy as jnp
+import numpy as np
 from envcore import spaces
 from envcore.engine.types import own_info
 from flax import struct
@@ -99,7 +100,7 @@ class Environment(Generic[TEnvState, TEnvParams]):
 
     def discount(self, state: Any, params: Any) -> jax.Array:
         """0 where the episode has ended, else 1: float32 ()."""
-        return jnp.where(self.is_terminal(state, params), jnp.float32(0), jnp.float32(1))
+        return _discount(self.is_terminal(state, params))
 
     @property
     def name(self) -> str:
@@ -165,7 +166,7 @@ class EnvcoreEnvironment(Environment[Any, Any]):
     def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Takes one step with auto-reset. An action of one number may have any shape of one number."""
         params, state = self._given(params), as_gymnax_state(state)
-        obs, state, reward, done, info = self.env.step(key, state, _shaped(self.action_space(), action), params)
+        obs, state, reward, done, info = self.env.step(key, state, _shaped(self.env, action), params)
         if not returns_six_values():
             return obs, state, reward, done, _own(info, done)
         ends = {"terminated": info["terminated"], "truncated": info["truncated"]}
@@ -178,9 +179,7 @@ class EnvcoreEnvironment(Environment[Any, Any]):
 
     def step_env(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
         params, state = self._given(params), as_gymnax_state(state)
-        obs, state, reward, terminated, info = self.env.step_env(
-            key, state, _shaped(self.action_space(), action), params
-        )
+        obs, state, reward, terminated, info = self.env.step_env(key, state, _shaped(self.env, action), params)
         done = terminated if returns_six_values() else terminated | info["truncated"]
         return obs, state, reward, done, _own(info, done)
 
@@ -254,11 +253,24 @@ class EnvcoreEnvironment(Environment[Any, Any]):
         return self.default_params if params is None else params
 
 
-def _shaped(space: Any, action: Any) -> Any:
-    is_one_number = isinstance(space, spaces.Discrete) or space.shape == (1,)
-    return jnp.reshape(action, space.shape) if is_one_number and jnp.shape(action) in ((), (1,)) else action
+def _shaped(env: Any, action: Any) -> Any:
+    """The action; one of one number in the shape of the action space."""
+    shape, given = _shape_of_one_number(env), jnp.shape(action)
+    return jnp.reshape(action, shape) if shape is not None and given != shape and given in ((), (1,)) else action
+
+
+@functools.lru_cache(maxsize=512)
+def _shape_of_one_number(env: Any) -> tuple[int, ...] | None:
+    """The shape of an action, if it is one number."""
+    space = env.action_space(env.default_params)
+    return space.shape if isinstance(space, spaces.Discrete) or space.shape == (1,) else None
 
 
 def _own(info: dict[str, Any], ended: jax.Array) -> dict[str, Any]:
     """The entries that gymnax has: the environment's own, and the discount, 0 at every end that `discount` knows."""
-    return own_info(info) | {"discount": jnp.where(ended, jnp.float32(0), jnp.float32(1))}
+    return own_info(info) | {"discount": _discount(ended)}
+
+
+@functools.partial(jax.jit, inline=True)  # else half the time of a step outside of `jit`
+def _discount(ended: jax.Array) -> jax.Array:
+    return jnp.where(ended, np.float32(0), np.float32(1))

@@ -13,6 +13,7 @@ import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore_gymnasium.final import final_entries
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
@@ -32,6 +33,7 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
 
     def __init__(self, env: Any, params: Any = None, seed: int | None = None):
         self._env, self.env_params = env, env.default_params if params is None else params
+        self._spaces: tuple[Any, ...] = (None,)  # params, and their spaces of actions and observations
         self.metadata = {"name": env.name, "render_modes": ["rgb_array"] if hasattr(env, "render") else []}
         self.rng = jax.random.key(seed or 0)
         _, self.env_state = env.reset(self.rng, self.env_params)
@@ -39,12 +41,12 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
     @property
     def action_space(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         """That of the params of the moment."""
-        return gymnax_space_to_gym_space(self._env.action_space(self.env_params))
+        return self._latest_spaces()[0]
 
     @property
     def observation_space(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         """That of the params of the moment."""
-        return gymnax_space_to_gym_space(self._env.observation_space(self.env_params))
+        return self._latest_spaces()[1]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begins an episode; `options["env_params"]` replaces the params."""
@@ -66,6 +68,14 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
     def render(self) -> Any:
         """A picture, or None if the environment has none."""
         return np.array(self._env.render(self.env_state, self.env_params)) if hasattr(self._env, "render") else None
+
+    def _latest_spaces(self) -> tuple[Any, ...]:
+        """The same spaces while the params are the same, so that they can be seeded."""
+        params = self.env_params
+        if self._spaces[0] is not params:
+            spaces = self._env.action_space(params), self._env.observation_space(params)
+            self._spaces = params, *map(gymnax_space_to_gym_space, spaces)
+        return self._spaces[1:]
 
 
 class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
@@ -104,14 +114,9 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """Takes one step in every environment; `infos["final_obs"]` has the last observation of episodes that ended."""
         result = self._step(self._keys(), self.env_state, jnp.asarray(actions), self.env_params)
         obs, self.env_state, reward, terminated, truncated, info, last = result
-        infos, done = _numpy(info), np.array(terminated) | np.array(truncated)
-        if done.any():
-            final_obs, last = np.full(self.num_envs, None, object), _numpy(last)
-            for index in np.flatnonzero(done):
-                final_obs[index] = jax.tree.map(lambda leaf, index=index: leaf[index], last)
-            final = {"final_obs": final_obs, "_final_obs": done, "final_info": _numpy(info), "_final_info": done.copy()}
-            infos = infos | final
-        return _numpy(obs), np.array(reward), np.array(terminated), np.array(truncated), infos
+        terminated, truncated = np.array(terminated), np.array(truncated)
+        infos = _numpy(info) | final_entries(terminated | truncated, _numpy(last), _numpy(info))
+        return _numpy(obs), np.array(reward), terminated, truncated, infos
 
     def _step_one(self, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
         key_step, key_reset = jax.random.split(key)
