@@ -67,7 +67,7 @@ class FromNavix(ForeignEnvironment):
 
     def load(self) -> Any:
         navix, options = _navix(), dict(self.options)
-        make = getattr(self.source, "create", self.source)
+        make: Any = getattr(self.source, "create", self.source)
         if isinstance(self.source, str):
             make = functools.partial(navix.make, self.source)
             if self.source not in navix.registry():
