@@ -54,7 +54,7 @@ def check_lockstep(
     key = jax.random.key(0) if key is None else key
     space = env.action_space(params)
 
-    def ours(key: jax.Array) -> Any:
+    def ours(key: jax.Array, params: Any) -> Any:
         def advance(state: Any, key: jax.Array) -> Any:
             key_action, key_step = random.split(key)
             obs, state, reward, _, info = env.step(key_step, state, space.sample(key_action), params)
@@ -64,7 +64,7 @@ def check_lockstep(
         obs, state = env.reset(key_reset, params)
         return obs, lax.scan(advance, state, random.split(key_steps, num_steps))[1]
 
-    def theirs(key: jax.Array) -> Any:
+    def theirs(key: jax.Array, params: Any) -> Any:
         def fresh(key: jax.Array) -> tuple[Any, ...]:
             with numerics():
                 return (*reset(random.key_words(key)), 0)
@@ -95,7 +95,7 @@ def check_lockstep(
         carry, out = result
         return jax.tree.map(lambda x, like: lax.convert_element_type(x, like.dtype), carry, types), out
 
-    (first, steps), (their_first, their_steps) = (on_host(_jit(play)(key)) for play in (ours, theirs))
+    (first, steps), (their_first, their_steps) = (on_host(_jit(play)(key, params)) for play in (ours, theirs))
     problems = exact_differences({"obs": first}, {"obs": _like(their_first, first)})
     if problems:
         raise ConformanceError(f"{env.name}: after the reset, {problems[0]}.")
@@ -108,7 +108,7 @@ def check_lockstep(
     return int((steps[2] | steps[3]).sum())
 
 
-def _jit(play: Callable[[jax.Array], Any]) -> Callable[[jax.Array], Any]:
+def _jit(play: Callable[..., Any]) -> Callable[..., Any]:
     """Compiles without the emitters that `envcore.testing.unoptimized` chooses.
 
     They round a product and a sum once or twice depending on which fusion the two are in, which differs between two

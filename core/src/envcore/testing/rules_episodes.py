@@ -131,7 +131,7 @@ def action_mask(subject: Subject) -> Iterator[Breach]:
     if any(leaf.dtype != np.bool_ for leaf in jax.tree.leaves(struct)):
         yield Breach("the mask must be bool, True for legal actions.", place)
     steps = subject.short_recording
-    for index in (tuple(np.argwhere(flags)[0]) for flags in (~steps.done, steps.done)):
+    for index in (tuple(np.argwhere(flags)[0]) for flags in (~steps.done, steps.done) if flags.any()):
         state, action = jax.tree.map(jnp.asarray, take((steps.state, steps.action), index[:2]))
         _, after, *_, info = env.step(
             subject.wrap_key(steps.key[index[:2]]), state, action, subject.limited(SHORT_LIMIT)

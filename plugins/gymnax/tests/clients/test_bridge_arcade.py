@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from typing import Any
 
 # pyright: basic, reportMissingImports=false
 import pytest
-
-if not importlib.util.find_spec("popgym_arcade"):
-    pytest.skip("needs popgym-arcade", allow_module_level=True)
 
 # Without it, XLA rounds some products and sums together, in two programs not always the same ones.
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa=AVX"

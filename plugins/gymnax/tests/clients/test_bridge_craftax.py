@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -10,9 +9,6 @@ from typing import Any
 
 # pyright: basic, reportMissingImports=false
 import pytest
-
-if not importlib.util.find_spec("craftax"):
-    pytest.skip("needs craftax", allow_module_level=True)
 
 # Without it, XLA rounds some products and sums together, in two programs not always the same ones: the last bit of an
 # observation differs, and with it now and then a block of a world that is made from noise.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 from typing import Any
 
 # pyright: basic, reportMissingImports=false
 import pytest
-
-if not importlib.util.find_spec("kinetix"):
-    pytest.skip("needs kinetix-env", allow_module_level=True)
 
 # Without it, XLA rounds some products and sums together, in two programs not always the same ones.
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa=AVX"
