@@ -18,6 +18,7 @@ from envcore_bsuite.agents import Agent
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
 from envcore_baselines.ppo import PPO, PPOConfig, PPOState, Step
+from envcore_baselines.recalling_dqn import RecallingDQN, RecallingDQNConfig
 
 PPO_CONFIG = PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
 RECURRENT_PPO_CONFIG = dataclasses.replace(PPO_CONFIG, memory=64, minibatches=1)
@@ -41,6 +42,12 @@ def ppo(env: Environment[Any, Any]) -> Agent:
 def recurrent_ppo(env: Environment[Any, Any]) -> Agent:
     """Proximal policy optimization with a memory."""
     return _policy_gradient(PPO(env, env.default_params, RECURRENT_PPO_CONFIG))
+
+
+def recalling_dqn(env: Environment[Any, Any]) -> Agent:
+    """Bootstrapped DQN that recalls how the episode began, and learns in every eighth step."""
+    learner = RecallingDQN(env, env.default_params, RecallingDQNConfig())
+    return Agent(learner.init, learner.act, learner.update)
 
 
 def _q_learning(learner: DQN) -> Agent:
