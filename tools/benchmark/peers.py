@@ -25,7 +25,7 @@ class Pgx:
         import pgx  # pyright: ignore[reportMissingImports]
         from pgx.experimental import auto_reset  # pyright: ignore[reportMissingImports]
 
-        self._env = pgx.make(_PGX[env_id])
+        self._env = pgx.make(_PGX[env_id])  # pyright: ignore[reportArgumentType]
         self._step = auto_reset(self._env.step, self._env.init)
         self.num_actions = self._env.num_actions
 

@@ -96,7 +96,7 @@ def _unknown_family(family: str, known: Sequence[str]) -> str:
 
 
 def _family_row(members: Sequence[Registration]) -> tuple[str, str, str]:
-    """The row for a family: "bsuite/deep_sea/0..20" if its members have numbers, else "jumanji/...", with its source."""
+    """The row for a family: "bsuite/deep_sea/0..20" if its members have numbers, else "jumanji/..." and its source."""
     distributions = ", ".join(sorted({found.distribution for found in members}))
     first, last = members[0].spec, members[-1].spec
     if len(members) == 1:
