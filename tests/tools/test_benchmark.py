@@ -301,3 +301,13 @@ def test_kernels_of_an_iteration_are_counted_where_they_start(workloads: Any) ->
     assert count(HLO, 50) == 3  # two fusions and a copy
     assert count(HLO, 100) == 1.5  # XLA has unrolled the loop
     assert count(HLO, 99) is None
+
+
+@pytest.mark.slow
+def test_a_bridge_and_its_library_take_turns(workloads: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    bridges = importlib.import_module("bridges")
+    (row,) = bridges.measure_all(("pgx/2048", "nowhere/Walk"), NUM_ENVS, NUM_STEPS, repeats=2)
+    assert (row["id"], row["num_envs"]) == ("pgx/2048", NUM_ENVS)
+    assert row["ratio"] > 0
+    assert "nowhere/Walk is left out: nowhere is not installed" in capsys.readouterr().out
+    assert bridges.markdown([row], header=True).splitlines()[-1].startswith("| pgx/2048 | 3 | ")

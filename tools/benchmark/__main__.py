@@ -43,7 +43,9 @@ def main() -> None:
     """Parses the command line, measures and reports."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ids", nargs="*", default=[], help=f"environments or suites (default: {', '.join(SUITES)})")
-    parser.add_argument("--num-envs", nargs="+", type=int, default=[1, 128, 2048, 16384], help="per device")
+    parser.add_argument(
+        "--num-envs", nargs="+", type=int, help="per device (default: 1, 128, 2048 and 16384; with --bridges 2048)"
+    )
     parser.add_argument(
         "--variants",
         nargs="+",
@@ -83,11 +85,9 @@ def main() -> None:
     if args.bridges:
         import bridges  # these libraries are not in the peers' environment
 
-        ids, num_envs = (
-            args.ids or bridges.ENVIRONMENTS,
-            args.num_envs[-2] if len(args.num_envs) > 1 else args.num_envs[0],
-        )
-        results = bridges.measure_all(ids, num_envs, args.steps or 100, args.repeats)
+        results = []
+        for num_envs in args.num_envs or [2048]:
+            results += bridges.measure_all(args.ids or bridges.ENVIRONMENTS, num_envs, args.steps or 100, args.repeats)
         _write(args.out, results, bridges.markdown)
         return
     if args.before and (args.devices > 1 or not (args.before / ".venv/bin/python").exists()):
@@ -106,7 +106,7 @@ def main() -> None:
     results = []
     for env_id in [env_id for name in args.ids or SUITES for env_id in SUITES.get(name, (name,))]:
         present = [variant for variant in variants if has(variant, env_id)]
-        for num_envs in args.num_envs:
+        for num_envs in args.num_envs or [1, 128, 2048, 16384]:
             num_steps = args.steps or max(50, min(20_000, 2_000_000 // num_envs))
             found = run(env_id, num_envs, num_steps, present, args.repeats, args.compiles)
             results += found

@@ -136,9 +136,14 @@ def measure_all(ids: Sequence[str], num_envs: int, num_steps: int, repeats: int)
 
 def markdown(results: list[dict[str, Any]], *, header: bool) -> str:
     """The table of the results."""
-    lines = ["| environment | steps/s through envcore | the library's own loop | ratio |", "|---|---|---|---|"] * header
+    head = [
+        "| environment | environments | steps/s through envcore | the library's own loop | ratio |",
+        "|---|---|---|---|---|",
+    ]
+    lines = head if header else []
     for row in results:
-        lines.append(f"| {row['id']} | {row['envcore']:,.0f} | {row['library']:,.0f} | {row['ratio']:.2f} |")
+        rates = f"{row['envcore']:,.0f} | {row['library']:,.0f} | {row['ratio']:.2f}"
+        lines.append(f"| {row['id']} | {row['num_envs']:,} | {rates} |")
     return "\n".join(lines)
 
 
