@@ -87,8 +87,9 @@ def try_plugin(distribution: str) -> str:
             without_data.append(env_id)
         except Exception as error:
             raise SystemExit(f"{env_id}: {type(error).__name__}: {' '.join(str(error).split())}") from error
-    played = f"makes, resets and steps {', '.join(each for each in ids if each not in without_data)}" if ids else ""
-    return played + (f"; without data: {', '.join(without_data)}" if without_data else "")
+    played = ", ".join(each for each in ids if each not in without_data)
+    findings = [f"makes, resets and steps {played}"] if played else []
+    return "; ".join(findings + ([f"without data: {', '.join(without_data)}"] if without_data else []))
 
 
 def try_commands(distribution: str) -> str:
