@@ -17,6 +17,9 @@ from pathlib import Path
 _NEEDS_AN_EXTRA = {"envcore-gymnax": ("visualize",)}
 """The names of adapters that can only be imported with an extra."""
 
+_ANNOUNCES_WHAT_IS_INSTALLED = ("envcore-gymnax",)
+"""Bridges to several libraries, of which none is installed here."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser()
@@ -78,6 +81,8 @@ def try_plugin(distribution: str) -> str:
     found = [each.spec for each in envcore.registry.values() if each.distribution == distribution]
     ids = [spec.id for spec in found if not spec.family] or [spec.id for spec in found[:1]]
     commands = announced_commands(distribution)
+    if distribution in _ANNOUNCES_WHAT_IS_INSTALLED:
+        return try_adapter(distribution)
     expect(bool(ids or commands), "announces no environments and no commands")
     without_data: list[str] = []
     for env_id in ids:
