@@ -24,6 +24,7 @@ SUITES = {
 _NEEDS_DATA = ("MNISTBandit-bsuite",)
 """Environments that download data when they are made."""
 _TEXTS = ("Observation", "Action", "Reward", "Termination", "Truncation")
+_LICENCES = {"Gymnasium": "MIT", "bsuite": "Apache-2.0", "MinAtar": "GPL-3.0"}
 _DATA = Path(__file__).with_name("data")
 
 
@@ -101,6 +102,11 @@ def _facts(found: Registration, env: Any, params: Any, speed: Any, returns: Any)
         else f"{limit:,} steps" + (", a termination as in the original" if env.time_limit_terminates else ""),
         "gradients": "of `step` with respect to state, action and params" if env.differentiable else "no",
     }
+    rows["contract"] = f"kept: `envcore check {found.spec.id}`"
+    rows["since"] = "0.2.0, without changes ([versions](../about/versions.md))"
+    licence = next((text for name, text in _LICENCES.items() if found.spec.source.startswith(name)), None)
+    if licence:
+        rows["licence of the original"] = f"{licence} ([originals](../about/licences.md))"
     if speed:
         ratio = speed["run_rollout"] / speed["gymnax"]
         rows["speed"] = (
