@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envcore.plugins import hookimpl
-from envcore.specs import EnvSpec
+from envcore.specs import EnvSpec, library_specs
 
 _SOURCE = "brax 0.14, Freeman et al. (2021)"
 
@@ -26,14 +26,4 @@ ENVIRONMENTS = {
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    return [
-        EnvSpec(
-            id=f"brax/{name}",
-            entry_point="envcore_brax.bridge:from_brax",
-            kwargs={"source": name},
-            summary=summary,
-            source=_SOURCE,
-            family="brax",
-        )
-        for name, summary in ENVIRONMENTS.items()
-    ]
+    return library_specs("brax", "envcore_brax.bridge:from_brax", ENVIRONMENTS, _SOURCE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envcore.plugins import hookimpl
-from envcore.specs import EnvSpec
+from envcore.specs import EnvSpec, library_specs
 
 _SOURCE = "JAXtari 0.2, Delfosse et al. (2025)"
 
@@ -84,14 +84,4 @@ ENVIRONMENTS = {
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    return [
-        EnvSpec(
-            id=f"jaxtari/{name}",
-            entry_point="envcore_jaxtari.bridge:from_jaxtari",
-            kwargs={"source": name},
-            summary=summary,
-            source=_SOURCE,
-            family="jaxtari",
-        )
-        for name, summary in ENVIRONMENTS.items()
-    ]
+    return library_specs("jaxtari", "envcore_jaxtari.bridge:from_jaxtari", ENVIRONMENTS, _SOURCE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envcore.plugins import hookimpl
-from envcore.specs import EnvSpec
+from envcore.specs import EnvSpec, library_specs
 
 _SOURCE = "Jumanji 1.1.2, Bonnet et al. (2024)"
 
@@ -37,14 +37,4 @@ ENVIRONMENTS = {
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    return [
-        EnvSpec(
-            id=f"jumanji/{name}",
-            entry_point="envcore_jumanji.bridge:from_jumanji",
-            kwargs={"source": name},
-            summary=summary,
-            source=_SOURCE,
-            family="jumanji",
-        )
-        for name, summary in ENVIRONMENTS.items()
-    ]
+    return library_specs("jumanji", "envcore_jumanji.bridge:from_jumanji", ENVIRONMENTS, _SOURCE)

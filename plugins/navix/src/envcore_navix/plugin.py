@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envcore.plugins import hookimpl
-from envcore.specs import EnvSpec
+from envcore.specs import EnvSpec, library_specs
 
 _SOURCE = "Navix 0.7, Pignatelli et al. (2024), after MiniGrid"
 
@@ -55,14 +55,4 @@ ENVIRONMENTS = {
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    return [
-        EnvSpec(
-            id=f"navix/{name}",
-            entry_point="envcore_navix.bridge:from_navix",
-            kwargs={"source": name},
-            summary=summary,
-            source=_SOURCE,
-            family="navix",
-        )
-        for name, summary in ENVIRONMENTS.items()
-    ]
+    return library_specs("navix", "envcore_navix.bridge:from_navix", ENVIRONMENTS, _SOURCE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envcore.plugins import hookimpl
-from envcore.specs import EnvSpec
+from envcore.specs import EnvSpec, library_specs
 
 _SOURCE = "Pgx 2.6.0, Koyamada et al. (2023)"
 
@@ -20,14 +20,4 @@ ENVIRONMENTS = {
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    return [
-        EnvSpec(
-            id=f"pgx/{name}",
-            entry_point="envcore_pgx.bridge:from_pgx",
-            kwargs={"source": name},
-            summary=summary,
-            source=_SOURCE,
-            family="pgx",
-        )
-        for name, summary in ENVIRONMENTS.items()
-    ]
+    return library_specs("pgx", "envcore_pgx.bridge:from_pgx", ENVIRONMENTS, _SOURCE)

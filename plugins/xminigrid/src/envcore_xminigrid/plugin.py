@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envcore.plugins import hookimpl
-from envcore.specs import EnvSpec
+from envcore.specs import EnvSpec, library_specs
 
 _SOURCE = "XLand-MiniGrid 0.9, Nikulin et al. (2024)"
 
@@ -58,14 +58,4 @@ ENVIRONMENTS = {
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    return [
-        EnvSpec(
-            id=f"xminigrid/{name}",
-            entry_point="envcore_xminigrid.bridge:from_xminigrid",
-            kwargs={"source": name},
-            summary=summary,
-            source=_SOURCE,
-            family="xminigrid",
-        )
-        for name, summary in ENVIRONMENTS.items()
-    ]
+    return library_specs("xminigrid", "envcore_xminigrid.bridge:from_xminigrid", ENVIRONMENTS, _SOURCE)
