@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import subprocess
+import sys
 from typing import Any
 
 import envcore
@@ -233,3 +236,13 @@ def test_pictures(name: str) -> None:
     picture = np.asarray(jax.jit(lambda state: env.render(state, height=60))(state))
     assert (picture.dtype, picture.shape) == (np.uint8, (60, 60, 3))
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 3
+
+
+def test_a_notebook_without_ipympl(tmp_path: Any) -> None:
+    """Jumanji chooses ipympl in a notebook, and IPython refuses it where it is missing."""
+    (tmp_path / "jumanji").mkdir()
+    (tmp_path / "jumanji" / "__init__.py").write_text("raise RuntimeError(\"'ipympl' is not a recognised backend\")\n")
+    program = "from envcore_jumanji import from_jumanji; from_jumanji('Snake-v1')"
+    settings = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=settings, capture_output=True, text=True, check=False)
+    assert done.stderr.endswith("in a notebook, Jumanji needs ipympl: pip install ipympl\n")

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
-from envcore.errors import DatasetError, InvalidArgumentError
+from envcore.errors import DatasetError, EnvironmentLoadError, InvalidArgumentError
 from envcore.foreign import ForeignEnvironment, ForeignState, paint_on_host
 
 from envcore_jumanji.convert import action_space, as_dicts, observation_space
@@ -33,6 +33,7 @@ def from_jumanji(source: str | Callable[..., Any], **options: Hashable) -> FromJ
       InvalidArgumentError: the library has no such name or the environment no such option, or it has a reward for each
         of several agents.
       DatasetError: its data cannot be downloaded.
+      EnvironmentLoadError: Jumanji cannot be imported in a notebook, because ipympl is missing.
     """
     return FromJumanji.make(source, **options)
 
@@ -63,8 +64,12 @@ class FromJumanji(ForeignEnvironment):
     """
 
     def load(self) -> Any:
-        from jumanji.registration import make, registered_environments  # late: envcore lists environments without it
-
+        try:
+            from jumanji.registration import make, registered_environments  # late: listings do without it
+        except RuntimeError as error:
+            if "ipympl" not in str(error):
+                raise
+            raise EnvironmentLoadError("in a notebook, Jumanji needs ipympl: pip install ipympl") from error
         options = dict(self.options)
         if isinstance(self.source, str) and self.source not in registered_environments():
             known = ", ".join(sorted(registered_environments()))
