@@ -15,6 +15,7 @@ from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore.wrappers import FlattenObservation
 from envcore_xminigrid import from_xminigrid
 from envcore_xminigrid.plugin import ENVIRONMENTS
+from jax import lax
 from xminigrid.core.constants import Colors, Tiles
 from xminigrid.core.goals import AgentHoldGoal
 from xminigrid.core.rules import TileNearRule
@@ -91,9 +92,11 @@ def play(name: str, **options: Any) -> dict[str, Any]:
         return timestep, timestep.observation
 
     def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
-        after = env.step(params, state, action)
+        # A number that XLA does not know, as ours is: by a constant it would multiply instead of divide.
+        limit = lax.optimization_barrier(jnp.int32(params.max_steps or NO_TIME_LIMIT))
+        after = env.step(params.replace(max_steps=limit), state, action)
         terminated = after.last() & (after.discount == 0)
-        return after, after.observation, after.reward, terminated, after.state.step_num >= (params.max_steps or 0)
+        return after, after.observation, after.reward, terminated, after.state.step_num >= limit
 
     return {"reset": reset, "step": step}
 
