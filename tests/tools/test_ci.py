@@ -116,7 +116,8 @@ def test_the_newest_jax_runs_on_debians_python(checkout):
     assert f"trixie {root} mirror/of/apt\n" in asked
     assert f"uv venv --quiet --clear --python {python} build/newest\n" in asked
     assert "packages/bsuite[analysis] --editable plugins/baselines[examples] jax jaxlib\n" in asked
-    assert asked.endswith("python -m pytest core/tests packages plugins/baselines plugins/gymnasium\n")
+    tests = "core/tests packages/classic-control packages/minatar plugins/baselines plugins/gymnasium"
+    assert asked.endswith(f"python -m pytest {tests}\n")
 
     started = subprocess.run([python, "-c", "print(1)"], capture_output=True, text=True, check=True).stdout
     libraries = root / "usr" / "lib" / "any-linux-gnu"
