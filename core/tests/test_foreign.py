@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import spaces
+from envcore.devices import IS_SUPPORTED
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import ConformanceError, EnvironmentDefinitionError, InvalidArgumentError
 from envcore.foreign import ForeignEnvironment, ForeignParams, paint_on_host
@@ -191,7 +192,7 @@ def test_a_state_that_changes_its_shape_is_refused() -> None:
 
 def test_masks_pass_through_wrappers() -> None:
     env = FromTheirs.make(TheirWalk)
-    for batch in (LogWrapper(Batched(env, 4)), Sharded(env, 4)):
+    for batch in (LogWrapper(Batched(env, 4)), *([Sharded(env, 4)] if IS_SUPPORTED else [])):
         key = jax.random.key(0)
         _, state = batch.reset(key)
         assert batch.get_action_mask(state).tolist() == [[False, True]] * 4
