@@ -95,7 +95,10 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         raise NotImplementedError
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
-        """The library's state at the start of an episode, and its observation. `key` is a legacy key."""
+        """The library's state at the start of an episode, and its observation. `key` is a legacy key.
+
+        Where the state contains the observation, return `()` for it and override `observe`: it is stored only once.
+        """
         raise NotImplementedError
 
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
@@ -128,9 +131,9 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         return EnvParams(max_steps_in_episode=self.time_limit)
 
     def make_state_space(self, params: Any) -> spaces.Dict:
-        return spaces.Dict(
-            {"inner": spaces.Tree(_types(self).inner), "obs": self.observation_space(params), "time": spaces.COUNT}
-        )
+        types = _types(self)
+        obs = self.observation_space(params) if jax.tree.leaves(types.obs) else spaces.Tree(())
+        return spaces.Dict({"inner": spaces.Tree(types.inner), "obs": obs, "time": spaces.COUNT})
 
     def init_state(self, key: jax.Array, params: Any, /) -> ForeignState:
         with numerics():

@@ -113,9 +113,6 @@ class FromBrax(ForeignEnvironment):
     def make_observation_space(self, params: Any) -> spaces.Space:
         return spaces.unbounded_space(self._state_types.obs)
 
-    def make_state_space(self, params: Any) -> spaces.Dict:
-        return spaces.Dict({"inner": spaces.Tree(self._state_types), "obs": spaces.Tree(()), "time": spaces.COUNT})
-
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         return _plain(self._env(params).reset(key)), ()
 

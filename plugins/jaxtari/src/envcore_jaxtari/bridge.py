@@ -115,12 +115,6 @@ class FromJaxtari(ForeignEnvironment):
     def make_observation_space(self, params: Any) -> spaces.Space:
         return spaces.unbounded_space(arguments.state_struct(self).obs)
 
-    def make_state_space(self, params: Any) -> spaces.Dict:
-        types = arguments.state_struct(self)
-        return spaces.Dict(
-            {"inner": spaces.Tree(types.inner), "obs": spaces.unbounded_space(types.obs), "time": spaces.COUNT}
-        )
-
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         obs, state = self.library_env.reset(key)
         return state, as_dict(obs)

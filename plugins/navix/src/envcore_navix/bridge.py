@@ -116,10 +116,6 @@ class FromNavix(ForeignEnvironment):
         after = env._step(state, action)  # `step` is this with Navix's own reset, a step too late
         return after, (), after.reward, after.is_termination()
 
-    def make_state_space(self, params: Any) -> spaces.Dict:
-        space = super().make_state_space(params)
-        return spaces.Dict({**space.spaces, "obs": spaces.Tuple(())})
-
     def observe(self, state: ForeignState, params: Any) -> Any:
         return state.inner.observation
 

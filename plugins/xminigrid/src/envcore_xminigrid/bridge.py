@@ -119,10 +119,6 @@ class FromXMiniGrid(ForeignEnvironment):
     def make_observation_space(self, params: Any) -> spaces.Space:
         return _observation_space(self)
 
-    def make_state_space(self, params: Any) -> spaces.Dict:
-        space = super().make_state_space(params)
-        return spaces.Dict({**space.spaces, "obs": spaces.Tuple(())})
-
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         return self.library_env[0].reset(params.env_params, key), ()
 
