@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pickle
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +16,7 @@ from envcore import spaces
 from envcore.devices import IS_SUPPORTED
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import ConformanceError, EnvironmentDefinitionError, InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignParams, paint_on_host
+from envcore.foreign import ForeignEnvironment, ForeignParams, as_dicts, paint_on_host
 from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore.wrappers import Batched, LogWrapper, Sharded
 from flax import struct
@@ -206,6 +208,43 @@ def test_options_are_checked_when_it_is_made() -> None:
         FromTheirs.make(TheirWalk, width=3)
     with pytest.raises(InvalidArgumentError, match=r"the option 'length' must be hashable, such as a tuple, got \[5\]"):
         FromTheirs.make(TheirWalk, length=[5])  # pyright: ignore[reportArgumentType]
+
+
+class Place(NamedTuple):
+    x: Any
+    y: Any
+
+
+@struct.dataclass
+class Seen:
+    places: Any
+    label: str = struct.field(pytree_node=False, default="walk")
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["score"], meta_fields=["rules"])
+@dataclasses.dataclass
+class Score:
+    score: Any
+    rules: str = dataclasses.field(default="simple", metadata={"static": True})
+
+
+@pytest.mark.parametrize(
+    ("records", "dicts"),
+    [
+        (3, 3),
+        (Place(1, None), {"x": 1, "y": None}),
+        (Seen([Place(1, 2)]), {"places": ({"x": 1, "y": 2},)}),
+        (Score(Seen(4)), {"score": {"places": 4}}),
+        (MappingProxyType({"a": (Score(5), [6])}), {"a": ({"score": 5}, (6,))}),
+    ],
+)
+def test_records_become_dicts(records: Any, dicts: Any) -> None:
+    assert as_dicts(records) == dicts
+
+
+def test_arrays_in_records_stay_as_they_are() -> None:
+    array = jnp.arange(3)
+    assert as_dicts(Seen(array))["places"] is array
 
 
 def test_pictures_of_a_renderer_on_the_host() -> None:

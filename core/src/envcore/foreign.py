@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar, Self
 
 import jax
@@ -213,6 +213,28 @@ def _strong(types: Any) -> Any:
 
 def _cast(tree: Any, types: Any) -> Any:
     return jax.tree.map(lambda x, wanted: lax.convert_element_type(x, wanted.dtype), tree, types)
+
+
+def as_dicts(value: Any) -> Any:
+    """A library's observation or info as dicts, in the place of its records; arrays stay as they are.
+
+    Dataclasses, named tuples and mappings become dicts, and lists tuples, at any depth. Static fields of dataclasses,
+    which hold no arrays, are left out.
+    """
+    if dataclasses.is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if not _is_static(field)}
+    elif isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(value, Mapping):
+        return {name: as_dicts(part) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return tuple(as_dicts(part) for part in value)
+    return value
+
+
+def _is_static(field: dataclasses.Field[Any]) -> bool:
+    """Whether flax or JAX takes the field for a part of the structure."""
+    return field.metadata.get("static", not field.metadata.get("pytree_node", True))
 
 
 def paint_on_host(draw: Callable[[Any], Any], tree: Any, shape: tuple[int, int]) -> jax.Array:

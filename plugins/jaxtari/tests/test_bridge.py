@@ -10,10 +10,11 @@ import jax
 import numpy as np
 import pytest
 from envcore.errors import DatasetError, InvalidArgumentError
+from envcore.foreign import as_dicts
 from envcore.numerics import numerics
 from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore_jaxtari import FromJaxtari, from_jaxtari
-from envcore_jaxtari.bridge import CLOCKS, as_dict
+from envcore_jaxtari.bridge import CLOCKS
 from envcore_jaxtari.plugin import ENVIRONMENTS
 
 FAST = ("pong",)
@@ -38,11 +39,11 @@ def jaxtaris(game: Any) -> dict[str, Any]:
 
     def reset(key: jax.Array) -> tuple[Any, Any]:
         obs, state = game.reset(key)
-        return state, as_dict(obs)
+        return state, as_dicts(obs)
 
     def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
         obs, state, reward, done, _ = game.step(state, action)
-        return state, as_dict(obs), reward, done
+        return state, as_dicts(obs), reward, done
 
     return {"reset": reset, "step": step}
 

@@ -14,11 +14,11 @@ import pytest
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, InvalidArgumentError
+from envcore.foreign import as_dicts
 from envcore.numerics import numerics
 from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore.wrappers import FlattenObservation
 from envcore_jumanji import FromJumanji, from_jumanji
-from envcore_jumanji.convert import as_dicts
 from envcore_jumanji.plugin import ENVIRONMENTS
 from jumanji.environments.packing.knapsack.env import Knapsack
 from jumanji.environments.packing.knapsack.generator import RandomGenerator as KnapsackGenerator

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 import warnings
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, cast
 
 import jax
@@ -15,7 +15,7 @@ from envcore import spaces
 from envcore.engine import arguments
 from envcore.environment import EnvParams
 from envcore.errors import InvalidArgumentError, NoPictureError
-from envcore.foreign import ForeignEnvironment, ForeignState
+from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts
 from flax import struct
 
 from envcore_brax import scene
@@ -170,8 +170,4 @@ def _with_system(env: Any, system: Any) -> Any:
 
 
 def _plain(state: Any) -> Any:
-    return state.replace(obs=_as_dict(state.obs))
-
-
-def _as_dict(obs: Any) -> Any:
-    return {name: _as_dict(part) for name, part in obs.items()} if isinstance(obs, Mapping) else obs
+    return state.replace(obs=as_dicts(state.obs))

@@ -15,14 +15,14 @@ from envcore import spaces
 from envcore.engine import arguments
 from envcore.environment import NO_TIME_LIMIT, EnvParams
 from envcore.errors import NoPictureError
-from envcore.foreign import ForeignEnvironment, ForeignParams
+from envcore.foreign import ForeignEnvironment, ForeignParams, as_dicts
 from envcore.numerics import numerics
 from envcore.rendering import resized
 from jax.core import Tracer
 
 from envcore_gymnax import bridge_libraries as libraries
 from envcore_gymnax import bridge_pictures as pictures
-from envcore_gymnax.bridge_spaces import plain, space_like
+from envcore_gymnax.bridge_spaces import space_like
 
 _OURS = ("action_mask", "discount", "final_obs", "terminated", "truncated")
 
@@ -88,7 +88,7 @@ class FromGymnax(ForeignEnvironment):
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         obs, state = libraries.reset(self.library_env, key, self._theirs(params))
-        return state, plain(obs)
+        return state, as_dicts(obs)
 
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         env = self.library_env
@@ -96,7 +96,7 @@ class FromGymnax(ForeignEnvironment):
         if libraries.rules_show_the_limit(env) and not libraries.returns_terminations(env):
             done = env.is_terminal(state, self._theirs(params, limited=False))
         info = {name: value for name, value in info.items() if name not in _OURS}
-        return state, plain(obs), reward, done, info
+        return state, as_dicts(obs), reward, done, info
 
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:
         with numerics():

@@ -1,8 +1,7 @@
-"""Spaces and observations of libraries that follow gymnax, as envcore's."""
+"""Spaces of libraries that follow gymnax, as envcore's."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,19 +10,6 @@ import numpy as np
 from envcore import spaces
 from envcore.errors import InvalidArgumentError
 from jax.core import Tracer
-
-
-def plain(obs: Any) -> Any:
-    """The observation, its named tuples and dataclasses as dicts."""
-    if dataclasses.is_dataclass(obs) and not isinstance(obs, type):
-        return {field.name: plain(getattr(obs, field.name)) for field in dataclasses.fields(obs)}
-    if isinstance(obs, tuple) and hasattr(obs, "_asdict"):
-        return {name: plain(part) for name, part in obs._asdict().items()}  # pyright: ignore[reportAttributeAccessIssue]
-    if isinstance(obs, Mapping):
-        return {str(name): plain(part) for name, part in obs.items()}
-    if isinstance(obs, tuple | list):
-        return tuple(plain(part) for part in obs)
-    return obs
 
 
 def space_like(declared: Any, struct: Any, higher: bool = False) -> spaces.Space:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from typing import Any, ClassVar
 
 import jax
@@ -12,7 +12,7 @@ import numpy as np
 from envcore import spaces
 from envcore.engine import arguments
 from envcore.errors import DatasetError, InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignState
+from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts
 from envcore.numerics import numerics
 from envcore.rendering import resized
 from envcore.time_limit import NO_TIME_LIMIT
@@ -117,30 +117,16 @@ class FromJaxtari(ForeignEnvironment):
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         obs, state = self.library_env.reset(key)
-        return state, as_dict(obs)
+        return state, as_dicts(obs)
 
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         obs, state, reward, done, info = self.library_env.step(state, action)
-        return state, as_dict(obs), jnp.reshape(reward, ()), jnp.reshape(done, ()), as_dict(info)
+        return state, as_dicts(obs), jnp.reshape(reward, ()), jnp.reshape(done, ()), as_dicts(info)
 
     def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
         with numerics():
             picture = self.library_env.render(state.inner).astype(jnp.uint8)
         return resized(picture, height)
-
-
-def as_dict(value: Any) -> Any:
-    """Observations and infos as nested dicts of arrays, whichever kind of record they are."""
-    if dataclasses.is_dataclass(value):
-        fields = (field for field in dataclasses.fields(value) if field.metadata.get("pytree_node", True))
-        return {field.name: as_dict(getattr(value, field.name)) for field in fields}
-    if hasattr(value, "_asdict"):
-        return {name: as_dict(part) for name, part in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {name: as_dict(part) for name, part in value.items()}
-    if isinstance(value, tuple | list):
-        return tuple(as_dict(part) for part in value)
-    return value
 
 
 def _innermost(env: Any) -> Any:

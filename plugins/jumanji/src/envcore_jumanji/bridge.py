@@ -13,9 +13,9 @@ import jax.numpy as jnp
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, EnvironmentLoadError, InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignState, paint_on_host
+from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts, paint_on_host
 
-from envcore_jumanji.convert import action_space, as_dicts, observation_space
+from envcore_jumanji.convert import action_space, observation_space
 from envcore_jumanji.graphs import paint_coloring, paint_trees
 from envcore_jumanji.render import draw, shape_of_picture
 

@@ -1,9 +1,7 @@
-"""Jumanji's specs as spaces, and its observations as dicts."""
+"""Jumanji's specs as spaces."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -19,19 +17,8 @@ _WIDER: dict[tuple[str, str], tuple[float | None, float | None]] = {
 }
 
 
-def as_dicts(value: Any) -> Any:
-    """The arrays of an observation as dicts, in the place of named tuples and dataclasses."""
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        value = value._asdict()  # pyright: ignore[reportAttributeAccessIssue]
-    elif dataclasses.is_dataclass(value):
-        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {name: as_dicts(part) for name, part in value.items()}
-    return value
-
-
 def observation_space(spec: Any, env_name: str, name: str = "") -> spaces.Space:
-    """The space of what `as_dicts` returns."""
+    """The space of observations that `envcore.foreign.as_dicts` has made dicts."""
     from jumanji import specs
 
     if not isinstance(spec, specs.Array):
