@@ -161,6 +161,51 @@ def test_the_time_limit_is_ours() -> None:
     assert check_lockstep(env, **play(length=50), params=params, num_steps=100) == 0
 
 
+@dataclasses.dataclass(frozen=True)
+class OutOfFuel(FromTheirs):
+    """The walk is truncated where the fuel is low."""
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        state, obs, reward, done, info = super().proceed(state, action, key, params)
+        return state, obs, reward, done, {**info, "truncated": jnp.where(state.fuel < 0.6, 1.0, 0.0)}
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in conformance_cases(OutOfFuel.make(TheirWalk)) if "time_limit" in str(case)], ids=str
+)
+def test_truncations_of_the_library_s_own_conform(case: Case) -> None:
+    case()
+
+
+@pytest.mark.parametrize(("limit", "length"), [(NO_TIME_LIMIT, 5), (3, 3)])
+def test_the_library_s_own_truncation_and_the_time_limit_both_truncate(limit: int, length: int) -> None:
+    env = OutOfFuel.make(TheirWalk)  # 0.9 ** 5 is the first below 0.6
+    params = env.default_params.replace(max_steps_in_episode=limit)
+    keys = jax.random.split(jax.random.key(0), 12)
+    _, state = env.reset(keys[0], params)
+
+    def advance(state: Any, key: jax.Array) -> tuple[Any, Any]:
+        _, state, *_, info = env.step(key, state, 0, params)
+        return state, info
+
+    _, infos = jax.lax.scan(advance, state, keys)
+    assert jnp.flatnonzero(infos["truncated"]).tolist() == list(range(length - 1, 12, length))
+    assert not infos["terminated"].any()
+    assert infos["fuel"].shape == (12,)
+
+
+def test_a_truncation_that_is_no_scalar_is_refused() -> None:
+    class Vector(OutOfFuel):
+        def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+            *step, info = super().proceed(state, action, key, params)
+            return *step, {**info, "truncated": jnp.zeros(2)}
+
+    env = Vector.make(TheirWalk)
+    key = jax.random.key(0)
+    with pytest.raises(EnvironmentDefinitionError, match=r"info\['truncated'\] must have shape \(\), got \(2,\)"):
+        env.step(key, env.reset(key)[1], 0)
+
+
 def test_equal_bridges_share_the_library_s_environment_which_is_made_on_demand() -> None:
     LOADED.clear()
     env = FromTheirs(TheirWalk, (("length", 6),))

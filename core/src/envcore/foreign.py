@@ -27,6 +27,7 @@ from jax import lax
 
 from envcore import random, spaces, trees
 from envcore.engine import arguments
+from envcore.engine.types import Outcome
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
 from envcore.nested_params import NestedParams
@@ -104,7 +105,8 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         """A step of the library's: `(state, obs, reward, terminated)`, or a dict of info as a fifth.
 
-        `terminated` must be False where only a time limit ended the episode.
+        `terminated` must be False where only a time limit ended the episode. Where the library truncates for a reason
+        other than its time limit, `info["truncated"]` says so, bool (); the step is truncated by either of the two.
         """
         raise NotImplementedError
 
@@ -145,6 +147,16 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
             inner, obs, reward, terminated, *info = self.proceed(state.inner, action, random.key_words(key), params)
             reward, terminated = jnp.asarray(reward).astype(jnp.float32), jnp.asarray(terminated).astype(jnp.bool_)
         return self._state(inner, obs), reward, terminated, *info
+
+    def advance(self, state: ForeignState, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = super().advance(state, action, draws, params)
+        if "truncated" not in outcome.info:
+            return outcome
+        info = dict(outcome.info)
+        own = jnp.asarray(info.pop("truncated")).astype(jnp.bool_)
+        if own.shape:
+            raise EnvironmentDefinitionError(f"{self.name}: info['truncated'] must have shape (), got {own.shape}.")
+        return outcome._replace(truncated=outcome.truncated | own, info=info)
 
     def observe(self, state: ForeignState, params: Any) -> Any:
         return state.obs

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from envcore import spaces
+from envcore.engine import arguments
 from envcore.testing.breaches import Breach
 from envcore.testing.compare import as_numpy, on_host, take, value_differences
 from envcore.testing.places import Place
@@ -163,13 +164,14 @@ def new_episode(subject: Subject) -> Iterator[Breach]:
 
 
 def time_limit(subject: Subject) -> Iterator[Breach]:
-    """An episode that has not ended is cut at exactly `max_steps_in_episode`, whatever its value."""
-    terminates = subject.env.unwrapped.time_limit_terminates
+    """An episode that has not ended is cut at exactly `max_steps_in_episode`, whatever its value.
+
+    A bridge whose library truncates by itself may cut it earlier.
+    """
     for limit in (1, SHORT_LIMIT, int(subject.params.max_steps_in_episode)):
-        steps = subject.record(subject.limited(limit))
-        rows = zip(_rows(steps.terminated), _rows(steps.truncated), strict=True)
-        problems = (_beyond_limit(*flags, limit, terminates, first_only=subject.is_wrapped) for flags in rows)
-        problem = next(filter(None, problems), None)
+        problem = _beyond_limit(subject, limit)
+        if problem is not None and _truncates_by_itself(subject):
+            problem = _beyond_limit(subject, limit, earlier=True)
         if problem is not None:
             yield Breach(problem, subject.place("advance", "step", "transition"))
 
@@ -209,21 +211,36 @@ def _rows(flags: jax.Array) -> np.ndarray[Any, Any]:
     return np.moveaxis(np.asarray(flags), 1, -1).reshape(-1, flags.shape[1])
 
 
-def _beyond_limit(
-    terminated: np.ndarray[Any, Any], truncated: np.ndarray[Any, Any], limit: int, terminates: bool, first_only: bool
-) -> str | None:
-    length = 0
-    for step, (is_end, is_cut) in enumerate(zip(terminated, truncated, strict=True)):
-        length += 1
-        at_limit = length == limit
-        if is_cut != (at_limit and not terminates) or (at_limit and terminates and not is_end):
-            flags = f"terminated={bool(is_end)}, truncated={bool(is_cut)}"
-            return (
-                f"with max_steps_in_episode={limit}, step {length} of an episode (trace step {step}) has {flags}: "
-                "leave state.time and the time limit to the base class."
-            )
-        if is_end or is_cut:
-            if first_only:
-                return None
-            length = 0
+def _beyond_limit(subject: Subject, limit: int, *, earlier: bool = False) -> str | None:
+    """What is wrong with the ends of episodes under the limit; with `earlier`, they may be truncated before it."""
+    steps = subject.record(subject.limited(limit))
+    terminates = subject.env.unwrapped.time_limit_terminates
+    for terminated, truncated in zip(_rows(steps.terminated), _rows(steps.truncated), strict=True):
+        length = 0
+        for step, (is_end, is_cut) in enumerate(zip(terminated, truncated, strict=True)):
+            length += 1
+            at_limit = length == limit
+            wrong = is_cut != (at_limit and not terminates) and not (is_cut and earlier)
+            if wrong or (at_limit and terminates and not is_end):
+                flags = f"terminated={bool(is_end)}, truncated={bool(is_cut)}"
+                return (
+                    f"with max_steps_in_episode={limit}, step {length} of an episode (trace step {step}) has {flags}: "
+                    "leave state.time and the time limit to the base class."
+                )
+            if is_end or is_cut:
+                if subject.is_wrapped:  # only the first episode
+                    break
+                length = 0
     return None
+
+
+def _truncates_by_itself(subject: Subject) -> bool:
+    """Whether the rules report truncations, as `ForeignEnvironment.proceed` may."""
+    env = subject.env.unwrapped
+    params = arguments.default_params(env)
+
+    def rules(key: Any, state: Any) -> Any:
+        return env.transition(state, env.action_space(params).sample(key), env.draw(key, params), params)
+
+    *_, info = jax.eval_shape(rules, subject.key, arguments.state_struct(env))
+    return isinstance(info, dict) and "truncated" in info
