@@ -1,0 +1,53 @@
+"""`sample_legal`: random actions that a mask allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envcore.errors import InvalidArgumentError
+from envcore.spaces.base import Space, sample_integers
+from envcore.spaces.discrete import Discrete, MultiDiscrete
+
+
+def sample_legal(space: Space, key: jax.Array, mask: Any) -> jax.Array:
+    """Returns a random value among those that an action mask allows; among all values where it allows none.
+
+    Args:
+      space: a `Discrete` or `MultiDiscrete` space.
+      key: a random key.
+      mask: bool, True for legal. For `Discrete(n)` of shape (n,). For `MultiDiscrete(nvec)` either of shape nvec, an
+        entry for each combination of values; or of nvec's shape and one axis more, a row for each element, which it
+        also is where the two shapes are equal.
+
+    Raises:
+      InvalidArgumentError: the space is another one, or the mask has another shape.
+    """
+    if isinstance(space, Discrete):
+        nvec = np.array(space.n)
+    elif isinstance(space, MultiDiscrete):
+        nvec = space.nvec
+    else:
+        raise InvalidArgumentError(f"a mask can only be used with a Discrete or MultiDiscrete space, got {space!r}.")
+    rows = (*nvec.shape, int(nvec.max()))
+    joint = tuple(nvec.tolist()) if nvec.ndim == 1 else rows
+    mask = jnp.asarray(mask, jnp.bool_)
+    if mask.shape == joint != rows:
+        chosen = _choose(key, mask.ravel(), np.ones(mask.size, bool))
+        return jnp.stack(jnp.unravel_index(chosen, joint)).astype(space.dtype)
+    if mask.shape == rows:
+        return _choose(key, mask, np.arange(rows[-1]) < nvec[..., None])
+    raise InvalidArgumentError(
+        f"the mask of {space!r} must have shape {joint if joint == rows else f'{joint} or {rows}'}, got {mask.shape}."
+    )
+
+
+def _choose(key: jax.Array, mask: jax.Array, exists: np.ndarray[Any, Any]) -> jax.Array:
+    """The index, along the last axis, of one entry of a mask that is True; of any that exists where none is."""
+    legal = mask & exists
+    legal = jnp.where(legal.any(-1, keepdims=True), legal, exists)
+    rank = sample_integers(key, legal.shape[:-1], 0, legal.sum(-1, dtype=jnp.int32) - 1)
+    return jnp.argmax(jnp.cumsum(legal, -1, dtype=jnp.int32) > rank[..., None], -1).astype(jnp.int32)
