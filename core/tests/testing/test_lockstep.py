@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -59,6 +60,41 @@ def test_the_first_difference_is_named(part: int, wrong: Any, message: str) -> N
 
     with pytest.raises(ConformanceError, match=f"Counter: at step [0-9]+, .*{message}"):
         check_lockstep(Counter(), reset, other)
+
+
+@dataclasses.dataclass(frozen=True)
+class NoWaiting(Counter):
+    """The counter, whose action 0 is illegal."""
+
+    def mask_actions(self, state: Any, params: Any) -> Any:
+        return jnp.array([False, True])
+
+
+def steps_until_an_end(**options: Any) -> set[int]:
+    """Lengths of the episodes of `NoWaiting`, as its other implementation sees them."""
+    lengths: set[int] = set()
+
+    def counted(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        count, time = state
+        count, *rest = step(count, action, key)
+        jax.debug.callback(lambda end, time: lengths.add(int(time)) if end else None, rest[-1], time + 1)
+        return (count, time + 1), *rest
+
+    check_lockstep(NoWaiting(), lambda key: ((0, 0), observe(0)), counted, num_steps=200, **options)
+    jax.effects_barrier()
+    return lengths
+
+
+def test_actions_are_mostly_legal_where_there_are_masks() -> None:
+    lengths = steps_until_an_end()
+    assert lengths >= {GOAL, GOAL + 1}
+    assert max(lengths) < GOAL + 4
+
+
+def test_a_policy_chooses_the_actions() -> None:
+    assert steps_until_an_end(policy=lambda key, state, params: 1) == {GOAL}
+    # Waits once, at the start.
+    assert steps_until_an_end(policy=lambda key, state, params: (state.time > 0).astype(jnp.int32)) == {GOAL + 1}
 
 
 def test_a_start_that_differs() -> None:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from envcore import random
+from envcore import random, spaces
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import ConformanceError
@@ -29,8 +29,9 @@ def check_lockstep(
     params: Any = None,
     key: jax.Array | None = None,
     num_steps: int = 500,
+    policy: Callable[[jax.Array, Any, Any], Any] | None = None,
 ) -> int:
-    """Plays the same random actions in both, with the same keys, and compares every step exactly.
+    """Plays the environment, then the same actions with the same keys in the other one; compares every step exactly.
 
     Each loop is a compiled program of its own, with XLA's usual rounding also where tests are compiled quickly. Where
     an episode ends, both begin the next one with the same key.
@@ -43,6 +44,9 @@ def check_lockstep(
       params: of the environment; its defaults if None.
       key: a random key; `jax.random.key(0)` by default.
       num_steps: number of steps.
+      policy: `policy(key, state, params) -> action`, of the environment's state. By default actions are random; where
+        the environment has action masks, legal ones in seven of eight steps and any in the others, so that episodes are
+        long and what illegal actions do is compared too.
 
     Returns:
       The number of episodes that ended.
@@ -52,30 +56,30 @@ def check_lockstep(
     """
     params = arguments.checked_params(env, params)
     key = jax.random.key(0) if key is None else key
-    space = env.action_space(params)
+    policy = _mostly_legal(env) if policy is None else policy
 
     def ours(key: jax.Array, params: Any) -> Any:
         def advance(state: Any, key: jax.Array) -> Any:
             key_action, key_step = random.split(key)
-            obs, state, reward, _, info = env.step(key_step, state, space.sample(key_action), params)
-            return state, (info["final_obs"], reward, info["terminated"], info["truncated"], obs)
+            action = policy(key_action, state, params)
+            obs, state, reward, _, info = env.step(key_step, state, action, params)
+            return state, (action, (info["final_obs"], reward, info["terminated"], info["truncated"], obs))
 
         key_reset, key_steps = random.split(key)
         obs, state = env.reset(key_reset, params)
-        return obs, lax.scan(advance, state, random.split(key_steps, num_steps))[1]
+        _, (actions, steps) = lax.scan(advance, state, random.split(key_steps, num_steps))
+        return actions, (obs, steps)
 
-    def theirs(key: jax.Array, params: Any) -> Any:
+    def theirs(key: jax.Array, params: Any, actions: Any) -> Any:
         def fresh(key: jax.Array) -> tuple[Any, ...]:
             with numerics():
                 return (*reset(random.key_words(key)), 0)
 
-        def advance(carry: Any, key: jax.Array) -> tuple[Any, ...]:
-            state, time = carry
-            key_action, key_step = random.split(key)
+        def advance(carry: Any, played: Any) -> tuple[Any, ...]:
+            (state, time), (action, key) = carry, played
+            _, key_step = random.split(key)
             with numerics():
-                state, obs, reward, terminated, *truncated = step(
-                    state, space.sample(key_action), random.key_words(key_step)
-                )
+                state, obs, reward, terminated, *truncated = step(state, action, random.key_words(key_step))
                 truncated = truncated[0] if truncated else time + 1 >= params.max_steps_in_episode
                 terminated, truncated = (jnp.asarray(flag).astype(jnp.bool_) for flag in (terminated, truncated))
                 after = state, obs, time + 1
@@ -85,17 +89,18 @@ def check_lockstep(
             return (state, time), (obs, reward, terminated, truncated, now)
 
         key_reset, key_steps = random.split(key)
-        keys = random.split(key_steps, num_steps)
+        played = actions, random.split(key_steps, num_steps)
         state, obs, time = fresh(key_reset)
-        types = jax.eval_shape(lambda carry: advance(carry, keys[0])[0], (state, time))
+        types = jax.eval_shape(lambda carry: advance(carry, jax.tree.map(lambda x: x[0], played))[0], (state, time))
         start = jax.tree.map(lambda x, like: lax.convert_element_type(x, like.dtype), (state, time), types)
-        return obs, lax.scan(lambda *args: conformed(advance(*args), types), start, keys)[1]
+        return obs, lax.scan(lambda *args: conformed(advance(*args), types), start, played)[1]
 
     def conformed(result: Any, types: Any) -> Any:
         carry, out = result
         return jax.tree.map(lambda x, like: lax.convert_element_type(x, like.dtype), carry, types), out
 
-    (first, steps), (their_first, their_steps) = (on_host(_jit(play)(key, params)) for play in (ours, theirs))
+    actions, played = _jit(ours)(key, params)
+    (first, steps), (their_first, their_steps) = map(on_host, (played, _jit(theirs)(key, params, actions)))
     problems = exact_differences({"obs": first}, {"obs": _like(their_first, first)})
     if problems:
         raise ConformanceError(f"{env.name}: after the reset, {problems[0]}.")
@@ -106,6 +111,18 @@ def check_lockstep(
             if problems:
                 raise ConformanceError(f"{env.name}: at step {index}, {problems[0]}.")
     return int((steps[2] | steps[3]).sum())
+
+
+def _mostly_legal(env: Environment[Any, Any]) -> Callable[[jax.Array, Any, Any], Any]:
+    def policy(key: jax.Array, state: Any, params: Any) -> Any:
+        space, mask = env.action_space(params), env.get_action_mask(state, params)
+        if mask is None:
+            return space.sample(key)
+        key_any, key_legal, key_which = random.split(key, 3)
+        legal = spaces.sample_legal(space, key_legal, mask)
+        return jnp.where(random.uniform(key_which) < 1 / 8, space.sample(key_any), legal)
+
+    return policy
 
 
 def _jit(play: Callable[..., Any]) -> Callable[..., Any]:
