@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from envcore.foreign import as_dicts
 from envcore.numerics import numerics
 from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore.wrappers import FlattenObservation
-from envcore_jumanji import FromJumanji, from_jumanji
+from envcore_jumanji import from_jumanji
 from envcore_jumanji.plugin import ENVIRONMENTS
 from jumanji.environments.packing.knapsack.env import Knapsack
 from jumanji.environments.packing.knapsack.generator import RandomGenerator as KnapsackGenerator
@@ -49,47 +48,13 @@ def library_loop(game: Any) -> dict[str, Any]:
 
     def reset(key: jax.Array) -> tuple[Any, Any]:
         state, timestep = game.reset(key)
-        obs = as_dicts(timestep.observation)
-        return (state, obs.get("action_mask", ())), obs
+        return state, as_dicts(timestep.observation)
 
     def step(state: Any, action: Any, key: jax.Array) -> tuple[Any, ...]:
-        state, mask = state
-        state, timestep = game.step(state, mostly_legal(action, mask, key))
-        obs = as_dicts(timestep.observation)
-        return (state, obs.get("action_mask", ())), obs, timestep.reward, timestep.last()
+        state, timestep = game.step(state, action)
+        return state, as_dicts(timestep.observation), timestep.reward, timestep.last()
 
     return {"reset": reset, "step": step}
-
-
-@dataclasses.dataclass(frozen=True)
-class MostlyLegal(FromJumanji):
-    """Plays a legal action in most steps, so that episodes are long."""
-
-    def transition(self, state: Any, action: Any, key: jax.Array, params: Any, /) -> tuple[Any, ...]:
-        mask = state.obs.get("action_mask", ())
-        words = key if key.dtype == jnp.uint32 else jax.random.key_data(key)
-        return super().transition(state, mostly_legal(action, mask, words), key, params)
-
-
-def mostly_legal(action: Any, mask: Any, key: jax.Array) -> Any:
-    """The first legal action at or after the given one, in seven of eight steps."""
-    if isinstance(mask, tuple):
-        return action
-    return jnp.where(key[-1] % 8 == 0, action, legal(action, mask)).astype(action.dtype)
-
-
-def legal(action: Any, mask: Any) -> Any:
-    if action.ndim == 0:
-        return _first(action, mask)
-    if mask.shape[0] != action.size or (mask.ndim == action.size and mask.ndim > 2):  # an entry for each joint action
-        flat = jnp.ravel_multi_index(tuple(action), mask.shape, mode="clip")
-        return jnp.stack(jnp.unravel_index(_first(flat, mask.ravel()), mask.shape))
-    return jax.vmap(_first)(action, mask)  # a row for each agent
-
-
-def _first(action: Any, mask: Any) -> Any:
-    order = (action + jnp.arange(mask.size)) % mask.size
-    return order[jnp.argmax(mask[order])]
 
 
 def test_the_library_lists_what_is_announced() -> None:
@@ -108,7 +73,7 @@ def test_conforms(case: Case) -> None:
 )
 def test_it_plays_as_the_library_does(name: str) -> None:
     options = {"generator": ToyGenerator()} if name == "Sokoban-v0" else {}
-    env = MostlyLegal.make(name, **options)
+    env = from_jumanji(name, **options)
     limit = getattr(env.library_env, "time_limit", None)
     later = {} if limit is None else {"time_limit": limit + 1}
     num_steps = 200 if limit is None else min(limit, 600) + 60
@@ -165,12 +130,7 @@ def test_a_class_of_yours() -> None:
     env = from_jumanji(Knapsack, generator=generator)
     assert (env.name, env.default_params.max_steps_in_episode) == ("Knapsack", NO_TIME_LIMIT)
     assert env.action_space() == spaces.Discrete(10)
-    assert check_lockstep(env, **plain(Knapsack(generator=generator)), num_steps=60) >= 2
-
-
-def plain(game: Any) -> dict[str, Any]:
-    loop = library_loop(game)
-    return {**loop, "step": lambda state, action, key: loop["step"]((state[0], ()), action, key)}
+    assert check_lockstep(env, **library_loop(Knapsack(generator=generator)), num_steps=60) >= 2
 
 
 def team() -> Any:
@@ -195,12 +155,12 @@ def rescue() -> Any:
     ("source", "later"), [(team, Connector(time_limit=7)), (rescue, SearchAndRescue(time_limit=10))]
 )
 def test_agents_made_one_play_as_in_the_library(source: Any, later: Any) -> None:
-    loop = plain(MultiToSingleWrapper(later))
+    loop = library_loop(MultiToSingleWrapper(later))
     if source is rescue:  # its rewards depend on the limit, which therefore stays
         step = loop["step"]
         loop["step"] = lambda state, action, key: (
             *(out := step(state, action, key))[:3],
-            out[0][0].targets.found.all(),
+            out[0].targets.found.all(),
         )
     check_lockstep(from_jumanji(source), **loop, num_steps=30)
 

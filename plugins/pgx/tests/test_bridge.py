@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import envcore
@@ -11,8 +10,9 @@ import pgx
 import pytest
 from envcore.errors import InvalidArgumentError
 from envcore.foreign import ForeignState
+from envcore.spaces import sample_legal
 from envcore.testing import Case, check_lockstep, conformance_cases
-from envcore_pgx import FromPgx, from_pgx
+from envcore_pgx import from_pgx
 from envcore_pgx.plugin import ENVIRONMENTS
 from pgx.minatar.breakout import MinAtarBreakout
 from pgx.minatar.freeway import MinAtarFreeway
@@ -62,24 +62,13 @@ def test_it_plays_as_the_library_does(name: str) -> None:
     assert check_lockstep(env, **library_loop(pgx.make(name)), num_steps=num_steps) >= 2  # pyright: ignore[reportArgumentType]
 
 
-@dataclasses.dataclass(frozen=True)
-class Legal(FromPgx):
-    """Plays the first legal action at or after the given one."""
-
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
-        return super().proceed(state, first_legal(action, state), key, params)
-
-
-def first_legal(action: Any, state: Any) -> Any:
-    order = (action + jnp.arange(4)) % 4
-    return order[jnp.argmax(state.legal_action_mask[order])]
-
-
 def test_whole_games_of_2048() -> None:
-    loop = library_loop(Play2048())
-    step = loop["step"]
-    loop["step"] = lambda state, action, key: step(state, first_legal(action, state), key)
-    assert check_lockstep(Legal.make("2048"), **loop, num_steps=1000) in range(3, 15)
+    env = from_pgx("2048")
+
+    def legal(key: jax.Array, state: Any, params: Any) -> jax.Array:
+        return sample_legal(env.action_space(), key, env.get_action_mask(state))
+
+    assert check_lockstep(env, **library_loop(Play2048()), policy=legal, num_steps=1000) in range(3, 15)
 
 
 def test_an_illegal_action_ends_the_episode_with_a_penalty() -> None:
