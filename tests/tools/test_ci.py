@@ -206,7 +206,15 @@ def test_a_release_publishes_the_checked_wheels_by_oidc():
     jobs = workflow("release.yml")["jobs"]
     assert any(step.get("run") == ".ci/run wheels" for step in jobs["build"]["steps"])
     assert jobs["publish"]["needs"] == "build"
-    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    publish = jobs["publish"]
+    assert publish["permissions"] == {"id-token": "write"}
+    assert publish["steps"][-1]["with"] == {"attestations": True}
+
+
+def test_a_release_by_hand_is_a_dry_run():
+    triggers = workflow("release.yml")[True]  # YAML 1.1 reads the key `on` as a bool
+    assert set(triggers) == {"push", "workflow_dispatch"}
+    assert workflow("release.yml")["jobs"]["publish"]["if"] == "github.event_name == 'push'"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +229,7 @@ def test_a_tag_names_the_files_of_one_distribution(tmp_path, tag, stem):
     (tmp_path / "dist").mkdir()
     for name in names:
         (tmp_path / "dist" / name).touch()
-    variables = {"PATH": "/usr/bin:/bin", "GITHUB_REF_NAME": tag}
+    variables = {"PATH": "/usr/bin:/bin", "TAG": tag}
     subprocess.run(["bash", "-euc", script], cwd=tmp_path, env=variables, check=True)
     assert {path.name for path in (tmp_path / "release").iterdir()} == {name for name in names if name.startswith(stem)}
 
