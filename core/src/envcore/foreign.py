@@ -18,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -72,8 +72,6 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
       options: what `source` is called with: pairs of names and hashable values, sorted by name.
     """
 
-    expensive_reset: ClassVar[bool] = True
-
     source: str | Callable[..., Any]
     options: tuple[tuple[str, Hashable], ...] = ()
 
@@ -118,6 +116,23 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
     def time_limit(self) -> int:
         """The library's own time limit in steps; `NO_TIME_LIMIT` for none."""
         raise NotImplementedError
+
+    # What an `Environment` says of its class may depend on the library's environment here.
+
+    @property
+    def expensive_reset(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether a reset costs much more than a step; by default True."""
+        return True
+
+    @property
+    def time_limit_terminates(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the library's time limit is a rule of the game, which terminates; by default False."""
+        return False
+
+    @property
+    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What each action of a `Discrete` space does, a word or two each; by default empty, which is unknown."""
+        return ()
 
     @property
     def library_env(self) -> Any:

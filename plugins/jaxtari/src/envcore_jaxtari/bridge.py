@@ -62,7 +62,6 @@ class FromJaxtari(ForeignEnvironment):
     """
 
     render_fps: ClassVar[float] = 60
-    expensive_reset: ClassVar[bool] = False  # games begin with constants: Pong's steps take two thirds of the time
 
     def load(self) -> Any:
         import jaxtari  # late: envcore lists environments without it
@@ -96,11 +95,15 @@ class FromJaxtari(ForeignEnvironment):
             raise InvalidArgumentError(f"JAXtari has no game {self.source!r}.") from error
 
     @property
+    def expensive_reset(self) -> bool:
+        return False  # games begin with constants: Pong's steps take two thirds of the time
+
+    @property
     def time_limit(self) -> int:
         return CLOCKS.get(type(_innermost(self.library_env).consts).__name__, ("", _FRAMES))[1]
 
     @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def action_names(self) -> tuple[str, ...]:
         """The words for the game's actions."""
         from jaxtari.environment import JaxtariAction
 

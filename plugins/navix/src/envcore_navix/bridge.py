@@ -87,7 +87,7 @@ class FromNavix(ForeignEnvironment):
         return int(self.library_env.max_steps)
 
     @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def action_names(self) -> tuple[str, ...]:
         """MiniGrid's names, or those of the functions in the option `action_set`."""
         actions = self.library_env.action_set
         if actions == _navix().actions.MINIGRID_ACTION_SET:
@@ -95,7 +95,7 @@ class FromNavix(ForeignEnvironment):
         return tuple(getattr(action, "__name__", str(i)) for i, action in enumerate(actions))
 
     @property
-    def expensive_reset(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def expensive_reset(self) -> bool:
         """Whether the start is drawn: DistShift and Empty without "Random" always start alike."""
         env, classes = self.library_env, _navix().environments
         return not (type(env) is classes.DistShift or (type(env) is classes.Room and not env.random_start))

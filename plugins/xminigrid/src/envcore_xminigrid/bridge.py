@@ -64,8 +64,6 @@ class FromXMiniGrid(ForeignEnvironment):
     State: `state.inner` is the library's own `TimeStep`, which contains the observation; `state.obs` is empty.
     """
 
-    action_names = ("forward", "right", "left", "pick up", "put down", "toggle")
-
     def load(self) -> Any:
         """The library's environment and its params, as its `make` returns them."""
         from xminigrid import registration, types  # late: envcore lists environments without it
@@ -89,7 +87,11 @@ class FromXMiniGrid(ForeignEnvironment):
         return env, jax.tree.map(np.asarray, params)
 
     @property
-    def expensive_reset(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def action_names(self) -> tuple[str, ...]:
+        return ("forward", "right", "left", "pick up", "put down", "toggle")
+
+    @property
+    def expensive_reset(self) -> bool:
         """Whether the start is drawn: Empty without "Random" always starts alike."""
         from xminigrid.envs import Empty
 
