@@ -1,12 +1,14 @@
 """Sprites for tests: JAXtari's own where they are installed, else rectangles, in a folder of their own.
 
 JAXtari's sprites need a download and, for the original ones, a license, so CI has neither. Its games run with any
-sprites: where one is missing when it is loaded, a rectangle of one color is written in its place.
+sprites, as long as some have the size that the game expects: where one is missing when it is loaded, a rectangle of one
+color is written in its place.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import zlib
 from pathlib import Path
@@ -15,12 +17,37 @@ from typing import Any
 import numpy as np
 import pytest
 
+SCREEN, FREE = (210, 160), (0, 0, 0)
+# Sprites that a game expects to have a size, frames or a color, by their paths; black is where one can walk.
+EXPECTED: dict[str, tuple[tuple[int, ...], tuple[int, int, int] | None]] = {
+    r"enduro/(cars/car_\d+(_night)?|misc/flags)": ((2, 8, 12), None),
+    r"enduro/digits/\w+_digit_array": ((110, 8), None),  # the wheels of an odometer
+    r"gopher/\w+_dug": ((8, 8), (223, 183, 85)),
+    r"montezuma\w*/backgrounds/\w*collision\w*": ((149, 160), FREE),
+    r"montezuma\w*/pitroom_dropout_floor\d*": ((4, 8), None),
+    r"qbert/freeze": (SCREEN, None),
+    r"up_n_down/roads/\w+": (SCREEN, None),
+    r"venture/(map|room)\d*": (SCREEN, FREE),
+    r"videochess/background": ((160, 210), None),  # it is turned
+    r"wizardofwor/background": ((90, 128), None),  # it is made larger
+    r"wordzapper/bg/1": (SCREEN, None),
+}
+LISTED = ("up_n_down/roads/0.npy", "up_n_down/roads/1.npy", "up_n_down/background/backround_lvl2_0.npy")
+"""Sprites that are found by listing their folder."""
 
-def rectangle(path: Path) -> np.ndarray:
-    is_large = any(word in path.name.lower() for word in ("background", "bg", "level", "room"))
-    image = np.full((210, 160, 4) if is_large else (8, 8, 4), 255, np.uint8)
-    code = zlib.crc32(path.name.encode())
-    image[..., :3] = (30, 40, 60) if is_large else [64 + (code >> shift) % 192 for shift in (0, 8, 16)]
+
+def rectangle(name: str) -> np.ndarray:
+    """A picture in the place of the sprite `name`, such as "pong/ball.npy"; uint8 ([frames,] height, width, 4)."""
+    file = name.rpartition("/")[2]
+    is_large = any(word in file.lower() for word in ("background", "bg", "level", "room"))
+    code = zlib.crc32(file.encode())
+    color = (30, 40, 60) if is_large else tuple(64 + (code >> shift) % 192 for shift in (0, 8, 16))
+    size = SCREEN if is_large else (8, 8)
+    for pattern, (known, only) in EXPECTED.items():
+        if re.fullmatch(pattern + r"\.npy", name):
+            size, color = known, only or color
+    image = np.full((*size, 4), 255, np.uint8)
+    image[..., :3] = color
     return image
 
 
@@ -39,7 +66,7 @@ def sprites() -> Any:
             path = Path(str(path))
             if path.is_relative_to(root) and path.suffix == ".npy" and not path.is_file():
                 path.parent.mkdir(parents=True, exist_ok=True)
-                np.save(path, rectangle(path))
+                np.save(path, rectangle(path.relative_to(root / "sprites").as_posix()))
 
         def load_or_make(file: Any, *args: Any, **options: Any) -> Any:
             provide(file)
@@ -49,6 +76,8 @@ def sprites() -> Any:
             provide(path)
             return exists(path)
 
+        for name in LISTED:
+            provide(root / "sprites" / name)
         patch.setattr(jaxtari.paths, "user_data_dir", lambda name: str(Path(folder) / name))
         patch.setattr("numpy.load", load_or_make)
         patch.setattr("os.path.exists", exists_or_make)

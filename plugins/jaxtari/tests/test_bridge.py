@@ -59,6 +59,17 @@ def test_it_plays_as_jaxtari_does(name: str) -> None:
     assert check_lockstep(env, **jaxtaris(game), params=params, num_steps=1500) >= 2
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_game_can_be_made_stepped_and_painted(name: str) -> None:
+    env, params = envcore.make(f"jaxtari/{name}")
+    key = jax.eval_shape(jax.random.key, 0)
+    state = jax.eval_shape(env.reset, key)[1]
+    step = jax.eval_shape(lambda key, state: env.step(key, state, env.action_space().sample(key), params), key, state)
+    assert jax.tree.map(lambda x: (x.shape, x.dtype), step[1]) == jax.tree.map(lambda x: (x.shape, x.dtype), state)
+    assert jax.eval_shape(lambda state: env.render(state, params, height=70), state).shape[0] == 70
+
+
 def test_observations_are_dicts_of_what_they_were() -> None:
     env, _ = envcore.make("jaxtari/pong")
     obs, _ = env.reset(jax.random.key(0))
