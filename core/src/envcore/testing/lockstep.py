@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from envcore import random, spaces
+from envcore import random
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import ConformanceError
 from envcore.numerics import numerics
 from envcore.testing.compare import exact_differences, on_host, take
+from envcore.testing.random_play import mostly_legal_action
 
 _PARTS = ("final_obs", "reward", "terminated", "truncated", "obs")
 """What is compared of a step: causes before effects, so that the first difference is the one to look at."""
@@ -56,7 +58,7 @@ def check_lockstep(
     """
     params = arguments.checked_params(env, params)
     key = jax.random.key(0) if key is None else key
-    policy = _mostly_legal(env) if policy is None else policy
+    policy = functools.partial(mostly_legal_action, env) if policy is None else policy
 
     def ours(key: jax.Array, params: Any) -> Any:
         def advance(state: Any, key: jax.Array) -> Any:
@@ -111,18 +113,6 @@ def check_lockstep(
             if problems:
                 raise ConformanceError(f"{env.name}: at step {index}, {problems[0]}.")
     return int((steps[2] | steps[3]).sum())
-
-
-def _mostly_legal(env: Environment[Any, Any]) -> Callable[[jax.Array, Any, Any], Any]:
-    def policy(key: jax.Array, state: Any, params: Any) -> Any:
-        space, mask = env.action_space(params), env.get_action_mask(state, params)
-        if mask is None:
-            return space.sample(key)
-        key_any, key_legal, key_which = random.split(key, 3)
-        legal = spaces.sample_legal(space, key_legal, mask)
-        return jnp.where(random.uniform(key_which) < 1 / 8, space.sample(key_any), legal)
-
-    return policy
 
 
 def _jit(play: Callable[..., Any]) -> Callable[..., Any]:

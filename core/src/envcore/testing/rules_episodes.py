@@ -164,10 +164,7 @@ def new_episode(subject: Subject) -> Iterator[Breach]:
 
 
 def time_limit(subject: Subject) -> Iterator[Breach]:
-    """An episode that has not ended is cut at exactly `max_steps_in_episode`, whatever its value.
-
-    A bridge whose library truncates by itself may cut it earlier.
-    """
+    """An episode is cut at exactly `max_steps_in_episode`; earlier only by a library that truncates by itself."""
     for limit in (1, SHORT_LIMIT, int(subject.params.max_steps_in_episode)):
         problem = _beyond_limit(subject, limit)
         if problem is not None and _truncates_by_itself(subject):

@@ -19,6 +19,7 @@ from envcore.testing.batching import float_params, mapped_axes, scaled
 from envcore.testing.compare import join, on_host, take
 from envcore.testing.compilation import quick_jit
 from envcore.testing.places import Place, place_of_method
+from envcore.testing.random_play import mostly_legal_action
 
 SHORT_LIMIT = 7
 """Time limit of the recording that is certain to hold the ends of episodes."""
@@ -250,7 +251,7 @@ class Subject:
 
         def body(carry: tuple[Any, Any], keys: jax.Array) -> tuple[tuple[Any, Any], Recording]:
             (state, obs_inside), (key_action, key_step) = carry, keys
-            action = action_space.sample(key_action)
+            action = mostly_legal_action(env, key_action, state, params)
             next_obs, next_state, reward, done, info = env.step(key_step, state, action, params)
             final_state = env.advance(state, action, env.draw(key_step, params), params).state
             recording = Recording(
