@@ -2,7 +2,8 @@
 
 The pages in `tools/site/pages` are text. What the code knows is generated from it: a page an environment, the figures
 of the performance page, the reference. Notebooks are executed, and an error in one of them, or any warning, fails the
-build. Results of notebooks and pictures are kept in build/site for the next build.
+build, and so does a link within the site that leads nowhere. Results of notebooks and pictures are kept in build/site
+for the next build.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from pathlib import Path
 
 import environments
 import fidelity
+import frames
+import history
+import links
 import performance
 import pictures
 import reference
+import suites
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
 _NOTEBOOKS = ("getting_started", "mountain_car", "anakin", "evolution", "meta_rl")
-
-
+_PICTURE = "![24 environments, played by trained agents](environments.webp)"
 _INCLUDE = re.compile("<!-- the rest of (\\S+) after (.*) -->")
 
 
@@ -39,6 +43,9 @@ def main() -> None:
     source = out / "source"
     write_sources(source, None if options.quick else out / "pictures")
     build("html", source, out, options.quick)
+    broken = list(links.broken(out / "html"))
+    if broken:
+        sys.exit("\n".join(["error: broken links", *broken]))
     if options.links:
         build("linkcheck", source, out, options.quick)
     print(out / "html" / "index.html")
@@ -49,15 +56,20 @@ def write_sources(source: Path, made_pictures: Path | None) -> None:
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(_HERE / "pages", source)
     for page in source.rglob("*.md"):
-        page.write_text(_INCLUDE.sub(lambda match: _rest_of(_ROOT / match[1], match[2]), page.read_text()))
+        text = _INCLUDE.sub(lambda match: _rest_of(_ROOT / match[1], match[2]), page.read_text())
+        page.write_text(text.replace("<!-- picture -->", _PICTURE))
+    shutil.copy(_ROOT / ".github" / "environments.webp", source)
     for name in _NOTEBOOKS:
         shutil.copy(_ROOT / "plugins" / "baselines" / "examples" / f"{name}.ipynb", source / "tutorials")
     if made_pictures is not None:
         pictures.make(made_pictures)
+        frames.make(made_pictures)
         shutil.copytree(made_pictures, source / "pictures", dirs_exist_ok=True)
     environments.write_pages(source / "environments", made_pictures)
-    performance.write_page(source / "about" / "performance.md", _HERE / "pages" / "about" / "performance.md")
-    fidelity.write_page(source / "about" / "fidelity.md", _HERE / "pages" / "about" / "fidelity.md")
+    about, texts = source / "about", _HERE / "pages" / "about"
+    performance.write_page(about / "performance.md", texts / "performance.md")
+    fidelity.write_page(about / "fidelity.md", texts / "fidelity.md", made_pictures)
+    history.write_page(about / "versions.md", texts / "versions.md", suites.our_environments())
     reference.write_pages(source / "reference")
 
 

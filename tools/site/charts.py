@@ -1,32 +1,112 @@
-"""Bar charts as SVG that follow the page's colors, light and dark."""
+"""Charts as SVG that follow the page's colors, light and dark."""
 
 from __future__ import annotations
 
 import html
+import itertools
 import math
 from collections.abc import Sequence
 
-_ROW, _LABEL, _WIDTH = 22, 190, 720
+_WIDTH, _ROW, _GAP, _LABEL, _END = 560, 17, 7, 190, 150
+_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 260, 52, 18, 10, 40
+
+Bar = tuple[float, str, str]
+"""A positive number, the text at the end of the bar, and its class: "ours" or "peer"."""
 
 
-def bars(rows: Sequence[tuple[str, float, str, str]], unit: str) -> str:
-    """A horizontal bar a row, on a logarithmic scale from 1 on.
+def bars(groups: Sequence[tuple[str, Sequence[Bar]]], unit: str) -> str:
+    """Groups of horizontal bars, on a logarithmic scale from the power of ten below the smallest number.
 
     Args:
-      rows: a label, a number, the text at the end of the bar, and its class: "ours" or "peer".
+      groups: a label, and its bars.
       unit: what the numbers are, for those who cannot see the picture.
     """
-    most = max(number for _, number, _, _ in rows)
-    height = _ROW * len(rows) + 4
-    parts = [
-        f'<svg class="chart" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(unit)}">',
-    ]
-    for index, (label, number, text, kind) in enumerate(rows):
-        y = 2 + index * _ROW
-        length = (_WIDTH - _LABEL - 110) * math.log(max(number, 1)) / math.log(most)
+    numbers = [number for _, group in groups for number, _, _ in group]
+    start = math.ceil(math.log10(min(numbers))) - 1
+    decades = math.log10(max(numbers)) - start
+    parts, y = [], 0
+    for label, group in groups:
+        parts.append(f'<text x="{_LABEL - 8}" y="{y + 14}" text-anchor="end">{html.escape(label)}</text>')
+        for number, text, kind in group:
+            length = (_WIDTH - _LABEL - _END) * (math.log10(number) - start) / decades
+            parts += [
+                f'<rect class="{kind}" x="{_LABEL}" y="{y + 3}" width="{length:.1f}" height="{_ROW - 4}" rx="2"/>',
+                f'<text x="{_LABEL + length + 6:.1f}" y="{y + 14}">{html.escape(text)}</text>',
+            ]
+            y += _ROW
+        y += _GAP
+    return "\n".join(['<div class="bars">', _opening(y, unit), *parts, "</svg>", "</div>"])
+
+
+def curve(
+    xs: Sequence[float],
+    means: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    label: str,
+    level: float | None = None,
+) -> str:
+    """A line with a band around it.
+
+    Args:
+      xs, means, lows, highs: of each point.
+      label: what is drawn, for those who cannot see the picture.
+      level: the height of a dashed line; None for none.
+    """
+    ends = [*lows, *highs, *([] if level is None else [level])]
+    bottom, top = min(ends), max(ends)
+    rows = ticks(bottom, top, 5)
+    columns = ticks(0, max(xs), 5)
+    bottom, top = min(bottom, rows[0]), max(top, rows[-1])
+
+    def x_of(x: float) -> str:
+        return f"{_LEFT + (_WIDTH - _LEFT - _RIGHT) * x / max(xs):.1f}"
+
+    def y_of(y: float) -> str:
+        return f"{_TOP + (_HEIGHT - _TOP - _BOTTOM) * (top - y) / (top - bottom):.1f}"
+
+    def points(values: Sequence[float]) -> list[str]:
+        return [f"{x_of(x)},{y_of(y)}" for x, y in zip(xs, values, strict=True)]
+
+    right = _WIDTH - _RIGHT
+    parts = [_opening(_HEIGHT, label)]
+    for y in rows:
         parts += [
-            f'<text x="{_LABEL - 8}" y="{y + 15}" text-anchor="end">{html.escape(label)}</text>',
-            f'<rect class="{kind}" x="{_LABEL}" y="{y + 3}" width="{max(length, 1):.1f}" height="{_ROW - 6}" rx="2"/>',
-            f'<text x="{_LABEL + length + 6:.1f}" y="{y + 15}">{html.escape(text)}</text>',
+            f'<line class="grid" x1="{_LEFT}" x2="{right}" y1="{y_of(y)}" y2="{y_of(y)}"/>',
+            f'<text x="{_LEFT - 8}" y="{float(y_of(y)) + 4:.1f}" text-anchor="end">{y:g}</text>',
         ]
+    parts += [
+        f'<text x="{x_of(x)}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{short(x)}</text>' for x in columns
+    ]
+    parts.append(f'<text x="{right}" y="{_HEIGHT - 4}" text-anchor="end">steps of an agent</text>')
+    parts.append(f'<polygon class="band" points="{" ".join([*points(highs), *reversed(points(lows))])}"/>')
+    parts.append(f'<polyline class="line" points="{" ".join(points(means))}"/>')
+    if level is not None:
+        parts.append(f'<line class="level" x1="{_LEFT}" x2="{right}" y1="{y_of(level)}" y2="{y_of(level)}"/>')
     return "\n".join([*parts, "</svg>"])
+
+
+def ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers from `low` to `high`, both included where they are round; at least two and at most `most`."""
+    if high <= low:
+        low, high = low - 0.5, low + 0.5
+    for power in itertools.count(math.floor(math.log10(high - low)) - 1):
+        for factor in (1, 2, 5):
+            step = factor * 10.0**power
+            first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+            if last - first < most:
+                found = range(first, last + 1) if last > first else (math.floor(low / step), math.ceil(high / step))
+                return [float(f"{number * step:.6g}") for number in found]
+    raise AssertionError
+
+
+def short(number: float) -> str:
+    """A number with its thousands or millions as a letter: "0", "500", "20k", "1.5M"."""
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if abs(number) >= size:
+            return f"{number / size:g}{letter}"
+    return f"{number:g}"
+
+
+def _opening(height: int, label: str) -> str:
+    return f'<svg class="chart" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(label)}">'

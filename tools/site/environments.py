@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from pathlib import Path
 from typing import Any
 
+import checks
+import curves
 import docstrings
 import envcore
+import fidelity
+import history
 import jax
 import numpy as np
+import performance
 from envcore import spaces
 from envcore.catalogue import Registration
-from envcore.environment import NO_TIME_LIMIT
+from envcore.environment import NO_TIME_LIMIT, EnvParams
+from suites import NEEDS_DATA, SUITES, our_environments, without_downloads
 
-SUITES = {
-    "envcore-classic-control": "Classic control",
-    "envcore-minatar": "MinAtar",
-    "envcore-bsuite": "bsuite",
-    "envcore-misc": "Misc",
-}
-_NEEDS_DATA = ("MNISTBandit-bsuite",)
-"""Environments that download data when they are made."""
 _TEXTS = ("Observation", "Action", "Reward", "Termination", "Truncation")
 _LICENCES = {"Gymnasium": "MIT", "bsuite": "Apache-2.0", "MinAtar": "GPL-3.0"}
 _DATA = Path(__file__).with_name("data")
+_BASELINES = "https://github.com/envcore/envcore/tree/main/plugins/baselines#returns"
 
 
 def write_pages(folder: Path, pictures: Path | None) -> None:
@@ -36,18 +36,18 @@ def write_pages(folder: Path, pictures: Path | None) -> None:
       pictures: the folder of their animations, `ID.webp` each; None for pages without.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    speed = {row["id"]: row for row in json.loads((_DATA / "speed.json").read_text()) if row["reads"] == "float32"}
     returns = json.loads((_DATA / "returns.json").read_text())
     found: dict[str, list[Registration]] = {name: [] for name in SUITES}
-    for each in envcore.registry.values():
-        if each.distribution in found and not each.spec.family:
-            found[each.distribution].append(each)
+    for each in our_environments():
+        found[each.distribution].append(each)
     lines = ["# Environments", "", "Every environment of our suites, with its rules.", ""]
     for distribution, title in SUITES.items():
         lines += [f"## {title}", "", "::::{grid} 2 3 4 4", ":gutter: 2", ""]
         for each in found[distribution]:
             env_id = each.spec.id
-            (folder / f"{env_id}.md").write_text(_page(each, pictures, speed.get(env_id), returns.get(env_id)))
+            with without_downloads() if env_id in NEEDS_DATA else contextlib.nullcontext():
+                page = _page(each, pictures, returns.get(env_id))
+            (folder / f"{env_id}.md").write_text(page)
             image = f":img-top: ../pictures/{env_id}.webp\n" if _has(pictures, env_id) else ""
             lines += [f":::{{grid-item-card}} {env_id}", f"{image}:link: {env_id}", ":link-type: doc", ""]
             lines += [each.spec.summary, ":::"]
@@ -57,7 +57,7 @@ def write_pages(folder: Path, pictures: Path | None) -> None:
     (folder / "index.md").write_text("\n".join(lines))
 
 
-def _page(found: Registration, pictures: Path | None, speed: Any, returns: Any) -> str:
+def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
     spec = found.spec
     lines = [f"# {spec.id}", "", spec.summary, ""]
     if _has(pictures, spec.id):
@@ -65,11 +65,10 @@ def _page(found: Registration, pictures: Path | None, speed: Any, returns: Any) 
     lines += ["```python", "import envcore", "", f'env, params = envcore.make("{spec.id}")', "```", ""]
     env: Any
     params: Any
-    env, params = (None, None) if spec.id in _NEEDS_DATA else envcore.make(spec.id)
-    if env is not None:
-        lines += _facts(found, env, params, speed, returns)
-    cls: Any = type(env.unwrapped) if env is not None else _class_of(spec.entry_point)
-    parts = docstrings.sections(cls.__doc__)
+    env, params = envcore.make(spec.id)
+    lines += _facts(found, env, params)
+    cls = type(env.unwrapped)
+    parts = docstrings.sections(cls.__doc__ or "")
     lines += ["## Rules", "", docstrings.markdown(parts.pop("")), ""]
     for title in _TEXTS:
         if title in parts:
@@ -80,17 +79,22 @@ def _page(found: Registration, pictures: Path | None, speed: Any, returns: Any) 
     original, deviations = parts.pop("Original", ""), parts.pop("Deviations", "")
     for title, text in parts.items():
         lines += [f"{title}\n: {_indented(docstrings.markdown(text))}", ""]
-    if env is not None:
-        lines += _table("Options", "option", options, {f.name: getattr(env, f.name) for f in dataclasses.fields(env)})
+    lines += _table("Options", "option", options, {f.name: getattr(env, f.name) for f in dataclasses.fields(env)})
+    if spec.id not in NEEDS_DATA:
+        texts = docstrings.attributes(EnvParams.__doc__) | docstrings.attributes(params_text)
         defaults = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
-        lines += _table("Params", "param", docstrings.attributes(params_text), defaults)
+        lines += _table("Params", "param", texts, defaults)
+    lines += _learning(spec.id, returns)
     lines += ["## Original", "", docstrings.markdown(original or spec.source), ""]
     lines += ["Deviations\n: " + _indented(docstrings.markdown(deviations or "none")), ""]
-    lines += ["What was compared is in the [fidelity report](../about/fidelity.md).", ""]
+    compared = fidelity.sentence(spec.id)
+    if compared:
+        lines += [f"Compared\n: {compared} ([fidelity](../about/fidelity.md))", ""]
+    lines += history.section(found)
     return "\n".join(lines)
 
 
-def _facts(found: Registration, env: Any, params: Any, speed: Any, returns: Any) -> list[str]:
+def _facts(found: Registration, env: Any, params: Any) -> list[str]:
     limit = int(params.max_steps_in_episode)
     names = ", ".join(f"{number} {name}" for number, name in enumerate(env.action_names))
     rows = {
@@ -102,20 +106,34 @@ def _facts(found: Registration, env: Any, params: Any, speed: Any, returns: Any)
         else f"{limit:,} steps" + (", a termination as in the original" if env.time_limit_terminates else ""),
         "gradients": "of `step` with respect to state, action and params" if env.differentiable else "no",
     }
-    rows["contract"] = f"kept: `envcore check {found.spec.id}`"
-    rows["since"] = "0.2.0, without changes ([versions](../about/versions.md))"
+    rows |= checks.rows(found.spec.id)
+    rows["since"] = history.last_change(found)
     licence = next((text for name, text in _LICENCES.items() if found.spec.source.startswith(name)), None)
     if licence:
         rows["licence of the original"] = f"{licence} ([originals](../about/licences.md))"
+    speed = performance.sentence(found.spec.id)
     if speed:
-        ratio = speed["run_rollout"] / speed["gymnax"]
-        rows["speed"] = (
-            f"{speed['run_rollout']:g} million steps a second on one core, {ratio:.1f} times gymnax "
-            "([performance](../about/performance.md))"
-        )
-    if returns:
-        rows["best known return"] = f"{returns['return']} by `{returns['algorithm']}` ({returns['steps']})"
+        rows["speed"] = f"{speed} ([performance](../about/performance.md))"
     return ["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows.items()), ""]
+
+
+def _learning(env_id: str, returns: Any) -> list[str]:
+    """What an agent earns: the best known return, and how it was learnt."""
+    if returns is None:
+        return []
+    command = f"envcore train {returns['algorithm']} {env_id}"
+    text = (
+        f"**{returns['return']}**, by `{returns['algorithm']}` of [envcore-baselines]({_BASELINES}) after "
+        f"{returns['steps']}: mean and standard deviation over five agents, each of which plays 200 episodes with its "
+        f'most probable actions. `envcore_baselines.load("{env_id}")` is the best agent that is known.'
+    )
+    return [
+        "## Best known return",
+        "",
+        text,
+        "",
+        *curves.section(env_id, command, float(returns["return"].split()[0])),
+    ]
 
 
 def _space(space: spaces.Space) -> str:
@@ -136,7 +154,7 @@ def _table(title: str, head: str, texts: dict[str, str], values: dict[str, Any])
     rows = [
         f"| `{name}` | {_value(value)} | {texts.get(name, '').replace('|', '/')} |" for name, value in values.items()
     ]
-    return [f"## {title}", "", f"| {head} | default | |", "|---|---|---|", *rows, ""]
+    return [f"## {title}", "", f"| {head} | default | meaning |", "|---|---|---|", *rows, ""]
 
 
 def _value(value: Any) -> str:
@@ -160,13 +178,6 @@ def _families() -> list[str]:
         for family, members in sorted(families.items())
     ]
     return ["## Families", "", "| ids | environments | distribution | source |", "|---|---|---|---|", *rows, ""]
-
-
-def _class_of(entry_point: str) -> Any:
-    from envcore.errors import EnvironmentLoadError
-    from envcore.plugins import import_entry_point
-
-    return import_entry_point(entry_point, "the page", EnvironmentLoadError)
 
 
 def _has(pictures: Path | None, env_id: str) -> bool:

@@ -8,9 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import envcore
 from envcore_baselines.trained import names
-from environments import SUITES
+from suites import NEEDS_DATA, our_environments
 
 _OPTIONS = ("--height", "160")
 
@@ -19,8 +18,8 @@ def make(folder: Path) -> None:
     """Makes `ID.webp` for every environment of our suites that has none yet; those without data are left out."""
     folder.mkdir(parents=True, exist_ok=True)
     trained = set(names())
-    ids = [each.spec.id for each in envcore.registry.values() if each.distribution in SUITES and not each.spec.family]
-    missing = [env_id for env_id in ids if not (folder / f"{env_id}.webp").exists() and "MNIST" not in env_id]
+    ids = [each.spec.id for each in our_environments() if each.spec.id not in NEEDS_DATA]
+    missing = [env_id for env_id in ids if not (folder / f"{env_id}.webp").exists()]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(lambda env_id: _render(folder, env_id, env_id in trained), missing):
             pass

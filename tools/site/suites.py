@@ -1,0 +1,38 @@
+"""The environments of our suites, which the site has pages of."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+
+import envcore
+from envcore.catalogue import Registration
+
+SUITES = {
+    "envcore-classic-control": "Classic control",
+    "envcore-minatar": "MinAtar",
+    "envcore-bsuite": "bsuite",
+    "envcore-misc": "Misc",
+}
+NEEDS_DATA = ("MNISTBandit-bsuite",)
+"""Environments that download data when they are made."""
+_SUPPORT = Path(__file__).parents[2] / "tests" / "support"
+
+
+def our_environments() -> list[Registration]:
+    """The environments of our suites, but for bsuite's settings."""
+    return [each for each in envcore.registry.values() if each.distribution in SUITES and not each.spec.family]
+
+
+@contextlib.contextmanager
+def without_downloads() -> Generator[None, None, None]:
+    """A context in which random images are in the place of MNIST."""
+    if str(_SUPPORT) not in sys.path:
+        sys.path.append(str(_SUPPORT))
+    mnist_files = importlib.import_module("mnist_files")
+    with tempfile.TemporaryDirectory() as folder, mnist_files.published(Path(folder)):
+        yield
