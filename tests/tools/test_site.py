@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from envcore.testing.kit import RULES
 from tool_modules import TOOLS, load_tool
 
 SITE = TOOLS / "site"
@@ -144,6 +145,12 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.fixture
 def curves(site: Any) -> Any:
     return site("curves")
+
+
+def test_every_environment_was_checked_against_every_rule(site: Any) -> None:
+    checks = json.loads((SITE / "data" / "checks.json").read_text())
+    assert set(checks) == {each.spec.id for each in site("suites").our_environments()}
+    assert {each["kept"] + len(each["skipped"]) for each in checks.values()} == {len(RULES)}
 
 
 def test_every_environment_was_compared(site: Any) -> None:

@@ -7,8 +7,8 @@ import itertools
 import math
 from collections.abc import Sequence
 
-_WIDTH, _ROW, _GAP, _LABEL, _END = 560, 17, 7, 190, 150
-_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 260, 52, 18, 10, 40
+_BARS, _ROW, _GAP, _END = 400, 17, 8, 142
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 560, 260, 52, 18, 10, 40
 
 Bar = tuple[float, str, str]
 """A positive number, the text at the end of the bar, and its class: "ours" or "peer"."""
@@ -26,16 +26,17 @@ def bars(groups: Sequence[tuple[str, Sequence[Bar]]], unit: str) -> str:
     decades = math.log10(max(numbers)) - start
     parts, y = [], 0
     for label, group in groups:
-        parts.append(f'<text x="{_LABEL - 8}" y="{y + 14}" text-anchor="end">{html.escape(label)}</text>')
+        parts.append(f'<text class="label" x="0" y="{y + 14}">{html.escape(label)}</text>')
+        y += _ROW
         for number, text, kind in group:
-            length = (_WIDTH - _LABEL - _END) * (math.log10(number) - start) / decades
+            length = (_BARS - _END) * (math.log10(number) - start) / decades
             parts += [
-                f'<rect class="{kind}" x="{_LABEL}" y="{y + 3}" width="{length:.1f}" height="{_ROW - 4}" rx="2"/>',
-                f'<text x="{_LABEL + length + 6:.1f}" y="{y + 14}">{html.escape(text)}</text>',
+                f'<rect class="{kind}" x="0" y="{y + 3}" width="{length:.1f}" height="{_ROW - 4}" rx="2"/>',
+                f'<text x="{length + 6:.1f}" y="{y + 14}">{html.escape(text)}</text>',
             ]
             y += _ROW
         y += _GAP
-    return "\n".join(['<div class="bars">', _opening(y, unit), *parts, "</svg>", "</div>"])
+    return "\n".join([_opening("bars", _BARS, y, unit), *parts, "</svg>"])
 
 
 def curve(
@@ -69,7 +70,7 @@ def curve(
         return [f"{x_of(x)},{y_of(y)}" for x, y in zip(xs, values, strict=True)]
 
     right = _WIDTH - _RIGHT
-    parts = [_opening(_HEIGHT, label)]
+    parts = [_opening("curve", _WIDTH, _HEIGHT, label)]
     for y in rows:
         parts += [
             f'<line class="grid" x1="{_LEFT}" x2="{right}" y1="{y_of(y)}" y2="{y_of(y)}"/>',
@@ -108,5 +109,6 @@ def short(number: float) -> str:
     return f"{number:g}"
 
 
-def _opening(height: int, label: str) -> str:
-    return f'<svg class="chart" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(label)}">'
+def _opening(kind: str, width: int, height: int, label: str) -> str:
+    box = f'viewBox="0 0 {width} {height}"'
+    return f'<svg class="chart {kind}" {box} role="img" aria-label="{html.escape(label)}">'

@@ -50,7 +50,7 @@ def rows(env_id: str) -> dict[str, str]:
     if found is None:
         return {}
     kept, skipped = found["kept"], found["skipped"]
-    others = "; not applicable: " + ", ".join(f"{rule} ({why})" for rule, why in skipped.items()) if skipped else ""
+    others = "; do not apply: " + ", ".join(f"{rule} ({why})" for rule, why in skipped.items()) if skipped else ""
     return {
         "contract": f"`envcore check {env_id}`: keeps all {kept} [rules](../reference/testing.md) that apply{others}"
     }

@@ -81,7 +81,8 @@ def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
         lines += [f"{title}\n: {_indented(docstrings.markdown(text))}", ""]
     lines += _table("Options", "option", options, {f.name: getattr(env, f.name) for f in dataclasses.fields(env)})
     if spec.id not in NEEDS_DATA:
-        texts = docstrings.attributes(EnvParams.__doc__) | docstrings.attributes(params_text)
+        own = {name: text for name, text in docstrings.attributes(params_text).items() if text != "int32 ()."}
+        texts = docstrings.attributes(EnvParams.__doc__) | own
         defaults = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
         lines += _table("Params", "param", texts, defaults)
     lines += _learning(spec.id, returns)
