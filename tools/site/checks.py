@@ -50,10 +50,10 @@ def rows(env_id: str) -> dict[str, str]:
     if found is None:
         return {}
     kept, skipped = found["kept"], found["skipped"]
+    images = ", here with random images," if env_id in NEEDS_DATA else ""
     others = "; do not apply: " + ", ".join(f"{rule} ({why})" for rule, why in skipped.items()) if skipped else ""
-    return {
-        "contract": f"`envcore check {env_id}`: keeps all {kept} [rules](../reference/testing.md) that apply{others}"
-    }
+    rules = f"{kept} [rules](../reference/testing.md) that apply{others}"
+    return {"contract": f"`envcore check {env_id}`{images} keeps all {rules}"}
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import numpy as np
 import performance
 from envcore import spaces
 from envcore.catalogue import Registration
-from envcore.environment import NO_TIME_LIMIT, EnvParams
+from envcore.environment import NO_TIME_LIMIT
 from suites import NEEDS_DATA, SUITES, our_environments, without_downloads
 
 _TEXTS = ("Observation", "Action", "Reward", "Termination", "Truncation")
@@ -42,7 +42,7 @@ def write_pages(folder: Path, pictures: Path | None) -> None:
         found[each.distribution].append(each)
     lines = ["# Environments", "", "Every environment of our suites, with its rules.", ""]
     for distribution, title in SUITES.items():
-        lines += [f"## {title}", "", "::::{grid} 2 3 4 4", ":gutter: 2", ""]
+        lines += [f"## {title}", "", "::::{grid} 2 2 3 3", ":gutter: 2", ""]
         for each in found[distribution]:
             env_id = each.spec.id
             with without_downloads() if env_id in NEEDS_DATA else contextlib.nullcontext():
@@ -73,18 +73,16 @@ def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
     for title in _TEXTS:
         if title in parts:
             lines += [f"{title}\n: {_indented(docstrings.markdown(parts[title]))}", ""]
-    options, params_text = docstrings.attributes(cls.__doc__), type(params).__doc__
     for skipped in ("Attributes", "Raises", *_TEXTS):
         parts.pop(skipped, None)
     original, deviations = parts.pop("Original", ""), parts.pop("Deviations", "")
     for title, text in parts.items():
         lines += [f"{title}\n: {_indented(docstrings.markdown(text))}", ""]
-    lines += _table("Options", "option", options, {f.name: getattr(env, f.name) for f in dataclasses.fields(env)})
+    options = {field.name: getattr(env, field.name) for field in dataclasses.fields(env) if field.name[0] != "_"}
+    lines += _table("Options", "option", _meanings(cls), options)
     if spec.id not in NEEDS_DATA:
-        own = {name: text for name, text in docstrings.attributes(params_text).items() if text != "int32 ()."}
-        texts = docstrings.attributes(EnvParams.__doc__) | own
         defaults = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
-        lines += _table("Params", "param", texts, defaults)
+        lines += _table("Params", "param", _meanings(type(params)), defaults)
     lines += _learning(spec.id, returns)
     lines += ["## Original", "", docstrings.markdown(original or spec.source), ""]
     lines += ["Deviations\n: " + _indented(docstrings.markdown(deviations or "none")), ""]
@@ -147,6 +145,15 @@ def _space(space: spaces.Space) -> str:
             return f"{space.dtype.name} {space.shape}{bounds}"
         case _:
             return f"`{space!r}`"
+
+
+def _meanings(cls: type) -> dict[str, str]:
+    """What the docstrings of a class and its bases say about its fields, where they say more than the type."""
+    found: dict[str, str] = {}
+    for each in reversed(cls.__mro__):
+        own = docstrings.attributes(each.__doc__)
+        found |= {name: text for name, text in own.items() if name not in found or text != "int32 ()."}
+    return found
 
 
 def _table(title: str, head: str, texts: dict[str, str], values: dict[str, Any]) -> list[str]:

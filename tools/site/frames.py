@@ -7,6 +7,7 @@ here from the observation that the original gave.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ _GAMES = {
 
 def make(folder: Path) -> None:
     """Makes `fidelity/ID.original.png` and `fidelity/ID.png` in the folder of pictures, unless they are there."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # Gymnasium's pygame looks for a display
     folder = folder / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for env_id in (*_CLASSIC, "FrozenLake-misc", *_GAMES):
