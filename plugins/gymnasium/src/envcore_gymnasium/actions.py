@@ -52,6 +52,21 @@ class ActionReader:
                 return self._on_device[index]
         return self._read(self._space, without_tensors(action))
 
+    def index(self, action: Any) -> int:
+        """The action of a discrete space as a Python `int`.
+
+        Raises:
+          InvalidActionError: as for `__call__`, and a JAX array's value is outside of the space.
+        """
+        space: Any = self._space
+        try:
+            value = operator.index(action)
+        except TypeError:
+            value = int(self._read(space, without_tensors(action)))
+        if not 0 <= value < space.n:
+            raise self._error(space, f"got {value}")
+        return value
+
     def unchecked(self, action: Any) -> Any:
         """The action like `__call__`; or `(words,)` where a program can check discrete values instead of numpy.
 

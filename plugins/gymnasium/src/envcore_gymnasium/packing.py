@@ -11,14 +11,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import trees
+from envcore.fusion import one_kernel
 from jax import lax
 
 from envcore_gymnasium.arrays import writable
 
 _LARGE = 2**16  # bytes; a leaf from this size on stays alone, because copying it costs more than another array
+_WORDS = {1: np.dtype(np.uint8), 4: np.dtype(np.uint32)}
 
 Packed = tuple[jax.Array, ...]
-"""The small leaves of 32 bits in one uint32 array, other small leaves in one of uint8, and each large leaf."""
+"""The small leaves of whole words in one uint32 array, other small leaves in one of uint8, and each large leaf."""
 
 Memories = list[Any]
 """What numpy can read of packed arrays: a `memoryview` each, or an array."""
@@ -34,6 +36,7 @@ class Part:
       shape: its shape; of a random key that of its data.
       dtype: its numpy dtype.
       stored: the dtype in which it lies there: a single bool has a word of its own.
+      unit: the bytes of a number of the array.
       key: the implementation of a random key, else None.
     """
 
@@ -42,6 +45,7 @@ class Part:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     stored: np.dtype[Any]
+    unit: int
     key: Any = None
 
     @property
@@ -62,8 +66,7 @@ class Part:
         index, shape, dtype, stored = self.array, self.shape, self.dtype, self.stored
         if self.start is None:
             return lambda host: np.ndarray(shape, stored, bytearray(host[index]))
-        unit = 4 if stored.itemsize == 4 else 1
-        items = slice(self.start // unit, (self.start + self.num_bytes) // unit)
+        items = slice(self.start // self.unit, (self.start + self.num_bytes) // self.unit)
 
         def read(host: Memories) -> Any:
             # In half the time of numpy's `copy`, which needs an array of the other memory first.
@@ -97,6 +100,10 @@ class Layout:
 
     Args:
       struct: a pytree of `jax.ShapeDtypeStruct`s whose dtypes have at most 32 bits.
+
+    Attributes:
+      leaves: the part of each leaf.
+      parts: the same as a tree.
     """
 
     def __init__(self, struct: Any):
@@ -104,7 +111,7 @@ class Layout:
         parts = [_part(leaf) for leaf in leaves]
         kinds = sorted({part.array for part in parts if part.start is not None})  # 0 for words, 1 for bytes
         self._num_packed, large, ends = len(kinds), len(kinds), [0, 0]
-        self._parts: list[Part] = []
+        self.leaves: list[Part] = []
         for part in parts:
             if part.start is None:
                 part, large = dataclasses.replace(part, array=large), large + 1
@@ -112,28 +119,50 @@ class Layout:
                 kind, start = part.array, ends[part.array]
                 ends[kind] += part.num_bytes
                 part = dataclasses.replace(part, array=kinds.index(kind), start=start)
-            self._parts.append(part)
-        self.parts = jax.tree.unflatten(self._structure, self._parts)
+            self.leaves.append(part)
+        self.parts = jax.tree.unflatten(self._structure, self.leaves)
 
     def pack(self, tree: Any) -> Packed:
         """Packs a tree with the types of the struct."""
-        pieces: list[list[jax.Array]] = [[] for _ in range(self._num_packed)]
-        large: list[jax.Array] = []
-        for leaf, part in zip(jax.tree.leaves(tree), self._parts, strict=True):
-            if part.start is None:
-                large.append(leaf)
-            else:
-                pieces[part.array].append(_stored(leaf, part))
-        return (*map(jnp.concatenate, pieces), *large)
+        (packed,) = pack_all((self, tree))
+        return packed
 
     def unpack(self, packed: Packed) -> Any:
         """The tree that was packed."""
-        leaves = [packed[part.array] if part.start is None else _taken(packed, part) for part in self._parts]
+        leaves = [packed[part.array] if part.start is None else _taken(packed, part) for part in self.leaves]
         return jax.tree.unflatten(self._structure, leaves)
+
+    def flatten(self, tree: Any) -> list[jax.Array]:
+        """What `join` makes the packed arrays of: for each leaf of a tree its numbers as they are stored, (n,)."""
+        pairs = zip(jax.tree.leaves(tree), self.leaves, strict=True)
+        return [leaf if part.start is None else _stored(leaf, part) for leaf, part in pairs]
+
+    def join(self, flat: list[jax.Array]) -> Packed:
+        """The packed arrays of what `flatten` returned."""
+        pieces: list[list[jax.Array]] = [[] for _ in range(self._num_packed)]
+        large: list[jax.Array] = []
+        for leaf, part in zip(flat, self.leaves, strict=True):
+            (large if part.start is None else pieces[part.array]).append(leaf)
+        return (*map(jnp.concatenate, pieces), *large)
 
     def copies(self, packed: Packed) -> list[bytearray]:
         """Copies of the packed arrays on the host, without those of large leaves."""
         return list(map(bytearray, memories(packed[: self._num_packed])))
+
+
+def pack_all(*pairs: tuple[Layout, Any]) -> tuple[Packed, ...]:
+    """Packs trees, each by its layout.
+
+    Of all of them together only the concatenations stay outside of the kernel: XLA then copies whole leaves instead of
+    looking up the leaf of each element, in a fifth of the time for 16 observations of Pong.
+    """
+    layouts, trees = zip(*pairs, strict=True)
+
+    def flatten(*trees: Any) -> list[Any]:
+        return [layout.flatten(tree) for layout, tree in zip(layouts, trees, strict=True)]
+
+    flat = one_kernel(flatten, *trees)
+    return tuple(layout.join(leaves) for layout, leaves in zip(layouts, flat, strict=True))
 
 
 def memories(packed: Packed) -> Memories:
@@ -152,24 +181,27 @@ def _part(leaf: Any) -> Part:
         key, leaf = found[0], jax.eval_shape(jax.random.key_data, leaf)
     dtype = np.dtype(leaf.dtype)
     stored = np.dtype(np.uint32) if dtype == np.bool_ and not leaf.shape else dtype
-    part = Part(int(stored.itemsize < 4), 0, leaf.shape, dtype, stored, key)
+    unit = 1 if math.prod(leaf.shape) * stored.itemsize % 4 else 4
+    part = Part(int(unit == 1), 0, leaf.shape, dtype, stored, unit, key)
     return part if part.num_bytes < _LARGE or key is not None else dataclasses.replace(part, start=None)
 
 
 def _stored(leaf: Any, part: Part) -> jax.Array:
     flat = jnp.asarray(leaf if part.key is None else jax.random.key_data(leaf)).reshape(-1)
     if part.dtype == np.bool_:
-        return flat.astype(np.uint8 if part.stored == np.bool_ else np.uint32)
-    return lax.bitcast_convert_type(flat, np.uint32 if part.stored.itemsize == 4 else np.uint8).reshape(-1)
+        flat = flat.astype(np.uint8 if part.stored == np.bool_ else np.uint32)
+    size = part.stored.itemsize
+    if size < part.unit:
+        flat = flat.reshape(-1, part.unit // size)
+    return lax.bitcast_convert_type(flat, _WORDS[part.unit]).reshape(-1)
 
 
 def _taken(packed: Packed, part: Part) -> jax.Array:
-    array, size, start = packed[part.array], part.stored.itemsize, part.start or 0
-    unit = array.dtype.itemsize
-    flat = lax.slice_in_dim(array, start // unit, (start + part.num_bytes) // unit)
-    if part.dtype == np.bool_:
-        values = flat.astype(np.bool_)
-    else:
-        values = lax.bitcast_convert_type(flat if size == unit else flat.reshape(-1, size), part.stored)
-    values = values.reshape(part.shape)
+    start = part.start or 0
+    flat = lax.slice_in_dim(packed[part.array], start // part.unit, (start + part.num_bytes) // part.unit)
+    size = part.stored.itemsize
+    if size > part.unit:
+        flat = flat.reshape(-1, size // part.unit)
+    values = lax.bitcast_convert_type(flat, _WORDS.get(size, part.stored) if part.dtype == np.bool_ else part.stored)
+    values = values.astype(part.dtype).reshape(part.shape)
     return values if part.key is None else jax.random.wrap_key_data(values, impl=part.key)

@@ -12,14 +12,14 @@ import numpy as np
 from envcore import Environment, trees
 from envcore.engine import arguments
 from envcore.engine.types import own_info
-from envcore.fusion import compute_once
+from envcore.fusion import one_kernel
 from envcore.spaces import unbatch_space
 from envcore.wrappers import Batched
 from gymnasium.vector import AutoresetMode
 
 from envcore_gymnasium.actions import check
-from envcore_gymnasium.env import next_key, typed_key
-from envcore_gymnasium.packing import Layout, Packed, viewer
+from envcore_gymnasium.packing import Layout, Packed, pack_all, viewer
+from envcore_gymnasium.program import next_key, typed_key
 from envcore_gymnasium.spaces import widener
 
 
@@ -116,11 +116,17 @@ class VectorProgram:
         return self._packed(*self._where(mask, data, self._begun(data, unpacked)[0].state, before, unpacked))
 
     def _step(self, latest: Packed, params: Packed, action: Any) -> tuple[Packed, Any]:
-        before, unpacked = self._progress.unpack(latest), self.params.unpack(params)
-        action, is_inside = check(self._env.action_space(unpacked), action)
-        # Without the boundary XLA CPU computes the step again for each element that it packs: twice the time.
-        progress, result = compute_once(self._stepped, before, unpacked, action)
-        return self._progress.pack(progress), self._result.pack((is_inside, result)) if self._packs else result
+        # Few kernels: see `one_kernel`. Without any, XLA computes the step again for each element that it packs.
+        before, unpacked, action, is_inside = one_kernel(self._read, latest, params, action)
+        progress, result = one_kernel(self._stepped, before, unpacked, action)
+        if not self._packs:
+            return self._progress.pack(progress), result
+        after, returned = pack_all((self._progress, progress), (self._result, (is_inside, result)))
+        return after, returned
+
+    def _read(self, latest: Packed, params: Packed, action: Any) -> tuple[Any, ...]:
+        unpacked = self.params.unpack(params)
+        return self._progress.unpack(latest), unpacked, *check(self._env.action_space(unpacked), action)
 
     def _packed(self, progress: _Progress, obs: Any) -> tuple[Packed, Any]:
         return self._progress.pack(progress), self._obs.pack(obs) if self._packs else obs
