@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import brax.envs
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from brax.envs import fast
 from brax.envs.wrappers import training
-from envcore.errors import InvalidArgumentError, InvalidParamsError, NoPictureError
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError, InvalidParamsError, NoPictureError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore_brax import FromBrax, from_brax
@@ -37,7 +38,7 @@ def promotion_of_brax():
 def test_brax_lists_what_is_announced() -> None:
     announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "brax"}
     assert announced == {f"brax/{name}" for name in ENVIRONMENTS}
-    assert set(ENVIRONMENTS) == set(brax.envs._envs)
+    assert set(ENVIRONMENTS) == set(brax.envs._envs) - {"swimmer"}
 
 
 @pytest.mark.parametrize("case", conformance_cases(FromBrax("fast"), num_steps=40), ids=str)
@@ -170,6 +171,16 @@ def test_pictures() -> None:
     _, state = point.reset(jax.random.key(0))
     with pytest.raises(NoPictureError, match="fast cannot be rendered"):
         point.render(state)
+
+
+@pytest.mark.skipif("a_min" in inspect.signature(jnp.clip).parameters, reason="this JAX has what brax calls")
+def test_swimmer_does_not_run(promotion_of_brax: None) -> None:
+    swimmer: Any = brax.envs.get_environment("swimmer")
+    state = jax.eval_shape(swimmer.reset, jax.random.key(0))
+    with pytest.raises(TypeError, match="a_min"):
+        jax.eval_shape(swimmer.step, state, jnp.zeros(swimmer.action_size))
+    with pytest.raises(EnvironmentLoadError, match=r"brax's swimmer moves in a fluid, .* no longer has"):
+        from_brax("swimmer")
 
 
 def test_errors() -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, cast
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
 from envcore.engine import arguments
 from envcore.environment import EnvParams
-from envcore.errors import InvalidArgumentError, NoPictureError
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError, NoPictureError
 from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts
 from flax import struct
 
@@ -52,6 +54,7 @@ def from_brax(
 
     Raises:
       InvalidArgumentError: brax has no such environment, field or option, or an option is not hashable.
+      EnvironmentLoadError: it moves in a fluid, as brax's swimmer, and JAX has removed what brax's code for that calls.
     """
     return FromBrax.make(source, **options, **({} if vary is None else {"vary": vary}))
 
@@ -84,13 +87,15 @@ class FromBrax(ForeignEnvironment):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Brax System, pip", UserWarning)  # that brax is no longer developed
             if not isinstance(self.source, str):
-                return self.source(**options)
-            try:
-                env = brax.envs.get_environment(self.source, **options)
-            except KeyError as error:
-                if error.args != (self.source,):
-                    raise
-                raise InvalidArgumentError(f"brax has no environment {self.source!r}.") from None
+                env = self.source(**options)
+            else:
+                try:
+                    env = brax.envs.get_environment(self.source, **options)
+                except KeyError as error:
+                    if error.args != (self.source,):
+                        raise
+                    raise InvalidArgumentError(f"brax has no environment {self.source!r}.") from None
+        _check_fluid(env, self.name)
         return env
 
     @classmethod
@@ -141,6 +146,17 @@ class FromBrax(ForeignEnvironment):
     def _env(self, params: Any) -> Any:
         """The library's environment with the fields of `params.sys` in its system."""
         return _with_system(self.library_env, self._system.tree_replace(params.sys)) if params.sys else self.library_env
+
+
+def _check_fluid(env: Any, name: str) -> None:
+    """Raises where brax would call `jnp.clip(x, a_min=...)`, which newer versions of JAX do not have."""
+    has_fluid = getattr(getattr(env.unwrapped, "sys", None), "enable_fluid", False)
+    own_pipeline = getattr(env, "backend", None) != "mjx"
+    if has_fluid and own_pipeline and "a_min" not in inspect.signature(jnp.clip).parameters:
+        raise EnvironmentLoadError(
+            f"brax's {name} moves in a fluid, for which brax calls jax.numpy.clip(a_min=...), which JAX "
+            f"{jax.__version__} no longer has: an older JAX has it."
+        )
 
 
 @functools.lru_cache(maxsize=512)
