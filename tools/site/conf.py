@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -71,9 +72,20 @@ suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
 
 
 def setup(app: Any) -> None:
-    """Makes our docstrings reStructuredText, before napoleon reads their sections."""
+    """Makes our docstrings reStructuredText, before napoleon reads their sections, and shows whole signatures."""
 
     def convert(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
         lines[:] = docstrings.restructured(lines)
+        if what == "property":  # napoleon takes what is before a colon for the type
+            lines[:1] = [line.replace(": ", ", ", 1) for line in lines[:1]]
+
+    def sign(app: Any, what: str, name: str, obj: Any, options: Any, signature: str, returns: str) -> Any:
+        """The constructor's own signature, where a metaclass hides it."""
+        if what == "class" and signature.startswith("(*args"):
+            _, *parameters = inspect.signature(obj.__init__).parameters.values()
+            plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
+            return str(inspect.Signature(plain)), returns
+        return None
 
     app.connect("autodoc-process-docstring", convert, priority=400)
+    app.connect("autodoc-process-signature", sign)
