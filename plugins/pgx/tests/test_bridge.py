@@ -100,10 +100,6 @@ def test_options_are_the_game_s() -> None:
     assert from_pgx("2048").action_names == ("left", "up", "right", "down")
 
 
-def test_what_is_expensive_to_reset() -> None:
-    assert {name for name in ENVIRONMENTS if from_pgx(name).expensive_reset} == {"2048", "minatar-freeway"}
-
-
 def test_a_class_of_yours() -> None:
     env = from_pgx(MinAtarBreakout, sticky_action_prob=0.5)
     assert env.name == "MinAtarBreakout"
