@@ -88,7 +88,7 @@ class FromPgx(ForeignEnvironment):
 
     @property
     def expensive_reset(self) -> bool:
-        """False: in random play many games end at once, and 2,048 games of 2048 and Freeway take twice the time with it."""
+        """False: with it, 2,048 games of 2048 or Freeway take twice the time in random play, where many end at once."""
         return False
 
     @property
