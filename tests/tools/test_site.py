@@ -151,6 +151,7 @@ def test_every_environment_was_checked_against_every_rule(site: Any) -> None:
     checks = json.loads((SITE / "data" / "checks.json").read_text())
     assert set(checks) == {each.spec.id for each in site("suites").our_environments()}
     assert {each["kept"] + len(each["skipped"]) for each in checks.values()} == {len(RULES)}
+    assert site("checks").rewards("Catch-bsuite") == checks["Catch-bsuite"]["rewards"] == [-1, 1]
 
 
 def test_every_environment_was_compared(site: Any) -> None:

@@ -1,7 +1,8 @@
-"""What the conformance kit finds in every environment of our suites: `uv run python tools/site/checks.py [ID...]`.
+"""What is found in every environment of our suites by running it: `uv run python tools/site/checks.py [ID...]`.
 
-It writes `data/checks.json`: by id, the number of rules that are kept, and why others do not apply. Without ids it
-checks all, which takes minutes; MNISTBandit with random images. It fails at the first broken rule.
+It writes `data/checks.json`: by id, the number of the conformance kit's rules that are kept, why others do not apply,
+and the smallest and largest reward of random play and of the trained agent. Without ids it checks all, which takes
+minutes; MNISTBandit with random images. It fails at the first broken rule.
 """
 
 from __future__ import annotations
@@ -14,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import envcore
+import envcore_baselines
+import jax
+import jax.numpy as jnp
+from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.testing import check_rules
+from envcore.wrappers import Batched
+from envcore_baselines.trained import names
 from suites import NEEDS_DATA, our_environments, without_downloads
 
 DATA = Path(__file__).with_name("data") / "checks.json"
@@ -28,7 +35,7 @@ def main() -> None:
     found = json.loads(DATA.read_text()) if DATA.exists() else {}
     for env_id in ids:
         with without_downloads() if env_id in NEEDS_DATA else contextlib.nullcontext():
-            found[env_id] = check(env_id)
+            found[env_id] = check(env_id) | {"rewards": rewards(env_id)}
         lines = [f" {json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(found.items())]
         DATA.write_text("{\n" + ",\n".join(lines) + "\n}\n")
         print(env_id, found[env_id], flush=True)
@@ -44,16 +51,41 @@ def check(env_id: str) -> dict[str, Any]:
     return {"kept": len(results) - len(skipped), "skipped": skipped}
 
 
+def rewards(env_id: str) -> list[float]:
+    """The smallest and the largest reward that are seen."""
+    env, params = envcore.make(env_id)
+    batch = Batched(env, 256)
+    seen = [_rewards(batch, random_policy(batch), params, 1000)]
+    if env_id in names():
+        agent = envcore_baselines.load(env_id)
+        seen.append(_rewards(agent.env, agent.policy, agent.params, 20_000))
+    rounded = (float(f"{number:.4g}") for number in (min(low for low, _ in seen), max(high for _, high in seen)))
+    return list(rounded)
+
+
+def _rewards(env: Any, policy: Any, params: Any, num_steps: int) -> tuple[float, float]:
+    @jax.jit
+    def play(key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        start = start_rollout(env, key, params)
+        earned = run_rollout(env, policy, start, num_steps, params, collect=lambda step: step.reward)[1]
+        return jnp.min(earned), jnp.max(earned)
+
+    low, high = play(jax.random.key(0))
+    return float(low), float(high)
+
+
 def rows(env_id: str) -> dict[str, str]:
-    """The row of an environment's table about the contract; none if it was not checked."""
+    """The rows of an environment's table about what was found; none if it was not checked."""
     found = json.loads(DATA.read_text()).get(env_id)
     if found is None:
         return {}
+    low, high = found["rewards"]
+    reward = f"{low:g} on every step" if low == high else f"from {low:g} to {high:g} in play"
     kept, skipped = found["kept"], found["skipped"]
     images = ", here with random images," if env_id in NEEDS_DATA else ""
     others = "; do not apply: " + ", ".join(f"{rule} ({why})" for rule, why in skipped.items()) if skipped else ""
     rules = f"{kept} [rules](../reference/testing.md) that apply{others}"
-    return {"contract": f"`envcore check {env_id}`{images} keeps all {rules}"}
+    return {"reward": reward, "contract": f"`envcore check {env_id}`{images} keeps all {rules}"}
 
 
 if __name__ == "__main__":
