@@ -30,7 +30,7 @@ EXPECTED: dict[str, tuple[tuple[int, ...], tuple[int, int, int] | None]] = {
     r"venture/(map|room)\d*": (SCREEN, FREE),
     r"videochess/background": ((160, 210), None),  # it is turned
     r"wizardofwor/background": ((90, 128), None),  # it is made larger
-    r"wordzapper/bg/1": (SCREEN, None),
+    r"(seaquest|wordzapper)/bg/\d": (SCREEN, None),
 }
 LISTED = ("up_n_down/roads/0.npy", "up_n_down/roads/1.npy", "up_n_down/background/backround_lvl2_0.npy")
 """Sprites that are found by listing their folder."""
