@@ -46,8 +46,9 @@ def run_folder(tmp_path: Path) -> Path:
 )
 def test_it_earns_the_published_return(env_id: str) -> None:
     agent = envcore_baselines.load(env_id)
-    returns, ended = episode_returns(agent.learner, agent.params, agent.agent, KEY, 200, True)
-    error = agent.std_return * (1 / 200 + 1 / agent.episodes) ** 0.5
+    num = 50 if env_id.endswith("MinAtar") else 200  # games of thousands of steps
+    returns, ended = episode_returns(agent.learner, agent.params, agent.agent, KEY, num, True)
+    error = agent.std_return * (1 / num + 1 / agent.episodes) ** 0.5
     assert float(returns.mean()) == pytest.approx(agent.mean_return, abs=4 * error + 1e-3)
     assert ended.all()
 
