@@ -188,9 +188,9 @@ def _part(leaf: Any) -> Part:
 
 def _stored(leaf: Any, part: Part) -> jax.Array:
     flat = jnp.asarray(leaf if part.key is None else jax.random.key_data(leaf)).reshape(-1)
-    if part.dtype == np.bool_:
-        flat = flat.astype(np.uint8 if part.stored == np.bool_ else np.uint32)
     size = part.stored.itemsize
+    if part.dtype == np.bool_:
+        flat = flat.astype(_WORDS[size])
     if size < part.unit:
         flat = flat.reshape(-1, part.unit // size)
     return lax.bitcast_convert_type(flat, _WORDS[part.unit]).reshape(-1)
@@ -202,6 +202,6 @@ def _taken(packed: Packed, part: Part) -> jax.Array:
     size = part.stored.itemsize
     if size > part.unit:
         flat = flat.reshape(-1, size // part.unit)
-    values = lax.bitcast_convert_type(flat, _WORDS.get(size, part.stored) if part.dtype == np.bool_ else part.stored)
+    values = lax.bitcast_convert_type(flat, _WORDS[size] if part.dtype == np.bool_ else part.stored)
     values = values.astype(part.dtype).reshape(part.shape)
     return values if part.key is None else jax.random.wrap_key_data(values, impl=part.key)

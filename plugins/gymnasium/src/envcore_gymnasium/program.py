@@ -117,7 +117,8 @@ class Program:
         self._one_step, self._two_steps = jax.jit(self._step), jax.jit(self._ahead)
         self._start, self._restart = jax.jit(self._started), jax.jit(self._restarted)
         self._snapshot = jax.jit(lambda latest, row: self._layout.unpack(self._row(latest, row)))
-        self._widths = [struct.size for struct in jax.eval_shape(self._layout.pack, self._struct)]
+        self._packed_struct: Packed = jax.eval_shape(self._layout.pack, self._struct)
+        self._widths = [array.size for array in self._packed_struct]
         space = env.action_space(default)
         self._num_actions = n = space.n if isinstance(space, spaces.Discrete) and self._gains(space) else 0
         self.looks_ahead = n > 0
@@ -158,15 +159,16 @@ class Program:
         """Whether two steps for every choice take less time than a call."""
         if any(part.start is None for part in self._layout.leaves):
             return False
-        packed = jax.eval_shape(self._layout.pack, self._struct)
         params = jax.eval_shape(self.params.pack, arguments.default_params(self._env))
         number = jax.ShapeDtypeStruct((), np.int32)
-        one = self._one_step.lower(packed, params, number)
-        if _count(one) * space.n * (space.n + 1) > _MOST or _UNCOUNTED.search(one.as_text()):
+        one = self._one_step.lower(self._packed_struct, params, number)
+        count = _count(one)
+        if count * space.n * (space.n + 1) > _MOST or _UNCOUNTED.search(one.as_text()):
             return False
-        if _count(one) > _MOST_IN_THE_SAME_THREAD:
+        if count > _MOST_IN_THE_SAME_THREAD:
             return True
-        rows = [jax.ShapeDtypeStruct((_num_rows(space.n) * array.size,), array.dtype) for array in packed]
+        num_rows = _num_rows(space.n)
+        rows = [jax.ShapeDtypeStruct((num_rows * array.size,), array.dtype) for array in self._packed_struct]
         two = self._two_steps.lower(tuple(rows), number, params)
         return _count(two) <= _MOST_IN_THE_SAME_THREAD and _count(two.compile()) <= _MOST_IN_THE_SAME_THREAD
 
