@@ -8,7 +8,6 @@ minutes; MNISTBandit with random images. It fails at the first broken rule.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
 from pathlib import Path
@@ -22,7 +21,7 @@ from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.testing import check_rules
 from envcore.wrappers import Batched
 from envcore_baselines.trained import names
-from suites import NEEDS_DATA, our_environments, without_downloads
+from suites import NEEDS_DATA, our_environments, without_downloads, write_by_id
 
 DATA = Path(__file__).with_name("data") / "checks.json"
 
@@ -34,10 +33,9 @@ def main() -> None:
     ids = parser.parse_args().ids or [each.spec.id for each in our_environments()]
     found = json.loads(DATA.read_text()) if DATA.exists() else {}
     for env_id in ids:
-        with without_downloads() if env_id in NEEDS_DATA else contextlib.nullcontext():
+        with without_downloads(env_id):
             found[env_id] = check(env_id) | {"rewards": rewards(env_id)}
-        lines = [f" {json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(found.items())]
-        DATA.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        write_by_id(DATA, found)
         print(env_id, found[env_id], flush=True)
 
 

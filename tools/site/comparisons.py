@@ -13,7 +13,6 @@ import collections
 import contextlib
 import functools
 import importlib
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import suites
 
 _ROOT = Path(__file__).parents[2]
 _DATA = Path(__file__).with_name("data") / "comparisons.json"
@@ -161,8 +161,7 @@ def main() -> None:
     """Writes the file."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     found = compare(*(str(_ROOT / "packages" / suite / "tests") for suite in _SUITES))
-    lines = [f" {json.dumps(env_id)}: {json.dumps(row)}" for env_id, row in found.items()]
-    _DATA.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    suites.write_by_id(_DATA, found)
     print(_DATA)
 
 

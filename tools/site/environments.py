@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 from pathlib import Path
@@ -45,7 +44,7 @@ def write_pages(folder: Path, pictures: Path | None) -> None:
         lines += [f"## {title}", "", "::::{grid} 2 2 3 3", ":gutter: 2", ""]
         for each in found[distribution]:
             env_id = each.spec.id
-            with without_downloads() if env_id in NEEDS_DATA else contextlib.nullcontext():
+            with without_downloads(env_id):
                 page = _page(each, pictures, returns.get(env_id))
             (folder / f"{env_id}.md").write_text(page)
             image = f":img-top: ../pictures/{env_id}.webp\n" if _has(pictures, env_id) else ""
