@@ -115,8 +115,10 @@ class Subject:
     @functools.cached_property
     def key(self) -> jax.Array:
         """The random key of the check, a typed one."""
-        key = jax.random.key(0) if self._given_key is None else self._given_key
-        return key if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else jax.random.wrap_key_data(key)
+        # It is kept, so it must not be a tracer where the first to ask for it is being traced.
+        with jax.ensure_compile_time_eval():
+            key = jax.random.key(0) if self._given_key is None else self._given_key
+            return key if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else jax.random.wrap_key_data(key)
 
     @functools.cached_property
     def params(self) -> Any:
