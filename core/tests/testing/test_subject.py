@@ -59,3 +59,9 @@ def test_batches_are_recorded_too() -> None:
 def test_legacy_keys_are_turned_into_typed_ones() -> None:
     legacy = Subject(toy.Counter(), None, jax.random.PRNGKey(3), 16)
     assert legacy.key == jax.random.key(3)
+
+
+def test_the_key_can_be_asked_for_first_while_something_is_traced() -> None:
+    new = Subject(toy.Counter(), None, None, 16)
+    jax.eval_shape(lambda: new.key)
+    assert new.key == jax.random.key(0)
