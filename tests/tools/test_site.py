@@ -77,6 +77,12 @@ def test_bars_are_as_long_as_their_logarithms() -> None:
     assert "&lt;b&gt;" in svg
 
 
+def test_linear_bars_are_as_long_as_their_numbers() -> None:
+    svg = load_tool("site/charts.py").bars([("a", [(1.0, "", "peer"), (1.5, "", "ours")])], "", is_logarithmic=False)
+    one, more = (float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)"', svg))
+    assert more == pytest.approx(1.5 * one, abs=0.1)
+
+
 def test_a_curve_goes_from_its_first_to_its_last_point() -> None:
     charts = load_tool("site/charts.py")
     svg = charts.curve([0, 50, 100], [0, 5, 10], [-1, 4, 9], [1, 6, 11], "returns", level=10)
@@ -223,6 +229,27 @@ def test_rows_of_the_benchmark_replace_older_ones(site: Any, tmp_path: Path, mon
     performance.main()
     (kept,) = json.loads((tmp_path / "speed.json").read_text())
     assert kept == {**row, "speed": 2.35, "date": "2026-02-02", "machine": "new"}
+
+
+def test_ratios_of_several_cores_are_taken_from_the_benchmark(
+    site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    performance = site("performance")
+    row = {"id": "Catch-bsuite", "num_envs": 16384, "variant": "envcore rollout", "reads": "float32"}
+    for name in ("speed", "scaling"):
+        shutil.copy(SITE / "data" / f"{name}.json", tmp_path)
+    results = tmp_path / "results.json"
+    results.write_text(json.dumps([{**row, "steps_per_second": [10, 15, 18], "ratios": [1.804, 1.2], "seconds": []}]))
+    monkeypatch.setattr(performance, "_DATA", tmp_path)
+    for cores in ("2", "4"):
+        monkeypatch.setattr(sys, "argv", ["", str(results), "--into", "devices", "--cores", cores, "--machine", "new"])
+        performance.main()
+    kept = json.loads((tmp_path / "devices.json").read_text())
+    assert [(each["cores"], each["speedup"], each["machine"]) for each in kept] == [(2, 1.8, "new"), (4, 1.8, "new")]
+    performance.write_page(tmp_path / "page.md", PAGES / "about" / "performance.md")
+    page = (tmp_path / "page.md").read_text()
+    assert "Catch-bsuite, 16,384 environments" in page
+    assert "4 cores, 1.80x" in page
 
 
 def test_the_readme_has_the_ratios_of_the_figures(site: Any) -> None:

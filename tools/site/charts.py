@@ -14,22 +14,27 @@ Bar = tuple[float, str, str]
 """A positive number, the text at the end of the bar, and its class: "ours" or "peer"."""
 
 
-def bars(groups: Sequence[tuple[str, Sequence[Bar]]], unit: str) -> str:
-    """Groups of horizontal bars, on a logarithmic scale from the power of ten below the smallest number.
+def bars(groups: Sequence[tuple[str, Sequence[Bar]]], unit: str, *, is_logarithmic: bool = True) -> str:
+    """Groups of horizontal bars.
 
     Args:
       groups: a label, and its bars.
       unit: what the numbers are, for those who cannot see the picture.
+      is_logarithmic: the scale is logarithmic, from the power of ten below the smallest number; else it starts at 0.
     """
     numbers = [number for _, group in groups for number, _, _ in group]
     start = math.ceil(math.log10(min(numbers))) - 1
-    decades = math.log10(max(numbers)) - start
+
+    def extent(number: float) -> float:
+        return math.log10(number) - start if is_logarithmic else number
+
+    longest = extent(max(numbers))
     parts, y = [], 0
     for label, group in groups:
         parts.append(f'<text class="label" x="0" y="{y + 14}">{html.escape(label)}</text>')
         y += _ROW
         for number, text, kind in group:
-            length = (_BARS - _END) * (math.log10(number) - start) / decades
+            length = (_BARS - _END) * extent(number) / longest
             parts += [
                 f'<rect class="{kind}" x="0" y="{y + 3}" width="{length:.1f}" height="{_ROW - 4}" rx="2"/>',
                 f'<text x="{length + 6:.1f}" y="{y + 14}">{html.escape(text)}</text>',

@@ -3,7 +3,8 @@
     uv run python tools/site/performance.py bench-results/results.json
 
 takes the rows that `tools/benchmark` has written, in the place of older ones of the same programs. With
-`--into scaling` it takes those of several numbers of environments into `data/scaling.json`.
+`--into scaling` it takes those of several numbers of environments into `data/scaling.json`, and with `--into devices
+--cores N` those of `tools/benchmark --cores N` into `data/devices.json`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import charts
+import jax
 
 _DATA = Path(__file__).with_name("data")
 _CPU_INFO = Path("/proc/cpuinfo")
@@ -38,16 +40,19 @@ def main() -> None:
     """Takes the rows of the files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", type=Path, help="results.json of tools/benchmark")
-    parser.add_argument("--into", choices=("speed", "scaling"), default="speed", help="which file")
+    parser.add_argument("--into", choices=("speed", "scaling", "devices"), default="speed", help="which file")
+    parser.add_argument("--cores", type=int, metavar="N", help="that tools/benchmark was given; needed for devices")
     parser.add_argument("--date", default=datetime.date.today().isoformat(), help="of the measurement")
     parser.add_argument("--machine", default=_machine(), help="on which it was made")
     options = parser.parse_args()
+    if (options.into == "devices") != (options.cores is not None):
+        parser.error("--into devices and --cores need each other")
     rows = {_program(row): row for row in _rows(options.into)}
     for path in options.results:
         for found in json.loads(path.read_text()):
-            row = {name: found[name] for name in ("id", "num_envs", "variant", "reads", "jax")}
-            speed = float(f"{found['steps_per_second'] / 1e6:.3g}")
-            rows[_program(row)] = {**row, "speed": speed, "date": options.date, "machine": options.machine}
+            row = {name: found[name] for name in ("id", "num_envs", "variant", "reads")}
+            row |= _speedup(found, options.cores) if options.cores else _speed(found)
+            rows[_program(row)] = {**row, "date": options.date, "machine": options.machine}
     lines = [json.dumps(rows[program]) for program in sorted(rows)]
     (_DATA / f"{options.into}.json").write_text("[\n " + ",\n ".join(lines) + "\n]\n")
 
@@ -58,6 +63,7 @@ def write_page(path: Path, text: Path) -> None:
     for name, lines in (
         ("figures", _figures()),
         ("scaling", _scaling()),
+        ("devices", _devices()),
         ("types", _types()),
         ("machines", _machines()),
     ):
@@ -107,6 +113,17 @@ def _scaling() -> list[str]:
     return _raw(charts.bars(list(groups.items()), "million steps a second by number of environments"))
 
 
+def _devices() -> list[str]:
+    """A chart of the rollout's speed by number of cores, a device each."""
+    groups: dict[str, list[charts.Bar]] = {}
+    for row in _rows("devices"):
+        if row["variant"] == "envcore rollout" and row["reads"] == "float32":
+            group = groups.setdefault(f"{row['id']}, {row['num_envs']:,} environments", [(1.0, "1 core", "peer")])
+            group.append((row["speedup"], f"{row['cores']} cores, {row['speedup']:.2f}x", "ours"))
+    label = "speed by number of cores, relative to one core"
+    return _raw(charts.bars(list(groups.items()), label, is_logarithmic=False))
+
+
 def _types() -> list[str]:
     """A chart of the rollout's speed by the dtype that observations are read as."""
     groups: dict[str, list[charts.Bar]] = {}
@@ -123,13 +140,22 @@ def _types() -> list[str]:
 def _machines() -> list[str]:
     """What was measured when, on what."""
     found: dict[tuple[str, str, str], set[str]] = {}
-    for title, name in (("several numbers of environments", "scaling"), ("", "speed")):
+    for title, name in (("several numbers of environments", "scaling"), ("several cores", "devices"), ("", "speed")):
         for row in _rows(name):
             found.setdefault((row["date"], row["machine"], row["jax"]), set()).add(title or _suite_of(row["id"]))
     rows = [
         f"| {date} | {machine} | {jax} | {', '.join(sorted(what))} |" for (date, machine, jax), what in found.items()
     ]
     return ["| date | machine | JAX | figures |", "|---|---|---|---|", *sorted(rows)]
+
+
+def _speed(found: Row) -> Row:
+    return {"jax": found["jax"], "speed": float(f"{found['steps_per_second'] / 1e6:.3g}")}
+
+
+def _speedup(found: Row, cores: int) -> Row:
+    """Of devices on several cores, relative to one core: the first of the benchmark's two ratios."""
+    return {"jax": jax.__version__, "cores": cores, "speedup": float(f"{found['ratios'][0]:.3g}")}
 
 
 def _rows(name: str) -> list[Row]:
@@ -144,6 +170,7 @@ def _program(row: Row) -> tuple[Any, ...]:
         row["reads"] != "float32",
         row["num_envs"],
         row["variant"],
+        row.get("cores", 1),
     )
 
 
