@@ -51,9 +51,30 @@ def test_the_readme_and_ci_run_the_same_tests():
     ]
 
 
-def test_all_steps_run_by_default():
+def test_all_steps_but_the_exhaustive_one_run_by_default():
     defaults = re.findall(r"^    set -- (.*)$", RUN.read_text(), re.MULTILINE)
-    assert [set(re.split("[ +]", line)) for line in defaults] == [set(steps())]
+    assert [set(re.split("[ +]", line)) for line in defaults] == [set(steps()) - {"exhaustive"}]
+
+
+def test_marked_tests_run_only_when_asked_for():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    names = {each.partition(":")[0] for each in settings["markers"]}
+    assert names == {"slow", "exhaustive", "client"}
+    _, expression = settings["addopts"][-2:]
+    assert set(expression.split(" and ")) == {f"not {name}" for name in names}
+
+
+def test_the_exhaustive_workflow_runs_every_library_that_has_such_tests():
+    (job,) = workflow("exhaustive.yml")["jobs"].values()
+    with_tests = [path for path in (ROOT / "plugins").glob("*/tests/*.py") if "mark.exhaustive" in path.read_text()]
+    assert job["strategy"]["matrix"]["library"] == sorted(path.parts[-3] for path in with_tests)
+    (step,) = (step for step in job["steps"] if "run" in step)
+    assert (step["run"], step["env"]) == (".ci/run exhaustive", {"LIBRARY": "${{ matrix.library }}"})
+
+
+@pytest.mark.parametrize(("variables", "tests"), [({}, "plugins/"), ({"LIBRARY": "navix"}, "plugins/navix")])
+def test_the_exhaustive_tests_of_one_library(checkout, variables, tests):
+    assert checkout.run("exhaustive", **variables)[0] == f"uv run pytest -m exhaustive {tests}\n"
 
 
 class Checkout:
@@ -185,7 +206,7 @@ def test_the_workflow_runs_every_step_on_every_python():
     jobs = list(itertools.product(matrix["python"], matrix["steps"]))
     assert all((row["python"], row["steps"]) in jobs for row in matrix["exclude"])
     jobs += [(row["python"], row["steps"]) for row in matrix["include"]]
-    assert {step for _, names in jobs for step in names.split()} == set(steps())
+    assert {step for _, names in jobs for step in names.split()} == set(steps()) - {"exhaustive"}
 
     assert matrix["python"] == claimed_pythons()
     assert core()["requires-python"] == f">={claimed_pythons()[0]}"

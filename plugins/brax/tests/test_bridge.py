@@ -15,7 +15,7 @@ from brax.envs import fast
 from brax.envs.wrappers import training
 from envcore.errors import EnvironmentLoadError, InvalidArgumentError, InvalidParamsError, NoPictureError
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.testing import Case, check_lockstep, conformance_cases
+from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore_brax import FromBrax, from_brax
 from envcore_brax.plugin import ENVIRONMENTS
 
@@ -24,8 +24,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Accessing .* directly from `Data`:DeprecationWarning"),  # brax does
 ]
 
-SMALL = ("fast", "inverted_pendulum", pytest.param("reacher", marks=pytest.mark.slow))
-LARGE = ("ant",)  # the others are built of the same parts, and compile for a minute and more
+SMALL = ("fast", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("inverted_pendulum", "reacher")))
+LARGE = [name for name in ENVIRONMENTS if name not in ("fast", "inverted_pendulum", "reacher")]
 
 
 @pytest.fixture
@@ -46,10 +46,11 @@ def test_conforms(case: Case) -> None:
     case()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", conformance_cases(FromBrax("inverted_pendulum"), num_steps=100), ids=str)
-def test_physics_conforms(case: Case) -> None:
-    case()
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore")  # brax's own
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_environment_conforms(name: str, promotion_of_brax: None) -> None:
+    check_env(from_brax(name), num_steps=48)
 
 
 def braxs(env: Any) -> dict[str, Any]:
@@ -74,8 +75,10 @@ def test_it_plays_as_brax_does(name: str, promotion_of_brax: None) -> None:
     assert check_lockstep(env, **braxs(brax.envs.get_environment(name)), params=params, num_steps=100) >= 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "ant" else pytest.mark.exhaustive) for name in LARGE]
+)
 def test_its_steps_are_those_of_brax_but_for_the_last_bit(name: str, promotion_of_brax: None) -> None:
     """XLA adds up the forces of many bodies in another order in another program, and contacts amplify that in time."""
     env, params = envcore.make(f"brax/{name}", vary=())
@@ -87,8 +90,14 @@ def test_its_steps_are_those_of_brax_but_for_the_last_bit(name: str, promotion_o
     np.testing.assert_array_equal(steps.info["terminated"], theirs.done > 0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", ["positional", "spring", "mjx"])
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param("mjx", marks=pytest.mark.slow),
+        pytest.param("positional", marks=pytest.mark.exhaustive),
+        pytest.param("spring", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_backends_play_as_brax_s(backend: str, promotion_of_brax: None) -> None:
     env, params = envcore.make("brax/inverted_pendulum", backend=backend)
     params = params.replace(max_steps_in_episode=40)
@@ -105,17 +114,21 @@ def test_params_are_fields_of_the_system(promotion_of_brax: None) -> None:
     axes = type(params)(sys={"gravity": 0, "link.inertia.mass": None}, max_steps_in_episode=None)
 
     def angle(params: Any) -> jax.Array:
-        obs, state = env.reset(jax.random.key(0), params)
-        for _ in range(3):
-            obs, state, *_ = env.step(jax.random.key(0), state, jnp.zeros(1), params)
-        return obs[1]
+        def push(carry: Any, _: None) -> tuple[Any, None]:
+            return env.step_env(jax.random.key(0), carry[1], jnp.zeros(1), params)[:2], None
+
+        return jax.lax.scan(push, env.reset(jax.random.key(0), params), length=3)[0][0][1]
 
     on_earth, weightless = jax.jit(jax.vmap(angle, (axes,)))(many)
     assert abs(on_earth - weightless) > 1e-4
 
+
+@pytest.mark.slow
+def test_it_plays_as_brax_does_without_gravity(promotion_of_brax: None) -> None:
+    env, params = envcore.make("brax/inverted_pendulum", vary=("gravity",))
     theirs: Any = brax.envs.get_environment("inverted_pendulum")
     theirs.sys = theirs.sys.tree_replace({"gravity": jnp.zeros(3)})
-    params = params.replace(sys={**params.sys, "gravity": np.zeros(3, np.float32)})
+    params = params.replace(sys={"gravity": np.zeros(3, np.float32)})
     check_lockstep(env, **braxs(theirs), params=params, num_steps=20)
 
 

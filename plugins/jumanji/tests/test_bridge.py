@@ -15,7 +15,7 @@ from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, InvalidArgumentError
 from envcore.foreign import as_dicts
 from envcore.numerics import numerics
-from envcore.testing import Case, check_lockstep, conformance_cases
+from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore.wrappers import FlattenObservation
 from envcore_jumanji import from_jumanji
 from envcore_jumanji.plugin import ENVIRONMENTS
@@ -31,14 +31,7 @@ from jumanji.registration import make, registered_environments
 from jumanji.wrappers import MultiToSingleWrapper
 
 _REWARD_FOR_EACH_AGENT = {"Connector-v3", "LevelBasedForaging-v0", "SearchAndRescue-v0"}
-_FAST = ("Maze-v0",)
-_CASES = [
-    *(pytest.param(case, id=str(case)) for case in conformance_cases(from_jumanji("Maze-v0"))),
-    *(
-        pytest.param(case, id=str(case), marks=pytest.mark.slow)
-        for case in conformance_cases(from_jumanji("Cleaner-v0"), num_steps=128)
-    ),
-]
+_SLOW = ("Maze-v0", "Snake-v1", "JobShop-v0")
 # Jumanji's own code promotes dtypes in a way that JAX warns of.
 pytestmark = pytest.mark.filterwarnings("ignore:scatter inputs have incompatible types:FutureWarning")
 
@@ -63,16 +56,30 @@ def test_the_library_lists_what_is_announced() -> None:
     assert set(ENVIRONMENTS) == registered_environments() - _REWARD_FOR_EACH_AGENT
 
 
-@pytest.mark.parametrize("case", _CASES)
+@pytest.mark.parametrize("case", conformance_cases(from_jumanji("Maze-v0")), ids=str)
 def test_conforms(case: Case) -> None:
     case()
 
 
+def options_of(name: str) -> dict[str, Any]:
+    """Sokoban's levels would be downloaded."""
+    return {"generator": ToyGenerator()} if name == "Sokoban-v0" else {}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore")  # the library's own
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_environment_conforms(name: str) -> None:
+    check_env(from_jumanji(name, **options_of(name)), num_steps=48)
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    "name", [*_FAST, *(pytest.param(name, marks=pytest.mark.slow) for name in ENVIRONMENTS if name not in _FAST)]
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in _SLOW else pytest.mark.exhaustive) for name in ENVIRONMENTS],
 )
 def test_it_plays_as_the_library_does(name: str) -> None:
-    options = {"generator": ToyGenerator()} if name == "Sokoban-v0" else {}
+    options = options_of(name)
     env = from_jumanji(name, **options)
     limit = getattr(env.library_env, "time_limit", None)
     later = {} if limit is None else {"time_limit": limit + 1}
@@ -150,9 +157,12 @@ def rescue() -> Any:
     return MultiToSingleWrapper(SearchAndRescue(time_limit=10))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("source", "later"), [(team, Connector(time_limit=7)), (rescue, SearchAndRescue(time_limit=10))]
+    ("source", "later"),
+    [
+        pytest.param(team, Connector(time_limit=7), marks=pytest.mark.slow),
+        pytest.param(rescue, SearchAndRescue(time_limit=10), marks=pytest.mark.exhaustive),
+    ],
 )
 def test_agents_made_one_play_as_in_the_library(source: Any, later: Any) -> None:
     loop = library_loop(MultiToSingleWrapper(later))

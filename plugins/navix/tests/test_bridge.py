@@ -10,19 +10,18 @@ import pytest
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
-from envcore.testing import Case, check_lockstep, conformance_cases
+from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore_navix import FromNavix, from_navix
 from envcore_navix.plugin import ENVIRONMENTS
 
-CHEAP = "Navix-Empty-Random-5x5-v0"
-# One of each class, the smallest, beside the cheap one.
+CHEAP = "Navix-Empty-Random-5x5-v0"  # the test of the limit plays it beside the library
+SLOW = ("Navix-DoorKey-Random-5x5-v0", "Navix-LavaGapS5-v0", "Navix-Dynamic-Obstacles-5x5-v0")
+# One of each other class, the smallest.
 CLASSES = (
-    "Navix-DoorKey-Random-5x5-v0",
+    *SLOW,
     "Navix-FourRooms-v0",
     "Navix-KeyCorridorS3R1-v0",
-    "Navix-LavaGapS5-v0",
     "Navix-SimpleCrossingS9N2-v0",
-    "Navix-Dynamic-Obstacles-5x5-v0",
     "Navix-DistShift1-v0",
     "Navix-GoToDoor-5x5-v0",
 )
@@ -47,10 +46,11 @@ def test_conforms(case: Case) -> None:
     case()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", conformance_cases(FromNavix("Navix-DoorKey-Random-5x5-v0"), num_steps=150), ids=str)
-def test_an_environment_with_things_to_use_conforms(case: Case) -> None:
-    case()
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore")  # the library's own
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_environment_conforms(name: str) -> None:
+    check_env(from_navix(name), num_steps=48)
 
 
 def play(name: str, **options: Any) -> dict[str, Any]:
@@ -68,10 +68,16 @@ def play(name: str, **options: Any) -> dict[str, Any]:
     return {"reset": reset, "step": step}
 
 
-@pytest.mark.parametrize("name", [CHEAP, *(pytest.param(name, marks=pytest.mark.slow) for name in CLASSES)])
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else pytest.mark.exhaustive) for name in ENVIRONMENTS],
+)
 def test_it_plays_as_the_library_does(name: str) -> None:
-    env, _ = envcore.make(f"navix/{name}")
-    assert check_lockstep(env, **play(name), num_steps=1000) >= 9
+    env, params = envcore.make(f"navix/{name}")
+    limit = int(params.max_steps_in_episode)
+    num_steps = min(max(600, 2 * limit + 20), 3000)
+    assert check_lockstep(env, **play(name), num_steps=num_steps) >= num_steps // limit
 
 
 def test_the_limit_is_in_params_and_scales_the_penalty() -> None:
@@ -105,7 +111,7 @@ def test_only_reaching_the_goal_terminates() -> None:
         pytest.param("none", (0,), "float32", marks=pytest.mark.slow),
         pytest.param("categorical", (5, 5), "int32", marks=pytest.mark.slow),
         ("symbolic", (5, 5, 3), "uint8"),
-        ("rgb", (40, 40, 3), "uint8"),
+        pytest.param("rgb", (40, 40, 3), "uint8", marks=pytest.mark.slow),
         pytest.param("categorical_first_person", (7, 7), "int32", marks=pytest.mark.slow),
         pytest.param("symbolic_first_person", (7, 7, 3), "uint8", marks=pytest.mark.slow),
         pytest.param("rgb_first_person", (56, 56, 3), "uint8", marks=pytest.mark.slow),

@@ -11,7 +11,7 @@ import pytest
 from envcore.errors import InvalidArgumentError
 from envcore.foreign import ForeignState
 from envcore.spaces import sample_legal
-from envcore.testing import Case, check_lockstep, conformance_cases
+from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore_pgx import from_pgx
 from envcore_pgx.plugin import ENVIRONMENTS
 from pgx.minatar.breakout import MinAtarBreakout
@@ -20,15 +20,20 @@ from pgx.play2048 import Play2048
 from pgx.tic_tac_toe import TicTacToe
 
 _FAST = ("2048", "minatar-breakout")
+_SLOW = ("minatar-asterix", "minatar-freeway")
 _FOR_MORE_PLAYERS = {
     *("animal_shogi", "backgammon", "chess", "connect_four", "gardner_chess", "go_9x9", "go_19x19", "hex"),
     *("kuhn_poker", "leduc_holdem", "othello", "shogi", "sparrow_mahjong", "tic_tac_toe"),
 }
-_GAMES = [pytest.param(name, marks=() if name in _FAST else pytest.mark.slow) for name in ENVIRONMENTS]
+_GAMES = [
+    *_FAST,
+    *(pytest.param(name, marks=pytest.mark.slow) for name in _SLOW),
+    *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ENVIRONMENTS if name not in _FAST + _SLOW),
+]
 _CASES = [
-    pytest.param(case, marks=() if name in _FAST else pytest.mark.slow, id=str(case))
-    for name in (*_FAST, "minatar-freeway")
-    for case in conformance_cases(from_pgx(name))
+    *conformance_cases(from_pgx("minatar-breakout")),
+    # The only one with action masks.
+    *(case for case in conformance_cases(from_pgx("2048")) if case.rule.name == "action_mask"),
 ]
 
 
@@ -50,9 +55,16 @@ def test_the_library_lists_what_is_announced() -> None:
     assert set(ENVIRONMENTS) == set(pgx.available_envs()) - _FOR_MORE_PLAYERS
 
 
-@pytest.mark.parametrize("case", _CASES)
+@pytest.mark.parametrize("case", _CASES, ids=str)
 def test_conforms(case: Case) -> None:
     case()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore")  # the library's own
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_game_conforms(name: str) -> None:
+    check_env(from_pgx(name), num_steps=48)
 
 
 @pytest.mark.parametrize("name", _GAMES)

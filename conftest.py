@@ -1,0 +1,13 @@
+"""For all tests."""
+
+from __future__ import annotations
+
+import jax
+import pytest
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Drops the programs of an exhaustive test: no other uses them, and those of a hundred need gigabytes."""
+    if item.get_closest_marker("exhaustive"):
+        jax.clear_caches()
