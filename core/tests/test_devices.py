@@ -35,6 +35,7 @@ WRAPPED: dict[str, Callable[[Environment[Any, Any]], Environment[Any, Any]]] = {
     "NoAutoReset": wrappers.NoAutoReset,
     "FrameStack": lambda batch: wrappers.FrameStack(batch, 2),
 }
+QUICK = ("alone", "LogWrapper", "StickyAction")
 
 
 def mesh(kind: AxisType = AxisType.Auto) -> Mesh:
@@ -65,7 +66,9 @@ def assert_equal(found: Any, expected: Any) -> None:
 
 
 @on_supported
-@pytest.mark.parametrize("wrapped", WRAPPED)
+@pytest.mark.parametrize(
+    "wrapped", [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in WRAPPED]
+)
 def test_two_devices_equal_one(wrapped: str) -> None:
     wrap, key = WRAPPED[wrapped], jax.random.key(5)
     expected = jax.jit(lambda key: program(wrap(Batched(Spring(), NUM_ENVS)), key))(key)

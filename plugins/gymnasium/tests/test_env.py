@@ -34,7 +34,9 @@ ADVICE_ON_SPACES = "(?s).*(space m(in|ax)imum value is|values are equal|we recom
 """What Gymnasium says of the spaces of its own environments too."""
 
 
-@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize(
+    "env_id", [each if each in EXAMPLES else pytest.param(each, marks=pytest.mark.slow) for each in IDS]
+)
 def test_passes_gymnasiums_checker_without_warnings(env_id):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
