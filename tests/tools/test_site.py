@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import envcore
 import pytest
 from envcore.testing.kit import RULES
 from tool_modules import TOOLS, load_tool
@@ -32,16 +33,27 @@ def docstrings() -> Any:
 def test_sections_of_a_docstring(docstrings: Any) -> None:
     text = """Walk: to the end.
 
+    Original: the book,
+      page 1.
+
+    It goes
+    on.
+
     Observation: float32 (2,): place and
       speed.
     Reward: 1.
+
+    There is no more.
+
     Attributes:
       length: of the line,
         in steps.
       low, high: bounds.
     """
     parts = docstrings.sections(text)
-    assert parts[""] == "Walk: to the end."
+    assert parts[""] == "Walk: to the end.\n\nIt goes\non."
+    assert parts["Original"] == "the book,\npage 1."
+    assert (parts["Reward"], parts[docstrings.NOTES]) == ("1.", "There is no more.")
     assert parts["Observation"] == "float32 (2,): place and\nspeed."
     assert docstrings.attributes(text) == {
         "length": "of the line, in steps.",
@@ -49,6 +61,11 @@ def test_sections_of_a_docstring(docstrings: Any) -> None:
         "high": "bounds.",
     }
     assert docstrings.attributes(None) == {}
+
+
+def test_values_of_an_option_become_a_list(docstrings: Any) -> None:
+    text = 'Two kinds:\n\n  kind="a": if x < 1.\n  "b-c": else.\n    "d": text'
+    assert docstrings.markdown(text) == 'Two kinds:\n\n- `kind="a"`: if x &lt; 1.\n- `"b-c"`: else.\n    "d": text'
 
 
 @pytest.mark.parametrize(
@@ -158,6 +175,16 @@ def test_every_environment_was_checked_against_every_rule(site: Any) -> None:
     assert set(checks) == {each.spec.id for each in site("suites").our_environments()}
     assert {each["kept"] + len(each["skipped"]) for each in checks.values()} == {len(RULES)}
     assert site("checks").rewards("Catch-bsuite") == checks["Catch-bsuite"]["rewards"] == [-1, 1]
+
+
+def test_environments_that_need_data_have_a_page_without_it(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    suites = site("suites")
+    monkeypatch.setattr("socket.socket", None)
+    for env_id in suites.NEEDS_DATA:
+        with suites.without_downloads(env_id):
+            env, params = envcore.make(env_id)
+            assert params.images.shape == (60_000, *env.observation_space(params).shape)
+        assert (SITE / "data" / "pictures" / f"{env_id}.webp").exists()
 
 
 def test_every_environment_was_compared(site: Any) -> None:
@@ -296,6 +323,8 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     html = (tmp_path / "html" / "environments" / "Breakout-MinAtar.html").read_text()
     for part in ("break bricks", "brick", "sticky_action_prob", "MinAtar 1.0.15", "best known return"):
         assert part.lower() in html.lower(), part
+    mnist = (tmp_path / "html" / "environments" / "MNISTBandit-bsuite.html").read_text()
+    assert "uint8 (60000, 28, 28)" in mnist
     catch = (tmp_path / "html" / "environments" / "Catch-bsuite.html").read_text()
     assert 'class="band"' in catch
     if BROWSER is None and "CI" not in os.environ:

@@ -9,19 +9,30 @@ import textwrap
 _SECTION = re.compile(r"^([A-Z][A-Za-z ]+): ?(.*)$")
 _LISTS = ("Args:", "Attributes:", "Raises:", "Returns:", "Warns:", "Yields:")
 _ENTRY = re.compile(r"^  (\w+(?:, \w+)*): (.*)$")
+_CHOICE = re.compile(r'^  ((?:\w+=)?"[\w-]+"): ', re.MULTILINE)
+NOTES = "Notes"
+"""The title of paragraphs without one that come after the rules."""
 
 
 def sections(docstring: str) -> dict[str, str]:
-    """The parts of a class docstring by title: "" for what comes before the first, then "Original", "Reward", ..."""
+    """The parts of a class docstring by title: "Original", "Reward", ...
+
+    Paragraphs without a title are "" if they come before the first one or after "Original", and else `NOTES`.
+    """
     found: dict[str, list[str]] = {"": []}
     title = ""
-    for number, line in enumerate(inspect.cleandoc(docstring).splitlines()):
+    lines = inspect.cleandoc(docstring).splitlines()
+    for number, line in enumerate(lines):
         match = _SECTION.match(line)
         if match and number > 0:
             title = match[1]
             found[title] = [match[2]]
-        else:
-            found[title].append(line)
+            continue
+        if title and line and line[0] != " " and not lines[number - 1]:
+            title = "" if title == "Original" else NOTES
+            above = found.setdefault(title, [])
+            above += [""] if above and above[-1] else []
+        found[title].append(line)
     return {title: _dedented(lines) for title, lines in found.items() if any(map(str.strip, lines))}
 
 
@@ -97,8 +108,8 @@ def _block(lines: list[str]) -> list[str]:
 
 
 def markdown(text: str) -> str:
-    """A part of a docstring as Markdown: it is that already, but for what would be HTML."""
-    return text.replace("<", "&lt;")
+    """A part of a docstring as Markdown: it is that already, but for what would be HTML, and lists of values."""
+    return _CHOICE.sub(r"- `\1`: ", text.replace("<", "&lt;"))
 
 
 def _dedented(lines: list[str]) -> str:

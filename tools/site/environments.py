@@ -19,7 +19,8 @@ import performance
 from envcore import spaces
 from envcore.catalogue import Registration
 from envcore.environment import NO_TIME_LIMIT
-from suites import NEEDS_DATA, SUITES, our_environments, without_downloads
+from envcore_baselines.trained import names
+from suites import SUITES, our_environments, without_downloads
 
 _TEXTS = ("Observation", "Action", "Reward", "Termination", "Truncation")
 _LICENCES = {"Gymnasium": "MIT", "bsuite": "Apache-2.0", "MinAtar": "GPL-3.0"}
@@ -68,7 +69,9 @@ def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
     lines += _facts(found, env, params)
     cls = type(env.unwrapped)
     parts = docstrings.sections(cls.__doc__ or "")
-    lines += ["## Rules", "", docstrings.markdown(parts.pop("")), ""]
+    rules = docstrings.markdown(parts.pop("")).removeprefix(f"{spec.id}: ")
+    notes = docstrings.markdown(parts.pop(docstrings.NOTES, ""))
+    lines += ["## Rules", "", rules[0].upper() + rules[1:], ""]
     for title in _TEXTS:
         if title in parts:
             lines += [f"{title}\n: {_indented(docstrings.markdown(parts[title]))}", ""]
@@ -77,11 +80,11 @@ def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
     original, deviations = parts.pop("Original", ""), parts.pop("Deviations", "")
     for title, text in parts.items():
         lines += [f"{title}\n: {_indented(docstrings.markdown(text))}", ""]
+    lines += [notes, ""] if notes else []
     options = {field.name: getattr(env, field.name) for field in dataclasses.fields(env) if field.name[0] != "_"}
     lines += _table("Options", "option", _meanings(cls), options)
-    if spec.id not in NEEDS_DATA:
-        defaults = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
-        lines += _table("Params", "param", _meanings(type(params)), defaults)
+    defaults = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
+    lines += _table("Params", "param", _meanings(type(params)), defaults)
     lines += _learning(spec.id, returns)
     lines += ["## Original", "", docstrings.markdown(original or spec.source), ""]
     lines += ["Deviations\n: " + _indented(docstrings.markdown(deviations or "none")), ""]
@@ -94,11 +97,11 @@ def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
 
 def _facts(found: Registration, env: Any, params: Any) -> list[str]:
     limit = int(params.max_steps_in_episode)
-    names = ", ".join(f"{number} {name}" for number, name in enumerate(env.action_names))
+    actions = ", ".join(f"{number} {name}" for number, name in enumerate(env.action_names))
     rows = {
         "distribution": f"`{found.distribution}`",
         "observation": _space(env.observation_space(params)),
-        "action": _space(env.action_space(params)) + (f": {names}" if names else ""),
+        "action": _space(env.action_space(params)) + (f": {actions}" if actions else ""),
         "time limit": "none"
         if limit == NO_TIME_LIMIT
         else f"{limit:,} steps" + (", a termination as in the original" if env.time_limit_terminates else ""),
@@ -119,12 +122,15 @@ def _learning(env_id: str, returns: Any) -> list[str]:
     """What an agent earns: the best known return, and how it was learnt."""
     if returns is None:
         return []
-    command = f"envcore train {returns['algorithm']} {env_id}"
+    settings = [f"--setting {each}" for each in returns.get("settings", [])]
+    command = " ".join([f"envcore train {returns['algorithm']} {env_id}", *settings])
     text = (
         f"**{returns['return']}**, by `{returns['algorithm']}` of [envcore-baselines]({_BASELINES}) after "
         f"{returns['steps']}: mean and standard deviation over five agents, each of which plays 200 episodes with its "
-        f'most probable actions. `envcore_baselines.load("{env_id}")` is the best agent that is known.'
+        "most probable actions."
     )
+    if env_id in names():
+        text += f' `envcore_baselines.load("{env_id}")` is the best agent that is known.'
     return [
         "## Best known return",
         "",

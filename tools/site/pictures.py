@@ -1,24 +1,31 @@
-"""Animations for the pages of the environments: of the baselines' trained agents, or of random play."""
+"""Animations for the pages of the environments: of the baselines' trained agents, or of random play.
+
+Those of environments that need data are kept in `data/pictures`. With a run of `envcore train` in DIR they are made by
+
+    envcore render ID --policy trained:DIR --height 160 --out tools/site/data/pictures/ID.webp
+"""
 
 from __future__ import annotations
 
 import concurrent.futures
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from envcore_baselines.trained import names
-from suites import NEEDS_DATA, our_environments
+from suites import our_environments
 
+_KEPT = Path(__file__).with_name("data") / "pictures"
 _OPTIONS = ("--height", "160")
 
 
 def make(folder: Path) -> None:
-    """Makes `ID.webp` for every environment of our suites that has none yet; those without data are left out."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Makes `ID.webp` for every environment of our suites that has none yet, or copies the one that is kept."""
+    shutil.copytree(_KEPT, folder, dirs_exist_ok=True)
     trained = set(names())
-    ids = [each.spec.id for each in our_environments() if each.spec.id not in NEEDS_DATA]
+    ids = [each.spec.id for each in our_environments()]
     missing = [env_id for env_id in ids if not (folder / f"{env_id}.webp").exists()]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(lambda env_id: _render(folder, env_id, env_id in trained), missing):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
-import sys
+import os
 import tempfile
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import envcore
+import numpy as np
 from envcore.catalogue import Registration
+from envcore_bsuite import mnist_data
 
 SUITES = {
     "envcore-classic-control": "Classic control",
@@ -22,7 +24,8 @@ SUITES = {
 }
 NEEDS_DATA = ("MNISTBandit-bsuite",)
 """Environments that download data when they are made."""
-_SUPPORT = Path(__file__).parents[2] / "tests" / "support"
+_IMAGES = 60_000
+"""The number of MNIST's images."""
 
 
 def our_environments() -> list[Registration]:
@@ -32,14 +35,17 @@ def our_environments() -> list[Registration]:
 
 @contextlib.contextmanager
 def without_downloads(env_id: str) -> Generator[None, None, None]:
-    """A context in which an environment that needs MNIST is made with random images."""
+    """A context in which an environment that needs MNIST is made with as many images, all blank."""
     if env_id not in NEEDS_DATA:
         yield
         return
-    if str(_SUPPORT) not in sys.path:
-        sys.path.append(str(_SUPPORT))
-    mnist_files = importlib.import_module("mnist_files")
-    with tempfile.TemporaryDirectory() as folder, mnist_files.published(Path(folder)):
+    images = np.zeros((_IMAGES, mnist_data.SIDE, mnist_data.SIDE), np.uint8)
+    blank = mnist_data.Mnist(images, np.zeros(_IMAGES, np.uint8))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.dict(os.environ, ENVCORE_DATA_DIR=folder),
+        mock.patch.object(mnist_data, "load", return_value=blank),
+    ):
         yield
 
 
