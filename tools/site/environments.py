@@ -146,7 +146,8 @@ def _space(space: spaces.Space) -> str:
             return f"`Discrete({space.n})`"
         case spaces.Box():
             low, high = (np.unique(np.asarray(bound)) for bound in (space.low, space.high))
-            bounds = f", {low[0]:g} to {high[0]:g}" if low.size == high.size == 1 else ""
+            has_bounds = low.size == high.size == 1 and space.dtype != bool
+            bounds = f", {low[0]:g} to {high[0]:g}" if has_bounds else ""
             return f"{space.dtype.name} {space.shape}{bounds}"
         case _:
             return f"`{space!r}`"
