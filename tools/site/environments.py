@@ -71,7 +71,8 @@ def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
     parts = docstrings.sections(cls.__doc__ or "")
     rules = docstrings.markdown(parts.pop("")).removeprefix(f"{spec.id}: ")
     notes = docstrings.markdown(parts.pop(docstrings.NOTES, ""))
-    lines += ["## Rules", "", rules[0].upper() + rules[1:], ""]
+    rules = (rules[0].upper() + rules[1:]).removeprefix(spec.summary).lstrip()
+    lines += ["## Rules", "", *([rules, ""] if rules else [])]
     for title in _TEXTS:
         if title in parts:
             lines += [f"{title}\n: {_indented(docstrings.markdown(parts[title]))}", ""]
