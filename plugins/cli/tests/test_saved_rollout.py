@@ -335,13 +335,13 @@ def test_kills_at_random_moments_change_nothing(whole: Path, tmp_path: Path) -> 
     folder, moments, kills = tmp_path / "killed", random.Random(1), 0
     while True:
         with commands(long_rollout(folder)) as (command,):
-            wait_for_shards(folder, num_shards(folder) + moments.randrange(1, 25), command)
+            wait_for_shards(folder, num_shards(folder) + moments.randrange(1, 50), command)
             time.sleep(moments.random() * 0.02)
             command.process.send_signal(signal.SIGKILL)
             if command.end()[0] == 0:
                 break
             kills += 1
-    assert kills >= 5
+    assert kills >= 3
     assert files(folder) == files(whole)
 
 
