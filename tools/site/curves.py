@@ -59,7 +59,7 @@ def section(env_id: str, command: str, best: float | None) -> list[str]:
     text = (
         f"Return of an episode over the steps of an agent, while it explores: mean, lowest and highest of "
         f"{curve['seeds']} agents. The dashed line is the return above. `{command} --seeds {curve['seeds']} --out DIR` "
-        "gives the same curve."
+        "gives the same curve on the same machine, and a similar one elsewhere."
     )
     return [
         "```{raw} html",
