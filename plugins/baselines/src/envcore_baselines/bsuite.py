@@ -16,9 +16,9 @@ from envcore.environment import Environment
 from envcore_bsuite.agents import Agent
 
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig
+from envcore_baselines.counting_dqn import CountingDQN, CountingDQNConfig
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
 from envcore_baselines.ppo import PPO, PPOConfig, PPOState, Step
-from envcore_baselines.recalling_dqn import RecallingDQN, RecallingDQNConfig
 
 PPO_CONFIG = PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
 RECURRENT_PPO_CONFIG = dataclasses.replace(PPO_CONFIG, memory=64, minibatches=1)
@@ -44,9 +44,9 @@ def recurrent_ppo(env: Environment[Any, Any]) -> Agent:
     return _policy_gradient(PPO(env, env.default_params, RECURRENT_PPO_CONFIG))
 
 
-def recalling_dqn(env: Environment[Any, Any]) -> Agent:
-    """Bootstrapped DQN that recalls how the episode began, and learns in every eighth step."""
-    learner = RecallingDQN(env, env.default_params, RecallingDQNConfig())
+def counting_dqn(env: Environment[Any, Any]) -> Agent:
+    """Deep Q-learning that explores by counts, and learns in every eighth step."""
+    learner = CountingDQN(env, env.default_params, CountingDQNConfig())
     return Agent(learner.init, learner.act, learner.update)
 
 

@@ -1,0 +1,390 @@
+"""DQN that counts what it has seen, recalls how the episode began, and learns from whole returns.
+
+For the experiments of bsuite (Osband et al. 2020, "Behaviour suite for reinforcement learning"), one environment at a
+time. What differs from `dqn.py`:
+
+- Exploration by counts, where observations recur exactly. An action that was never taken is worth trying (Rashid et
+  al. 2020, "Optimistic exploration even with a pessimistic initialisation"), and a second network learns how much is
+  left to be seen: its rewards are inversely proportional to the number of times that an action was taken (Kolter & Ng
+  2009, "Near-Bayesian exploration in polynomial time"). Where every observation is new, counts say nothing.
+- Mixed Monte Carlo targets (Bellemare et al. 2016, "Unifying count-based exploration and intrinsic motivation"): a
+  target is in part the undiscounted return of the episode, so a reward is felt a hundred steps before. The part is
+  larger the more episodes are stored.
+- A memory without backpropagation through time: the network sees the observation and the first one of the episode.
+- It does not depend on the scale of what it sees. Inputs are shifted and scaled to mean 0 and variance 1, and rewards
+  are divided by the root mean square of the returns.
+- Less work in a step: a gradient step in every `period`-th step only, and many observations are projected at random to
+  few numbers, which keeps their distances (Johnson & Lindenstrauss 1984).
+- The learning rate of the values falls, because rewards with noise need an average over many episodes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from envcore import random, spaces, trees
+from envcore.environment import Environment
+from envcore.wrappers import RunningStatistics
+from flax import linen as nn
+
+from envcore_baselines import replay
+from envcore_baselines import visits as places
+from envcore_baselines.errors import ConfigError
+from envcore_baselines.settings import at_least, between
+from envcore_baselines.visits import Visits
+
+_LARGEST = 10.0  # of an input, after normalization
+
+
+@dataclasses.dataclass(frozen=True)
+class CountingDQNConfig:
+    """Settings of `CountingDQN`. Values are in units of the root mean square of the returns.
+
+    Attributes:
+      hidden: units of each of the two hidden layers.
+      optimism: value of an action that was never taken in a place, beside what the network says; it falls with the
+        square of the times that it was taken.
+      bonus: reward of the exploration for taking an action for the first time; it falls inversely to the times.
+      bonus_steps: mean length of episodes from which on the bonus of a step falls inversely to it.
+      epsilon: the fraction of random actions at the start.
+      epsilon_steps: steps after which half of them is left; it falls on, inversely to the steps.
+      max_inputs: observations of more numbers are projected to so many.
+      discount: of rewards in the targets of `bootstrap_steps` steps.
+      bootstrap_steps: rewards in such a target.
+      return_episodes: stored episodes with which the episode's return is half of a target; the more there are, the
+        larger its share.
+      replay_capacity: number of the latest steps that are stored.
+      min_replay_size: steps that must be stored before the first gradient step.
+      period: environment steps from a gradient step to the next one.
+      batch_size: steps in a gradient step.
+      target_period: gradient steps between copies of the network to the target network.
+      learning_rate: of Adam, at the start.
+      learning_rate_steps: gradient steps after which it is half; it falls on, inversely to the steps.
+    """
+
+    hidden: int = at_least(1, 64)
+    optimism: float = between(0, 1e6, 2.0)
+    bonus: float = between(0, 1e6, 10.0)
+    bonus_steps: int = at_least(1, 50)
+    epsilon: float = between(0, 1, 0.2)
+    epsilon_steps: int = at_least(1, 5_000)
+    max_inputs: int = at_least(1, 128)
+    discount: float = between(0, 1, 0.99)
+    bootstrap_steps: int = at_least(1, 5)
+    return_episodes: int = at_least(1, 100)
+    replay_capacity: int = at_least(2, 10_000)
+    min_replay_size: int = at_least(2, 128)
+    period: int = at_least(1, 8)
+    batch_size: int = at_least(1, 64)
+    target_period: int = at_least(1, 4)
+    learning_rate: float = between(0, 1, 2e-3)
+    learning_rate_steps: int = at_least(1, 1_000)
+
+
+class Head(nn.Module):
+    """A number for each action; all are 0 at the start.
+
+    Attributes:
+      hidden: units of each of the two hidden layers.
+      actions: number of actions.
+    """
+
+    hidden: int
+    actions: int
+
+    @nn.compact
+    def __call__(self, inputs: jax.Array) -> jax.Array:
+        """Maps inputs, float32 (N, size), to float32 (N, actions)."""
+        x = inputs
+        for _ in range(2):
+            x = nn.relu(nn.Dense(self.hidden)(x))
+        return nn.Dense(self.actions, kernel_init=nn.initializers.zeros)(x)
+
+
+class Stored(NamedTuple):
+    """A step in the replay buffer; with a leading axis. The next row holds the step after it.
+
+    Attributes:
+      inputs: float32 (inputs,), before they are normalized.
+      cell: where its observation's visits are counted, int32 (), -1 if they are not.
+      action: int32 ().
+      reward: float32 ().
+      discount: float32 (), 0 if the episode terminated.
+      is_cut: whether a time limit ended the episode without terminating it, bool ().
+      episode: its number, int32 ().
+      earlier: the sum of the episode's rewards before this one, float32 ().
+    """
+
+    inputs: Any
+    cell: Any
+    action: Any
+    reward: Any
+    discount: Any
+    is_cut: Any
+    episode: Any
+    earlier: Any
+
+
+class Batch(NamedTuple):
+    """What a gradient step learns from; every field has a leading axis.
+
+    Attributes:
+      inputs, action: of a step, as in `Stored`.
+      gain, bonus: discounted sums of the next `bootstrap_steps` rewards and bonuses, from this step on, float32 ().
+      discount: of what comes after them, float32 (), 0 if the episode terminated before.
+      is_whole: whether no time limit ended the episode before, bool ().
+      last_inputs, last_cell: of the step after them.
+      rest: the sum of the episode's rewards from this step on, float32 ().
+      share: weight of `rest` in the target, float32 (), 0 if the episode has not terminated.
+    """
+
+    inputs: Any
+    action: Any
+    gain: Any
+    bonus: Any
+    discount: Any
+    is_whole: Any
+    last_inputs: Any
+    last_cell: Any
+    rest: Any
+    share: Any
+
+
+class Learned(NamedTuple):
+    """What a gradient step changes.
+
+    Attributes:
+      network: the parameters of two `Head`s: `values` of actions, and `novelties`, what there is to see after them.
+      target: those that the targets are computed with.
+      optimizer: Adam's states.
+      gradient_steps: int32 ().
+    """
+
+    network: Any
+    target: Any
+    optimizer: Any
+    gradient_steps: jax.Array
+
+
+class Knowledge(NamedTuple):
+    """The state of an agent.
+
+    Attributes:
+      learned: `Learned`.
+      replay: the stored steps, `Stored` (replay_capacity, ...).
+      returns: of the latest episodes, at their number modulo `replay_capacity`, float32 (replay_capacity,).
+      is_cut: whether a time limit ended each of them, bool (replay_capacity,).
+      visits: `Visits` of the observations.
+      statistics: `RunningStatistics` of the inputs.
+      episodes: number of episodes that have ended, int32 ().
+      square: mean square of the returns, over the episodes, float32 ().
+      largest: the largest one that this was so far, float32 (); rewards are divided by its root.
+      first: the first observation of the episode, float32 (size,).
+      gain: the sum of its rewards so far, float32 ().
+      is_new: whether no step of it was taken, bool ().
+      inputs, cell: of the step that was chosen last, as in `Stored`.
+    """
+
+    learned: Learned
+    replay: Any
+    returns: jax.Array
+    is_cut: jax.Array
+    visits: Visits
+    statistics: RunningStatistics
+    episodes: jax.Array
+    square: jax.Array
+    largest: jax.Array
+    first: jax.Array
+    gain: jax.Array
+    is_new: jax.Array
+    inputs: jax.Array
+    cell: jax.Array
+
+
+class CountingDQN:
+    """Learns in one environment. Its methods are the functions of `envcore_bsuite.agents.Agent`.
+
+    Args:
+      env: the environment, one that observes a `Box` and takes actions of a `Discrete`.
+      params: its params.
+      config: the settings.
+
+    Raises:
+      ConfigError: the environment has other spaces, or settings do not fit each other.
+    """
+
+    def __init__(self, env: Environment[Any, Any], params: Any, config: CountingDQNConfig):
+        seen, space = env.observation_space(params), env.action_space(params)
+        if not isinstance(seen, spaces.Box) or not isinstance(space, spaces.Discrete):
+            raise ConfigError(f"CountingDQN observes a Box and takes actions of a Discrete, {env.name} has others.")
+        if not config.bootstrap_steps < config.min_replay_size <= config.replay_capacity:
+            limits = "more than bootstrap_steps and at most replay_capacity"
+            raise ConfigError(f"min_replay_size must be {limits}, got {config.min_replay_size}.")
+        self.config, self._actions = config, space.n
+        self._numbers = int(np.prod(seen.shape))
+        self._size = min(self._numbers, config.max_inputs)
+        matrix = np.random.default_rng(0).normal(size=(self._numbers, self._size)).astype(np.float32)
+        self._projection = matrix if self._numbers > config.max_inputs else None
+        self._network = Head(config.hidden, self._actions)
+        falling = optax.adam(lambda step: config.learning_rate / (1 + step / config.learning_rate_steps))
+        constant = optax.adam(config.learning_rate)
+        self._optimizer = optax.partition(
+            {"values": falling, "novelties": constant}, {"values": "values", "novelties": "novelties"}
+        )
+
+    def init(self, key: jax.Array) -> Knowledge:
+        """What an agent knows before its first step."""
+        inputs, zero, none = jnp.zeros(2 * self._size), jnp.int32(0), jnp.float32(0)
+        keys = dict(zip(("values", "novelties"), random.split(key), strict=True))
+        network = {name: self._network.init(each, inputs[None]) for name, each in keys.items()}
+        row = Stored(inputs, zero, zero, none, none, jnp.bool_(False), zero, none)
+        capacity = self.config.replay_capacity
+        return Knowledge(
+            learned=Learned(network, network, self._optimizer.init(network), zero),
+            replay=replay.empty(row, capacity),
+            returns=jnp.zeros(capacity),
+            is_cut=jnp.zeros(capacity, jnp.bool_),
+            visits=places.empty(self._actions),
+            statistics=jax.tree.map(jnp.asarray, RunningStatistics.empty(inputs.shape)),
+            episodes=zero,
+            square=none,
+            largest=none,
+            first=jnp.zeros(self._size),
+            gain=none,
+            is_new=jnp.bool_(True),
+            inputs=inputs,
+            cell=zero,
+        )
+
+    def act(self, knowledge: Knowledge, obs: Any, key: jax.Array) -> tuple[jax.Array, Knowledge]:
+        """The action that promises most, by its value and by what there is to see; ties are broken at random."""
+        numbers = obs.reshape(-1).astype(jnp.float32)
+        visits, cell = places.visit(knowledge.visits, numbers)
+        seen = self._projected(numbers)
+        first = jnp.where(knowledge.is_new, seen, knowledge.first)
+        inputs = jnp.concatenate([seen, first])
+        statistics = knowledge.statistics.update(inputs, jnp.bool_(True))
+        knowledge = knowledge._replace(visits=visits, cell=cell, first=first, inputs=inputs, statistics=statistics)
+        values, novelties = self._values(knowledge.learned.network, knowledge, inputs[None])
+        values = (values + self._novelty(knowledge, novelties, cell[None]))[0]
+        chance = random.uniform(key, (1 + self._actions,))
+        epsilon = self.config.epsilon / (1 + visits.total / self.config.epsilon_steps)
+        values = jnp.where(chance[0] < epsilon, 0, values)
+        action = jnp.where(values == values.max(), chance[1:], -1).argmax().astype(jnp.int32)
+        return action, knowledge
+
+    def update(self, knowledge: Knowledge, step: Any, key: jax.Array) -> Knowledge:
+        """Stores the step that was chosen last, and learns in every `period`-th one."""
+        number, discount, episodes = step.info["step"], step.info["discount"], knowledge.episodes
+        is_cut = step.done & (discount > 0)
+        row = Stored(
+            knowledge.inputs, knowledge.cell, step.action, step.reward, discount, is_cut, episodes, knowledge.gain
+        )
+        stored = replay.add(knowledge.replay, jax.tree.map(lambda x: x[None], row), number)
+        gain, place = knowledge.gain + step.reward, episodes % self.config.replay_capacity
+        episodes = episodes + step.done.astype(jnp.int32)
+        square = knowledge.square + step.done * (gain**2 - knowledge.square) / jnp.maximum(episodes, 1)
+        knowledge = knowledge._replace(
+            replay=stored,
+            returns=knowledge.returns.at[place].set(gain),
+            is_cut=knowledge.is_cut.at[place].set(is_cut),
+            visits=places.count(knowledge.visits, knowledge.cell, step.action),
+            episodes=episodes,
+            square=square,
+            largest=jnp.maximum(knowledge.largest, square),
+            gain=jnp.where(step.done, 0, gain),
+            is_new=step.done,
+        )
+        count = number + jnp.int32(1)
+        learns = (count >= self.config.min_replay_size) & (count % self.config.period == 0)
+        learned = jax.lax.cond(learns, self._learn, lambda knowledge, *_: knowledge.learned, knowledge, count, key)
+        return knowledge._replace(learned=learned)
+
+    def _projected(self, numbers: jax.Array) -> jax.Array:
+        """An observation, float32 (size,), of which there may be fewer numbers than it has."""
+        if self._projection is None:
+            return numbers
+        seen = numbers @ self._projection
+        return seen / jnp.sqrt((seen**2).mean() + 1e-12)
+
+    def _learn(self, knowledge: Knowledge, count: jax.Array, key: jax.Array) -> Learned:
+        learned, batch = knowledge.learned, self._sample(knowledge, count, key)
+        gradients = jax.grad(self._loss)(learned.network, knowledge, batch)
+        updates, optimizer = self._optimizer.update(gradients, learned.optimizer)
+        network = optax.apply_updates(learned.network, updates)
+        number = learned.gradient_steps + jnp.int32(1)
+        target = trees.where(number % self.config.target_period == 0, network, learned.target)
+        return Learned(network, target, optimizer, number)
+
+    def _sample(self, knowledge: Knowledge, count: jax.Array, key: jax.Array) -> Batch:
+        """Draws steps after which `bootstrap_steps` more are stored; `count` steps were taken so far."""
+        stored, capacity, ahead = knowledge.replay, self.config.replay_capacity, self.config.bootstrap_steps
+        choices = jnp.minimum(count, capacity) - ahead
+        drawn = (random.uniform(key, (self.config.batch_size,)) * choices).astype(jnp.int32)
+        first = count - 1 - ahead - jnp.minimum(drawn, choices - 1)
+        rows = (first[:, None] + np.arange(ahead)) % capacity
+        taken = jnp.take_along_axis(
+            places.counts(knowledge.visits, stored.cell[rows]), stored.action[rows][..., None], axis=-1
+        )[..., 0]
+        length = count / jnp.maximum(knowledge.episodes, 1)
+        bonuses = self.config.bonus * jnp.minimum(1, self.config.bonus_steps / length) / (1 + taken)
+        gain, bonus, discount = jnp.zeros(first.shape), jnp.zeros(first.shape), jnp.ones(first.shape)
+        for reward, extra, going_on in zip(stored.reward[rows].T, bonuses.T, stored.discount[rows].T, strict=True):
+            gain, bonus = gain + discount * reward, bonus + discount * extra
+            discount = self.config.discount * discount * going_on
+        start, last = first % capacity, (first + ahead) % capacity
+        episode = stored.episode[start]
+        place = episode % capacity
+        has_ended = (episode < knowledge.episodes) & ~knowledge.is_cut[place]
+        num_episodes = knowledge.episodes - stored.episode[jnp.maximum(count - capacity, 0) % capacity]
+        return Batch(
+            inputs=stored.inputs[start],
+            action=stored.action[start],
+            gain=gain,
+            bonus=bonus,
+            discount=discount,
+            is_whole=~stored.is_cut[rows].any(-1),
+            last_inputs=stored.inputs[last],
+            last_cell=stored.cell[last],
+            rest=knowledge.returns[place] - stored.earlier[start],
+            share=jnp.where(has_ended, num_episodes / (num_episodes + self.config.return_episodes), 0),
+        )
+
+    def _loss(self, network: Any, knowledge: Knowledge, batch: Batch) -> jax.Array:
+        """The mean squared error of both heads, whose targets are those of the same next action."""
+        scale = jnp.where(knowledge.largest > 0, jax.lax.rsqrt(knowledge.largest), 1)
+        last_values, last_novelties = self._values(knowledge.learned.target, knowledge, batch.last_inputs)
+        promised = self._novelty(knowledge, last_novelties, batch.last_cell)
+        best = (last_values + promised).argmax(-1)
+        optimism = self._optimism(knowledge, batch.last_cell)
+        target = scale * batch.gain + batch.discount * _chosen(last_values, best)
+        target = (1 - batch.share) * target + batch.share * scale * batch.rest
+        novelty_target = batch.bonus + batch.discount * _chosen(last_novelties + optimism, best)
+        values, novelties = self._values(network, knowledge, batch.inputs)
+        errors = (_chosen(values, batch.action) - target) ** 2
+        novelty_errors = (_chosen(novelties, batch.action) - novelty_target) ** 2
+        return jnp.where(batch.is_whole, errors + novelty_errors, 0).mean()
+
+    def _values(self, network: Any, knowledge: Knowledge, inputs: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The values of all actions, and how much there is to see after them, both float32 (N, actions)."""
+        inputs = jnp.clip(knowledge.statistics.normalized(inputs), -_LARGEST, _LARGEST)
+        values: Any = self._network.apply(network["values"], inputs)
+        novelties: Any = self._network.apply(network["novelties"], inputs)
+        return values, novelties
+
+    def _novelty(self, knowledge: Knowledge, novelties: jax.Array, cells: jax.Array) -> jax.Array:
+        """What exploration adds to the values, float32 (N, actions)."""
+        return knowledge.visits.recurrence * (novelties + self._optimism(knowledge, cells))
+
+    def _optimism(self, knowledge: Knowledge, cells: jax.Array) -> jax.Array:
+        return self.config.optimism / (1 + places.counts(knowledge.visits, cells)) ** 2
+
+
+def _chosen(values: jax.Array, actions: jax.Array) -> jax.Array:
+    """The values, (N, actions), of one action each, int32 (N,)."""
+    return jnp.where(jnp.arange(values.shape[-1]) == actions[:, None], values, 0).sum(-1)
