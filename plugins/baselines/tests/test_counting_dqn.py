@@ -55,9 +55,11 @@ def played(agent: CountingDQN, steps: int, ends: dict[int, float]) -> Knowledge:
 
 def test_it_recalls_the_first_observation_of_the_episode() -> None:
     knowledge = played(learner(), 7, {2: 0.0})
-    seen, first = np.asarray(knowledge.replay.inputs[:7]).reshape(7, 2, 4).argmax(-1).T
+    inputs = np.asarray(knowledge.replay.inputs[:7])
+    seen, first = inputs[:, :8].reshape(7, 2, 4).argmax(-1).T
     assert seen.tolist() == [0, 1, 2, 3, 0, 1, 2]
     assert first.tolist() == [0, 0, 0, 3, 3, 3, 3]
+    assert inputs[:, 8].tolist() == [1, 0, 0, 1, 0, 0, 0]
 
 
 def test_rewards_are_divided_by_the_largest_mean_square_of_returns() -> None:
@@ -139,6 +141,29 @@ def test_it_takes_what_was_never_taken_where_it_has_been(taken: int) -> None:
     counts = knowledge.visits.counts.at[knowledge.cell].set(jnp.eye(2)[taken] * 5)
     knowledge = knowledge._replace(visits=knowledge.visits._replace(counts=counts))
     assert int(agent.act(knowledge, jnp.eye(4)[2], KEY)[0]) == 1 - taken
+    values, _ = agent._values(knowledge.learned.network, knowledge, knowledge.inputs[None])
+    plain = knowledge._replace(explores=jnp.bool_(False))
+    assert int(agent.act(plain, jnp.eye(4)[2], KEY)[0]) == int(values[0].argmax())
+
+
+def test_it_explores_more_as_long_as_the_other_episodes_earn_nothing() -> None:
+    agent = learner(exploration=0.75, late_exploration=0.1, earning_episodes=2)
+    keys, knowledge = jax.random.split(KEY, 400), agent.init(KEY)
+
+    def ended(knowledge: Knowledge, gain: float, explores: bool) -> tuple[Knowledge, float]:
+        knowledge = knowledge._replace(explores=jnp.bool_(explores))
+        after = jax.vmap(lambda key: agent._with_next_mode(knowledge, jnp.bool_(True), jnp.float32(gain), key))(keys)
+        return jax.tree.map(lambda x: x[0], after), float(after.explores.mean())
+
+    shares = []
+    for gain, explores in ((5.0, True), (-1.0, False), (2.0, False), (-2.0, False)):
+        knowledge, share = ended(knowledge, gain, explores)
+        shares.append((round(float(knowledge.earned), 3), share))
+    assert [earned for earned, _ in shares] == [0, -1, 0.5, -0.75]
+    np.testing.assert_allclose([share for _, share in shares], [0.75, 0.75, 0.1, 0.75], atol=0.06)
+    within = agent._with_next_mode(knowledge, jnp.bool_(False), jnp.float32(9), KEY)
+    assert float(within.earned) == -0.75
+    assert bool(within.explores) == bool(knowledge.explores)
 
 
 def test_where_nothing_recurs_counts_do_not_matter() -> None:

@@ -6,11 +6,13 @@ time. What differs from `dqn.py`:
 - Exploration by counts, where observations recur exactly. An action that was never taken is worth trying (Rashid et
   al. 2020, "Optimistic exploration even with a pessimistic initialisation"), and a second network learns how much is
   left to be seen: its rewards are inversely proportional to the number of times that an action was taken (Kolter & Ng
-  2009, "Near-Bayesian exploration in polynomial time"). Where every observation is new, counts say nothing.
+  2009, "Near-Bayesian exploration in polynomial time"). Where every observation is new, counts say nothing. It explores
+  in most episodes as long as the others earn nothing, and later in a few.
 - Mixed Monte Carlo targets (Bellemare et al. 2016, "Unifying count-based exploration and intrinsic motivation"): a
   target is in part the undiscounted return of the episode, so a reward is felt a hundred steps before. The part is
   larger the more episodes are stored.
-- A memory without backpropagation through time: the network sees the observation and the first one of the episode.
+- A memory without backpropagation through time: the network sees the observation, the first one of the episode, and
+  whether they are the same step.
 - It does not depend on the scale of what it sees. Inputs are shifted and scaled to mean 0 and variance 1, and rewards
   are divided by the root mean square of the returns.
 - Less work in a step: a gradient step in every `period`-th step only, and many observations are projected at random to
@@ -47,6 +49,9 @@ class CountingDQNConfig:
 
     Attributes:
       hidden: units of each of the two hidden layers.
+      exploration: the fraction of episodes in which it explores by counts, as long as the others earn nothing.
+      late_exploration: the fraction once they do.
+      earning_episodes: latest ones over which what they earn is averaged.
       optimism: value of an action that was never taken in a place, beside what the network says; it falls with the
         square of the times that it was taken.
       bonus: reward of the exploration for taking an action for the first time; it falls inversely to the times.
@@ -68,6 +73,9 @@ class CountingDQNConfig:
     """
 
     hidden: int = at_least(1, 64)
+    exploration: float = between(0, 1, 0.75)
+    late_exploration: float = between(0, 1, 0.1)
+    earning_episodes: int = at_least(1, 500)
     optimism: float = between(0, 1e6, 2.0)
     bonus: float = between(0, 1e6, 10.0)
     bonus_steps: int = at_least(1, 50)
@@ -184,6 +192,9 @@ class Knowledge(NamedTuple):
       episodes: number of episodes that have ended, int32 ().
       square: mean square of the returns, over the episodes, float32 ().
       largest: the largest one that this was so far, float32 (); rewards are divided by its root.
+      earned: mean return of the latest episodes in which it did not explore, float32 ().
+      num_earning: number of these episodes, int32 ().
+      explores: whether it explores in this episode, bool ().
       first: the first observation of the episode, float32 (size,).
       gain: the sum of its rewards so far, float32 ().
       is_new: whether no step of it was taken, bool ().
@@ -199,6 +210,9 @@ class Knowledge(NamedTuple):
     episodes: jax.Array
     square: jax.Array
     largest: jax.Array
+    earned: jax.Array
+    num_earning: jax.Array
+    explores: jax.Array
     first: jax.Array
     gain: jax.Array
     is_new: jax.Array
@@ -239,7 +253,7 @@ class CountingDQN:
 
     def init(self, key: jax.Array) -> Knowledge:
         """What an agent knows before its first step."""
-        inputs, zero, none = jnp.zeros(2 * self._size), jnp.int32(0), jnp.float32(0)
+        inputs, zero, none = jnp.zeros(2 * self._size + 1), jnp.int32(0), jnp.float32(0)
         keys = dict(zip(("values", "novelties"), random.split(key), strict=True))
         network = {name: self._network.init(each, inputs[None]) for name, each in keys.items()}
         row = Stored(inputs, zero, zero, none, none, jnp.bool_(False), zero, none)
@@ -254,6 +268,9 @@ class CountingDQN:
             episodes=zero,
             square=none,
             largest=none,
+            earned=none,
+            num_earning=zero,
+            explores=jnp.bool_(True),
             first=jnp.zeros(self._size),
             gain=none,
             is_new=jnp.bool_(True),
@@ -267,11 +284,11 @@ class CountingDQN:
         visits, cell = places.visit(knowledge.visits, numbers)
         seen = self._projected(numbers)
         first = jnp.where(knowledge.is_new, seen, knowledge.first)
-        inputs = jnp.concatenate([seen, first])
+        inputs = jnp.concatenate([seen, first, knowledge.is_new.astype(jnp.float32)[None]])
         statistics = knowledge.statistics.update(inputs, jnp.bool_(True))
         knowledge = knowledge._replace(visits=visits, cell=cell, first=first, inputs=inputs, statistics=statistics)
         values, novelties = self._values(knowledge.learned.network, knowledge, inputs[None])
-        values = (values + self._novelty(knowledge, novelties, cell[None]))[0]
+        values = (values + jnp.where(knowledge.explores, self._novelty(knowledge, novelties, cell[None]), 0))[0]
         chance = random.uniform(key, (1 + self._actions,))
         epsilon = self.config.epsilon / (1 + visits.total / self.config.epsilon_steps)
         values = jnp.where(chance[0] < epsilon, 0, values)
@@ -289,7 +306,8 @@ class CountingDQN:
         gain, place = knowledge.gain + step.reward, episodes % self.config.replay_capacity
         episodes = episodes + step.done.astype(jnp.int32)
         square = knowledge.square + step.done * (gain**2 - knowledge.square) / jnp.maximum(episodes, 1)
-        knowledge = knowledge._replace(
+        key, key_explores = random.split(key)
+        knowledge = self._with_next_mode(knowledge, step.done, gain, key_explores)._replace(
             replay=stored,
             returns=knowledge.returns.at[place].set(gain),
             is_cut=knowledge.is_cut.at[place].set(is_cut),
@@ -304,6 +322,16 @@ class CountingDQN:
         learns = (count >= self.config.min_replay_size) & (count % self.config.period == 0)
         learned = jax.lax.cond(learns, self._learn, lambda knowledge, *_: knowledge.learned, knowledge, count, key)
         return knowledge._replace(learned=learned)
+
+    def _with_next_mode(self, knowledge: Knowledge, done: jax.Array, gain: jax.Array, key: jax.Array) -> Knowledge:
+        """Draws whether it explores in the next episode, where one has ended with the return `gain`."""
+        earns = done & ~knowledge.explores
+        num_earning = knowledge.num_earning + earns.astype(jnp.int32)
+        rate = earns / jnp.clip(num_earning, 1, self.config.earning_episodes)
+        earned = knowledge.earned + rate * (gain - knowledge.earned)
+        share = jnp.where(earned > 0, self.config.late_exploration, self.config.exploration)
+        explores = jnp.where(done, random.uniform(key) < share, knowledge.explores)
+        return knowledge._replace(earned=earned, num_earning=num_earning, explores=explores)
 
     def _projected(self, numbers: jax.Array) -> jax.Array:
         """An observation, float32 (size,), of which there may be fewer numbers than it has."""
@@ -356,13 +384,13 @@ class CountingDQN:
         )
 
     def _loss(self, network: Any, knowledge: Knowledge, batch: Batch) -> jax.Array:
-        """The mean squared error of both heads, whose targets are those of the same next action."""
+        """The mean squared error of both heads; the values' targets are those of episodes without exploration."""
         scale = jnp.where(knowledge.largest > 0, jax.lax.rsqrt(knowledge.largest), 1)
         last_values, last_novelties = self._values(knowledge.learned.target, knowledge, batch.last_inputs)
         promised = self._novelty(knowledge, last_novelties, batch.last_cell)
         best = (last_values + promised).argmax(-1)
         optimism = self._optimism(knowledge, batch.last_cell)
-        target = scale * batch.gain + batch.discount * _chosen(last_values, best)
+        target = scale * batch.gain + batch.discount * last_values.max(-1)
         target = (1 - batch.share) * target + batch.share * scale * batch.rest
         novelty_target = batch.bonus + batch.discount * _chosen(last_novelties + optimism, best)
         values, novelties = self._values(network, knowledge, batch.inputs)
