@@ -75,8 +75,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
 
     The arm is anchored at the origin; each link of length `link_lengths` begins where the one before ends. Angles are
     absolute: of each link from the x axis, not from the link before. So a torque turns one link and moves the links
-      after
-    it. Every link has unit inertia: the action times `torque_scale` is the angular acceleration. One step of
+    after it. Every link has unit inertia: the action times `torque_scale` is the angular acceleration. One step of
     semi-implicit Euler lasts `dt`. Nothing is clipped, wrapped or damped.
 
     An episode's task is its goal, uniform between `goal_low` and `goal_high`, by default the square around the arm's
