@@ -238,4 +238,4 @@ def test_it_learns_what_only_memory_can_tell() -> None:
 @pytest.mark.slow
 def test_it_finds_what_only_a_plan_for_the_whole_episode_finds() -> None:
     """The treasure of a sea of 10 by 10, which random actions find once in a thousand episodes."""
-    assert solved("deep_sea/0", 20_000, "total_bad_episodes") < 0.1
+    assert solved("deep_sea/0", 60_000, "total_bad_episodes") < 0.3
