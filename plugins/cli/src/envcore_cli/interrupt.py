@@ -101,20 +101,21 @@ def alternate_screen() -> Generator[None]:
 
 
 def end() -> NoReturn:
-    """Ends the process: restores the terminal, prints one line and flushes the standard streams."""
+    """Ends the process: flushes the standard streams, restores the terminal and prints one line."""
     with contextlib.suppress(ValueError):  # only the main thread may do this, and only there could it be called again
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _Process.ending.acquire(blocking=False):
-        with contextlib.suppress(OSError):
-            _restore_terminal()
-        with contextlib.suppress(OSError):
-            _write(2, b"interrupted\n")
-        # In a thread: the handler may have interrupted this one while it held the lock of a stream.
+        # First, or the rest of a progress bar would follow the line. In a thread: the handler may have interrupted this
+        # one while it held the lock of a stream.
         try:
             _thread.start_new_thread(_flush, ())
         except RuntimeError:  # no threads can be started while the interpreter shuts down
             _flush()
         _Process.flushed.acquire(timeout=_PATIENCE)
+        with contextlib.suppress(OSError):
+            _restore_terminal()
+        with contextlib.suppress(OSError):
+            _write(2, b"interrupted\n")
     else:  # another thread is doing that, and will not return
         time.sleep(_GRACE)
     # No destructors and no `atexit`: XLA's threads may be running, so a regular exit could crash or take long.
