@@ -29,13 +29,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore import random, spaces, trees
+from envcore import random, spaces
 from envcore.environment import Environment
 from envcore.wrappers import RunningStatistics
 from flax import linen as nn
 
 from envcore_baselines import replay
 from envcore_baselines import visits as places
+from envcore_baselines.dqn import chosen, gradient_step
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.settings import at_least, between
 from envcore_baselines.visits import Visits
@@ -240,10 +241,10 @@ class CountingDQN:
             limits = "more than bootstrap_steps and at most replay_capacity"
             raise ConfigError(f"min_replay_size must be {limits}, got {config.min_replay_size}.")
         self.config, self._actions = config, space.n
-        self._numbers = int(np.prod(seen.shape))
-        self._size = min(self._numbers, config.max_inputs)
-        matrix = np.random.default_rng(0).normal(size=(self._numbers, self._size)).astype(np.float32)
-        self._projection = matrix if self._numbers > config.max_inputs else None
+        size = int(np.prod(seen.shape))
+        self._size, self._projection = min(size, config.max_inputs), None
+        if size > config.max_inputs:
+            self._projection = np.random.default_rng(0).normal(size=(size, self._size)).astype(np.float32)
         self._network = Head(config.hidden, self._actions)
         falling = optax.adam(lambda step: config.learning_rate / (1 + step / config.learning_rate_steps))
         constant = optax.adam(config.learning_rate)
@@ -288,7 +289,8 @@ class CountingDQN:
         statistics = knowledge.statistics.update(inputs, jnp.bool_(True))
         knowledge = knowledge._replace(visits=visits, cell=cell, first=first, inputs=inputs, statistics=statistics)
         values, novelties = self._values(knowledge.learned.network, knowledge, inputs[None])
-        values = (values + jnp.where(knowledge.explores, self._novelty(knowledge, novelties, cell[None]), 0))[0]
+        novelty = visits.recurrence * self._unseen(knowledge, novelties, cell[None])
+        values = (values + jnp.where(knowledge.explores, novelty, 0))[0]
         chance = random.uniform(key, (1 + self._actions,))
         epsilon = self.config.epsilon / (1 + visits.total / self.config.epsilon_steps)
         values = jnp.where(chance[0] < epsilon, 0, values)
@@ -334,7 +336,7 @@ class CountingDQN:
         return knowledge._replace(earned=earned, num_earning=num_earning, explores=explores)
 
     def _projected(self, numbers: jax.Array) -> jax.Array:
-        """An observation, float32 (size,), of which there may be fewer numbers than it has."""
+        """The observation, or its projection if it has more numbers than `max_inputs`, float32 (size,)."""
         if self._projection is None:
             return numbers
         seen = numbers @ self._projection
@@ -343,11 +345,7 @@ class CountingDQN:
     def _learn(self, knowledge: Knowledge, count: jax.Array, key: jax.Array) -> Learned:
         learned, batch = knowledge.learned, self._sample(knowledge, count, key)
         gradients = jax.grad(self._loss)(learned.network, knowledge, batch)
-        updates, optimizer = self._optimizer.update(gradients, learned.optimizer)
-        network = optax.apply_updates(learned.network, updates)
-        number = learned.gradient_steps + jnp.int32(1)
-        target = trees.where(number % self.config.target_period == 0, network, learned.target)
-        return Learned(network, target, optimizer, number)
+        return gradient_step(learned, gradients, self._optimizer, self.config.target_period)
 
     def _sample(self, knowledge: Knowledge, count: jax.Array, key: jax.Array) -> Batch:
         """Draws steps after which `bootstrap_steps` more are stored; `count` steps were taken so far."""
@@ -387,15 +385,14 @@ class CountingDQN:
         """The mean squared error of both heads; the values' targets are those of episodes without exploration."""
         scale = jnp.where(knowledge.largest > 0, jax.lax.rsqrt(knowledge.largest), 1)
         last_values, last_novelties = self._values(knowledge.learned.target, knowledge, batch.last_inputs)
-        promised = self._novelty(knowledge, last_novelties, batch.last_cell)
-        best = (last_values + promised).argmax(-1)
-        optimism = self._optimism(knowledge, batch.last_cell)
+        unseen = self._unseen(knowledge, last_novelties, batch.last_cell)
+        best = (last_values + knowledge.visits.recurrence * unseen).argmax(-1)
         target = scale * batch.gain + batch.discount * last_values.max(-1)
         target = (1 - batch.share) * target + batch.share * scale * batch.rest
-        novelty_target = batch.bonus + batch.discount * _chosen(last_novelties + optimism, best)
+        novelty_target = batch.bonus + batch.discount * chosen(unseen, best)
         values, novelties = self._values(network, knowledge, batch.inputs)
-        errors = (_chosen(values, batch.action) - target) ** 2
-        novelty_errors = (_chosen(novelties, batch.action) - novelty_target) ** 2
+        errors = (chosen(values, batch.action) - target) ** 2
+        novelty_errors = (chosen(novelties, batch.action) - novelty_target) ** 2
         return jnp.where(batch.is_whole, errors + novelty_errors, 0).mean()
 
     def _values(self, network: Any, knowledge: Knowledge, inputs: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -405,14 +402,6 @@ class CountingDQN:
         novelties: Any = self._network.apply(network["novelties"], inputs)
         return values, novelties
 
-    def _novelty(self, knowledge: Knowledge, novelties: jax.Array, cells: jax.Array) -> jax.Array:
-        """What exploration adds to the values, float32 (N, actions)."""
-        return knowledge.visits.recurrence * (novelties + self._optimism(knowledge, cells))
-
-    def _optimism(self, knowledge: Knowledge, cells: jax.Array) -> jax.Array:
-        return self.config.optimism / (1 + places.counts(knowledge.visits, cells)) ** 2
-
-
-def _chosen(values: jax.Array, actions: jax.Array) -> jax.Array:
-    """The values, (N, actions), of one action each, int32 (N,)."""
-    return jnp.where(jnp.arange(values.shape[-1]) == actions[:, None], values, 0).sum(-1)
+    def _unseen(self, knowledge: Knowledge, novelties: jax.Array, cells: jax.Array) -> jax.Array:
+        """How much there is to see after each action, by the network and by the counts, float32 (N, actions)."""
+        return novelties + self.config.optimism / (1 + places.counts(knowledge.visits, cells)) ** 2

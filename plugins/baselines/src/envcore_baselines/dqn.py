@@ -267,11 +267,7 @@ class DQN:
         for each in random.split(key, self.config.gradient_steps):
             batch = replay.sample(knowledge.replay, count, self.config.batch_size, each)
             gradients = jax.grad(self._loss)(knowledge.network, knowledge, batch)
-            updates, optimizer = self._optimizer.update(gradients, knowledge.optimizer)
-            network = optax.apply_updates(knowledge.network, updates)
-            number = knowledge.gradient_steps + jnp.int32(1)
-            target = trees.where(number % self.config.target_period == 0, network, knowledge.target)
-            knowledge = knowledge._replace(network=network, target=target, optimizer=optimizer, gradient_steps=number)
+            knowledge = gradient_step(knowledge, gradients, self._optimizer, self.config.target_period)
         return knowledge
 
     def _loss(self, network: Any, knowledge: Any, batch: Any) -> jax.Array:
@@ -282,8 +278,9 @@ class DQN:
 
     def _errors(self, values: jax.Array, next_values: jax.Array, batch: Transition) -> jax.Array:
         """The temporal difference errors of a batch, float32 (N,), for values (N, actions)."""
-        taken = jnp.where(jnp.arange(values.shape[-1]) == batch.action[:, None], values, 0).sum(-1)
-        return taken - (batch.reward + self.config.discount * batch.discount * next_values.max(-1))
+        return chosen(values, batch.action) - (
+            batch.reward + self.config.discount * batch.discount * next_values.max(-1)
+        )
 
     def _choose(self, values: jax.Array, key: jax.Array) -> jax.Array:
         """Epsilon-greedy actions for values (N, actions); ties are broken at random."""
@@ -294,3 +291,20 @@ class DQN:
 
     def _init_network(self, key: jax.Array) -> Any:
         return self._network.init(key, jnp.zeros((1, *self._transition.obs.shape)))
+
+
+def gradient_step(learned: Any, gradients: Any, optimizer: optax.GradientTransformation, target_period: int) -> Any:
+    """A tuple with `network`, `target`, `optimizer` and `gradient_steps`, as `Knowledge` has, one gradient step later.
+
+    The network becomes the target network after every `target_period` steps.
+    """
+    updates, state = optimizer.update(gradients, learned.optimizer)
+    network = optax.apply_updates(learned.network, updates)
+    number = learned.gradient_steps + jnp.int32(1)
+    target = trees.where(number % target_period == 0, network, learned.target)
+    return learned._replace(network=network, target=target, optimizer=state, gradient_steps=number)
+
+
+def chosen(values: jax.Array, actions: jax.Array) -> jax.Array:
+    """The values, (N, actions), of one action each, int32 (N,)."""
+    return jnp.where(jnp.arange(values.shape[-1]) == actions[:, None], values, 0).sum(-1)
