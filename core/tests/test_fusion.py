@@ -161,6 +161,20 @@ class TestOneKernel:
         assert "xla_cpu_small_call" not in (compiled.as_text() or "")
         assert_same(compiled(X), jax.jit(function)(X))
 
+    @pytest.mark.parametrize(
+        "function",
+        [
+            jnp.sin,
+            lambda x: (compute_once(jnp.sin, x), compute_once(jnp.cos, x) * 2),
+            lambda x: one_kernel(lambda x: compute_once(jnp.sin, x), x) + 1,
+        ],
+        ids=["itself", "what is computed once in it", "a kernel in it"],
+    )
+    def test_large_arrays(self, function):
+        """XLA spreads their computation over threads, which it cannot do inside a kernel."""
+        x = np.linspace(-2, 3, 1_000_000, dtype=np.float32)
+        assert_same(jax.jit(lambda x: one_kernel(function, x))(x), jax.jit(function)(x))
+
     def test_xla_is_told(self, metadata):
         """Otherwise it calls one for each result; then adapters slow down, and this test says why."""
         if jax.default_backend() != "cpu":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Callable
 from typing import Any
 
 import jax
+import numpy as np
 from jax import lax
 
 try:  # experimental in JAX: without it, programs are slower and otherwise the same
@@ -13,12 +15,16 @@ try:  # experimental in JAX: without it, programs are slower and otherwise the s
 except ImportError:  # pragma: no cover
     set_xla_metadata = None
 
+_KERNELS_SINCE = (0, 7, 2)  # in older releases, XLA also spreads what is inside of a kernel: the process crashes
+
+_in_kernel: contextvars.ContextVar[bool] = contextvars.ContextVar("in_kernel", default=False)
+"""Whether what is traced becomes part of a kernel."""
 
 _PLAIN_ARITHMETIC = """
-    abs add and atan2 bitcast_convert_type broadcast_in_dim ceil clamp concatenate cond convert_element_type copy
-    cos div dynamic_slice eq erf_inv exp expand_dims expm1 floor ge gt integer_pow iota is_finite jit le log log1p
-    lt max min mul ne neg not or pad pjit platform_index population_count pow random_unwrap random_wrap reduce_and
-    reduce_max reduce_min reduce_or reduce_prod reduce_sum rem reshape rev round rsqrt select_n shift_left
+    abs add and atan2 bitcast_convert_type broadcast_in_dim ceil clamp concatenate cond convert_element_type copy cos
+    div dynamic_slice eq erf_inv exp expand_dims expm1 floor ge gt integer_pow iota is_finite jit le log log1p lt max
+    min mul ne neg not optimization_barrier or pad pjit platform_index population_count pow random_unwrap random_wrap
+    reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum rem reshape rev round rsqrt select_n shift_left
     shift_right_arithmetic shift_right_logical sign sin slice sqrt square squeeze stack sub tan tanh transpose xor
 """
 
@@ -46,11 +52,17 @@ def one_kernel(fun: Callable[..., Any], *args: Any) -> Any:
     thousand numbers: 55 us of the 140 us of a step of 1,024 CartPoles. In a loop inside a program it gains nothing.
 
     XLA cannot compile calls of other code, such as callbacks or matrix products, into a kernel. Where `fun` has
-    anything else than plain arithmetic, this is `compute_once`.
+    anything else than plain arithmetic, and before JAX 0.7.2, this is `compute_once`.
     """
     traced_once = jax.jit(fun)
     is_plain = _primitives(jax.make_jaxpr(traced_once)(*args).jaxpr) <= set(_PLAIN_ARITHMETIC.split())
-    return _call(traced_once, args, xla_cpu_small_call="true") if is_plain else compute_once(traced_once, *args)
+    if not is_plain or jax.__version_info__ < _KERNELS_SINCE:
+        return compute_once(traced_once, *args)
+    token = _in_kernel.set(True)
+    try:
+        return _call(traced_once, args, xla_cpu_small_call="true")
+    finally:
+        _in_kernel.reset(token)
 
 
 def _primitives(jaxpr: Any) -> set[str]:
@@ -78,8 +90,15 @@ def _call(fun: Callable[..., Any], args: tuple[Any, ...], **marks: str) -> Any:
         with mark(inlineable="true"):
             return traced_once(*args)
 
+    def with_zero(*args: Any) -> Any:
+        return inlined(*args), np.uint32(0)
+
     def on_cpu(*args: Any) -> Any:
         with mark(inlineable="false", **marks):
-            return jax.jit(inlined)(*args)
+            if not _in_kernel.get():
+                return jax.jit(inlined)(*args)
+            # XLA spreads a call over threads if it has one large result, but cannot compile that into a kernel. The
+            # barrier keeps the second result.
+            return lax.optimization_barrier(jax.jit(with_zero)(*args))[0]
 
     return lax.platform_dependent(*args, cpu=on_cpu, default=inlined)

@@ -178,6 +178,14 @@ def test_large_arrays_are_handed_over_without_a_copy():
     assert np.asarray(envs.env.get_obs(envs.state, envs.params)).any()
 
 
+@pytest.mark.parametrize("env_id", ["Breakout-MinAtar", "CartPole-v1"])
+def test_batches_whose_computation_xla_spreads_over_threads(env_id):
+    envs, alone = GymnasiumVectorEnv(env_id, 100), GymnasiumVectorEnv(env_id, 100, arrays="jax")
+    actions = np.arange(100) % 2
+    jax.tree.map(np.testing.assert_array_equal, envs.reset(seed=0)[0], alone.reset(seed=0)[0])
+    jax.tree.map(np.testing.assert_array_equal, envs.step(actions)[:4], alone.step(actions)[:4])
+
+
 def test_arrays_of_jax():
     envs = GymnasiumVectorEnv("CartPole-v1", 3, arrays="jax")
     obs, _ = envs.reset(seed=0)
