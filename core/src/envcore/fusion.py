@@ -20,6 +20,8 @@ _KERNELS_SINCE = (0, 7, 2)  # in older releases, XLA also spreads what is inside
 _in_kernel: contextvars.ContextVar[bool] = contextvars.ContextVar("in_kernel", default=False)
 """Whether what is traced becomes part of a kernel."""
 
+_LARGE_REDUCTION = 1000  # elements; XLA leaves a reduction of several thousand to a library
+
 _PLAIN_ARITHMETIC = """
     abs add and atan2 bitcast_convert_type broadcast_in_dim ceil clamp concatenate cond convert_element_type copy cos
     div dynamic_slice eq erf_inv exp expand_dims expm1 floor ge gt integer_pow iota is_finite jit le log log1p lt max
@@ -51,8 +53,8 @@ def one_kernel(fun: Callable[..., Any], *args: Any) -> Any:
     that is computed, and spreads more than eight of them over threads, which takes longer than computing a few
     thousand numbers: 55 us of the 140 us of a step of 1,024 CartPoles. In a loop inside a program it gains nothing.
 
-    XLA cannot compile calls of other code, such as callbacks or matrix products, into a kernel. Where `fun` has
-    anything else than plain arithmetic, and before JAX 0.7.2, this is `compute_once`.
+    XLA cannot compile calls of other code, such as callbacks, matrix products or large sums, into a kernel. Where `fun`
+    has anything else than plain arithmetic, and before JAX 0.7.2, this is `compute_once`.
     """
     traced_once = jax.jit(fun)
     is_plain = _primitives(jax.make_jaxpr(traced_once)(*args).jaxpr) <= set(_PLAIN_ARITHMETIC.split())
@@ -66,10 +68,12 @@ def one_kernel(fun: Callable[..., Any], *args: Any) -> Any:
 
 
 def _primitives(jaxpr: Any) -> set[str]:
-    """The names of the operations in it, and in the functions that it calls."""
+    """The names of the operations in it, and in the functions that it calls; a large reduction is "large ..."."""
     names: set[str] = set()
     for equation in jaxpr.eqns:
-        names.add(equation.primitive.name)
+        name = equation.primitive.name
+        is_reduction = name in ("reduce_sum", "reduce_max", "reduce_min")
+        names.add(f"large {name}" if is_reduction and equation.invars[0].aval.size > _LARGE_REDUCTION else name)
         for inner in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda x: hasattr(x, "jaxpr")):
             inner = getattr(inner, "jaxpr", inner)
             if hasattr(inner, "eqns"):
