@@ -15,7 +15,7 @@ from brax.envs import fast
 from brax.envs.wrappers import training
 from envcore.errors import EnvironmentLoadError, InvalidArgumentError, InvalidParamsError, NoPictureError
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.testing import Case, check_env, check_lockstep, conformance_cases
+from envcore.testing import Case, check_lockstep, check_rules, conformance_cases
 from envcore_brax import FromBrax, from_brax
 from envcore_brax.plugin import ENVIRONMENTS
 
@@ -26,6 +26,13 @@ pytestmark = [
 
 SMALL = ("fast", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("inverted_pendulum", "reacher")))
 LARGE = [name for name in ENVIRONMENTS if name not in ("fast", "inverted_pendulum", "reacher")]
+
+AMPLIFY_ROUNDING = {
+    "humanoid": {"vmap_equals_loop"},
+    "humanoidstandup": {"vmap_equals_loop"},
+    "walker2d": {"new_episode", "vmap_equals_loop"},
+}
+"""Rules that need equal numbers from two programs, where those of brax differ by amplified rounding."""
 
 
 @pytest.fixture
@@ -50,7 +57,10 @@ def test_conforms(case: Case) -> None:
 @pytest.mark.filterwarnings("ignore")  # brax's own
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_every_environment_conforms(name: str, promotion_of_brax: None) -> None:
-    check_env(from_brax(name), num_steps=48)
+    errors = {
+        each.rule: str(each.error) for each in check_rules(from_brax(name), num_steps=48) if each.error is not None
+    }
+    assert errors.keys() <= AMPLIFY_ROUNDING.get(name, set()), errors
 
 
 def braxs(env: Any) -> dict[str, Any]:
@@ -80,13 +90,17 @@ def test_it_plays_as_brax_does(name: str, promotion_of_brax: None) -> None:
     "name", [pytest.param(name, marks=pytest.mark.slow if name == "ant" else pytest.mark.exhaustive) for name in LARGE]
 )
 def test_its_steps_are_those_of_brax_but_for_the_last_bit(name: str, promotion_of_brax: None) -> None:
-    """XLA adds up the forces of many bodies in another order in another program, and contacts amplify that in time."""
+    """XLA adds up the forces of many bodies in another order in another program, and contacts amplify that in time.
+
+    In a batch they do so within a step, by up to 0.008 rad/s for the humanoid, so brax steps one at a time.
+    """
     env, params = envcore.make(f"brax/{name}", vary=())
     start = start_rollout(env, jax.random.key(0), params)
     _, steps = jax.jit(lambda start: run_rollout(env, random_policy(env), start, 64, params))(start)
-    theirs = jax.jit(jax.vmap(brax.envs.get_environment(name).step))(steps.state.inner, steps.action)
-    np.testing.assert_allclose(steps.next_obs, theirs.obs, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(steps.reward, theirs.reward, rtol=1e-4, atol=1e-4)
+    game = brax.envs.get_environment(name)
+    theirs = jax.jit(lambda steps: jax.lax.map(lambda step: game.step(*step), steps))((steps.state.inner, steps.action))
+    np.testing.assert_allclose(steps.next_obs, theirs.obs, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(steps.reward, theirs.reward, rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(steps.info["terminated"], theirs.done > 0)
 
 
