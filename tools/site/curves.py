@@ -56,10 +56,11 @@ def section(env_id: str, command: str, best: float | None) -> list[str]:
     curve: dict[str, Any] = json.loads(path.read_text())
     label = f"{env_id}: return of an episode over steps of an agent"
     chart = charts.curve(curve["steps"], curve["mean"], curve["low"], curve["high"], label, best)
+    seeds = curve["seeds"]
+    what = "while it explores, of one agent" if seeds == 1 else f"while it explores: mean and range of {seeds} agents"
     text = (
-        f"Return of an episode over the steps of an agent, while it explores: mean, lowest and highest of "
-        f"{curve['seeds']} agents. The dashed line is the return above. `{command} --seeds {curve['seeds']} --out DIR` "
-        "gives the same curve on the same machine, and a similar one elsewhere."
+        f"Return of an episode over the steps of an agent, {what}. The dashed line is the return above. "
+        f"`{command} --seeds {seeds} --out DIR` gives the same curve on the same machine, and a similar one elsewhere."
     )
     return [
         "```{raw} html",
