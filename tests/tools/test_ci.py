@@ -92,8 +92,8 @@ class Checkout:
             shutil.copy(ROOT / path, self.folder / path)
         (self.folder / "packages" / "suite").mkdir(parents=True)
         self.tools.mkdir()
-        for step in ("oldest", "newest"):
-            self.add(self.folder / "build" / step / "bin" / "python")
+        for environment in ("oldest", "newest", "clients", "gymnax-clients", "gymnax-bridge"):
+            self.add(self.folder / "build" / environment / "bin" / "python")
         self.add(self.tools / "uv", '[ "$2" != list ] || echo "jax 0"; [ "$2" != find ] || exit 2')
 
     def add(self, path, code=""):
@@ -101,11 +101,11 @@ class Checkout:
         path.write_text(f'#!/bin/sh\necho "$(basename "$0") $@" >> "$LOG"\n{code}\n')
         path.chmod(0o755)
 
-    def run(self, step, **variables):
-        """Returns the log of the tools, and the step's errors."""
+    def run(self, *steps, **variables):
+        """Returns the log of the tools, and the errors of the steps, by default of all."""
         self.log.write_text("")
         environment = {"PATH": f"{self.tools}:/usr/bin:/bin", "LOG": str(self.log), **variables}
-        command = [self.folder / ".ci" / "run", step]
+        command = [self.folder / ".ci" / "run", *steps]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return self.log.read_text(), done.stderr
@@ -121,8 +121,14 @@ def test_the_oldest_jax_is_the_lower_bound_of_core(checkout):
     asked, _ = checkout.run("oldest")
     assert f"jax=={bounds['jax']} jaxlib=={bounds['jaxlib']}\n" in asked
     assert "--editable core --editable packages/suite --editable plugins/baselines" in asked
-    tests = "core/tests packages/classic-control plugins/baselines"
+    tests = "core/tests packages/classic-control plugins/baselines plugins/gymnasium"
     assert asked.endswith(f"python -m pytest {tests}\n")  # without the slow ones
+
+
+def test_a_run_of_all_steps_runs_less_on_other_releases(checkout):
+    checkout.add(checkout.tools / "chromium")
+    asked, _ = checkout.run(UV_PYTHON="3.14")
+    assert asked.count("python -m pytest core/tests packages/classic-control\n") == 2
 
 
 def test_the_newest_jax_runs_on_debians_python(checkout):
