@@ -28,7 +28,7 @@ OWN_KEYS = (
 )
 BREACHES = {
     **{name: {"no_key_of_its_own"} for name in OWN_KEYS},
-    "bankheist": {"changing_pictures"},  # with rectangles in place of its sprites
+    **{name: {"changing_pictures"} for name in ("bankheist", "gopher")},  # with rectangles in place of their sprites
     "breakout": {"jit_equals_eager"},  # it fails without jit
 }
 """Rules that a game breaks, whoever steps it."""
