@@ -10,7 +10,7 @@ import toy
 from broken import ALSO_BROKEN, BROKEN, Careless
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
-from envcore.errors import ConformanceError, EnvironmentDefinitionError
+from envcore.errors import ConformanceError, EnvironmentDefinitionError, InvalidArgumentError
 from envcore.testing import RULES, Case, check_env, check_rules, conformance_cases
 from envcore.wrappers import Batched, FrameStack, LogWrapper, NoAutoReset, StickyAction
 from jax.core import Tracer
@@ -109,6 +109,15 @@ def test_one_error_reports_every_broken_rule() -> None:
         assert f"Careless breaks the rule {rule!r}. " in text
         for source in sources:
             assert re.search(rf"broken\.py:\d+, in (transition|observe)\n +{re.escape(source)}\n?", text)
+
+
+def test_rules_that_may_be_broken() -> None:
+    first, second = SOURCES
+    with pytest.raises(ConformanceError, match=f"^Careless breaks the rule {second!r}"):
+        check_env(Careless(), num_steps=FEW, except_for=[first])
+    check_env(Careless(), num_steps=FEW, except_for=[first, second])
+    with pytest.raises(InvalidArgumentError, match="there is no rule 'new_epsode'"):
+        check_env(Careless(), except_for=["new_epsode"])
 
 
 def test_every_wrong_type_is_reported() -> None:
