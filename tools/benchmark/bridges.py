@@ -29,6 +29,7 @@ ENVIRONMENTS = (
     "xminigrid/MiniGrid-Empty-8x8",
     "xminigrid/MiniGrid-DoorKey-8x8",
     "jaxtari/pong",
+    "craftax/Craftax-Symbolic-v1",
 )
 
 
@@ -49,14 +50,14 @@ class Loop(NamedTuple):
 def _brax(env: Any) -> Loop:
     from brax.envs import training
 
-    wrapped: Any = training.wrap(env, episode_length=1000)
+    wrapped: Any = training.wrap(env.library_env, episode_length=1000)
     return Loop(wrapped.reset, lambda state, action, keys: wrapped.step(state, action), lambda s: (s.obs, s.reward))
 
 
 def _jumanji(env: Any) -> Loop:
     from jumanji.wrappers import VmapAutoResetWrapper
 
-    wrapped: Any = VmapAutoResetWrapper(env)
+    wrapped: Any = VmapAutoResetWrapper(env.library_env)
     return Loop(
         wrapped.reset,
         lambda state, action, keys: wrapped.step(state[0], action),
@@ -64,25 +65,53 @@ def _jumanji(env: Any) -> Loop:
     )
 
 
-def _pgx(env: Any) -> Loop:
-    from pgx.experimental import auto_reset
+def _craftax(env: Any) -> Loop:
+    from craftax.craftax_env import make_craftax_env_from_name  # pyright: ignore[reportMissingImports]
 
+    wrapped: Any = make_craftax_env_from_name(env.name.partition("/")[2], auto_reset=True)
+    params = wrapped.default_params
+    step = jax.vmap(wrapped.step, (0, 0, 0, None))
     return Loop(
-        jax.vmap(env.init), jax.vmap(auto_reset(env.step, env.init)), lambda s: (s.observation, s.rewards[:, 0])
+        lambda keys: (*jax.vmap(wrapped.reset, (0, None))(keys, params), jnp.zeros(len(keys))),
+        lambda state, action, keys: step(keys, state[1], action, params)[:3],
+        lambda state: (state[0], state[2]),
     )
 
 
-def _navix(env: Any) -> Loop:
-    step = jax.vmap(env.step)
+def _jaxtari(env: Any) -> Loop:
+    from jaxtari.wrappers import AtariWrapper, ObjectCentricWrapper
+
+    # Its auto-reset is that of its wrapper for observations; all else that the wrappers do is off.
+    frames = AtariWrapper(env.library_env, sticky_actions=0, episodic_life=False, first_fire=False, noop_max=0)
+    wrapped: Any = ObjectCentricWrapper(frames, frame_stack_size=1, frame_skip=1, clip_reward=False)
+    step = jax.vmap(wrapped.step)
     return Loop(
-        jax.vmap(env.reset), lambda state, action, keys: step(state, action), lambda s: (s.observation, s.reward)
+        lambda keys: (*jax.vmap(wrapped.reset)(keys), jnp.zeros(len(keys))),
+        lambda state, action, keys: step(state[1], action)[:3],
+        lambda state: (state[0], state[2]),
+    )
+
+
+def _pgx(env: Any) -> Loop:
+    from pgx.experimental import auto_reset
+
+    game = env.library_env
+    step = jax.vmap(auto_reset(game.step, game.init))
+    return Loop(jax.vmap(game.init), step, lambda s: (s.observation, s.rewards[:, 0]))
+
+
+def _navix(env: Any) -> Loop:
+    task = env.library_env
+    step = jax.vmap(task.step)
+    return Loop(
+        jax.vmap(task.reset), lambda state, action, keys: step(state, action), lambda s: (s.observation, s.reward)
     )
 
 
 def _xminigrid(env: Any) -> Loop:
     from xminigrid.wrappers import GymAutoResetWrapper
 
-    inner, params = env
+    inner, params = env.library_env
     wrapped = GymAutoResetWrapper(inner)
     step = jax.vmap(wrapped.step, (None, 0, 0))
     return Loop(
@@ -94,11 +123,14 @@ def _xminigrid(env: Any) -> Loop:
 
 LOOPS: dict[str, Callable[[Any], Loop]] = {
     "brax": _brax,
+    "craftax": _craftax,
+    "jaxtari": _jaxtari,
     "jumanji": _jumanji,
     "navix": _navix,
     "pgx": _pgx,
     "xminigrid": _xminigrid,
 }
+"""By the library's name in its ids. Each takes the environment of the bridge."""
 
 
 def measure_all(ids: Sequence[str], num_envs: int, num_steps: int, repeats: int) -> list[dict[str, Any]]:
@@ -110,7 +142,10 @@ def measure_all(ids: Sequence[str], num_envs: int, num_steps: int, repeats: int)
             print(f"{env_id} is left out: {library} is not installed, or has no loop here.", flush=True)
             continue
         env, params = envcore.make(env_id)
-        programs = {"envcore": _ours(env, params, num_envs, num_steps), library: _theirs(env, num_envs, num_steps)}
+        programs = {
+            "envcore": _ours(env, params, num_envs, num_steps),
+            library: _theirs(LOOPS[library](env), env, num_envs, num_steps),
+        }
         compiled: dict[str, Any] = {}
         for name, run in programs.items():
             compiled[name] = jax.jit(run).lower(jax.random.PRNGKey(0)).compile()
@@ -165,9 +200,7 @@ def _ours(env: Any, params: Any, num_envs: int, num_steps: int) -> Callable[[jax
     return run
 
 
-def _theirs(env: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], jax.Array]:
-    library = type(env).__module__.partition(".")[0].removeprefix("envcore_")
-    loop = LOOPS[library](env.library_env)
+def _theirs(loop: Loop, env: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], jax.Array]:
     actions = batch_space(env.action_space(), num_envs)
 
     def run(key: jax.Array) -> jax.Array:
