@@ -28,6 +28,7 @@ import suites
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
+_EXAMPLES = "plugins/baselines/examples"
 _NOTEBOOKS = ("getting_started", "mountain_car", "anakin", "evolution", "meta_rl")
 _PICTURE = "![24 environments, played by trained agents](environments.webp)"
 _INCLUDE = re.compile("<!-- the rest of (\\S+) after (.*) -->")
@@ -57,10 +58,11 @@ def write_sources(source: Path, made_pictures: Path | None) -> None:
     shutil.copytree(_HERE / "pages", source)
     for page in source.rglob("*.md"):
         text = _INCLUDE.sub(lambda match: _rest_of(_ROOT / match[1], match[2]), page.read_text())
-        page.write_text(text.replace("<!-- picture -->", _PICTURE))
+        # Links to the notebooks hold in the repository; here the notebooks are beside the page.
+        page.write_text(text.replace("<!-- picture -->", _PICTURE).replace(f"../../../../{_EXAMPLES}/", ""))
     shutil.copy(_ROOT / ".github" / "environments.webp", source)
     for name in _NOTEBOOKS:
-        shutil.copy(_ROOT / "plugins" / "baselines" / "examples" / f"{name}.ipynb", source / "tutorials")
+        shutil.copy(_ROOT / _EXAMPLES / f"{name}.ipynb", source / "tutorials")
     if made_pictures is not None:
         pictures.make(made_pictures)
         frames.make(made_pictures)

@@ -47,7 +47,7 @@ def section(env_id: str, command: str, best: float | None) -> list[str]:
 
     Args:
       env_id: the environment.
-      command: trains the agents of the best known return.
+      command: trains the agents that earn `best`.
       best: that return, of the trained agents; None if it is not known.
     """
     path = FOLDER / f"{env_id}.json"

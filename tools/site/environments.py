@@ -11,6 +11,7 @@ import checks
 import curves
 import docstrings
 import envcore
+import envcore_baselines
 import fidelity
 import history
 import jax
@@ -120,7 +121,7 @@ def _facts(found: Registration, env: Any, params: Any) -> list[str]:
 
 
 def _learning(env_id: str, returns: Any) -> list[str]:
-    """What an agent earns: the best known return, and how it was learnt."""
+    """What agents earn, and how they learned."""
     if returns is None:
         return []
     settings = [f"--setting {each}" for each in returns.get("settings", [])]
@@ -131,9 +132,10 @@ def _learning(env_id: str, returns: Any) -> list[str]:
         "most probable actions."
     )
     if env_id in names():
-        text += f' `envcore_baselines.load("{env_id}")` is the best agent that is known.'
+        best = envcore_baselines.load(env_id).mean_return
+        text += f' `envcore_baselines.load("{env_id}")` is the best agent that is known, which earns {best:.4g}.'
     return [
-        "## Best known return",
+        "## What agents earn",
         "",
         text,
         "",

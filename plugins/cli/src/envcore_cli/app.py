@@ -152,7 +152,7 @@ def rollout(
 
     FUNCTION(policy_params, obs, key) returns the action for one environment; policy_params is None, and the function
     must work under vmap and jit. envcore-baselines announces two policies: trained, its agent for each environment, and
-    trained:DIR, the first agent of your own run. The same seed and --steps give the same statistics, on any devices.
+    trained:DIR, the first agent of your own run. The same seed and --steps give the same episodes, on any devices.
     The speed is that of the compiled program, including the observations.
 
     With --out, DIR gets statistics.json and a checkpoint: a rollout that was interrupted continues, and ends with the
