@@ -149,11 +149,25 @@ def test_forward_mode_agrees() -> None:
     np.testing.assert_allclose(finished[1], np.where(done, plain[0] / SCALE, 1), rtol=1e-6)
 
 
-def test_reverse_mode_works_where_every_reset_is_computed() -> None:
-    def level(scale: jax.Array) -> jax.Array:
-        return reset_where(jnp.array(True), fresh, states(()), keys(()), scale, only_finished=False)["level"]
+@pytest.mark.parametrize("only_finished", [False, True])
+def test_reverse_mode(only_finished: bool) -> None:
+    size = 40
+    done, state, key = jnp.arange(size) % 3 == 0, states((size,)), keys((size,))
 
-    np.testing.assert_allclose(jax.grad(level)(SCALE), level(SCALE) / SCALE, rtol=1e-6)
+    def level(scale: jax.Array, old: jax.Array, done: Any, state: Any, key: Any) -> jax.Array:
+        return reset_where(done, fresh, {**state, "level": old}, key, scale, only_finished=only_finished)["level"]
+
+    rows = (state["level"], done, state, key)
+    by_scale, by_level = quick_jit(jax.vmap(jax.grad(level, (0, 1)), (None, 0, 0, 0, 0)))(SCALE, *rows)
+    after = quick_jit(jax.vmap(level, (None, 0, 0, 0, 0)))(SCALE, *rows)
+    np.testing.assert_allclose(by_scale, np.where(done, after / SCALE, 0), rtol=1e-6)
+    np.testing.assert_array_equal(by_level, ~done)
+
+    def total(scale: jax.Array) -> jax.Array:
+        return jax.vmap(level, (None, 0, 0, 0, 0))(scale, *rows).sum()
+
+    np.testing.assert_allclose(quick_jit(jax.grad(total))(SCALE), by_scale.sum(), rtol=1e-6)
+    np.testing.assert_array_equal(quick_jit(jax.hessian(total))(SCALE), 0)
 
 
 @pytest.mark.parametrize("key", [jax.random.key, jax.random.PRNGKey])
