@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import os
 import signal
@@ -255,7 +256,7 @@ def test_the_progress_bar_ends_at_100_percent(tmp_path: Path, capsys: pytest.Cap
         ({"ids": ["deep_sea/21"]}, "bsuite has no setting 'deep_sea/21'"),
         ({"ids": "catch"}, "bsuite has no setting 'catch'"),
         ({"ids": [3]}, "bsuite has no setting 3"),
-        ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
+        ({"seed": -1}, "seed must be an integer from 0 to .* got -1"),
         ({"num_seeds": 0}, "num_seeds must be a positive integer, got 0"),
         ({"workers": 1.5}, r"workers must be a positive integer, got 1\.5"),
         ({"options": {"minst": {}}}, "options are given by experiment, and bsuite has no experiment 'minst'"),
@@ -269,13 +270,30 @@ def test_invalid_arguments(tmp_path: Path, arguments: dict[str, Any], message: s
     assert not list(tmp_path.iterdir())
 
 
+def another(env: Any, idle: bool) -> Any:
+    raise AssertionError("it is refused before it is made")
+
+
+def test_all_bits_of_the_seed_count(tmp_path: Path) -> None:
+    for seed in (1, 2**32 + 1):
+        run(random_agent, tmp_path / str(seed), FEW[:1], seed=seed, show_progress=False)
+    first, second = (logs(folder) for folder in sorted(tmp_path.iterdir()))
+    assert first.keys() == second.keys()
+    assert first != second
+
+
 def test_a_folder_of_a_different_run(tmp_path: Path) -> None:
     run(random_agent, tmp_path, FEW[:1], show_progress=False)
     with pytest.raises(RunError, match="holds a run with seed=0, not 1: choose another results_dir, or delete it"):
         run(random_agent, tmp_path, FEW, seed=1, show_progress=False)
-    (tmp_path / "run.json").write_text("{")
-    with pytest.raises(RunError, match=r"run\.json is damaged"):
-        run(random_agent, tmp_path, FEW, show_progress=False)
+    with pytest.raises(
+        RunError, match=r"holds a run with agent='envcore_bsuite.agents:random_agent', not '.*:another'"
+    ):
+        run(functools.partial(another, idle=True), tmp_path, FEW, show_progress=False)
+    for damaged in ("[1]", "{"):
+        (tmp_path / "run.json").write_text(damaged)
+        with pytest.raises(RunError, match=r"run\.json is damaged"):
+            run(random_agent, tmp_path, FEW, show_progress=False)
     (tmp_path / "run.json").unlink()
     with pytest.raises(RunError, match="holds logs that this runner did not write"):
         run(random_agent, tmp_path, FEW, show_progress=False)

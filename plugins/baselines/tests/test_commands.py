@@ -91,7 +91,7 @@ def test_show_prints_the_settings(run: Run) -> None:
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=1", "--setting", "clip=2"), "gives 'clip' twice."),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=-1"), "clip must be a number from 0 to 10, got -1."),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "torso=conv"), "torso = 'conv' needs observations"),
-        (("ppo", "Counter-v0", "--out", "x", "--seed", "-1"), "--seed must be from 0 to"),
+        (("ppo", "Counter-v0", "--out", "x", "--seed", "-1"), "seed must be from 0 to"),
     ],
 )
 def test_bad_input(run: Run, arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: Any) -> None:

@@ -48,6 +48,7 @@ def test_csv(curve: Curve) -> None:
         "300,2.5,0.5,2.0,3.0",
         "400,,,,",
     ]
+    assert curve.to_csv(7).splitlines()[0] == "steps,mean,std,seed_7,seed_8"
 
 
 def test_json_keeps_every_bit(curve: Curve) -> None:
@@ -64,3 +65,10 @@ def test_the_picture_shows_the_curve(curve: Curve, is_empty: bool) -> None:
         assert image.size == (900, 600)
         blue = np.asarray(image.convert("RGB")).astype(int)
     assert (blue[..., 2] - blue[..., 0] > 60).any() == (not is_empty)
+
+
+def test_the_picture_shows_a_point_that_one_seed_lacks() -> None:
+    found = Curve(2).with_point(100, totals([3, 0], [2, 0]))
+    with Image.open(io.BytesIO(found.to_png("ppo in Toy"))) as image:
+        blue = np.asarray(image.convert("RGB")).astype(int)
+    assert (blue[..., 2] - blue[..., 0] > 60).any()

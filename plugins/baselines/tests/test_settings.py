@@ -32,6 +32,7 @@ def test_values_replace_defaults() -> None:
     ("name", "value", "message"),
     [
         ("steps", 0, "steps must be an integer of at least 1, got 0"),
+        ("steps", 2**31, "steps must be at most 2,147,483,647, got 2147483648"),
         ("steps", 1.5, "steps must be an integer of at least 1, got 1.5"),
         ("steps", True, "steps must be an integer of at least 1, got True"),
         ("steps", float("inf"), "steps must be an integer of at least 1, got inf"),

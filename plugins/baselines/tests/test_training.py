@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from envcore.errors import FileError
 from envcore_baselines import training
 from envcore_baselines.commands import training_bytes
+from envcore_baselines.errors import ConfigError
 from envcore_baselines.ppo import PPO, PPOConfig
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, Run, Training
 from envcore_cli.run_folder import RUN as RUN_JSON
@@ -86,6 +88,34 @@ class TestRun:
         (tmp_path / RUN_JSON).write_text('{"algorithm": "ppo"}')
         with pytest.raises(FileError, match="is damaged"):
             Run.load(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("name", "value"), [("num_seeds", "two"), ("num_seeds", 0), ("options", []), ("options", None), ("more", 1)]
+    )
+    def test_a_damaged_run(self, tmp_path: Path, name: str, value: Any) -> None:
+        found = {**dataclasses.asdict(RUN), name: value}
+        (tmp_path / RUN_JSON).write_text(json.dumps(found))
+        with pytest.raises(FileError, match=rf"run\.json is damaged: its {name} is "):
+            Run.load(tmp_path)
+
+    def test_tuples_and_arrays_come_back(self, tmp_path: Path) -> None:
+        run = dataclasses.replace(RUN, options={"rewards": ((1.0, 2.0), 3.0)}, params={"bonus": [0.5, 1.0]})
+        run.claim(tmp_path)
+        assert Run.load(tmp_path).options == run.options
+
+    def test_params_that_are_arrays(self) -> None:
+        lengths = {"link_lengths": [0.25, 0.5]}
+        _, params = dataclasses.replace(RUN, env_id="Reacher-misc", options={}, params=lengths).make()
+        np.testing.assert_array_equal(params.link_lengths, np.float32([0.25, 0.5]))
+
+    def test_a_setting_that_is_gone(self) -> None:
+        with pytest.raises(ConfigError, match=r"run\.json: there is no setting 'klip'"):
+            dataclasses.replace(RUN, config={"klip": 1}).learner(Counter(), Counter().default_params)
+
+    def test_what_a_kill_left_before_the_run_was_written(self, tmp_path: Path) -> None:
+        (tmp_path / ".run.json.123.unfinished").touch()
+        RUN.claim(tmp_path)
+        assert set(files(tmp_path)) == {RUN_JSON}
 
 
 @pytest.mark.slow

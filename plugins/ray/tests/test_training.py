@@ -74,7 +74,7 @@ def test_invalid_plans(arguments: dict[str, Any], error: type[Exception], messag
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"seed": -1}, "--seed must be from 0 to"),
+        ({"seed": -1}, "seed must be from 0 to"),
         ({"settings": {"num_envs": 3, "rollout_steps": 5, "minibatches": 4}}, "minibatches must divide"),
     ],
 )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from envcore.seeds import key_of
 
 from envcore_bsuite import checkpoints, csv_log
 from envcore_bsuite.agents import MakeAgent
@@ -62,7 +63,7 @@ class Play:
         saved = None if state is None else checkpoints.load(state, self.path)
         (members,) = group(self.lanes if saved is None else saved.lanes, self.options)
         program = Program(members, self.make_agent)
-        progress = program.start(jax.random.key(self.seed))
+        progress = program.start(key_of(self.seed))
         rows: list[list[Row]] = [[] for _ in members.lanes]
         if saved is not None:
             progress, rows = saved.restore(progress), saved.rows

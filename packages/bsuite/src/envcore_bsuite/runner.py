@@ -53,7 +53,8 @@ def run(
     Args:
       make_agent: `make_agent(env) -> Agent`, such as `random_agent`.
       results_dir: the folder for the logs, created if it does not exist; with several seeds they are in its subfolders
-        `seed_0`, `seed_1`, ... If it holds part of the same run, only the rest is run.
+        `seed_0`, `seed_1`, ... If it holds part of the same run, by an
+        agent of the same name, only the rest is run.
       ids: the settings, such as "deep_sea/11"; by default all 468.
       seed: the seed of all randomness. The results of an id depend on it and on the number of the repetition, not on
         the other ids.
@@ -69,15 +70,16 @@ def run(
       FileError: a file cannot be written; what it held before stays.
     """
     wanted = _checked_ids(ids)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise RunError(f"seed must be an integer of at least 0, got {seed!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
+        raise RunError(f"seed must be an integer from 0 to 2**63 - 1, got {seed!r}.")
     num_seeds = positive_integer("num_seeds", num_seeds, RunError)
     if not isinstance(workers, Workers):
         workers = Threads(workers)
     folder = Path(results_dir)
     options = {name: dict(values) for name, values in (options or {}).items()}
     _check_options(options)
-    _claim(folder, {"seed": int(seed), "num_seeds": int(num_seeds), "options": options})
+    agent = _name_of(make_agent)
+    _claim(folder, {"agent": agent, "seed": int(seed), "num_seeds": int(num_seeds), "options": options})
     lanes = [Lane(bsuite_id, repeat) for bsuite_id in wanted for repeat in range(num_seeds)]
     columns = (TextColumn("bsuite"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(elapsed_when_finished=True))
     with ProgressBar(*columns, disable=not show_progress) as bar:
@@ -150,6 +152,15 @@ def _name(lanes: Sequence[Lane]) -> str:
     return f"{first} and {len(lanes) - 1} more" if len(lanes) > 1 else first
 
 
+def _name_of(make_agent: Any) -> str:
+    """What a folder calls an agent, `MODULE:FUNCTION`."""
+    function = make_agent
+    while isinstance(function, functools.partial):
+        function = function.func
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
 def _checked_ids(ids: Iterable[str]) -> list[str]:
     names = [ids] if isinstance(ids, str) else list(ids)
     names = [name.removeprefix("bsuite/") if isinstance(name, str) else name for name in names]
@@ -173,8 +184,8 @@ def _claim(folder: Path, manifest: dict[str, Any]) -> None:
     path = folder / _MANIFEST
     if path.exists():
         try:
-            found = json.loads(path.read_text())
-        except ValueError as error:
+            found = dict(json.loads(path.read_text()))
+        except (TypeError, ValueError) as error:
             raise RunError(f"{path} is damaged: choose another results_dir, or delete it.") from error
         different = [name for name in manifest if found.get(name) != json.loads(json.dumps(manifest[name]))]
         if different:

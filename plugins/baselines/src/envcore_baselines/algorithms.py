@@ -20,6 +20,8 @@ ALGORITHMS = {
 }
 """The class of each algorithm."""
 
+_MAX_UPDATES = 2**31 - 1  # they are counted in int32
+
 
 def checked(name: str) -> str:
     """The name of an algorithm.
@@ -32,19 +34,20 @@ def checked(name: str) -> str:
     return name
 
 
-def config(name: str, env_id: str | None, given: Mapping[str, Any]) -> Any:
+def config(name: str, env_id: str | None, given: Mapping[str, Any], source: str = "--setting") -> Any:
     """The settings of an algorithm: its defaults, then those of the environment's file, then the given ones.
 
     Args:
       name: of the algorithm.
       env_id: None leaves out the file.
       given: by name.
+      source: where the given ones come from, for error messages.
 
     Raises:
       ConfigError: there is no such setting, or a value is invalid.
     """
     kind = _class(name).Config
-    settings.build(kind, given, "--setting")
+    settings.build(kind, given, source)
     tuned = settings.of_environment(env_id, name) if env_id else {}
     return settings.build(kind, {**tuned, **given}, f"settings of {env_id}")
 
@@ -55,7 +58,11 @@ def learner(name: str, env: Any, params: Any, config: Any) -> Learner:
     Raises:
       ConfigError: the settings or the environment's spaces do not fit.
     """
-    return _class(name)(env, params, config)
+    made: Learner = _class(name)(env, params, config)
+    if made.num_updates > _MAX_UPDATES:
+        updates = f"total_steps = {config.total_steps:,} are {made.num_updates:,} updates"
+        raise ConfigError(f"{updates}, of {made.steps_per_update:,} steps each: at most {_MAX_UPDATES:,} fit.")
+    return made
 
 
 def _class(name: str) -> Any:

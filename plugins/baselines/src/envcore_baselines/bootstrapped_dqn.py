@@ -9,7 +9,9 @@ agent acts greedily for one member, which it draws at random for every episode; 
 they disagree, so it explores there, with a plan for the whole episode.
 
 The default settings are those of bsuite's own baseline (Osband et al. 2020, "Behaviour suite for reinforcement
-learning"): every member learns from all transitions. Its noise on rewards is 0 by default, and is left out.
+learning", the one in JAX): every member learns from all transitions. Its noise on rewards is 0 by default, and is left
+out. Two things differ: bsuite's acts in an episode by the weights that its member had at the start, here they go on
+learning; and its targets have weights of their own until the first copy.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
         memory.explained("--seeds", num_seeds),
     ):
         bar = progress.add_task("compiling", total=None)
-        training = Training(learner, keys, out, sharding)
+        training = Training(learner, keys, out, sharding, seed)
         try:
             while not training.is_finished:
                 training.advance()
@@ -138,7 +138,7 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
 
     import jax
     import numpy as np
-    from envcore_cli.seeds import key_of
+    from envcore.seeds import key_of
     from rich.console import Console
     from rich.table import Table
 
@@ -162,7 +162,8 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
         means.append(returns.mean())
         table.add_row(str(run.seed + number), f"{returns.mean():.4g}", f"{returns.std():.4g}")
         if not ended.all():
-            say(f"{int((~ended).sum())} episodes of seed {run.seed + number} were cut after {MAX_STEPS:,} steps.")
+            cut = int((~ended).sum())
+            say(f"{cut} episode{'s' * (cut != 1)} of seed {run.seed + number} cut after {MAX_STEPS:,} steps.")
     if run.num_seeds > 1:
         table.add_row("all", f"{np.mean(means):.4g}", f"{np.std(means):.4g}")
     Console().print(table)

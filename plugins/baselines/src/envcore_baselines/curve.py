@@ -60,9 +60,13 @@ class Curve:
         curve.returns = [[math.nan if x is None else x for x in row] for row in found["returns"]]
         return curve
 
-    def to_csv(self) -> str:
-        """A line per point: steps, mean and standard deviation over seeds, and each seed's mean return."""
-        seeds = [f"seed_{number}" for number in range(self.num_seeds)]
+    def to_csv(self, first_seed: int = 0) -> str:
+        """A line per point: steps, mean and standard deviation over seeds, and each seed's mean return.
+
+        Args:
+          first_seed: the seed of the first agent; the others have the next ones.
+        """
+        seeds = [f"seed_{first_seed + number}" for number in range(self.num_seeds)]
         lines = [",".join(["steps", "mean", "std", *seeds])]
         for steps, row in zip(self.steps, self.returns, strict=True):
             ended = [x for x in row if not math.isnan(x)]
@@ -71,17 +75,17 @@ class Curve:
         return "\n".join(lines) + "\n"
 
     def to_png(self, title: str) -> bytes:
-        """The mean over seeds, and the range from the lowest to the highest seed."""
+        """The mean over the seeds whose episodes ended, and the range from the lowest to the highest of them."""
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(6, 4), layout="constrained")
         axes = figure.subplots()
         returns = np.array(self.returns).reshape(-1, self.num_seeds)
-        is_known = ~np.isnan(returns).any(axis=1)
+        is_known = ~np.isnan(returns).all(axis=1)
         steps, known = np.array(self.steps, np.int64)[is_known], returns[is_known]
         if len(steps):
-            axes.fill_between(steps, known.min(axis=1), known.max(axis=1), alpha=0.25, linewidth=0)
-            axes.plot(steps, known.mean(axis=1))
+            axes.fill_between(steps, np.nanmin(known, axis=1), np.nanmax(known, axis=1), alpha=0.25, linewidth=0)
+            axes.plot(steps, np.nanmean(known, axis=1), marker="o" if len(steps) == 1 else "")
         axes.set(title=title, xlabel="environment steps", ylabel="return of an episode")
         axes.grid(alpha=0.3)
         file = io.BytesIO()

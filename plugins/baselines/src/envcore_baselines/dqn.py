@@ -33,7 +33,8 @@ class DQNConfig:
     """Settings of `DQN`.
 
     Attributes:
-      total_steps: environment steps of one agent, rounded up to whole updates.
+      total_steps: environment steps of one agent. They are rounded up to whole updates, and beyond 100 of them so that
+        all points of the curve have equally many.
       num_envs: environments that one agent steps at the same time; they divide replay_capacity.
       rollout_steps: steps of each environment in an update.
       gradient_steps: gradient steps in an update.

@@ -46,8 +46,9 @@ class ESConfig:
     """Settings of `ES`.
 
     Attributes:
-      total_steps: environment steps of one agent, all members of all generations together, rounded up to whole
-        generations. An episode that ends early counts as one that reaches the limit.
+      total_steps: environment steps of one agent, all members of all generations together. They are rounded up to whole
+        generations, and beyond 100 of them so that all points of the curve have equally many. An episode that ends
+        early counts as one that reaches the limit.
       population_size: members of a generation, an even number.
       episodes: that each member plays in a generation; their mean return is its fitness.
       max_steps: steps after which an episode is cut in training; 0 leaves it to the environment's time limit.
@@ -63,7 +64,7 @@ class ESConfig:
       memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
     """
 
-    total_steps: int = at_least(1, 10_000_000)
+    total_steps: int = at_least(1, 10_000_000, 10**12)
     population_size: int = at_least(2, 128)
     episodes: int = at_least(1, 2)
     max_steps: int = at_least(0, 0)

@@ -25,6 +25,7 @@ import numpy as np
 import optax
 from envcore import spaces
 from envcore.environment import Environment
+from envcore.foreign import ForeignEnvironment
 from envcore.time_limit import NO_TIME_LIMIT
 from envcore.wrappers import Batched, FlattenObservation, LogWrapper, NormalizeReward, RunningStatistics
 from flax import linen as nn
@@ -40,7 +41,8 @@ class PPOConfig:
     """Settings of `PPO`.
 
     Attributes:
-      total_steps: environment steps of one agent, rounded up to whole updates.
+      total_steps: environment steps of one agent. They are rounded up to whole updates, and beyond 100 of them so that
+        all points of the curve have equally many.
       num_envs: environments that one agent steps at the same time.
       rollout_steps: steps of each environment in an update.
       epochs: passes over the steps of an update.
@@ -62,7 +64,7 @@ class PPOConfig:
       memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
     """
 
-    total_steps: int = at_least(1, 500_000)
+    total_steps: int = at_least(1, 500_000, 10**12)
     num_envs: int = at_least(1, 16)
     rollout_steps: int = at_least(1, 128)
     epochs: int = at_least(1, 4)
@@ -256,7 +258,8 @@ class PPO:
         self._batch: Environment[Any, Any] = LogWrapper(Batched(self.env, config.num_envs))
         if config.normalize_rewards:
             self._batch = NormalizeReward(self._batch, gamma=config.discount)
-        self._has_time_limit = bool(np.any(np.asarray(params.max_steps_in_episode) != NO_TIME_LIMIT))
+        has_limit = bool(np.any(np.asarray(params.max_steps_in_episode) != NO_TIME_LIMIT))
+        self._truncates = has_limit or isinstance(env.unwrapped, ForeignEnvironment)  # other libraries may do it too
         self._optimizer = optax.chain(
             optax.clip_by_global_norm(config.max_grad_norm), optax.adam(self._learning_rate(), eps=1e-5)
         )
@@ -318,7 +321,7 @@ class PPO:
         self, agent: Agent, step: Step, memory: Any, reward: jax.Array, done: jax.Array, info: dict[str, Any]
     ) -> Step:
         """The steps with what the environments returned; `memory` is that after them."""
-        if self._has_time_limit:
+        if self._truncates:
             goes_on = jnp.zeros((1, *done.shape), jnp.bool_)
             _, final_value, _ = self._apply(agent, memory, info["final_obs"][None], goes_on)
             is_cut = info["truncated"] & ~info["terminated"]

@@ -25,9 +25,9 @@ FOLDER = Path(__file__).parent / "configs"
 Config = TypeVar("Config")
 
 
-def at_least(smallest: int, default: int) -> Any:
-    """A field that holds an integer."""
-    return dataclasses.field(default=default, metadata={"at_least": smallest})
+def at_least(smallest: int, default: int, largest: int = 2**31 - 1) -> Any:
+    """A field that holds an integer, bounds included."""
+    return dataclasses.field(default=default, metadata={"at_least": (smallest, largest)})
 
 
 def between(low: float, high: float, default: float) -> Any:
@@ -81,9 +81,11 @@ def _checked(field: Any, value: Any, source: str) -> Any:
             raise invalid("true or false")
         return value
     if "at_least" in field.metadata:
-        smallest = field.metadata["at_least"]
+        smallest, largest = field.metadata["at_least"]
         if not is_number or not math.isfinite(value) or value != int(value) or value < smallest:
             raise invalid(f"an integer of at least {smallest}")
+        if value > largest:
+            raise invalid(f"at most {largest:,}")
         return int(value)
     if "between" in field.metadata:
         low, high = field.metadata["between"]
@@ -94,7 +96,7 @@ def _checked(field: Any, value: Any, source: str) -> Any:
         if value not in field.metadata["one_of"]:
             raise invalid(f"one of {', '.join(map(repr, field.metadata['one_of']))}")
         return value
-    if not isinstance(value, list | tuple) or not all(isinstance(x, int) and x > 0 for x in value):
+    if not isinstance(value, list | tuple) or not all(type(x) is int and x > 0 for x in value):
         raise invalid("a list of positive integers")
     return tuple(value)
 

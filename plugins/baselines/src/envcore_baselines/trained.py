@@ -78,14 +78,14 @@ class TrainedAgent:
           FileError: there is no such file, it is damaged, or it does not fit the environment.
         """
         tensors, about = checkpoint.load(path)
-        run = Run(**about["run"])
+        run = Run.of_json(about.get("run"), path)
         if env is None:
             env, params = run.make()
         learner = run.learner(env, params)
         key = jax.random.key(0)
         struct = jax.eval_shape(learner.init, key).agent
         wide = {name: x.astype(np.float32) if x.dtype == np.float16 else x for name, x in tensors.items()}
-        return cls(run, env, params, learner, checkpoint.restore(path, wide, struct, key), **about["returns"])
+        return cls(run, env, params, learner, checkpoint.restore(path, wide, struct, key), **about.get("returns", {}))
 
     def save(self, path: Path) -> None:
         """Writes the agent as it plays, with matrices in float16.

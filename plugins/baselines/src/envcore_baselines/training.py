@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import time
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_origin, get_type_hints
 
 import envcore
 import jax
@@ -21,9 +21,9 @@ from envcore.engine.arguments import checked_params
 from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
+from envcore.seeds import key_of
 from envcore_cli import checkpoint, placement, processes, run_folder
 from envcore_cli.run_folder import RUN
-from envcore_cli.seeds import key_of
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
@@ -65,11 +65,28 @@ class Run:
         Raises:
           FileError: the folder holds none, or its file is damaged.
         """
-        found = run_folder.load(folder)
-        try:
-            return cls(**found)
-        except TypeError as error:
-            raise FileError(f"{folder / RUN} is damaged: {error}") from error
+        return cls.of_json(run_folder.load(folder), folder / RUN)
+
+    @classmethod
+    def of_json(cls, found: Any, path: Path) -> Run:
+        """The inverse of `dataclasses.asdict`, through JSON.
+
+        Args:
+          found: what a file says of the run.
+          path: of the file, for the error.
+
+        Raises:
+          FileError: that is no run.
+        """
+        kinds = {name: get_origin(hint) or hint for name, hint in get_type_hints(cls).items()}
+        values: dict[str, Any] = found if isinstance(found, dict) else {}
+        for name in kinds.keys() | values.keys():
+            if not isinstance(values.get(name), kinds.get(name, ())):
+                raise FileError(f"{path} is damaged: its {name} is {values.get(name)!r}.")
+        if values["num_seeds"] < 1:
+            raise FileError(f"{path} is damaged: its num_seeds is {values['num_seeds']}.")
+        options = {name: _hashable(value) for name, value in values.pop("options").items()}
+        return cls(options=options, **values)
 
     @property
     def keys(self) -> jax.Array:
@@ -79,11 +96,14 @@ class Run:
     def make(self) -> tuple[Environment[Any, Any], Any]:
         """The environment and its params."""
         env, params = envcore.make(self.env_id, **self.options)
-        return env, checked_params(env, params.replace(**self.params))
+        changed = {name: np.asarray(x) if isinstance(x, list) else x for name, x in self.params.items()}
+        return env, checked_params(env, params.replace(**changed))
 
     def learner(self, env: Environment[Any, Any], params: Any) -> Learner:
         """The algorithm with the run's settings, for an environment."""
-        return algorithms.learner(self.algorithm, env, params, algorithms.config(self.algorithm, None, self.config))
+        return algorithms.learner(
+            self.algorithm, env, params, algorithms.config(self.algorithm, None, self.config, RUN)
+        )
 
     def claim(self, folder: Path) -> None:
         """Creates the folder of this run, or finds that it is the one; every process of the command calls it.
@@ -92,6 +112,11 @@ class Run:
           FileError, ProcessError: as for `run_folder.claim`.
         """
         run_folder.claim(folder, dataclasses.asdict(self))
+
+
+def _hashable(option: Any) -> Any:
+    """An option as it was before JSON, which has no tuples."""
+    return tuple(_hashable(each) for each in option) if isinstance(option, list) else option
 
 
 class Training:
@@ -106,6 +131,7 @@ class Training:
       folder: of the run; its checkpoint, if it has one, is where training continues. All processes have to see it, and
         process 0 writes.
       sharding: the devices; None for one.
+      first_seed: the first agent's, which names its column in the curve's file.
 
     Attributes:
       curve: the learning curve so far.
@@ -115,8 +141,15 @@ class Training:
       FileError: the checkpoint is damaged or does not fit.
     """
 
-    def __init__(self, learner: Learner, keys: jax.Array, folder: Path, sharding: NamedSharding | None = None):
-        self._learner, self._folder, self._num_seeds = learner, folder, len(keys)
+    def __init__(
+        self,
+        learner: Learner,
+        keys: jax.Array,
+        folder: Path,
+        sharding: NamedSharding | None = None,
+        first_seed: int = 0,
+    ):
+        self._learner, self._folder, self._num_seeds, self._first_seed = learner, folder, len(keys), first_seed
         self._sharding = None if sharding is None or sharding.mesh.size == 1 else sharding
         self._updates = -(-learner.num_updates // _POINTS)
         self.num_points = -(-learner.num_updates // self._updates)
@@ -174,7 +207,7 @@ class Training:
         """
         state = self._whole(self._state)
         if processes.is_first():
-            replace(self._folder / CURVE_CSV, self.curve.to_csv().encode())
+            replace(self._folder / CURVE_CSV, self.curve.to_csv(self._first_seed).encode())
             checkpoint.save(self._folder / CHECKPOINT, state, {"curve": self.curve.to_json()})
         self._saved = time.monotonic()
 

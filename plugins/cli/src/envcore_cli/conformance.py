@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from envcore import testing
 from envcore.errors import ConformanceError
+from envcore.seeds import key_of
 from envcore.testing.compilation import compile_quickly
 from envcore.text import printable
 from rich.console import Console
 
 from envcore_cli.choice import Choice
-from envcore_cli.seeds import key_of
 
 
 def check_environment(choice: Choice, seed: int) -> None:

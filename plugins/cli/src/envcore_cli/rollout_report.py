@@ -10,6 +10,7 @@ from envcore.engine.arguments import state_struct
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rendering import picture_struct
+from envcore.seeds import key_of
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -21,7 +22,6 @@ from envcore_cli.measured_rollout import MeasuredRollout, check_memory
 from envcore_cli.output import say
 from envcore_cli.policies import find_player
 from envcore_cli.saved_rollout import SavedRollout
-from envcore_cli.seeds import key_of
 from envcore_cli.trajectories import Trajectories
 
 _SECONDS = 1.0  # of a rollout without --steps

@@ -60,7 +60,7 @@ def load(folder: Path) -> dict[str, Any]:
     path = folder / RUN
     try:
         found = json.loads(path.read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise FileError(f"{folder} holds no run: there is no {RUN} in it.") from None
     except ValueError as error:
         raise FileError(f"{path} is damaged: {error}") from error
@@ -81,6 +81,8 @@ def _claim(folder: Path, run: Mapping[str, Any]) -> None:
                 )
         remove_unfinished(folder)
         return
+    if folder.is_dir():
+        remove_unfinished(folder)  # a kill before the run was written
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileError(f"{folder} holds other files. Choose an empty or a new folder.")
     try:

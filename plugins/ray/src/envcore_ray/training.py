@@ -65,7 +65,7 @@ class Train:
             for file, content in (state or {}).items():
                 (folder / file).write_bytes(content)
             self.run.claim(folder)
-            training = Training(self.run.learner(*self.run.make()), self.run.keys, folder)
+            training = Training(self.run.learner(*self.run.make()), self.run.keys, folder, first_seed=self.run.seed)
 
             def files() -> Files:
                 return {path.name: path.read_bytes() for path in folder.iterdir()}

@@ -15,6 +15,7 @@ from envcore import random
 from envcore.catalogue import Registration
 from envcore.errors import EnvcoreError
 from envcore.palette import BLUE, INK, PAPER, SHADE
+from envcore.seeds import key_of
 from envcore.text import printable
 from envcore_cli import memory
 from envcore_cli.catalogue import by_family
@@ -23,7 +24,6 @@ from envcore_cli.describe import describe
 from envcore_cli.errors import NotEnoughMemoryError
 from envcore_cli.output import say
 from envcore_cli.policies import find_player
-from envcore_cli.seeds import key_of
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from envcore_viewer.animation import save_animation

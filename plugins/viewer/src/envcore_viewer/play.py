@@ -13,11 +13,11 @@ from envcore import random
 from envcore.engine.arguments import state_struct
 from envcore.errors import InvalidArgumentError
 from envcore.rendering import fitting_height, picture_struct
+from envcore.seeds import key_of
 from envcore.text import printable
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import alternate_screen, interruptible
 from envcore_cli.output import say
-from envcore_cli.seeds import key_of
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text

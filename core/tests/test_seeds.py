@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError
-from envcore_cli.seeds import key_of
+from envcore.seeds import key_of
 from switches import switched
 
 SEEDS = (0, 5, 2**31, 2**32 - 1, 2**32, 2**32 + 5, 0x0123456789ABCDEF, 2**63 - 1)
@@ -32,7 +32,7 @@ def test_seeds_below_2_to_32_are_jax_s_own(kind):
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_other_seeds_are_an_error(seed):
-    with pytest.raises(InvalidArgumentError, match=r"--seed must be from 0 to 2\*\*63 - 1, got"):
+    with pytest.raises(InvalidArgumentError, match=r"seed must be from 0 to 2\*\*63 - 1, got"):
         key_of(seed)
 
 
