@@ -244,6 +244,11 @@ class MasksByNumber(Counter):
         return jnp.stack([jnp.int32(1), state.count])
 
 
+class MaskOfMoreActions(Counter):
+    def mask_actions(self, state: Any, params: Any) -> Any:
+        return jnp.ones(3, jnp.bool_)
+
+
 class MaskBeforeReset(Counter):
     def mask_actions(self, state: Any, params: Any) -> Any:
         return jnp.stack([state.count < 2, jnp.bool_(True)])
@@ -402,6 +407,7 @@ BROKEN = {
 
 ALSO_BROKEN = [
     ("action_mask", MaskBeforeReset()),
+    ("action_mask", MaskOfMoreActions()),
     ("check_of_params", LooksAtTracedParams()),
     ("spaces_without_params", SpaceMixesDtypes()),
     ("display_metadata", NoPace()),

@@ -237,6 +237,32 @@ def test_a_state_that_changes_its_shape_is_refused() -> None:
         FromTheirs.make(Growing).reset(jax.random.key(0))
 
 
+def test_names() -> None:
+    assert FromTheirs.make(TheirWalk).name == "TheirWalk"
+    assert FromTheirs.make(functools.partial(TheirWalk, 3)).name == "TheirWalk"
+
+
+@dataclasses.dataclass
+class Wrapped(TheirWalk):
+    env: Any = None
+    length: int = 5
+
+    def __post_init__(self) -> None:
+        super().__init__(self.length)
+
+
+@dataclasses.dataclass(frozen=True)
+class Picky(FromTheirs):
+    refused_wrappers: ClassVar[tuple[str, ...]] = ("TheirWalk",)
+
+
+def test_wrappers_that_do_what_is_done_here_are_refused() -> None:
+    assert Picky.make(Wrapped).name == "Wrapped"
+    for source in (TheirWalk, lambda: Wrapped(TheirWalk()), lambda: Wrapped(Wrapped(TheirWalk()))):
+        with pytest.raises(InvalidArgumentError, match="is wrapped in TheirWalk, which does what envcore does itself"):
+            Picky.make(source)
+
+
 def test_masks_pass_through_wrappers() -> None:
     env = FromTheirs.make(TheirWalk)
     for batch in (LogWrapper(Batched(env, 4)), *([Sharded(env, 4)] if IS_SUPPORTED else [])):
@@ -249,8 +275,10 @@ def test_masks_pass_through_wrappers() -> None:
 
 
 def test_options_are_checked_when_it_is_made() -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'width'"):
+    with pytest.raises(InvalidArgumentError, match="unexpected keyword argument 'width'"):
         FromTheirs.make(TheirWalk, width=3)
+    with pytest.raises(TypeError, match="missing 1 required"):
+        FromTheirs.make(lambda length: TheirWalk(length))
     with pytest.raises(InvalidArgumentError, match=r"the option 'length' must be hashable, such as a tuple, got \[5\]"):
         FromTheirs.make(TheirWalk, length=[5])  # pyright: ignore[reportArgumentType]
 

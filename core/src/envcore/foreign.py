@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Self
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any, ClassVar, Self
 
 import jax
 import jax.numpy as jnp
@@ -29,10 +29,11 @@ from envcore import random, spaces, trees
 from envcore.engine import arguments
 from envcore.engine.types import Outcome
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
-from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
+from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidArgumentError
 from envcore.nested_params import NestedParams
 from envcore.numerics import numerics
 from envcore.specs import is_hashable
+from envcore.text import printable
 
 
 @struct.dataclass
@@ -75,18 +76,35 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
     source: str | Callable[..., Any]
     options: tuple[tuple[str, Hashable], ...] = ()
 
+    refused_wrappers: ClassVar[tuple[str, ...]] = ()
+    """Classes of the library's that reset, batch or count by themselves, which is done here."""
+
     @classmethod
     def make(cls, source: str | Callable[..., Any], **options: Hashable) -> Self:
         """Makes the environment, with the library's options as keyword arguments.
 
         Raises:
-          InvalidArgumentError: an option is not hashable.
+          InvalidArgumentError: an option is not hashable, or the library refuses it; or the environment is in a wrapper
+            of the library's that does what is done here.
         """
         for name, value in options.items():
             if not is_hashable(value):
                 raise InvalidArgumentError(f"the option {name!r} must be hashable, such as a tuple, got {value!r}.")
         env = cls(source, tuple(sorted(options.items())))
-        _ = env.library_env  # refuses what the library does not know
+        try:
+            library_env = env.library_env
+        except EnvcoreError:
+            raise
+        except (TypeError, ValueError, LookupError, OverflowError, RuntimeError) as error:
+            if not options:
+                raise
+            raise InvalidArgumentError(printable(error)) from error
+        for layer in layers(library_env):
+            if type(layer).__name__ in cls.refused_wrappers:
+                raise InvalidArgumentError(
+                    f"{env.name} is wrapped in {type(layer).__name__}, which does what envcore does itself: resets, "
+                    "batches or a time limit. Pass the environment without it."
+                )
         return env
 
     def load(self) -> Any:
@@ -141,7 +159,10 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
 
     @property
     def name(self) -> str:
-        return self.source if isinstance(self.source, str) else self.source.__name__
+        if isinstance(self.source, str):
+            return self.source
+        made_by = self.source.func if isinstance(self.source, functools.partial) else self.source
+        return getattr(made_by, "__name__", repr(made_by))
 
     @property
     def default_params(self) -> Any:
@@ -240,6 +261,20 @@ def _strong(types: Any) -> Any:
 
 def _cast(tree: Any, types: Any) -> Any:
     return jax.tree.map(lambda x, wanted: lax.convert_element_type(x, wanted.dtype), tree, types)
+
+
+def layers(library_env: Any) -> Iterator[Any]:
+    """A library's environment, and what its wrappers hold as `env` or `_env`, from the outermost to the innermost.
+
+    Args:
+      library_env: the environment, or a pair of it and its params.
+    """
+    if isinstance(library_env, tuple):
+        library_env = library_env[0]
+    while library_env is not None:
+        yield library_env
+        held = getattr(library_env, "__dict__", {})
+        library_env = held.get("env", held.get("_env"))
 
 
 def as_dicts(value: Any) -> Any:

@@ -14,7 +14,6 @@ from envcore.foreign import as_dicts
 from envcore.numerics import numerics
 from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore_jaxtari import FromJaxtari, from_jaxtari
-from envcore_jaxtari.bridge import CLOCKS
 from envcore_jaxtari.plugin import ENVIRONMENTS
 
 FAST = ("pong",)
@@ -29,7 +28,7 @@ OWN_KEYS = (
 BREACHES = {
     **{name: {"no_key_of_its_own"} for name in OWN_KEYS},
     **{name: {"changing_pictures"} for name in ("bankheist", "gopher")},  # with rectangles in place of their sprites
-    "breakout": {"jit_equals_eager"},  # it fails without jit
+    **{name: {"jit_equals_eager"} for name in ("breakout", "upndown", "videocube")},  # they fail without jit
 }
 """Rules that a game breaks, whoever steps it."""
 
@@ -114,12 +113,29 @@ def test_limits_are_jaxtaris_and_truncate() -> None:
 
     frames = inspect.signature(AtariWrapper.__init__).parameters["max_frames_per_episode"].default
     assert envcore.make("jaxtari/pong")[1].max_steps_in_episode == frames
-    assert skiing.SkiingConstants().max_steps == CLOCKS["SkiingConstants"][1]
+    assert envcore.make("jaxtari/skiing")[1].max_steps_in_episode == skiing.SkiingConstants().max_steps == 18_000
     consts = surround.SurroundConstants()
-    assert CLOCKS["SurroundConstants"][1] == consts.MAX_STEPS * consts.MOVE_EVERY_N_STEPS
     env, params = envcore.make("jaxtari/surround")
-    assert params.max_steps_in_episode == 15_000
+    assert params.max_steps_in_episode == consts.MAX_STEPS * consts.MOVE_EVERY_N_STEPS == 15_000
     assert env.unwrapped.library_env.consts.MAX_STEPS == envcore.NO_TIME_LIMIT  # pyright: ignore
+
+
+def test_the_clock_of_a_game_of_the_user_s() -> None:
+    import jaxtari.games.jax_surround as surround
+
+    with numerics():  # the tests' are strict
+        game: Any = surround.JaxSurround(surround.SurroundConstants(MAX_STEPS=10))
+    env = from_jaxtari(lambda: game)
+    assert env.time_limit == 10 * game.consts.MOVE_EVERY_N_STEPS
+    assert game.consts.MAX_STEPS == 10  # it stays the user's
+
+
+def test_wrappers_are_refused() -> None:
+    from jaxtari.games.jax_pong import JaxPong
+    from jaxtari.wrappers import AtariWrapper
+
+    with pytest.raises(InvalidArgumentError, match="is wrapped in AtariWrapper, which does what envcore does itself"):
+        from_jaxtari(lambda: AtariWrapper(JaxPong()))
 
 
 def test_a_game_of_the_user_s_and_mods() -> None:
@@ -131,7 +147,7 @@ def test_a_game_of_the_user_s_and_mods() -> None:
     env = from_jaxtari(quick, speed=80)
     obs, _ = env.reset(jax.random.key(0))
     assert obs["ball"]["x"] == 80
-    lazy, _ = envcore.make("jaxtari/pong", mods=("lazy_enemy",))
+    lazy, _ = envcore.make("jaxtari/pong", mods="lazy_enemy")
     assert lazy.unwrapped.library_env is not None  # pyright: ignore[reportAttributeAccessIssue]
     jax.eval_shape(lazy.reset, jax.random.key(0))
 

@@ -8,6 +8,9 @@ from typing import Any
 import envcore
 import jax
 import jax.numpy as jnp
+import jumanji
+import jumanji.types
+import jumanji.wrappers
 import numpy as np
 import pytest
 from envcore import spaces
@@ -138,6 +141,34 @@ def test_a_class_of_yours() -> None:
     assert (env.name, env.default_params.max_steps_in_episode) == ("Knapsack", NO_TIME_LIMIT)
     assert env.action_space() == spaces.Discrete(10)
     assert check_lockstep(env, **library_loop(Knapsack(generator=generator)), num_steps=60) >= 2
+
+
+def test_a_truncation_of_a_class_of_yours() -> None:
+    class Short(Maze):
+        def step(self, state: Any, action: Any) -> Any:
+            state, timestep = super().step(state, action)
+            return state, jumanji.types.truncation(timestep.reward, timestep.observation)
+
+    env = from_jumanji(Short)
+    _, state = env.reset(jax.random.key(0))
+    *_, done, info = env.step(jax.random.key(1), state, 0)
+    assert done
+    assert (bool(info["terminated"]), bool(info["truncated"]), float(info["discount"])) == (False, True, 1.0)
+
+
+def test_wrappers_that_reset_are_refused() -> None:
+    with pytest.raises(
+        InvalidArgumentError, match="is wrapped in AutoResetWrapper, which does what envcore does itself"
+    ):
+        from_jumanji(lambda: jumanji.wrappers.AutoResetWrapper(Maze()))
+
+
+def test_the_masks_of_vehicles_fit_the_action_space() -> None:
+    env, params = envcore.make("jumanji/MultiCVRP-v0")
+    _, state = env.reset(jax.random.key(0))
+    mask = env.get_action_mask(state)
+    action = spaces.sample_legal(env.action_space(params), jax.random.key(1), mask)
+    assert mask[jnp.arange(len(action)), action].all()
 
 
 def team() -> Any:

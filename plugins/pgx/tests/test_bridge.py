@@ -119,6 +119,19 @@ def test_a_class_of_yours() -> None:
     assert check_lockstep(env, **library_loop(game), num_steps=50) > 0
 
 
+def test_a_truncation_of_a_class_of_yours() -> None:
+    class Short(MinAtarBreakout):
+        def step(self, state: Any, action: Any, key: Any = None) -> Any:
+            after: Any = super().step(state, action, key)
+            return after.replace(truncated=after._step_count == 3)
+
+    env = from_pgx(Short)
+    _, state = env.reset(jax.random.key(0))
+    for number in range(1, 4):
+        _, state, _, done, info = env.step(jax.random.key(number), state, 0)
+        assert (bool(done), bool(info["truncated"]), float(info["discount"])) == (number == 3, number == 3, 1.0)
+
+
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [

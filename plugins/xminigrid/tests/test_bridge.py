@@ -191,7 +191,9 @@ def test_errors_say_what_is_wrong() -> None:
         from_xminigrid("MiniGrid-Nothing")
     with pytest.raises(InvalidArgumentError, match=r"xminigrid.wrappers has no 'Missing'"):
         from_xminigrid(CHEAP, wrappers=("Missing",))
-    with pytest.raises(InvalidArgumentError, match="GymAutoResetWrapper resets by itself"):
+    with pytest.raises(
+        InvalidArgumentError, match="is wrapped in GymAutoResetWrapper, which does what envcore does itself"
+    ):
         from_xminigrid(CHEAP, wrappers=("GymAutoResetWrapper",))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from envcore import spaces
 from envcore.engine import arguments
+from envcore.errors import InvalidArgumentError
 from envcore.testing.breaches import Breach
 from envcore.testing.compare import as_numpy, on_host, take, value_differences
 from envcore.testing.places import Place
@@ -122,13 +124,15 @@ def final_observation(subject: Subject) -> Iterator[Breach]:
 
 
 def action_mask(subject: Subject) -> Iterator[Breach]:
-    """`info["action_mask"]` is `get_action_mask` of the state that `step` returns: bool, (n,) for a `Discrete(n)`."""
+    """`info["action_mask"]` is `get_action_mask` of the state that `step` returns, and `sample_legal` takes it."""
     env, place = subject.env, subject.place("mask_actions")
     struct = subject.types.step[-1]["action_mask"]
     space = env.action_space(subject.params)
-    shapes = {leaf.shape for leaf in jax.tree.leaves(struct)}
-    if isinstance(space, spaces.Discrete) and shapes != {(space.n,)}:
-        yield Breach(f"the mask must have shape ({space.n},) for {space!r}, got {shapes}.", place)
+    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        try:
+            jax.eval_shape(functools.partial(spaces.sample_legal, space), subject.key, struct)
+        except (InvalidArgumentError, TypeError) as error:
+            yield Breach(str(error), place)
     if any(leaf.dtype != np.bool_ for leaf in jax.tree.leaves(struct)):
         yield Breach("the mask must be bool, True for legal actions.", place)
     steps = subject.short_recording

@@ -23,10 +23,15 @@ from flax import struct
 from envcore_brax import scene
 
 VARY = ("gravity", "geom_friction", "link.inertia.mass", "dof.damping", "dof.armature", "actuator.gear")
-"""What `vary` is by default for brax's own pipelines."""
+"""What `vary` is by default for brax's pipeline "generalized"."""
 
-VARY_MJX = ("opt.gravity", "geom_friction", "body_mass", "dof_damping", "dof_armature", "actuator.gear")
+VARY_SPRING = ("gravity", "geom_friction", "link.inertia.mass", "actuator.gear")
+"""What `vary` is by default for the pipelines "spring" and "positional", which do not read the others."""
+
+VARY_MJX = ("opt.gravity", "geom_friction", "body_mass", "dof_damping", "dof_armature", "actuator_gear")
 """What `vary` is by default for the pipeline "mjx", which reads other fields."""
+
+_VARY = {"mjx": VARY_MJX, "positional": VARY_SPRING, "spring": VARY_SPRING}  # by backend
 
 
 @struct.dataclass
@@ -48,8 +53,8 @@ def from_brax(
 
     Args:
       source: one of brax's names, such as "ant", or a class or function that makes a `brax.envs.Env`.
-      vary: the fields of brax's `System` that become `params.sys`; by default `VARY`, or `VARY_MJX` for the backend
-        "mjx", as far as the environment has them.
+      vary: the fields of brax's `System` that become `params.sys`; by default those of `VARY` that the environment has,
+        of `VARY_SPRING` for the backends "spring" and "positional", of `VARY_MJX` for "mjx".
       **options: what brax makes it with, such as `backend="spring"`.
 
     Raises:
@@ -67,7 +72,7 @@ class FromBrax(ForeignEnvironment):
     Action: float32 in [-1, 1], one number an actuator.
     Reward: the environment's.
     Termination: `done`, such as that a robot has fallen. Truncation: after 1,000 steps, the length of an episode in
-      brax's own wrappers, none of which is used here: an episode begins anew where brax would repeat the first one.
+      brax's own wrappers, which are left out: an episode begins anew where brax would repeat the first one.
     Info: brax's metrics, by their names.
     Params: `params.sys` holds fields of brax's `System`, for experiments that randomize the physics, such as
       `params.replace(sys={**params.sys, "geom_friction": 0.5 * params.sys["geom_friction"]})`. Not all of the system
@@ -79,6 +84,11 @@ class FromBrax(ForeignEnvironment):
     """
 
     render_fps: ClassVar[float] = 20
+    refused_wrappers: ClassVar[tuple[str, ...]] = (
+        "AutoResetWrapper",
+        "DomainRandomizationVmapWrapper",
+        "VmapWrapper",
+    )
 
     def load(self) -> Any:
         import brax.envs  # late: envcore lists environments without it
@@ -124,14 +134,17 @@ class FromBrax(ForeignEnvironment):
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         state = jax.tree.map(lambda x: x, state)  # brax writes into the dict of metrics
         after = _plain(self._env(params).step(state, action))
-        return after, (), after.reward, after.done > 0, dict(after.metrics)
+        info = dict(after.metrics)
+        if "truncation" in after.info:  # of brax's EpisodeWrapper, which also repeats actions
+            info["truncated"] = after.info["truncation"] > 0
+        return after, (), after.reward, (after.done > 0) & ~info.get("truncated", jnp.bool_(False)), info
 
     def observe(self, state: ForeignState, params: Any) -> Any:
         return state.inner.obs  # where a step of brax's may read it; there is no second copy
 
     def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
         if getattr(self._system, "mj_model", None) is None:
-            raise NoPictureError(f"brax's {self.name} cannot be rendered: it has no model of MuJoCo's.")
+            raise NoPictureError(f"brax's {self.name} cannot be rendered: it has no MuJoCo model.")
         return scene.paint_bodies(state, params, height, self)
 
     @property
@@ -161,10 +174,10 @@ def _check_fluid(env: Any, name: str) -> None:
 
 @functools.lru_cache(maxsize=512)
 def _varied(env: FromBrax) -> dict[str, np.ndarray]:
-    system, chosen = env._system, cast("tuple[str, ...] | None", dict(env.options).get("vary"))
+    system, chosen = env._system, cast("tuple[str, ...] | str | None", dict(env.options).get("vary"))
     if chosen is not None:
-        return {name: _numbers(system, name) for name in chosen}
-    names = VARY_MJX if getattr(env.library_env, "backend", None) == "mjx" else VARY
+        return {name: _numbers(system, name) for name in ((chosen,) if isinstance(chosen, str) else chosen)}
+    names = _VARY.get(getattr(env.library_env, "backend", ""), VARY)
     found = {name: _numbers(system, name) for name in names} if system is not None else {}
     return {name: value for name, value in found.items() if value.size}
 

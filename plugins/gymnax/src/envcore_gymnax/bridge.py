@@ -48,8 +48,8 @@ class FromGymnax(ForeignEnvironment):
     It plays by the library's `reset_env` and `step_env`; its `step` and its auto-reset stay out of it.
 
     Observation and action: the library's. Named tuples and dataclasses become dicts. The spaces are those that it
-    declares, as long as its observations have their shapes; their dtypes are those of the observations. gymnax's
-    MetaMaze leaves its upper bounds, which are infinite here.
+    declares, as long as its observations have their shapes; their dtypes are those of the observations. Four of
+    gymnax's exceed their bounds, so they have none here: GaussianBandit, MemoryChain, MetaMaze and UmbrellaChain.
     Reward: the library's, as float32.
     Termination: what the library ends for another reason than time. Its own time limit, which most of these libraries
     report as the same `done`, does not end an episode: it is `params.max_steps_in_episode`, and truncates.
@@ -63,10 +63,6 @@ class FromGymnax(ForeignEnvironment):
 
     def load(self) -> Any:
         return libraries.load(self.source, dict(self.options))
-
-    @property
-    def name(self) -> str:
-        return self.source if isinstance(self.source, str) else getattr(self.source, "__name__", repr(self.source))
 
     @property
     def time_limit(self) -> int:
@@ -83,8 +79,10 @@ class FromGymnax(ForeignEnvironment):
         return space_like(self._declared("action_space", params), None)
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        declared, struct = self._declared("observation_space", params), arguments.state_struct(self).obs
-        return space_like(declared, struct, libraries.leaves_upper_bounds(self.library_env))
+        struct = arguments.state_struct(self).obs
+        if libraries.exceeds_bounds(self.library_env):
+            return spaces.unbounded_space(struct)
+        return space_like(self._declared("observation_space", params), struct)
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         obs, state = libraries.reset(self.library_env, key, self._theirs(params))
@@ -92,10 +90,12 @@ class FromGymnax(ForeignEnvironment):
 
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         env = self.library_env
-        obs, state, reward, done, *_, info = env.step_env(key, state, action, self._theirs(params))
+        obs, state, reward, done, *truncated, info = env.step_env(key, state, action, self._theirs(params))
         if libraries.rules_show_the_limit(env) and not libraries.returns_terminations(env):
             done = env.is_terminal(state, self._theirs(params, limited=False))
         info = {name: value for name, value in info.items() if name not in _OURS}
+        if truncated:  # a library that returns six values
+            (info["truncated"],) = truncated
         return state, as_dicts(obs), reward, done, info
 
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:

@@ -13,8 +13,8 @@ from envcore.errors import DatasetError, InvalidArgumentError
 
 from envcore_gymnax.plugin import ENVIRONMENTS, EXTRAS, is_installed
 
-# Classes of gymnax 1.0 whose observations leave the upper bounds that they declare: a reward of 10 where 1 is declared.
-_HIGHER = ("MetaMaze",)
+# Classes of gymnax 1.0 whose observations exceed the bounds that they declare: by rewards, by -1, by a rounding.
+_EXCEEDING = ("GaussianBandit", "MemoryChain", "MetaMaze", "UmbrellaChain")
 
 _LIMITS = ("max_steps_in_episode", "max_timesteps")
 _ARCADE_LIMITS = ("max_steps_in_episode", "max_episode_length")
@@ -33,10 +33,6 @@ def load(source: str | Callable[..., Any], options: dict[str, Any]) -> Any:
     name = source if isinstance(source, str) else getattr(source, "__name__", repr(source))
     try:
         env = make(**options)
-    except TypeError as error:
-        if "argument" not in str(error):
-            raise
-        raise InvalidArgumentError(f"{name} refuses its options: {error}.") from error
     except OSError as error:
         raise DatasetError(f"{name} cannot read or download its data: {error}.") from error
     missing = [method for method in ("reset_env", "step_env") if not hasattr(type(env), method)]
@@ -70,9 +66,9 @@ def time_limit(env: Any) -> Any:
     return NO_TIME_LIMIT if field is None else getattr(params, field)
 
 
-def leaves_upper_bounds(env: Any) -> bool:
-    """Whether its observations are known to leave the upper bounds that it declares."""
-    return _library(env) == "gymnax" and type(env).__name__ in _HIGHER
+def exceeds_bounds(env: Any) -> bool:
+    """Whether its observations are known to exceed the bounds that it declares."""
+    return _library(env) == "gymnax" and type(env).__name__ in _EXCEEDING
 
 
 def returns_terminations(env: Any) -> bool:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import jax
 import numpy as np
 from envcore import spaces
 from envcore.errors import InvalidArgumentError
 from jax.core import Tracer
 
 
-def space_like(declared: Any, struct: Any, higher: bool = False) -> spaces.Space:
+def space_like(declared: Any, struct: Any) -> spaces.Space:
     """A declared space as one of envcore's; the space of all values where none is declared.
 
     Args:
       declared: the library's space, or None.
       struct: the types that its values really have, or None to believe the space.
-      higher: not to believe the upper bounds.
     """
     if struct is not None and (declared is None or not _fits(declared, struct)):
         return spaces.unbounded_space(struct)
@@ -26,17 +24,14 @@ def space_like(declared: Any, struct: Any, higher: bool = False) -> spaces.Space
     if parts is not None:
         if isinstance(parts, Mapping):
             return spaces.Dict(
-                {
-                    name: space_like(part, None if struct is None else struct[name], higher)
-                    for name, part in parts.items()
-                }
+                {name: space_like(part, None if struct is None else struct[name]) for name, part in parts.items()}
             )
         structs = [None] * len(parts) if struct is None else struct
-        return spaces.Tuple(space_like(part, each, higher) for part, each in zip(parts, structs, strict=True))
+        return spaces.Tuple(space_like(part, each) for part, each in zip(parts, structs, strict=True))
     if hasattr(declared, "number_of_dims_per_distribution"):  # Kinetix
         return spaces.MultiDiscrete(np.asarray(declared.number_of_dims_per_distribution))
     if hasattr(declared, "low"):
-        return _box(declared, struct, higher)
+        return _box(declared, struct)
     if hasattr(declared, "n"):
         return spaces.Discrete(int(declared.n)) if struct is None or struct.shape == () else _counts(declared, struct)
     raise InvalidArgumentError(f"from_gymnax cannot use a space of the type {type(declared).__name__}.")
@@ -55,7 +50,7 @@ def _counts(declared: Any, struct: Any) -> spaces.Space:
     return spaces.Box(0, int(declared.n) - 1, struct.shape, struct.dtype)
 
 
-def _box(declared: Any, struct: Any, higher: bool) -> spaces.Space:
+def _box(declared: Any, struct: Any) -> spaces.Space:
     shape = tuple(declared.shape)
     dtype = np.dtype(declared.dtype) if struct is None else np.dtype(struct.dtype)
     if dtype == np.bool_:
@@ -65,10 +60,6 @@ def _box(declared: Any, struct: Any, higher: bool) -> spaces.Space:
     low, high = (
         bound if isinstance(bound, Tracer) else _within(bound, dtype) for bound in (declared.low, declared.high)
     )
-    if higher:
-        free = spaces.unbounded_space(jax.ShapeDtypeStruct(shape, dtype))
-        assert isinstance(free, spaces.Box)
-        high = free.high
     return spaces.Box(low, high, shape, dtype)
 
 

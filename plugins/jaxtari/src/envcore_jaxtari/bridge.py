@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import math
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar
 
@@ -12,15 +14,19 @@ import numpy as np
 from envcore import spaces
 from envcore.engine import arguments
 from envcore.errors import DatasetError, InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts
+from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts, layers
 from envcore.numerics import numerics
 from envcore.rendering import resized
 from envcore.time_limit import NO_TIME_LIMIT
 
-CLOCKS = {"SkiingConstants": ("max_steps", 18_000), "SurroundConstants": ("MAX_STEPS", 15_000)}
-"""Games that count their steps against a limit: the constant that holds it, and the limit in steps."""
+CLOCKS: dict[str, tuple[str, ...]] = {
+    "SkiingConstants": ("max_steps",),
+    "SurroundConstants": ("MAX_STEPS", "MOVE_EVERY_N_STEPS"),
+}
+"""Games that count their steps against a limit: the constants whose product it is."""
 
 _FRAMES = 108_000  # the limit of JAXtari's `AtariWrapper`
+_LIFTED = "_envcore_time_limit"
 _SPRITES = (
     "JAXtari draws its games from sprites, without which no game can be made, and {problem}. Install them by `python "
     "-m jaxtari.install_sprites`, which asks whether you own a license to the original ROMs and downloads replacements "
@@ -62,6 +68,7 @@ class FromJaxtari(ForeignEnvironment):
     """
 
     render_fps: ClassVar[float] = 60
+    refused_wrappers: ClassVar[tuple[str, ...]] = ("AtariWrapper",)  # which the wrappers of observations need
 
     def load(self) -> Any:
         import jaxtari  # late: envcore lists environments without it
@@ -80,13 +87,12 @@ class FromJaxtari(ForeignEnvironment):
             if missing is None:
                 raise
             raise DatasetError(_SPRITES.format(problem=f"{missing} is missing", folder=folder)) from error
-        game = _innermost(env)
-        if clock := CLOCKS.get(type(game.consts).__name__):
-            game.consts = game.consts.replace(**{clock[0]: NO_TIME_LIMIT})
-        return env
+        return _without_clock(env)
 
     def _made(self, library: Any) -> Any:
         options = {name: list(value) if isinstance(value, tuple) else value for name, value in self.options}
+        if isinstance(mods := options.get("mods"), str):
+            options["mods"] = [mods]
         if not isinstance(self.source, str):
             return self.source(**dict(self.options))
         try:
@@ -100,7 +106,7 @@ class FromJaxtari(ForeignEnvironment):
 
     @property
     def time_limit(self) -> int:
-        return CLOCKS.get(type(_innermost(self.library_env).consts).__name__, ("", _FRAMES))[1]
+        return getattr(_innermost(self.library_env), _LIFTED, _FRAMES)
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -134,8 +140,20 @@ class FromJaxtari(ForeignEnvironment):
 
 def _innermost(env: Any) -> Any:
     """The game without JAXtari's wrappers, which `mods` adds."""
-    while "_env" in vars(env):
-        env = env._env
+    *_, game = layers(env)
+    return game
+
+
+def _without_clock(env: Any) -> Any:
+    """The game with the limit of its own clock lifted, and stored beside it."""
+    game = _innermost(env)
+    clock = CLOCKS.get(type(game.consts).__name__)
+    if clock is None or hasattr(game, _LIFTED):
+        return env
+    if game is env:
+        env = game = copy.copy(game)  # it may be the user's; what `mods` patch is bound to the object
+    setattr(game, _LIFTED, math.prod(getattr(game.consts, name) for name in clock))
+    game.consts = game.consts.replace(**{clock[0]: NO_TIME_LIMIT})
     return env
 
 

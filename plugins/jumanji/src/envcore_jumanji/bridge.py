@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -54,7 +54,8 @@ class FromJumanji(ForeignEnvironment):
     Termination: where the library ends the episode, but for its time limit, which it calls a termination in all
       environments but Connector and LevelBasedForaging. MultiCVRP's end after 40 moves is a rule with a penalty, and
       terminates.
-    Truncation: at `params.max_steps_in_episode`, by default the library's `time_limit`.
+    Truncation: at `params.max_steps_in_episode`, by default the library's `time_limit`; and where an environment of
+      your own ends an episode with a discount that is not 0.
     Info: what the library gives as `timestep.extras`.
     Params: `max_steps_in_episode` alone. MMST has room for `time_limit` steps, and SearchAndRescue's rewards fall to 0
       at `time_limit`, so give these two a longer limit as the option.
@@ -62,6 +63,8 @@ class FromJumanji(ForeignEnvironment):
     The library's state is `state.inner`, its environment `library_env`. Pictures are the library's own, drawn by
     Matplotlib on the host, which takes 0.1 to 1 seconds each; those of graphs (GraphColoring and MMST) are compiled.
     """
+
+    refused_wrappers: ClassVar[tuple[str, ...]] = ("AutoResetWrapper", "VmapAutoResetWrapper", "VmapWrapper")
 
     def load(self) -> Any:
         try:
@@ -96,7 +99,7 @@ class FromJumanji(ForeignEnvironment):
         return getattr(self.library_env.unwrapped, "time_limit", NO_TIME_LIMIT)
 
     def make_action_space(self, params: Any) -> spaces.Space:
-        return action_space(self.library_env.action_spec, self.name)
+        return action_space(self.library_env.action_spec, type(self.library_env.unwrapped).__name__)
 
     def make_observation_space(self, params: Any) -> spaces.Space:
         return observation_space(self.library_env.observation_spec, type(self.library_env.unwrapped).__name__)
@@ -108,10 +111,12 @@ class FromJumanji(ForeignEnvironment):
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         env = _without_limit(self)
         state, timestep = env.step(state, action.astype(env.action_spec.dtype))
-        terminated = timestep.last()
+        goes_on = jnp.any(timestep.discount != 0)  # as after a truncation
+        terminated, truncated = timestep.last() & ~goes_on, timestep.last() & goes_on
         if _rewards_by_limit(env):
-            terminated &= jnp.all(state.targets.found)
-        return state, as_dicts(timestep.observation), timestep.reward, terminated, dict(timestep.extras or {})
+            terminated, truncated = timestep.last() & jnp.all(state.targets.found), jnp.bool_(False)
+        info = {**(timestep.extras or {}), "truncated": truncated}
+        return state, as_dicts(timestep.observation), timestep.reward, terminated, info
 
     def mask(self, state: Any, obs: Any, params: Any) -> Any:
         return obs["action_mask"].astype(jnp.bool_) if isinstance(obs, dict) and "action_mask" in obs else None

@@ -16,6 +16,9 @@ _WIDER: dict[tuple[str, str], tuple[float | None, float | None]] = {
     ("TSP", "position"): (-1, None),  # before the first city
 }
 
+_ONE_TOO_MANY = ("MultiCVRP",)
+"""Environments that declare an action more than there are: a node after the last one."""
+
 
 def observation_space(spec: Any, env_name: str, name: str = "") -> spaces.Space:
     """The space of observations that `envcore.foreign.as_dicts` has made dicts."""
@@ -51,6 +54,6 @@ def action_space(spec: Any, env_name: str) -> spaces.Space:
     if isinstance(spec, specs.BoundedArray):
         low, high = (np.broadcast_to(np.asarray(bound), spec.shape) for bound in (spec.minimum, spec.maximum))
         if spec.dtype.kind in "iu" and spec.shape and (low == 0).all():
-            return spaces.MultiDiscrete(high.astype(np.int32) + 1)
+            return spaces.MultiDiscrete(high.astype(np.int32) + (env_name not in _ONE_TOO_MANY))
         return spaces.Box(low, high, spec.shape, spec.dtype)
     raise InvalidArgumentError(f"{env_name} has the action spec {spec!r}, which envcore does not support.")

@@ -60,7 +60,7 @@ class FromPgx(ForeignEnvironment):
     Reward: the library's for its only player.
     Termination: where the game is over. Freeway's limit of 2,501 steps is one too, for the library as for MinAtar: it
       is `params.max_steps_in_episode`, and reaching it terminates.
-    Truncation: at `params.max_steps_in_episode`; by default never.
+    Truncation: at `params.max_steps_in_episode`, by default never; and where a game of your own says so.
     Chance: a step's key is passed on to the library. MinAtar's games repeat the last action with the probability 0.1;
       the option `sticky_action_prob` changes it.
 
@@ -117,7 +117,7 @@ class FromPgx(ForeignEnvironment):
         if self._is_freeway:
             state = state.replace(_terminate_timer=jnp.int32(_FREEWAY_STEPS))
         after = self.library_env.step(state, action, key)
-        return *_split(after), after.rewards[0], after.terminated
+        return *_split(after), after.rewards[0], after.terminated, {"truncated": after.truncated}
 
     def mask(self, state: Any, obs: Any, params: Any) -> Any:
         return state.legal_action_mask

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignParams, ForeignState
+from envcore.foreign import ForeignEnvironment, ForeignParams, ForeignState, layers
 from envcore.numerics import numerics
 from envcore.spaces.unbounded import unbounded_space
 
@@ -64,6 +64,8 @@ class FromXMiniGrid(ForeignEnvironment):
     State: `state.inner` is the library's own `TimeStep`, which contains the observation; `state.obs` is empty.
     """
 
+    refused_wrappers: ClassVar[tuple[str, ...]] = ("DmEnvAutoResetWrapper", "GymAutoResetWrapper")
+
     def load(self) -> Any:
         """The library's environment and its params, as its `make` returns them."""
         from xminigrid import registration, types  # late: envcore lists environments without it
@@ -82,7 +84,7 @@ class FromXMiniGrid(ForeignEnvironment):
             raise InvalidArgumentError(
                 f"XLand-MiniGrid has no environment {self.source!r}; xminigrid.registered_environments() lists them."
             )
-        for wrapper in wrappers:
+        for wrapper in (wrappers,) if isinstance(wrappers, str) else wrappers:
             env = _wrapper(wrapper)(env)
         return env, jax.tree.map(np.asarray, params)
 
@@ -95,9 +97,7 @@ class FromXMiniGrid(ForeignEnvironment):
         """Whether the start is drawn: Empty without "Random" always starts alike."""
         from xminigrid.envs import Empty
 
-        env = self.library_env[0]
-        while hasattr(env, "_env"):  # a wrapper's
-            env = env._env
+        *_, env = layers(self.library_env)
         return type(env) is not Empty
 
     @property
@@ -151,8 +151,6 @@ def _wrapper(wrapper: Any) -> Callable[[Any], Any]:
     from xminigrid import wrappers
 
     name = wrapper if isinstance(wrapper, str) else getattr(wrapper, "__name__", repr(wrapper))
-    if name in ("GymAutoResetWrapper", "DmEnvAutoResetWrapper"):
-        raise InvalidArgumentError(f"{name} resets by itself; envcore's step does that, with a new start each time.")
     found = getattr(wrappers, wrapper, None) if isinstance(wrapper, str) else wrapper
     if not callable(found):
         raise InvalidArgumentError(f"xminigrid.wrappers has no {name!r}.")
