@@ -87,5 +87,10 @@ def setup(app: Any) -> None:
             return str(inspect.Signature(plain)), returns
         return None
 
+    def skip(app: Any, what: str, name: str, obj: Any, skipped: bool, options: Any) -> Any:
+        """Leaves out the fields of named tuples, which their classes' docstrings describe."""
+        return True if (getattr(obj, "__doc__", None) or "").startswith("Alias for field number") else None
+
+    app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", convert, priority=400)
     app.connect("autodoc-process-signature", sign)

@@ -83,10 +83,9 @@ def test_it_plays_as_brax_does(name: str, promotion_of_brax: None) -> None:
     assert check_lockstep(env, **braxs(brax.envs.get_environment(name)), params=params, num_steps=100) >= 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name == "ant" else pytest.mark.exhaustive) for name in LARGE]
-)
+@pytest.mark.parametrize("name", LARGE)
 def test_its_steps_are_those_of_brax_but_for_the_last_bit(name: str, promotion_of_brax: None) -> None:
     """XLA adds up the forces of many bodies in another order in another program, and contacts amplify that in time.
 
@@ -102,14 +101,8 @@ def test_its_steps_are_those_of_brax_but_for_the_last_bit(name: str, promotion_o
     np.testing.assert_array_equal(steps.info["terminated"], theirs.done > 0)
 
 
-@pytest.mark.parametrize(
-    "backend",
-    [
-        pytest.param("mjx", marks=pytest.mark.slow),
-        pytest.param("positional", marks=pytest.mark.exhaustive),
-        pytest.param("spring", marks=pytest.mark.exhaustive),
-    ],
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("backend", ["mjx", "positional", "spring"])
 def test_backends_play_as_brax_s(backend: str, promotion_of_brax: None) -> None:
     env, params = envcore.make("brax/inverted_pendulum", backend=backend)
     params = params.replace(max_steps_in_episode=40)
