@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import shutil
 import subprocess
@@ -48,7 +49,12 @@ def test_the_readme_and_ci_run_the_same_tests(checkout):
     assert all((ROOT / path).exists() for path in optimized)
     assert checkout.run("tests")[0].splitlines() == [
         commands[0],
-        " ".join([commands[0], "-m slow core/tests plugins tests", *(f"--ignore={path}" for path in optimized)]),
+        " ".join(
+            [
+                *(commands[0], "-m slow -n", str(len(os.sched_getaffinity(0)) + 1), "core/tests plugins tests"),
+                *(f"--ignore={path}" for path in optimized),
+            ]
+        ),
         " ".join([commands[0], "-m slow -p no:envcore.testing.unoptimized", *optimized]),
     ]
 
