@@ -106,7 +106,7 @@ class TestRun:
     def test_params_that_are_arrays(self) -> None:
         lengths = {"link_lengths": [0.25, 0.5]}
         _, params = dataclasses.replace(RUN, env_id="Reacher-misc", options={}, params=lengths).make()
-        np.testing.assert_array_equal(params.link_lengths, np.float32([0.25, 0.5]))
+        np.testing.assert_array_equal(params.link_lengths, np.asarray([0.25, 0.5], np.float32))
 
     def test_a_setting_that_is_gone(self) -> None:
         with pytest.raises(ConfigError, match=r"run\.json: there is no setting 'klip'"):
