@@ -11,7 +11,6 @@ import checks
 import curves
 import docstrings
 import envcore
-import envcore_baselines
 import fidelity
 import history
 import jax
@@ -20,7 +19,8 @@ import performance
 from envcore import spaces
 from envcore.catalogue import Registration
 from envcore.environment import NO_TIME_LIMIT
-from envcore_baselines.trained import names
+from envcore_baselines.trained import names, path_of
+from envcore_cli import checkpoint
 from suites import SUITES, our_environments, without_downloads
 
 _TEXTS = ("Observation", "Action", "Reward", "Termination", "Truncation")
@@ -132,7 +132,7 @@ def _learning(env_id: str, returns: Any) -> list[str]:
         "most probable actions."
     )
     if env_id in names():
-        best = envcore_baselines.load(env_id).mean_return
+        best = checkpoint.load(path_of(env_id))[1]["returns"]["mean_return"]
         text += f' `envcore_baselines.load("{env_id}")` is the best agent that is known, which earns {best:.4g}.'
     return [
         "## What agents earn",

@@ -53,8 +53,7 @@ def run(
     Args:
       make_agent: `make_agent(env) -> Agent`, such as `random_agent`.
       results_dir: the folder for the logs, created if it does not exist; with several seeds they are in its subfolders
-        `seed_0`, `seed_1`, ... If it holds part of the same run, by an
-        agent of the same name, only the rest is run.
+        `seed_0`, `seed_1`, ... If it holds part of the same run, by an agent of the same name, only the rest is run.
       ids: the settings, such as "deep_sea/11"; by default all 468.
       seed: the seed of all randomness. The results of an id depend on it and on the number of the repetition, not on
         the other ids.
@@ -154,9 +153,7 @@ def _name(lanes: Sequence[Lane]) -> str:
 
 def _name_of(make_agent: Any) -> str:
     """What a folder calls an agent, `MODULE:FUNCTION`."""
-    function = make_agent
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = make_agent.func if isinstance(make_agent, functools.partial) else make_agent
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{named.__module__}:{named.__qualname__}"
 

@@ -62,7 +62,7 @@ class FromGymnax(ForeignEnvironment):
     """
 
     def load(self) -> Any:
-        return libraries.load(self.source, dict(self.options))
+        return libraries.load(self.source, self.name, dict(self.options))
 
     @property
     def time_limit(self) -> int:

@@ -21,8 +21,8 @@ _ARCADE_LIMITS = ("max_steps_in_episode", "max_episode_length")
 _PATCHED = "_envcore_time_limit"
 
 
-def load(source: str | Callable[..., Any], options: dict[str, Any]) -> Any:
-    """The library's environment.
+def load(source: str | Callable[..., Any], name: str, options: dict[str, Any]) -> Any:
+    """The library's environment; `name` is what errors call it.
 
     Raises:
       InvalidArgumentError: the name or an option is unknown, the library is missing, or what the source makes is not
@@ -30,7 +30,6 @@ def load(source: str | Callable[..., Any], options: dict[str, Any]) -> Any:
       DatasetError: the library cannot read or download data that the environment needs.
     """
     make = source if callable(source) else _factory(source)
-    name = source if isinstance(source, str) else getattr(source, "__name__", repr(source))
     try:
         env = make(**options)
     except OSError as error:

@@ -90,11 +90,11 @@ class FromJaxtari(ForeignEnvironment):
         return _without_clock(env)
 
     def _made(self, library: Any) -> Any:
+        if not isinstance(self.source, str):
+            return self.source(**dict(self.options))
         options = {name: list(value) if isinstance(value, tuple) else value for name, value in self.options}
         if isinstance(mods := options.get("mods"), str):
             options["mods"] = [mods]
-        if not isinstance(self.source, str):
-            return self.source(**dict(self.options))
         try:
             return library.make(self.source, **options)
         except NotImplementedError as error:

@@ -99,10 +99,10 @@ class FromJumanji(ForeignEnvironment):
         return getattr(self.library_env.unwrapped, "time_limit", NO_TIME_LIMIT)
 
     def make_action_space(self, params: Any) -> spaces.Space:
-        return action_space(self.library_env.action_spec, type(self.library_env.unwrapped).__name__)
+        return action_space(self.library_env.action_spec, self._game)
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        return observation_space(self.library_env.observation_spec, type(self.library_env.unwrapped).__name__)
+        return observation_space(self.library_env.observation_spec, self._game)
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         state, timestep = self.library_env.reset(key)
@@ -111,10 +111,11 @@ class FromJumanji(ForeignEnvironment):
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         env = _without_limit(self)
         state, timestep = env.step(state, action.astype(env.action_spec.dtype))
-        goes_on = jnp.any(timestep.discount != 0)  # as after a truncation
-        terminated, truncated = timestep.last() & ~goes_on, timestep.last() & goes_on
         if _rewards_by_limit(env):
             terminated, truncated = timestep.last() & jnp.all(state.targets.found), jnp.bool_(False)
+        else:
+            goes_on = jnp.any(timestep.discount != 0)  # as after a truncation
+            terminated, truncated = timestep.last() & ~goes_on, timestep.last() & goes_on
         info = {**(timestep.extras or {}), "truncated": truncated}
         return state, as_dicts(timestep.observation), timestep.reward, terminated, info
 
@@ -122,13 +123,18 @@ class FromJumanji(ForeignEnvironment):
         return obs["action_mask"].astype(jnp.bool_) if isinstance(obs, dict) and "action_mask" in obs else None
 
     def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
-        game, viewer = type(self.library_env.unwrapped).__name__, _viewer(self)
-        if game in _GRAPHS:
-            return _GRAPHS[game](state.obs, height)
+        if self._game in _GRAPHS:
+            return _GRAPHS[self._game](state.obs, height)
+        viewer = _viewer(self)
         if viewer is None:
             return super().paint(state, params, height)
         shape = shape_of_picture(viewer, height)
         return paint_on_host(functools.partial(draw, viewer, shape), state.inner, shape)
+
+    @property
+    def _game(self) -> str:
+        """The library's class, without wrappers."""
+        return type(self.library_env.unwrapped).__name__
 
 
 @functools.lru_cache(maxsize=512)

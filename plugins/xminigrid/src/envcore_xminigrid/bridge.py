@@ -150,10 +150,9 @@ def _as_tuples(ruleset: Any) -> tuple[Any, ...]:
 def _wrapper(wrapper: Any) -> Callable[[Any], Any]:
     from xminigrid import wrappers
 
-    name = wrapper if isinstance(wrapper, str) else getattr(wrapper, "__name__", repr(wrapper))
     found = getattr(wrappers, wrapper, None) if isinstance(wrapper, str) else wrapper
     if not callable(found):
-        raise InvalidArgumentError(f"xminigrid.wrappers has no {name!r}.")
+        raise InvalidArgumentError(f"xminigrid.wrappers has no {wrapper!r}.")
     return found
 
 
