@@ -16,7 +16,15 @@ from envcore import spaces
 from envcore.devices import IS_SUPPORTED
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import ConformanceError, EnvironmentDefinitionError, InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignParams, as_dicts, paint_on_host
+from envcore.foreign import (
+    ForeignEnvironment,
+    ForeignParams,
+    as_dicts,
+    layers,
+    paint_on_host,
+    rebuilt,
+    unknown_name,
+)
 from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore.wrappers import Batched, LogWrapper, Sharded
 from flax import struct
@@ -44,7 +52,7 @@ class TheirWalk:
 
     def __init__(self, length: int = 5):
         LOADED.append("walk")
-        self.table = jnp.arange(length) * 2
+        self.length, self.table = length, jnp.arange(length) * 2
 
     def reset(self, key: jax.Array) -> TheirState:
         key, _ = jax.random.split(key)  # a legacy key: theirs is the shape (2,)
@@ -281,6 +289,65 @@ def test_options_are_checked_when_it_is_made() -> None:
         FromTheirs.make(lambda length: TheirWalk(length))
     with pytest.raises(InvalidArgumentError, match=r"the option 'length' must be hashable, such as a tuple, got \[5\]"):
         FromTheirs.make(TheirWalk, length=[5])  # pyright: ignore[reportArgumentType]
+
+
+def test_what_makes_no_environment_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"got an instance of TheirWalk: .* pass `lambda: environment`"):
+        FromTheirs.make(TheirWalk())  # pyright: ignore[reportArgumentType]
+    with pytest.raises(
+        InvalidArgumentError, match=r"dict makes no environment of the library.s, but a dict, which has no reset"
+    ):
+        Needy.make(dict)
+    assert Needy.make(TheirWalk).name == "TheirWalk"
+
+
+@dataclasses.dataclass(frozen=True)
+class Needy(FromTheirs):
+    required: ClassVar[tuple[str, ...]] = ("reset", "observe")
+
+    @property
+    def time_limit(self) -> int:
+        return self.library_env.length - 4
+
+
+def test_a_time_limit_of_no_step_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="at least one step, got 0"):
+        Needy.make(TheirWalk, length=4)
+
+
+def test_equal_options_of_other_types_are_other_options() -> None:
+    made = [FromTheirs.make(TheirWalk, length=length) for length in (5, 5.0, 5)]
+    assert made[0] == made[2] != made[1]
+    assert [type(env.library_env.length) for env in made] == [int, float, int]
+
+
+def test_entries_of_info_with_our_names_are_left_out() -> None:
+    class Named(FromTheirs):
+        def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+            *step, info = super().proceed(state, action, key, params)
+            return *step, {**info, "discount": 7.0, "terminated": 8.0, "final_obs": 9.0, "action_mask": 10.0}
+
+    env = Named.make(TheirWalk)
+    key = jax.random.key(0)
+    *_, info = env.step(key, env.reset(key)[1], 0)
+    assert (info["discount"], info["terminated"], info["action_mask"].shape) == (1.0, False, (2,))
+    assert "fuel" in info
+
+
+def test_what_is_rebuilt_leaves_the_user_s_environment_as_it_is() -> None:
+    inner = TheirWalk()
+    outer = Wrapped(Wrapped(inner))
+    changed = rebuilt(outer, lambda env: setattr(env, "length", 9))
+    assert [env.length for env in layers(changed)] == [5, 5, 9]
+    assert (outer.env.env, inner.length) == (inner, 5)
+
+
+def test_the_error_for_an_unknown_name() -> None:
+    assert str(unknown_name("Walks", "lnog", ["long", "short"])) == (
+        "Walks has no environment 'lnog'. Did you mean 'long'?"
+    )
+    assert str(unknown_name("Walks", "x", ["long", "short"])) == "Walks has no environment 'x'. It has long, short."
+    assert str(unknown_name("Walks", "x", "gfedcba")).endswith("It has a, b, c, d, e and 2 more.")
 
 
 class Place(NamedTuple):

@@ -75,7 +75,8 @@ def test_marked_tests_run_only_when_asked_for():
 def test_the_exhaustive_workflow_runs_every_library_that_has_such_tests():
     (job,) = workflow("exhaustive.yml")["jobs"].values()
     with_tests = [path for path in (ROOT / "plugins").glob("*/tests/*.py") if "mark.exhaustive" in path.read_text()]
-    assert job["strategy"]["matrix"]["library"] == sorted(path.parts[-3] for path in with_tests)
+    gymnax_style = ["craftax", "gymnax", "kinetix", "popgym-arcade"]  # all of whose tests are clients of envcore-gymnax
+    assert job["strategy"]["matrix"]["library"] == sorted([*(path.parts[-3] for path in with_tests), *gymnax_style])
     (step,) = (step for step in job["steps"] if "run" in step)
     assert (step["run"], step["env"]) == (".ci/run exhaustive", {"LIBRARY": "${{ matrix.library }}"})
 
@@ -84,6 +85,16 @@ def test_the_exhaustive_workflow_runs_every_library_that_has_such_tests():
 def test_the_exhaustive_tests_of_one_library(checkout, variables, tests):
     command = "uv run pytest -m exhaustive -p no:envcore.testing.program_cache"
     assert checkout.run("exhaustive", **variables)[0] == f"{command} {tests}\n"
+
+
+@pytest.mark.parametrize("library", ["craftax", "gymnax", "kinetix", "popgym-arcade"])
+def test_libraries_with_gymnax_s_interface_are_tested_in_environments_of_their_own(checkout, library):
+    checkout.add(checkout.folder / "build" / library / "bin" / "python")
+    sync, install, pytest_ = checkout.run("exhaustive", LIBRARY=library)[0].splitlines()
+    assert sync.endswith(f"--package envcore-gymnax --extra {library}")
+    assert f"--python build/{library}" in install
+    (path,) = re.findall(r"-m client .*?(plugins/\S+)$", pytest_)
+    assert (ROOT / path).exists()
 
 
 class Checkout:

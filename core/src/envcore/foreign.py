@@ -15,9 +15,10 @@ numerics, whatever the user's are, and makes the types of its states the same af
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import jax
@@ -33,7 +34,10 @@ from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidArgu
 from envcore.nested_params import NestedParams
 from envcore.numerics import numerics
 from envcore.specs import is_hashable
+from envcore.suggestions import nearest
 from envcore.text import printable
+
+_OWN_INFO = ("action_mask", "discount", "final_obs", "terminated")  # `truncated` is joined with the library's own
 
 
 @struct.dataclass
@@ -75,41 +79,75 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
 
     source: str | Callable[..., Any]
     options: tuple[tuple[str, Hashable], ...] = ()
+    _option_types: Any = dataclasses.field(init=False, repr=False)  # 1, 1.0 and True are equal
+
+    required: ClassVar[tuple[str, ...]] = ()
+    """Attributes that every environment of the library's has."""
 
     refused_wrappers: ClassVar[tuple[str, ...]] = ()
     """Classes of the library's that reset, batch or count by themselves, which is done here."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_option_types", _types_in(tuple(value for _, value in self.options)))
 
     @classmethod
     def make(cls, source: str | Callable[..., Any], **options: Hashable) -> Self:
         """Makes the environment, with the library's options as keyword arguments.
 
         Raises:
-          InvalidArgumentError: an option is not hashable, or the library refuses it; or the environment is in a wrapper
-            of the library's that does what is done here.
+          InvalidArgumentError: the source makes no environment of the library's, or one in a wrapper that does what is
+            done here, or of a kind that is not supported; an option is not hashable, or the library refuses it.
         """
+        if not (isinstance(source, str) or callable(source)):
+            raise InvalidArgumentError(
+                "a bridge needs a name, or a class or function that makes the environment, got an instance of "
+                f"{type(source).__name__}: for an environment that exists already, pass `lambda: environment`."
+            )
         for name, value in options.items():
             if not is_hashable(value):
                 raise InvalidArgumentError(f"the option {name!r} must be hashable, such as a tuple, got {value!r}.")
         env = cls(source, tuple(sorted(options.items())))
         try:
-            library_env = env.library_env
+            library_env = env.checked(env.library_env)
+            limit = env.time_limit
         except EnvcoreError:
             raise
         except (TypeError, ValueError, LookupError, OverflowError, RuntimeError) as error:
             if not options:
                 raise
             raise InvalidArgumentError(printable(error)) from error
+        if limit <= 0:
+            raise InvalidArgumentError(f"{env.name} must have a time limit of at least one step, got {limit}.")
         for layer in layers(library_env):
             if type(layer).__name__ in cls.refused_wrappers:
                 raise InvalidArgumentError(
                     f"{env.name} is wrapped in {type(layer).__name__}, which does what envcore does itself: resets, "
                     "batches or a time limit. Pass the environment without it."
                 )
+        env.check_support()
         return env
+
+    def checked(self, library_env: Any) -> Any:
+        """What the source has made, if it has what an environment of the library's has.
+
+        Raises:
+          InvalidArgumentError: it has not.
+        """
+        made = library_env[0] if isinstance(library_env, tuple) else library_env
+        missing = [name for name in self.required if not hasattr(made, name)]
+        if missing:
+            raise InvalidArgumentError(
+                f"{self.name} makes no environment of the library's, but a {type(made).__name__}, which has no "
+                f"{missing[0]}."
+            )
+        return library_env
 
     def load(self) -> Any:
         """The library's environment, made from `source` and `options`; import the library here."""
         raise NotImplementedError
+
+    def check_support(self) -> None:
+        """Raises an error where the library's environment is of a kind that is not supported; by default none is."""
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         """The library's state at the start of an episode, and its observation. `key` is a legacy key.
@@ -123,6 +161,7 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
 
         `terminated` must be False where only a time limit ended the episode. Where the library truncates for a reason
         other than its time limit, `info["truncated"]` says so, bool (); the step is truncated by either of the two.
+        Other entries of info that have names of envcore's own, such as `discount`, are left out.
         """
         raise NotImplementedError
 
@@ -158,6 +197,11 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         return _loaded(self)
 
     @property
+    def state_types(self) -> ForeignState:
+        """Shapes and dtypes of a state: `inner`, `obs` and `time`."""
+        return arguments.state_struct(self)
+
+    @property
     def name(self) -> str:
         if isinstance(self.source, str):
             return self.source
@@ -182,7 +226,8 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         with numerics():
             inner, obs, reward, terminated, *info = self.proceed(state.inner, action, random.key_words(key), params)
             reward, terminated = jnp.asarray(reward).astype(jnp.float32), jnp.asarray(terminated).astype(jnp.bool_)
-        return self._state(inner, obs), reward, terminated, *info
+            info = {name: value for name, value in (info[0] if info else {}).items() if name not in _OWN_INFO}
+        return self._state(inner, obs), reward, terminated, info
 
     def advance(self, state: ForeignState, action: Any, draws: Any, params: Any) -> Outcome:
         outcome = super().advance(state, action, draws, params)
@@ -277,6 +322,36 @@ def layers(library_env: Any) -> Iterator[Any]:
         library_env = held.get("env", held.get("_env"))
 
 
+def rebuilt(library_env: Any, change: Callable[[Any], None]) -> Any:
+    """A copy of a library's environment and of its wrappers (see `layers`), whose innermost one has been changed.
+
+    Args:
+      library_env: the environment, which stays as it is.
+      change: changes the copy of the innermost environment in place.
+    """
+    library_env = copy.copy(library_env)
+    held = next((name for name in ("env", "_env") if vars(library_env).get(name) is not None), None)
+    if held is None:
+        change(library_env)
+    else:
+        setattr(library_env, held, rebuilt(getattr(library_env, held), change))
+    return library_env
+
+
+def unknown_name(library: str, name: str, names: Collection[str]) -> InvalidArgumentError:
+    """The error for a name of an environment that a library does not have.
+
+    Args:
+      library: its name.
+      name: the name.
+      names: those that it has.
+    """
+    near, first = nearest(name, names), sorted(names)[:5]
+    some = f"It has {', '.join(first)}{f' and {len(names) - 5} more' if len(names) > 5 else ''}."
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else some
+    return InvalidArgumentError(printable(f"{library} has no environment {name!r}. {hint}"))
+
+
 def as_dicts(value: Any) -> Any:
     """A library's observation or info as dicts, in the place of its records; arrays stay as they are.
 
@@ -292,6 +367,11 @@ def as_dicts(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return tuple(as_dicts(part) for part in value)
     return value
+
+
+def _types_in(value: Any) -> Any:
+    """The type of a value, and those in it if it is a tuple."""
+    return tuple(map(_types_in, value)) if isinstance(value, tuple) else type(value)
 
 
 def _is_static(field: dataclasses.Field[Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore_baselines.distributions import Categorical, Gaussian
+from envcore_baselines.distributions import Categorical, Gaussian, MultiCategorical
 from scipy import stats
 
 KEY = jax.random.key(0)
@@ -21,6 +21,27 @@ def test_discrete_actions() -> None:
     np.testing.assert_allclose((many[..., None] == jnp.arange(3)).mean(0), probabilities, atol=0.03)
     assert distribution.mode(logits)[0] == 1
     assert distribution.to_env(jnp.array([1, 2])).dtype == jnp.int32
+
+
+def test_several_discrete_actions_are_independent() -> None:
+    several, parts = MultiCategorical(np.array([[2, 3], [1, 4]])), (2, 3, 1, 4)
+    outputs = jax.random.normal(KEY, (5, 10))
+    logits = jnp.split(outputs, np.cumsum(parts)[:-1], axis=-1)
+    assert several.num_outputs == 10
+    action = several.sample(outputs, KEY)
+    expected = sum(
+        Categorical(n).log_prob(row, action[:, i]) for i, (n, row) in enumerate(zip(parts, logits, strict=True))
+    )
+    np.testing.assert_allclose(several.log_prob(outputs, action), expected, rtol=1e-5)
+    expected = sum(Categorical(n).entropy(row) for n, row in zip(parts, logits, strict=True))
+    np.testing.assert_allclose(several.entropy(outputs), expected, rtol=1e-5)
+    np.testing.assert_array_equal(several.mode(outputs), jnp.stack([row.argmax(-1) for row in logits], -1))
+    many = jax.vmap(lambda key: several.sample(outputs[0], key))(jax.random.split(KEY, 4000))
+    for i, n in enumerate(parts):
+        expected = np.exp(logits[i][0]) / np.exp(logits[i][0]).sum()
+        np.testing.assert_allclose((many[:, i, None] == jnp.arange(n)).mean(0), expected, atol=0.03)
+    assert several.to_env(action).shape == (5, 2, 2)
+    assert several.to_env(action).dtype == jnp.int32
 
 
 def test_continuous_actions() -> None:

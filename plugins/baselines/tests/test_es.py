@@ -108,11 +108,33 @@ def test_a_dict_of_observations_is_flattened_and_chance_has_no_part() -> None:
     )
 
 
+class Whole(Counter):
+    """Takes an array of integers."""
+
+    def make_action_space(self, params: Any) -> Any:
+        return spaces.Box(0, 9, (2,), np.int32)
+
+
 class Wide(Counter):
     """Takes two actions at once."""
 
+    action_names = ()
+
     def make_action_space(self, params: Any) -> Any:
-        return spaces.MultiDiscrete([2, 2])
+        return spaces.MultiDiscrete([2, 3])
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        return super().transition(state, action[1], draws, params)
+
+
+def test_two_actions_at_once() -> None:
+    es = learner(Wide(), hidden=())
+    agent = jax.jit(es.init)(jax.random.key(0)).agent
+    outputs = agent.policy["params"]["Dense_0"]
+    values = jnp.array([0.0, 1.0, 3.0, 2.0, 1.0])
+    agent = agent._replace(policy={"params": {"Dense_0": {**outputs, "bias": values, "kernel": 0 * outputs["kernel"]}}})
+    action, _ = es.act(agent, es.start_memory(), jnp.zeros(4), jax.random.key(0))
+    assert action.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +142,7 @@ class Wide(Counter):
     [
         (Counter(), {"population_size": 5}, "population_size must be even, got 5"),
         (Deck(), {}, "es plays whole episodes and Deck has no time limit: give one with the setting max_steps"),
-        (Wide(), {}, "es needs actions of a Discrete or a float Box, Wide has MultiDiscrete"),
+        (Whole(), {}, "es needs actions of a Discrete, a MultiDiscrete or a float Box, Whole has Box"),
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:

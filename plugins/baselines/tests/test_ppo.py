@@ -132,11 +132,11 @@ def test_the_memory_holds_the_episode() -> None:
         np.testing.assert_allclose(memory, after.memory[column], atol=1e-5)
 
 
-class Wide(Counter):
-    """Takes two actions at once."""
+class Whole(Counter):
+    """Takes an array of integers."""
 
     def make_action_space(self, params: Any) -> Any:
-        return spaces.MultiDiscrete([2, 2])
+        return spaces.Box(0, 9, (2,), np.int32)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ class Wide(Counter):
         ),
         (Counter(), {"minibatches": 5}, r"minibatches must divide num_envs \* rollout_steps = 32, got 5"),
         (Counter(), {"memory": 8, "minibatches": 8}, "minibatches must divide num_envs = 4, got 8"),
-        (Wide(), {}, "ppo needs actions of a Discrete or a float Box, Wide has MultiDiscrete"),
+        (Whole(), {}, "ppo needs actions of a Discrete, a MultiDiscrete or a float Box, Whole has Box"),
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:
@@ -175,6 +175,27 @@ def test_discrete_actions_are_learned() -> None:
     env = Counter()
     params = env.default_params.replace(max_steps_in_episode=3)
     ppo = learner(env, params, total_steps=16_000, num_envs=16, rollout_steps=16, learning_rate=0.01)
+    assert (mean_returns(ppo, 2)[:, -1] > 1.4).all()
+
+
+class Wide(Counter):
+    """Takes two actions at once, and counts where they are the last of each."""
+
+    action_names = ()
+
+    def make_action_space(self, params: Any) -> Any:
+        return spaces.MultiDiscrete([2, 3])
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        both = ((action[0] == 1) & (action[1] == 2)).astype(jnp.int32)
+        return super().transition(state, both, draws, params)
+
+
+@pytest.mark.slow
+def test_two_actions_at_once_are_learned() -> None:
+    env = Wide()
+    params = env.default_params.replace(max_steps_in_episode=3)
+    ppo = learner(env, params, total_steps=32_000, num_envs=16, rollout_steps=16, learning_rate=0.01)
     assert (mean_returns(ppo, 2)[:, -1] > 1.4).all()
 
 

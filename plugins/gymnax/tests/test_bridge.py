@@ -196,6 +196,24 @@ def test_a_grid_is_painted_and_a_wrong_space_is_not_believed() -> None:
     np.testing.assert_array_equal(painted, obs[..., 1] > 0)
 
 
+class Slippery(Walk):
+    """Says by itself that it truncates, at the third step."""
+
+    def step_env(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+        obs, state, reward, done, info = super().step_env(key, state, action, params)
+        truncated = state.time == 3
+        return obs, state, reward, done | truncated, {**info, "truncated": truncated}
+
+
+def test_a_truncation_in_the_info_is_one() -> None:
+    env = from_gymnax(Slippery)
+    key = jax.random.key(0)
+    _, state = env.reset(key)
+    for number in range(1, 4):
+        _, state, _, done, info = env.step(key, state, 1)
+        assert (bool(done), bool(info["truncated"]), float(info["discount"])) == (number == 3, number == 3, 1.0)
+
+
 class Wrapper:
     """As gymnax's wrappers are."""
 

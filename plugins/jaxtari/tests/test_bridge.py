@@ -165,7 +165,7 @@ def test_pictures_are_the_screen() -> None:
 def test_errors(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     with pytest.raises(InvalidArgumentError, match=r"jaxtari/pong refuses its options: .*'wrong_option'"):
         envcore.make("jaxtari/pong", wrong_option=1)
-    with pytest.raises(InvalidArgumentError, match="JAXtari has no game 'pang'"):
+    with pytest.raises(InvalidArgumentError, match=r"JAXtari has no environment 'pang'. Did you mean 'pong'"):
         from_jaxtari("pang")
     monkeypatch.setattr("jaxtari.paths.user_data_dir", lambda name: str(tmp_path / name))
     with pytest.raises(DatasetError, match=r"none are installed. Install them by `python -m jaxtari.install_sprites`"):

@@ -40,6 +40,46 @@ class Categorical(NamedTuple):
         return action.astype(jnp.int32)
 
 
+class MultiCategorical(NamedTuple):
+    """Independent distributions of the elements of a discrete array: outputs are the logits of one after the other.
+
+    Attributes:
+      nvec: the number of values of each element, which are counted from 0.
+    """
+
+    nvec: np.ndarray
+
+    num_constants = 0
+
+    @property
+    def num_outputs(self) -> int:
+        return int(self.nvec.sum())
+
+    def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
+        return jax.random.categorical(key, self._rows(outputs))
+
+    def mode(self, outputs: jax.Array) -> jax.Array:
+        return self._rows(outputs).argmax(-1)
+
+    def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
+        log_probs = nn.log_softmax(self._rows(outputs))
+        return jnp.take_along_axis(log_probs, action[..., None], axis=-1)[..., 0].sum(-1)
+
+    def entropy(self, outputs: jax.Array) -> jax.Array:
+        rows = self._rows(outputs)
+        return -(nn.softmax(rows) * nn.log_softmax(rows)).sum((-2, -1))
+
+    def to_env(self, action: jax.Array) -> jax.Array:
+        return action.reshape(*action.shape[:-1], *self.nvec.shape).astype(jnp.int32)
+
+    def _rows(self, outputs: jax.Array) -> jax.Array:
+        """A row of logits an element, (..., elements, most values); so low that it is never drawn after the last."""
+        sizes = self.nvec.reshape(-1)
+        values = np.arange(sizes.max())
+        column = (np.cumsum(sizes) - sizes)[:, None] + np.minimum(values, sizes[:, None] - 1)
+        return jnp.where(values < sizes[:, None], outputs[..., column], -1e9)
+
+
 class Gaussian(NamedTuple):
     """Independent normal distributions of continuous actions: outputs are means and logarithms of deviations.
 
@@ -81,7 +121,7 @@ class Gaussian(NamedTuple):
         return jnp.asarray(self.low * (1 - share) + self.high * share)
 
 
-def distribution(algorithm: str, env: Environment[Any, Any], params: Any) -> Categorical | Gaussian:
+def distribution(algorithm: str, env: Environment[Any, Any], params: Any) -> Categorical | MultiCategorical | Gaussian:
     """The distribution for the actions of an environment.
 
     Args:
@@ -90,11 +130,15 @@ def distribution(algorithm: str, env: Environment[Any, Any], params: Any) -> Cat
       params: its params.
 
     Raises:
-      ConfigError: the actions are neither those of a `Discrete` nor those of a float `Box`.
+      ConfigError: the actions are not those of a `Discrete`, a `MultiDiscrete` or a float `Box`.
     """
     space = env.action_space(params)
     if isinstance(space, spaces.Discrete):
         return Categorical(space.n)
+    if isinstance(space, spaces.MultiDiscrete):
+        return MultiCategorical(space.nvec)
     if isinstance(space, spaces.Box) and space.dtype.kind == "f":
         return Gaussian(np.asarray(space.low, np.float32), np.asarray(space.high, np.float32))
-    raise ConfigError(f"{algorithm} needs actions of a Discrete or a float Box, {env.name} has {space}.")
+    raise ConfigError(
+        f"{algorithm} needs actions of a Discrete, a MultiDiscrete or a float Box, {env.name} has {space}."
+    )

@@ -33,7 +33,7 @@ from evosax.algorithms import Open_ES
 from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn
 from flax import linen as nn
 
-from envcore_baselines.distributions import Categorical, distribution
+from envcore_baselines.distributions import Gaussian, distribution
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.learner import EpisodeTotals
 from envcore_baselines.settings import at_least, between
@@ -136,7 +136,7 @@ class ES:
 
     Args:
       env: the environment, one that observes a `Box`, `Discrete` or a collection of them, and takes actions of a
-        `Discrete` or a float `Box`.
+        `Discrete`, a `MultiDiscrete` or a float `Box`.
       params: its params.
       config: the settings.
 
@@ -245,8 +245,8 @@ class ES:
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         outputs, memory = self._policy.apply(agent.policy, memory, obs)  # type: ignore[misc]
-        is_discrete = isinstance(self._distribution, Categorical)
-        return self._distribution.to_env(outputs.argmax(-1) if is_discrete else outputs), memory
+        is_continuous = isinstance(self._distribution, Gaussian)  # whose outputs for deviations are left out
+        return self._distribution.to_env(outputs if is_continuous else self._distribution.mode(outputs)), memory
 
     def _shaped(self, population: Any, fitness: jax.Array, state: Any, params: Any) -> jax.Array:
         """What each member counts, (members,), less for a better one: logarithms of the elite's ranks (Hansen 2016)."""

@@ -223,7 +223,7 @@ class PPO:
 
     Args:
       env: the environment, one that observes a `Box`, `Discrete` or a collection of them, and takes actions of a
-        `Discrete` or a float `Box`.
+        `Discrete`, a `MultiDiscrete` or a float `Box`.
       params: its params.
       config: the settings.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -14,13 +14,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.engine import arguments
 from envcore.environment import EnvParams
 from envcore.errors import EnvironmentLoadError, InvalidArgumentError, NoPictureError
-from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts
+from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts, rebuilt, unknown_name
 from flax import struct
 
 from envcore_brax import scene
+from envcore_brax.plugin import ENVIRONMENTS
 
 VARY = ("gravity", "geom_friction", "link.inertia.mass", "dof.damping", "dof.armature", "actuator.gear")
 """What `vary` is by default for brax's pipeline "generalized"."""
@@ -84,6 +84,7 @@ class FromBrax(ForeignEnvironment):
     """
 
     render_fps: ClassVar[float] = 20
+    required: ClassVar[tuple[str, ...]] = ("action_size", "reset", "step", "unwrapped")
     refused_wrappers: ClassVar[tuple[str, ...]] = (
         "AutoResetWrapper",
         "DomainRandomizationVmapWrapper",
@@ -91,28 +92,25 @@ class FromBrax(ForeignEnvironment):
     )
 
     def load(self) -> Any:
-        import brax.envs  # late: envcore lists environments without it
+        # Late: envcore lists environments without it. MuJoCo prints what optional packages it has not found.
+        with contextlib.redirect_stdout(None):
+            import brax.envs
 
         options = {name: value for name, value in self.options if name != "vary"}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Brax System, pip", UserWarning)  # that brax is no longer developed
             if not isinstance(self.source, str):
-                env = self.source(**options)
-            else:
-                try:
-                    env = brax.envs.get_environment(self.source, **options)
-                except KeyError as error:
-                    if error.args != (self.source,):
-                        raise
-                    raise InvalidArgumentError(f"brax has no environment {self.source!r}.") from None
-        _check_fluid(env, self.name)
-        return env
+                return self.source(**options)
+            try:
+                return brax.envs.get_environment(self.source, **options)
+            except KeyError as error:
+                if error.args != (self.source,):
+                    raise
+                raise unknown_name("brax", self.source, ENVIRONMENTS) from None
 
-    @classmethod
-    def make(cls, source: str | Callable[..., Any], **options: Hashable) -> FromBrax:
-        env = super().make(source, **options)
-        _ = env.default_params  # refuses fields that the system lacks
-        return env
+    def check_support(self) -> None:
+        _check_fluid(self.library_env, self.name)
+        _ = self.default_params  # refuses fields that the system lacks
 
     @property
     def time_limit(self) -> int:
@@ -126,7 +124,7 @@ class FromBrax(ForeignEnvironment):
         return spaces.Box(-1.0, 1.0, (self.library_env.action_size,))
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        return spaces.unbounded_space(self._state_types.obs)
+        return spaces.unbounded_space(self.state_types.inner.obs)
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         return _plain(self._env(params).reset(key)), ()
@@ -134,10 +132,9 @@ class FromBrax(ForeignEnvironment):
     def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         state = jax.tree.map(lambda x: x, state)  # brax writes into the dict of metrics
         after = _plain(self._env(params).step(state, action))
-        info = dict(after.metrics)
-        if "truncation" in after.info:  # of brax's EpisodeWrapper, which also repeats actions
-            info["truncated"] = after.info["truncation"] > 0
-        return after, (), after.reward, (after.done > 0) & ~info.get("truncated", jnp.bool_(False)), info
+        # Of brax's EpisodeWrapper, which also repeats actions.
+        truncated = after.info["truncation"] > 0 if "truncation" in after.info else jnp.bool_(False)
+        return after, (), after.reward, (after.done > 0) & ~truncated, {**after.metrics, "truncated": truncated}
 
     def observe(self, state: ForeignState, params: Any) -> Any:
         return state.inner.obs  # where a step of brax's may read it; there is no second copy
@@ -152,13 +149,12 @@ class FromBrax(ForeignEnvironment):
         """The `System`; None where an environment has none, as brax's `fast`."""
         return getattr(self.library_env.unwrapped, "sys", None)
 
-    @property
-    def _state_types(self) -> Any:
-        return arguments.state_struct(self).inner
-
     def _env(self, params: Any) -> Any:
         """The library's environment with the fields of `params.sys` in its system."""
-        return _with_system(self.library_env, self._system.tree_replace(params.sys)) if params.sys else self.library_env
+        if not params.sys:
+            return self.library_env
+        system = self._system.tree_replace(params.sys)
+        return rebuilt(self.library_env, lambda env: setattr(env, "sys", system))
 
 
 def _check_fluid(env: Any, name: str) -> None:
@@ -187,15 +183,6 @@ def _numbers(system: Any, name: str) -> np.ndarray:
     if not isinstance(value, float | np.ndarray | jax.Array) or not np.issubdtype(np.asarray(value).dtype, np.floating):
         raise InvalidArgumentError(f"vary must name fields of brax's System that are floats, got {name!r}.")
     return np.asarray(value, np.float32)
-
-
-def _with_system(env: Any, system: Any) -> Any:
-    env, inner = copy.copy(env), getattr(env, "env", None)
-    if env.unwrapped is env or inner is None:
-        env.sys = system
-    else:
-        env.env = _with_system(inner, system)
-    return env
 
 
 def _plain(state: Any) -> Any:

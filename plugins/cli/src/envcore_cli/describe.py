@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from envcore.engine.arguments import param_names
 from envcore.environment import Environment
+from envcore.foreign import ForeignEnvironment
 from envcore.text import printable
 from rich.console import Console
 from rich.table import Table
@@ -48,9 +49,17 @@ def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:
     return {
         "observation": repr(env.observation_space(params)),
         "action": repr(env.action_space(params)) + (f": {names}" if names else ""),
-        "options": _values(env, [field.name for field in dataclasses.fields(env)]) or "none",
+        "options": _options(env),
         "params": _values(params, param_names(params)),
     }
+
+
+def _options(env: Environment[Any, Any]) -> str:
+    inner = env.unwrapped
+    if isinstance(inner, ForeignEnvironment):
+        given = ", ".join(f"{name}={value!r}" for name, value in inner.options)
+        return given or "those of the library, all at their defaults"
+    return _values(env, [field.name for field in dataclasses.fields(env)]) or "none"
 
 
 def _values(instance: object, names: Iterable[str]) -> str:

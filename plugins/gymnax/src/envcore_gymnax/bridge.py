@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.engine import arguments
 from envcore.environment import NO_TIME_LIMIT, EnvParams
 from envcore.errors import NoPictureError
 from envcore.foreign import ForeignEnvironment, ForeignParams, as_dicts
@@ -23,8 +22,6 @@ from jax.core import Tracer
 from envcore_gymnax import bridge_libraries as libraries
 from envcore_gymnax import bridge_pictures as pictures
 from envcore_gymnax.bridge_spaces import space_like
-
-_OURS = ("action_mask", "discount", "final_obs", "terminated", "truncated")
 
 
 def from_gymnax(source: str | Callable[..., Any], **options: Hashable) -> FromGymnax:
@@ -52,11 +49,12 @@ class FromGymnax(ForeignEnvironment):
     gymnax's exceed their bounds, so they have none here: GaussianBandit, MemoryChain, MetaMaze and UmbrellaChain.
     Reward: the library's, as float32.
     Termination: what the library ends for another reason than time. Its own time limit, which most of these libraries
-    report as the same `done`, does not end an episode: it is `params.max_steps_in_episode`, and truncates.
+    report as the same `done`, does not end an episode: it is `params.max_steps_in_episode`, and truncates. An
+    environment of your own also truncates where its info says `truncated`.
     Params: the library's, as `params.env_params`; `params.replace(gravity=3.7)` reaches them too. Their own time limit
     (`max_steps_in_episode` or `max_timesteps`) is overridden: by ours in gymnax and Craftax, whose rules can show it,
     and in any other library by one that is never reached.
-    Info: the library's entries, without `discount`, `terminated` and `truncated`, which are envcore's.
+    Info: the library's entries, without those of envcore's names: `action_mask`, `discount`, `final_obs`, `terminated`.
     Picture: by the library's own renderer in JAX where there is one (Craftax, Kinetix), else the observation where it
     is an image or a grid, else a bar for each of its numbers.
     """
@@ -79,7 +77,7 @@ class FromGymnax(ForeignEnvironment):
         return space_like(self._declared("action_space", params), None)
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        struct = arguments.state_struct(self).obs
+        struct = self.state_types.obs
         if libraries.exceeds_bounds(self.library_env):
             return spaces.unbounded_space(struct)
         return space_like(self._declared("observation_space", params), struct)
@@ -93,9 +91,10 @@ class FromGymnax(ForeignEnvironment):
         obs, state, reward, done, *truncated, info = env.step_env(key, state, action, self._theirs(params))
         if libraries.rules_show_the_limit(env) and not libraries.returns_terminations(env):
             done = env.is_terminal(state, self._theirs(params, limited=False))
-        info = {name: value for name, value in info.items() if name not in _OURS}
         if truncated:  # a library that returns six values
-            (info["truncated"],) = truncated
+            info = {**info, "truncated": truncated[0]}
+        elif "truncated" in info:
+            done = jnp.asarray(done, jnp.bool_) & ~jnp.asarray(info["truncated"], jnp.bool_)
         return state, as_dicts(obs), reward, done, info
 
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:

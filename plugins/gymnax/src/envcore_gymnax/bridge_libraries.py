@@ -10,6 +10,7 @@ from typing import Any
 
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, InvalidArgumentError
+from envcore.foreign import rebuilt, unknown_name
 
 from envcore_gymnax.plugin import ENVIRONMENTS, EXTRAS, is_installed
 
@@ -39,9 +40,7 @@ def load(source: str | Callable[..., Any], name: str, options: dict[str, Any]) -
         wraps = f"{type(env).__name__} is a wrapper; use envcore.wrappers around from_gymnax instead"
         problem = wraps if hasattr(env, missing[0]) else f"{type(env).__name__} has no {missing[0]}"
         raise InvalidArgumentError(f"from_gymnax({name}) needs an environment with reset_env and step_env: {problem}.")
-    if _library(env) == "popgym_arcade":
-        _lift_arcade_limit(env)
-    return env
+    return rebuilt(env, _lift_arcade_limit) if _library(env) == "popgym_arcade" else env
 
 
 def reset(env: Any, key: Any, params: Any) -> tuple[Any, Any]:
@@ -110,18 +109,11 @@ def _import(library: str) -> None:
     importlib.import_module(library)
 
 
-def _unknown(library: str, name: str) -> InvalidArgumentError:
-    import difflib
-
-    near = difflib.get_close_matches(name, ENVIRONMENTS[library], n=1, cutoff=0.0)
-    return InvalidArgumentError(f"{library} has no environment {name!r}; it has {near[0]!r} and others.")
-
-
 def _gymnax(name: str) -> Callable[..., Any]:
     import gymnax
 
     if name not in gymnax.registered_envs:
-        raise _unknown("gymnax", name)
+        raise unknown_name("gymnax", name, ENVIRONMENTS["gymnax"])
     return lambda **options: gymnax.make(name, **options)[0]
 
 
@@ -138,7 +130,7 @@ _CRAFTAX = {
 
 def _craftax(name: str) -> Callable[..., Any]:
     if name not in _CRAFTAX:
-        raise _unknown("craftax", name)
+        raise unknown_name("craftax", name, ENVIRONMENTS["craftax"])
     module, cls = _CRAFTAX[name]
     return getattr(importlib.import_module(f"craftax.{module}"), cls)
 
@@ -146,13 +138,13 @@ def _craftax(name: str) -> Callable[..., Any]:
 def _arcade(name: str) -> Callable[..., Any]:
     environments = importlib.import_module("popgym_arcade.environments")
     if name not in importlib.import_module("popgym_arcade.registration").REGISTERED_ENVIRONMENTS:
-        raise _unknown("popgym_arcade", name)
+        raise unknown_name("popgym_arcade", name, ENVIRONMENTS["popgym_arcade"])
     return getattr(environments, name)
 
 
 def _kinetix(name: str) -> Callable[..., Any]:
     if name not in ENVIRONMENTS["kinetix"]:
-        raise _unknown("kinetix", name)
+        raise unknown_name("kinetix", name, ENVIRONMENTS["kinetix"])
     from envcore_gymnax import bridge_kinetix
 
     return bridge_kinetix.factory(name)
@@ -161,7 +153,7 @@ def _kinetix(name: str) -> Callable[..., Any]:
 def _lift_arcade_limit(env: Any) -> None:
     """Makes an environment of POPGym Arcade, whose time limit is a number of the object, play on after it."""
     field = next((name for name in _ARCADE_LIMITS if hasattr(env, name)), None)
-    if field is None or hasattr(env, _PATCHED):
+    if field is None:
         return
     setattr(env, _PATCHED, getattr(env, field))
     if hasattr(env, "n_sigma"):  # CartPole, whose reward is 1 / max_steps_in_episode

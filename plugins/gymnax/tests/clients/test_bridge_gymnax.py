@@ -103,7 +103,9 @@ def test_options_and_names() -> None:
     assert envcore.make("gymnax/DeepSea-bsuite", size=12)[0].observation_space().shape == (12, 12)
     with pytest.raises(InvalidArgumentError, match="unexpected keyword argument 'wrong_option'"):
         envcore.make("gymnax/CartPole-v1", wrong_option=1)
-    with pytest.raises(InvalidArgumentError, match="gymnax has no environment 'CartPole-v9'; it has 'CartPole-v1'"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"gymnax has no environment 'CartPole-v9'. Did you mean 'CartPole-v1'"
+    ):
         from_gymnax("gymnax/CartPole-v9")
 
 

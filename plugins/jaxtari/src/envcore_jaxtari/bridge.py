@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import math
 from collections.abc import Callable, Hashable
@@ -12,12 +11,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.engine import arguments
-from envcore.errors import DatasetError, InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts, layers
+from envcore.environment import NO_TIME_LIMIT
+from envcore.errors import DatasetError
+from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts, layers, rebuilt, unknown_name
 from envcore.numerics import numerics
 from envcore.rendering import resized
-from envcore.time_limit import NO_TIME_LIMIT
+
+from envcore_jaxtari.plugin import ENVIRONMENTS
 
 CLOCKS: dict[str, tuple[str, ...]] = {
     "SkiingConstants": ("max_steps",),
@@ -68,6 +68,7 @@ class FromJaxtari(ForeignEnvironment):
     """
 
     render_fps: ClassVar[float] = 60
+    required: ClassVar[tuple[str, ...]] = ("action_space", "render", "reset", "step")
     refused_wrappers: ClassVar[tuple[str, ...]] = ("AtariWrapper",)  # which the wrappers of observations need
 
     def load(self) -> Any:
@@ -87,7 +88,7 @@ class FromJaxtari(ForeignEnvironment):
             if missing is None:
                 raise
             raise DatasetError(_SPRITES.format(problem=f"{missing} is missing", folder=folder)) from error
-        return _without_clock(env)
+        return self._without_clock(self.checked(env))
 
     def _made(self, library: Any) -> Any:
         if not isinstance(self.source, str):
@@ -98,7 +99,23 @@ class FromJaxtari(ForeignEnvironment):
         try:
             return library.make(self.source, **options)
         except NotImplementedError as error:
-            raise InvalidArgumentError(f"JAXtari has no game {self.source!r}.") from error
+            raise unknown_name("JAXtari", self.source, ENVIRONMENTS) from error
+
+    def _without_clock(self, env: Any) -> Any:
+        """The game with the limit of its own clock lifted, and stored beside it."""
+        consts = getattr(_innermost(env), "consts", None)
+        clock = CLOCKS.get(type(consts).__name__)
+        if consts is None or clock is None:
+            return env
+
+        def lift(game: Any) -> None:
+            setattr(game, _LIFTED, math.prod(getattr(consts, name) for name in clock))
+            game.consts = consts.replace(**{clock[0]: NO_TIME_LIMIT})
+
+        if isinstance(self.source, str):  # nobody else has it, and what `mods` patch is bound to the object
+            lift(_innermost(env))
+            return env
+        return rebuilt(env, lift)
 
     @property
     def expensive_reset(self) -> bool:
@@ -122,7 +139,7 @@ class FromJaxtari(ForeignEnvironment):
         return spaces.Discrete(int(self.library_env.action_space().n))
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        return spaces.unbounded_space(arguments.state_struct(self).obs)
+        return spaces.unbounded_space(self.state_types.obs)
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         obs, state = self.library_env.reset(key)
@@ -142,19 +159,6 @@ def _innermost(env: Any) -> Any:
     """The game without JAXtari's wrappers, which `mods` adds."""
     *_, game = layers(env)
     return game
-
-
-def _without_clock(env: Any) -> Any:
-    """The game with the limit of its own clock lifted, and stored beside it."""
-    game = _innermost(env)
-    clock = CLOCKS.get(type(game.consts).__name__)
-    if clock is None or hasattr(game, _LIFTED):
-        return env
-    if game is env:
-        env = game = copy.copy(game)  # it may be the user's; what `mods` patch is bound to the object
-    setattr(game, _LIFTED, math.prod(getattr(game.consts, name) for name in clock))
-    game.consts = game.consts.replace(**{clock[0]: NO_TIME_LIMIT})
-    return env
 
 
 def _missing_file(error: BaseException | None) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable
@@ -13,10 +12,11 @@ import jax.numpy as jnp
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, EnvironmentLoadError, InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts, paint_on_host
+from envcore.foreign import ForeignEnvironment, ForeignState, as_dicts, paint_on_host, rebuilt, unknown_name
 
 from envcore_jumanji.convert import action_space, observation_space
 from envcore_jumanji.graphs import paint_coloring, paint_trees
+from envcore_jumanji.plugin import ENVIRONMENTS
 from envcore_jumanji.render import draw, shape_of_picture
 
 _GRAPHS = {"GraphColoring": paint_coloring, "MMST": paint_trees}  # by the library's class
@@ -64,6 +64,14 @@ class FromJumanji(ForeignEnvironment):
     Matplotlib on the host, which takes 0.1 to 1 seconds each; those of graphs (GraphColoring and MMST) are compiled.
     """
 
+    required: ClassVar[tuple[str, ...]] = (
+        "action_spec",
+        "observation_spec",
+        "reset",
+        "reward_spec",
+        "step",
+        "unwrapped",
+    )
     refused_wrappers: ClassVar[tuple[str, ...]] = ("AutoResetWrapper", "VmapAutoResetWrapper", "VmapWrapper")
 
     def load(self) -> Any:
@@ -75,24 +83,22 @@ class FromJumanji(ForeignEnvironment):
             raise EnvironmentLoadError("in a notebook, Jumanji needs ipympl: pip install ipympl") from error
         options = dict(self.options)
         if isinstance(self.source, str) and self.source not in registered_environments():
-            known = ", ".join(sorted(registered_environments()))
-            raise InvalidArgumentError(f"Jumanji has no environment {self.source!r}; it has {known}.")
+            raise unknown_name("Jumanji", self.source, ENVIRONMENTS)
         try:
-            env = make(self.source, **options) if isinstance(self.source, str) else self.source(**options)
-        except (TypeError, ValueError) as error:
-            problem = str(error).partition("\n")[0]
-            raise InvalidArgumentError(f"{self.name} cannot be made with the options {options}: {problem}.") from error
+            return make(self.source, **options) if isinstance(self.source, str) else self.source(**options)
         except OSError as error:
             problem = str(error).partition("\n")[0]
             raise DatasetError(
                 f"{self.name} cannot load its data; another `generator` may need none: {problem}"
             ) from error
-        if env.reward_spec.shape:
+
+    def check_support(self) -> None:
+        shape = self.library_env.reward_spec.shape
+        if shape:
             raise InvalidArgumentError(
-                f"{self.name} has {env.reward_spec.shape[0]} agents with a reward each, which is not supported; "
-                "to add them up, pass a function that returns jumanji.wrappers.MultiToSingleWrapper(environment)."
+                f"{self.name} has {shape[0]} agents with a reward each, which is not supported; to add them up, pass a "
+                "function that returns jumanji.wrappers.MultiToSingleWrapper(environment)."
             )
-        return env
 
     @property
     def time_limit(self) -> int:
@@ -140,17 +146,12 @@ class FromJumanji(ForeignEnvironment):
 @functools.lru_cache(maxsize=512)
 def _without_limit(env: FromJumanji) -> Any:
     """The library's environment, which never ends an episode because of time."""
-    from jumanji.wrappers import Wrapper
 
-    def unlimited(inner: Any) -> Any:
-        inner = copy.copy(inner)
-        if isinstance(inner, Wrapper):
-            inner._env = unlimited(inner._env)
-        elif hasattr(inner, "time_limit") and not _rewards_by_limit(inner):
+    def lift(inner: Any) -> None:
+        if hasattr(inner, "time_limit") and not _rewards_by_limit(inner):
             inner.time_limit = NO_TIME_LIMIT
-        return inner
 
-    return unlimited(env.library_env)
+    return rebuilt(env.library_env, lift)
 
 
 def _rewards_by_limit(inner: Any) -> bool:

@@ -6,15 +6,14 @@ import dataclasses
 import functools
 import warnings
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 from envcore import painting, spaces
 from envcore.errors import InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignState
+from envcore.foreign import ForeignEnvironment, ForeignState, unknown_name
 from envcore.numerics import numerics
 from envcore.rendering import resized
-from envcore.spaces.unbounded import unbounded_space
 
 _MINIGRID_ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
 
@@ -65,13 +64,15 @@ class FromNavix(ForeignEnvironment):
     State: `state.inner` is Navix's own `Timestep`, which contains the observation; `state.obs` is empty.
     """
 
+    required: ClassVar[tuple[str, ...]] = ("action_set", "max_steps", "observation_fn", "reset")
+
     def load(self) -> Any:
         navix, options = _navix(), dict(self.options)
         make: Any = getattr(self.source, "create", self.source)
         if isinstance(self.source, str):
             make = functools.partial(navix.make, self.source)
             if self.source not in navix.registry():
-                raise InvalidArgumentError(f"Navix has no environment {self.source!r}; navix.registry() lists them.")
+                raise unknown_name("Navix", self.source, navix.registry())
         observe = options.get("observation_fn")
         if isinstance(observe, str):
             if observe not in _BOUNDS:
@@ -104,9 +105,11 @@ class FromNavix(ForeignEnvironment):
         return spaces.Discrete(len(self.library_env.action_set))
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        struct = _observation_struct(self)
+        struct = self.state_types.inner.observation
         name = _own_name(self.library_env.observation_fn)
-        return unbounded_space(struct) if name is None else spaces.Box(*_BOUNDS[name], struct.shape, struct.dtype)
+        return (
+            spaces.unbounded_space(struct) if name is None else spaces.Box(*_BOUNDS[name], struct.shape, struct.dtype)
+        )
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         return self.library_env.reset(key), ()
@@ -127,13 +130,6 @@ class FromNavix(ForeignEnvironment):
 def _paint(state: ForeignState, params: Any, height: int) -> jax.Array:
     with numerics():
         return resized(_navix().observations.rgb(state.inner.state), painting.checked_height(height))
-
-
-@functools.lru_cache(maxsize=512)
-def _observation_struct(env: FromNavix) -> Any:
-    with numerics():
-        words = jax.eval_shape(lambda: jax.random.PRNGKey(0))
-        return jax.eval_shape(env.library_env.reset, words).observation
 
 
 def _own_name(observation_fn: Any) -> str | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
-import inspect
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +14,7 @@ import numpy as np
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignState
+from envcore.foreign import ForeignEnvironment, ForeignState, unknown_name
 from envcore.numerics import numerics
 
 from envcore_pgx.render import paint_2048, paint_cells
@@ -68,19 +67,18 @@ class FromPgx(ForeignEnvironment):
     refused.
     """
 
+    required: ClassVar[tuple[str, ...]] = ("id", "init", "num_players", "step")
+
     def load(self) -> Any:
         make = _named_class(self.source) if isinstance(self.source, str) else self.source
-        options = dict(self.options)
-        try:
-            inspect.signature(make).bind(**options)
-        except TypeError as error:
-            raise InvalidArgumentError(f"{self.name} cannot be made with the options {options}: {error}.") from error
-        env = make(**options)
-        if env.num_players != 1:
+        return make(**dict(self.options))
+
+    def check_support(self) -> None:
+        players = self.library_env.num_players
+        if players != 1:
             raise InvalidArgumentError(
-                f"{self.name} is a game for {env.num_players} players; envcore-pgx supports games for one player only."
+                f"{self.name} is a game for {players} players; envcore-pgx supports games for one player only."
             )
-        return env
 
     @property
     def time_limit(self) -> int:
@@ -105,10 +103,10 @@ class FromPgx(ForeignEnvironment):
         return tuple(_KEYS[int(action)] for action in minimal)
 
     def make_action_space(self, params: Any) -> spaces.Discrete:
-        return spaces.Discrete(_start(self).legal_action_mask.shape[0])
+        return spaces.Discrete(_num_actions(self))
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        return spaces.unbounded_space(_start(self).observation)
+        return spaces.unbounded_space(self.state_types.obs)
 
     def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         return _split(self.library_env.init(key))
@@ -139,10 +137,11 @@ class FromPgx(ForeignEnvironment):
 
 
 @functools.lru_cache(maxsize=512)
-def _start(env: FromPgx) -> Any:
-    """The types of the library's state."""
+def _num_actions(env: FromPgx) -> int:
+    """As Pgx's property of this name, which plays the beginning of a game for it."""
     with numerics():
-        return jax.eval_shape(lambda: env.library_env.init(jax.random.PRNGKey(0)))
+        start = jax.eval_shape(lambda: env.library_env.init(jax.random.PRNGKey(0)))
+    return start.legal_action_mask.shape[0]
 
 
 def _named_class(name: str) -> Any:
@@ -153,7 +152,7 @@ def _named_class(name: str) -> Any:
         return getattr(importlib.import_module(module), attribute)
     if name in pgx.available_envs():
         return lambda: pgx.make(name)  # pyright: ignore[reportArgumentType]
-    raise InvalidArgumentError(f"Pgx has no game {name!r} for one player; it has {', '.join(_CLASSES)}.")
+    raise unknown_name("Pgx", name, _CLASSES)
 
 
 def _split(state: Any) -> tuple[Any, Any]:

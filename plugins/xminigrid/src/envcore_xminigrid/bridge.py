@@ -12,9 +12,7 @@ import numpy as np
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
-from envcore.foreign import ForeignEnvironment, ForeignParams, ForeignState, layers
-from envcore.numerics import numerics
-from envcore.spaces.unbounded import unbounded_space
+from envcore.foreign import ForeignEnvironment, ForeignParams, ForeignState, layers, unknown_name
 
 from envcore_xminigrid.render import paint_grid
 
@@ -64,6 +62,7 @@ class FromXMiniGrid(ForeignEnvironment):
     State: `state.inner` is the library's own `TimeStep`, which contains the observation; `state.obs` is empty.
     """
 
+    required: ClassVar[tuple[str, ...]] = ("default_params", "num_actions", "reset", "step")
     refused_wrappers: ClassVar[tuple[str, ...]] = ("DmEnvAutoResetWrapper", "GymAutoResetWrapper")
 
     def load(self) -> Any:
@@ -76,14 +75,12 @@ class FromXMiniGrid(ForeignEnvironment):
             parts: list[Any] = [np.asarray(part, np.uint8) for part in options["ruleset"]]
             options["ruleset"] = types.RuleSet(**dict(zip(_RULESET, parts, strict=True)))
         if not isinstance(self.source, str):
-            env = self.source()
+            env = self.checked(self.source())
             params = env.default_params(**options)
         elif self.source in registration.registered_environments():
             env, params = registration.make(self.source, **options)
         else:
-            raise InvalidArgumentError(
-                f"XLand-MiniGrid has no environment {self.source!r}; xminigrid.registered_environments() lists them."
-            )
+            raise unknown_name("XLand-MiniGrid", self.source, registration.registered_environments())
         for wrapper in (wrappers,) if isinstance(wrappers, str) else wrappers:
             env = _wrapper(wrapper)(env)
         return env, jax.tree.map(np.asarray, params)
@@ -158,7 +155,7 @@ def _wrapper(wrapper: Any) -> Callable[[Any], Any]:
 
 @functools.lru_cache(maxsize=512)
 def _observation_space(env: FromXMiniGrid) -> spaces.Space:
-    library_env, params = env.library_env
+    _, params = env.library_env
     cells = params.view_size, params.view_size, 2
 
     def space(name: str, struct: Any) -> spaces.Space:
@@ -166,11 +163,9 @@ def _observation_space(env: FromXMiniGrid) -> spaces.Space:
             return spaces.Box(0, np.broadcast_to(np.array(_LARGEST, np.uint8), cells), cells, np.uint8)
         if name == "direction":  # one-hot
             return spaces.Box(0.0, 1.0, struct.shape, struct.dtype)
-        return unbounded_space(struct)
+        return spaces.unbounded_space(struct)
 
-    with numerics():
-        words = jax.eval_shape(lambda: jax.random.PRNGKey(0))
-        struct = jax.eval_shape(library_env.reset, params, words).observation
+    struct = env.state_types.inner.observation
     if isinstance(struct, dict):
         return spaces.Dict({name: space(name, part) for name, part in struct.items()})
     return space("img", struct)
