@@ -30,6 +30,10 @@ ENVIRONMENTS = (
     "xminigrid/MiniGrid-DoorKey-8x8",
     "jaxtari/pong",
     "craftax/Craftax-Symbolic-v1",
+    "gymnax/CartPole-v1",
+    "gymnax/DiscountingChain-bsuite",
+    "gymnax/SimpleBandit-bsuite",
+    "popgym_arcade/BattleShipEasy",
 )
 
 
@@ -68,11 +72,18 @@ def _jumanji(env: Any) -> Loop:
 def _craftax(env: Any) -> Loop:
     from craftax.craftax_env import make_craftax_env_from_name  # pyright: ignore[reportMissingImports]
 
-    wrapped: Any = make_craftax_env_from_name(env.name.partition("/")[2], auto_reset=True)
-    params = wrapped.default_params
-    step = jax.vmap(wrapped.step, (0, 0, 0, None))
+    return _with_gymnax_s_interface(make_craftax_env_from_name(env.name.partition("/")[2], auto_reset=True))
+
+
+def _gymnax(env: Any) -> Loop:
+    return _with_gymnax_s_interface(env.library_env)
+
+
+def _with_gymnax_s_interface(theirs: Any) -> Loop:
+    params = theirs.default_params
+    step = jax.vmap(theirs.step, (0, 0, 0, None))
     return Loop(
-        lambda keys: (*jax.vmap(wrapped.reset, (0, None))(keys, params), jnp.zeros(len(keys))),
+        lambda keys: (*jax.vmap(theirs.reset, (0, None))(keys, params), jnp.zeros(len(keys))),
         lambda state, action, keys: step(keys, state[1], action, params)[:3],
         lambda state: (state[0], state[2]),
     )
@@ -124,10 +135,12 @@ def _xminigrid(env: Any) -> Loop:
 LOOPS: dict[str, Callable[[Any], Loop]] = {
     "brax": _brax,
     "craftax": _craftax,
+    "gymnax": _gymnax,
     "jaxtari": _jaxtari,
     "jumanji": _jumanji,
     "navix": _navix,
     "pgx": _pgx,
+    "popgym_arcade": _gymnax,
     "xminigrid": _xminigrid,
 }
 """By the library's name in its ids. Each takes the environment of the bridge."""

@@ -108,10 +108,10 @@ def test_finished_settings_are_not_run_again(tmp_path: Path) -> None:
     run(agent, tmp_path, FEW[:1], show_progress=False)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.csv")}
     run(agent, tmp_path, MORE, show_progress=False)
-    assert len(made) == 3
+    assert len(made) == 4  # the first one also before the folder was claimed
     assert {path: path.stat().st_mtime_ns for path in before} == before
     run(agent, tmp_path, MORE, show_progress=False)
-    assert len(made) == 3
+    assert len(made) == 4
 
 
 @pytest.mark.parametrize(
@@ -297,6 +297,12 @@ def test_a_folder_of_a_different_run(tmp_path: Path) -> None:
     (tmp_path / "run.json").unlink()
     with pytest.raises(RunError, match="holds logs that this runner did not write"):
         run(random_agent, tmp_path, FEW, show_progress=False)
+
+
+def test_what_makes_no_agent_claims_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"make_agent.* must return an envcore_bsuite.agents.Agent"):
+        run(lambda env: None, tmp_path / "results", FEW, show_progress=False)  # type: ignore[arg-type, return-value]
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_results_dir_that_is_a_file(tmp_path: Path) -> None:

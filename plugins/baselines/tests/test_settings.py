@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import envcore
+import mnist_files
 import pytest
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
@@ -57,8 +59,9 @@ def test_printed_settings_are_read_back() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(settings.FOLDER.glob("*.toml")), ids=lambda path: path.stem)
-def test_files_of_environments_hold_valid_settings(path: Any) -> None:
-    env, params = envcore.make(path.stem)
+def test_files_of_environments_hold_valid_settings(path: Any, tmp_path: Path) -> None:
+    images = {"folder": str(mnist_files.write(tmp_path, mnist_files.random_images()))}
+    env, params = envcore.make(path.stem, **(images if path.stem == "MNISTBandit-bsuite" else {}))
     tables = tomllib.loads(path.read_text())
     assert tables
     for name, values in tables.items():

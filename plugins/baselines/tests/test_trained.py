@@ -12,7 +12,7 @@ import jax
 import numpy as np
 import pytest
 from envcore import registry
-from envcore.errors import FileError, UnknownEnvironmentError
+from envcore.errors import FileError, InvalidArgumentError, UnknownEnvironmentError
 from envcore.rollout import run_rollout, start_rollout
 from envcore_baselines import algorithms, trained
 from envcore_baselines.evaluation import episode_returns
@@ -67,6 +67,13 @@ def test_it_plays_in_a_rollout() -> None:
         )
     )(start)
     assert float(rewards.sum()) > 40
+
+
+def test_a_memory_is_no_policy() -> None:
+    agent = envcore_baselines.load("MemoryChain-bsuite")
+    obs, _ = agent.env.reset(KEY, agent.params)
+    with pytest.raises(InvalidArgumentError, match=r"MemoryChain-bsuite has a memory, .*: step with `act`"):
+        agent.policy(None, obs, KEY)
 
 
 def test_the_first_agent_of_a_run(run_folder: Path) -> None:
@@ -128,7 +135,7 @@ def test_as_a_policy_of_the_command_line(run: Run, run_folder: Path) -> None:
         (("trained", "Counter-v0"), "there is no trained agent for 'Counter-v0'; there are "),
         (("trained:nowhere", "Counter-v0"), "nowhere holds no run: there is no run.json in it."),
         (("trained", "DeepSea-bsuite", "--option", "size=9"), "does not fit at "),
-        (("trained", "MemoryChain-bsuite"), "remembers what it saw in MemoryChain-bsuite"),
+        (("trained", "MemoryChain-bsuite"), "has a memory for MemoryChain-bsuite"),
         (("trainee", "Counter-v0"), "--policy must be random, trained or MODULE:FUNCTION"),
     ],
 )

@@ -59,11 +59,12 @@ class TestRun:
         [
             ({"seed": 8}, "its seed is 7, not 8"),
             ({"env_id": "Other-v0"}, "its env_id is 'Counter-v0', not 'Other-v0'"),
-            ({"params": {}}, r"its params is \{'bonus': 0.5\}, not \{\}"),
+            ({"params": {}}, "its params.bonus is 0.5, and is not given now"),
         ],
     )
     def test_a_folder_of_another_run(self, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
         RUN.claim(tmp_path)
+        (tmp_path / "curve.csv").touch()
         before = files(tmp_path)
         with pytest.raises(FileError, match=f"holds another run: {message}"):
             dataclasses.replace(RUN, **changes).claim(tmp_path)
@@ -161,6 +162,15 @@ class TestTraining:
         assert len(again.curve) == points
         finish(again)
         assert files(folder) == files(whole)
+
+    def test_a_run_that_goes_on_with_another_number_of_agents_on_a_device(self, learner: PPO, tmp_path: Path) -> None:
+        first = Training(learner, KEYS, tmp_path)
+        first.advance()
+        first.save()
+        assert not Training(learner, KEYS, tmp_path).is_split_anew
+        first._on_a_device = 1
+        first.save()
+        assert Training(learner, KEYS, tmp_path).is_split_anew
 
     def test_each_seed_learns_as_it_would_in_other_company(self, learner: PPO, whole: Path, tmp_path: Path) -> None:
         """Up to rounding: a batch of another size is another program."""

@@ -94,7 +94,7 @@ def test_an_announced_policy_has_a_memory_and_gets_what_follows_the_colon() -> N
 def test_a_batch_has_no_memory() -> None:
     policy = batch_policy("idle", "Counter-v0", Batched(ENV, 3), PARAMS)
     assert policy(None, jnp.zeros((3, 4)), KEY).tolist() == [0, 0, 0]
-    with pytest.raises(InvalidArgumentError, match="--policy counts remembers what it saw in Counter-v0"):
+    with pytest.raises(InvalidArgumentError, match="--policy counts has a memory for Counter-v0"):
         batch_policy("counts", "Counter-v0", Batched(ENV, 3), PARAMS)
 
 

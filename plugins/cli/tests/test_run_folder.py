@@ -23,15 +23,24 @@ def test_a_folder_is_claimed_once_and_found_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ({"seed": 4}, "its seed is 3, not 4"),
-        ({}, "its seed is 3, not None"),
-        ({"seed": 3, "steps": 5}, "its steps is None, not 5"),
+        ({"seed": 4, "config": {}}, "holds another run: its seed is 3, not 4"),
+        ({"seed": 3, "config": {"steps": 5}}, "holds another run: its config.steps was not given, and is 5 now"),
+        ({"seed": 3}, "holds a run of another command or version"),
     ],
 )
 def test_a_folder_of_another_run(tmp_path: Path, run: dict[str, Any], message: str) -> None:
-    run_folder.claim(tmp_path, {"seed": 3})
-    with pytest.raises(FileError, match=f"holds another run: {message}. Choose another folder"):
+    run_folder.claim(tmp_path, {"seed": 3, "config": {}})
+    (tmp_path / "results").touch()
+    with pytest.raises(FileError, match=f"{message}. Choose another folder"):
         run_folder.claim(tmp_path, run)
+
+
+def test_a_run_that_never_began_is_replaced(tmp_path: Path) -> None:
+    run_folder.claim(tmp_path, {"seed": 3})
+    (tmp_path / ".checkpoint.safetensors.123.unfinished").touch()
+    run_folder.claim(tmp_path, {"seed": 4})
+    assert run_folder.load(tmp_path) == {"seed": 4}
+    assert [path.name for path in tmp_path.iterdir()] == [run_folder.RUN]
 
 
 def test_what_a_kill_left_is_removed(tmp_path: Path) -> None:

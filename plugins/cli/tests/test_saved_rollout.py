@@ -267,7 +267,7 @@ class TestErrors:
         [
             (("--seed", "4"), "its seed is 3, not 4"),
             (("--steps", "99"), "its steps is 100, not 99"),
-            (("--set", "bonus=2"), "its params is {}, not {'bonus': 2}"),
+            (("--set", "bonus=2"), "its params.bonus was not given, and is 2 now"),
             (("--record", "obs"), "its record is [], not ['obs']"),
         ],
     )

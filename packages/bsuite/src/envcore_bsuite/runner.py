@@ -29,7 +29,7 @@ from envcore_bsuite import checkpoints, csv_log
 from envcore_bsuite.agents import MakeAgent
 from envcore_bsuite.errors import RunError
 from envcore_bsuite.playing import Play, Update
-from envcore_bsuite.programs import Lane, group
+from envcore_bsuite.programs import Lane, Program, group
 from envcore_bsuite.sweep import EPISODES, EXPERIMENTS, SWEEP
 from envcore_bsuite.workers import Task, Threads, Workers
 
@@ -78,6 +78,8 @@ def run(
     options = {name: dict(values) for name, values in (options or {}).items()}
     _check_options(options)
     agent = _name_of(make_agent)
+    if wanted and not (folder / _MANIFEST).exists():
+        Program(group([Lane(wanted[0], 0)], options)[0], make_agent)  # what makes no agent must not claim the folder
     _claim(folder, {"agent": agent, "seed": int(seed), "num_seeds": int(num_seeds), "options": options})
     lanes = [Lane(bsuite_id, repeat) for bsuite_id in wanted for repeat in range(num_seeds)]
     columns = (TextColumn("bsuite"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(elapsed_when_finished=True))

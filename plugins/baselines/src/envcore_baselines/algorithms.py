@@ -20,7 +20,7 @@ ALGORITHMS = {
 }
 """The class of each algorithm."""
 
-_MAX_UPDATES = 2**31 - 1  # they are counted in int32
+_MOST = 2**31 - 1  # updates, and steps of one, are counted in int32
 
 
 def checked(name: str) -> str:
@@ -59,9 +59,11 @@ def learner(name: str, env: Any, params: Any, config: Any) -> Learner:
       ConfigError: the settings or the environment's spaces do not fit.
     """
     made: Learner = _class(name)(env, params, config)
-    if made.num_updates > _MAX_UPDATES:
+    if made.steps_per_update > _MOST:
+        raise ConfigError(f"an update would take {made.steps_per_update:,} steps: at most {_MOST:,} fit.")
+    if made.num_updates > _MOST:
         updates = f"total_steps = {config.total_steps:,} are {made.num_updates:,} updates"
-        raise ConfigError(f"{updates}, of {made.steps_per_update:,} steps each: at most {_MAX_UPDATES:,} fit.")
+        raise ConfigError(f"{updates}, of {made.steps_per_update:,} steps each: at most {_MOST:,} fit.")
     return made
 
 

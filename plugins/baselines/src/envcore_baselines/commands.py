@@ -53,8 +53,9 @@ def train(
 ) -> None:
     """Train agents, each on one device.
 
-    DIR gets checkpoint.safetensors, curve.csv and curve.png. To continue an interrupted run, give the same command
-    again: the results are those of a run without an interruption, bit for bit.
+    DIR gets run.json, checkpoint.safetensors, curve.csv and curve.png. To continue an interrupted run, give the same
+    command again: the results are those of a run without an interruption, bit for bit, if each device has as many
+    agents as before.
     """
     choice = choose(env_id, option or (), set_ or ())
     name = algorithms.checked(algorithm)
@@ -117,6 +118,8 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     ):
         bar = progress.add_task("compiling", total=None)
         training = Training(learner, keys, out, sharding, seed)
+        if training.is_split_anew and not training.is_finished:
+            say("note: continued with another number of agents on a device, so the rest can differ in its last bits.")
         try:
             while not training.is_finished:
                 training.advance()

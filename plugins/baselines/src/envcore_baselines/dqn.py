@@ -49,7 +49,7 @@ class DQNConfig:
     """
 
     total_steps: int = at_least(1, 100_000)
-    num_envs: int = at_least(1, 1)
+    num_envs: int = at_least(1, 1, 10**7)
     rollout_steps: int = at_least(1, 1)
     gradient_steps: int = at_least(1, 1)
     replay_capacity: int = at_least(1, 10_000)

@@ -65,7 +65,7 @@ class ESConfig:
     """
 
     total_steps: int = at_least(1, 10_000_000, 10**12)
-    population_size: int = at_least(2, 128)
+    population_size: int = at_least(2, 128, 10**7)
     episodes: int = at_least(1, 2)
     max_steps: int = at_least(0, 0)
     elite: float = between(0, 1, 0.0)

@@ -65,7 +65,7 @@ class PPOConfig:
     """
 
     total_steps: int = at_least(1, 500_000, 10**12)
-    num_envs: int = at_least(1, 16)
+    num_envs: int = at_least(1, 16, 10**7)
     rollout_steps: int = at_least(1, 128)
     epochs: int = at_least(1, 4)
     minibatches: int = at_least(1, 4)

@@ -10,7 +10,7 @@ from typing import Any, Self
 import jax
 import numpy as np
 from envcore.environment import Environment
-from envcore.errors import FileError
+from envcore.errors import FileError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation
 from envcore_cli import checkpoint
 
@@ -109,8 +109,17 @@ class TrainedAgent:
         return self.learner.act(self.agent, memory, obs, key, greedy=True)
 
     def policy(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
-        """`act` for `envcore.rollout`, if the agent remembers nothing; `policy_params` is not used."""
-        return self.act(self.start_memory(), obs, key)[0]
+        """`act` for `envcore.rollout`, if the agent has no memory; `policy_params` is not used.
+
+        Raises:
+          InvalidArgumentError: it has one, which a policy cannot carry from step to step.
+        """
+        memory = self.start_memory()
+        if jax.tree.leaves(memory):
+            raise InvalidArgumentError(
+                f"the agent for {self.run.env_id} has a memory, which a policy does not carry: step with `act`."
+            )
+        return self.act(memory, obs, key)[0]
 
 
 def player(env_id: str, env: Environment[Any, Any], params: Any, folder: str) -> TrainedAgent:

@@ -136,6 +136,7 @@ class Training:
     Attributes:
       curve: the learning curve so far.
       num_points: points of the whole curve.
+      is_split_anew: whether it continues with another number of agents on a device, which changes the last bits.
 
     Raises:
       FileError: the checkpoint is damaged or does not fit.
@@ -153,12 +154,15 @@ class Training:
         self._sharding = None if sharding is None or sharding.mesh.size == 1 else sharding
         self._updates = -(-learner.num_updates // _POINTS)
         self.num_points = -(-learner.num_updates // self._updates)
+        self._on_a_device = -(-len(keys) // (1 if sharding is None else sharding.mesh.size))
+        self.is_split_anew = False
         path = folder / CHECKPOINT
         if path.exists():
             tensors, about = checkpoint.load(path)
             struct = jax.eval_shape(jax.vmap(learner.init), keys)
             self._state = self._placed(checkpoint.restore(path, tensors, struct, keys))
             self.curve = Curve.from_json(about["curve"])
+            self.is_split_anew = about.get("agents_on_a_device", self._on_a_device) != self._on_a_device
         else:
             self._state, self.curve = _start(learner, self._sharding, self._placed(keys)), Curve(len(keys))
         run_folder.check_agreed(folder, len(self.curve))
@@ -208,7 +212,8 @@ class Training:
         state = self._whole(self._state)
         if processes.is_first():
             replace(self._folder / CURVE_CSV, self.curve.to_csv(self._first_seed).encode())
-            checkpoint.save(self._folder / CHECKPOINT, state, {"curve": self.curve.to_json()})
+            about = {"curve": self.curve.to_json(), "agents_on_a_device": self._on_a_device}
+            checkpoint.save(self._folder / CHECKPOINT, state, about)
         self._saved = time.monotonic()
 
     def _placed(self, tree: Any) -> Any:

@@ -158,7 +158,7 @@ def batch_policy(name: str, env_id: str, batch: Batched, params: Any) -> Policy:
     memory = player.start_memory()
     if jax.tree.leaves(memory):
         raise InvalidArgumentError(
-            f"--policy {name} remembers what it saw in {env_id}, which a rollout does not carry."
+            f"--policy {name} has a memory for {env_id}, which a rollout does not carry from step to step."
         )
 
     def mapped(policy_params: Any, obs: Any, key: jax.Array) -> Any:

@@ -63,6 +63,10 @@ class FromGymnax(ForeignEnvironment):
         return libraries.load(self.source, self.name, dict(self.options))
 
     @property
+    def expensive_reset(self) -> bool:
+        return not libraries.resets_for_free(self.library_env)
+
+    @property
     def time_limit(self) -> int:
         return min(int(libraries.time_limit(self.library_env)), NO_TIME_LIMIT)
 

@@ -17,6 +17,10 @@ from envcore_gymnax.plugin import ENVIRONMENTS, EXTRAS, is_installed
 # Classes of gymnax 1.0 whose observations exceed the bounds that they declare: by rewards, by -1, by a rounding.
 _EXCEEDING = ("GaussianBandit", "MemoryChain", "MetaMaze", "UmbrellaChain")
 
+# Classes of gymnax whose resets cost next to nothing: without a loop over those that end, 2,048 SimpleBandits take a quarter
+# less time, and DiscountingChains half of it.
+_FREE_RESETS = ("DiscountingChain", "SimpleBandit")
+
 _LIMITS = ("max_steps_in_episode", "max_timesteps")
 _ARCADE_LIMITS = ("max_steps_in_episode", "max_episode_length")
 _PATCHED = "_envcore_time_limit"
@@ -67,6 +71,11 @@ def time_limit(env: Any) -> Any:
 def exceeds_bounds(env: Any) -> bool:
     """Whether its observations are known to exceed the bounds that it declares."""
     return _library(env) == "gymnax" and type(env).__name__ in _EXCEEDING
+
+
+def resets_for_free(env: Any) -> bool:
+    """Whether a reset is known to cost no more than looking who needs one."""
+    return _library(env) == "gymnax" and type(env).__name__ in _FREE_RESETS
 
 
 def returns_terminations(env: Any) -> bool:
