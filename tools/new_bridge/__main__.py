@@ -8,6 +8,7 @@ The parts that you have to write are marked TODO. Until then it announces one en
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import re
 import shutil
 import string
@@ -31,6 +32,8 @@ def main() -> None:
     parser.add_argument("--plugins", type=Path, default=_ROOT / "plugins", help="the folder for it")
     options = parser.parse_args()
     folder = options.plugins / options.library
+    if importlib.util.find_spec("ruff") is None:
+        sys.exit("error: ruff, which formats the files, is not installed: pip install ruff, or use `uv run python`.")
     try:
         files = scaffold(folder, options.library, options.title, options.requirement)
     except ScaffoldError as error:
@@ -47,7 +50,9 @@ def main() -> None:
     print(
         f"Now write what these files say TODO. In this repository, also add envcore-{options.library} to "
         "`dependencies` and `tool.uv.sources` of the root's pyproject.toml, its package to `tool.importlinter` there, "
-        "an extra to core/pyproject.toml, its family to core/src/envcore/index.json, and run `uv lock`."
+        "an extra to core/pyproject.toml, its family to core/src/envcore/index.json, the library to "
+        ".github/workflows/exhaustive.yml, its own loop to tools/benchmark/bridges.py, a row to the table in "
+        "tools/site/pages/howto/other_libraries.md, and run `uv lock`."
     )
 
 

@@ -91,7 +91,8 @@ class TestRun:
             Run.load(tmp_path)
 
     @pytest.mark.parametrize(
-        ("name", "value"), [("num_seeds", "two"), ("num_seeds", 0), ("options", []), ("options", None), ("more", 1)]
+        ("name", "value"),
+        [("num_seeds", "two"), ("num_seeds", 0), ("num_seeds", 10**9), ("options", []), ("options", None), ("more", 1)],
     )
     def test_a_damaged_run(self, tmp_path: Path, name: str, value: Any) -> None:
         found = {**dataclasses.asdict(RUN), name: value}

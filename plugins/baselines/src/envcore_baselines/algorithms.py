@@ -20,6 +20,9 @@ ALGORITHMS = {
 }
 """The class of each algorithm."""
 
+MAX_SEEDS = 10_000
+"""Agents that one run can train."""
+
 _MOST = 2**31 - 1  # updates, and steps of one, are counted in int32
 
 

@@ -60,8 +60,8 @@ def train(
     choice = choose(env_id, option or (), set_ or ())
     name = algorithms.checked(algorithm)
     given = assignments("--setting", setting or (), ConfigError)
-    if not 1 <= seeds <= 10_000:
-        raise InvalidArgumentError(f"--seeds must be from 1 to 10,000, got {seeds}.")
+    if not 1 <= seeds <= algorithms.MAX_SEEDS:
+        raise InvalidArgumentError(f"--seeds must be from 1 to {algorithms.MAX_SEEDS:,}, got {seeds}.")
     if out is None and not show:
         raise InvalidArgumentError("--out DIR is needed: the folder for the results.")
     config = algorithms.config(name, choice.found.spec.id, given)

@@ -83,7 +83,7 @@ class Run:
         for name in kinds.keys() | values.keys():
             if not isinstance(values.get(name), kinds.get(name, ())):
                 raise FileError(f"{path} is damaged: its {name} is {values.get(name)!r}.")
-        if values["num_seeds"] < 1:
+        if not 1 <= values["num_seeds"] <= algorithms.MAX_SEEDS:
             raise FileError(f"{path} is damaged: its num_seeds is {values['num_seeds']}.")
         options = {name: _hashable(value) for name, value in values.pop("options").items()}
         return cls(options=options, **values)

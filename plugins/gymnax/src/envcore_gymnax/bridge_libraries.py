@@ -17,8 +17,8 @@ from envcore_gymnax.plugin import ENVIRONMENTS, EXTRAS, is_installed
 # Classes of gymnax 1.0 whose observations exceed the bounds that they declare: by rewards, by -1, by a rounding.
 _EXCEEDING = ("GaussianBandit", "MemoryChain", "MetaMaze", "UmbrellaChain")
 
-# Classes of gymnax whose resets cost next to nothing: without a loop over those that end, 2,048 SimpleBandits take a quarter
-# less time, and DiscountingChains half of it.
+# Classes of gymnax whose resets cost next to nothing: without a loop over those that end, 2,048 SimpleBandits take a
+# quarter less time, and DiscountingChains half of it.
 _FREE_RESETS = ("DiscountingChain", "SimpleBandit")
 
 _LIMITS = ("max_steps_in_episode", "max_timesteps")
