@@ -64,7 +64,6 @@ class TestRun:
     )
     def test_a_folder_of_another_run(self, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
         RUN.claim(tmp_path)
-        (tmp_path / "curve.csv").touch()
         before = files(tmp_path)
         with pytest.raises(FileError, match=f"holds another run: {message}"):
             dataclasses.replace(RUN, **changes).claim(tmp_path)

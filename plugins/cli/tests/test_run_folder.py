@@ -25,22 +25,23 @@ def test_a_folder_is_claimed_once_and_found_again(tmp_path: Path) -> None:
     [
         ({"seed": 4, "config": {}}, "holds another run: its seed is 3, not 4"),
         ({"seed": 3, "config": {"steps": 5}}, "holds another run: its config.steps was not given, and is 5 now"),
+        ({"seed": 3, "config": {"steps": None}}, "holds another run: its config.steps was not given, and is None now"),
         ({"seed": 3}, "holds a run of another command or version"),
     ],
 )
 def test_a_folder_of_another_run(tmp_path: Path, run: dict[str, Any], message: str) -> None:
     run_folder.claim(tmp_path, {"seed": 3, "config": {}})
-    (tmp_path / "results").touch()
     with pytest.raises(FileError, match=f"{message}. Choose another folder"):
         run_folder.claim(tmp_path, run)
 
 
-def test_a_run_that_never_began_is_replaced(tmp_path: Path) -> None:
+def test_what_another_run_is_writing_stays(tmp_path: Path) -> None:
     run_folder.claim(tmp_path, {"seed": 3})
     (tmp_path / ".checkpoint.safetensors.123.unfinished").touch()
-    run_folder.claim(tmp_path, {"seed": 4})
-    assert run_folder.load(tmp_path) == {"seed": 4}
-    assert [path.name for path in tmp_path.iterdir()] == [run_folder.RUN]
+    with pytest.raises(FileError, match="holds another run: its seed is 3, not 4"):
+        run_folder.claim(tmp_path, {"seed": 4})
+    assert run_folder.load(tmp_path) == {"seed": 3}
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_what_a_kill_left_is_removed(tmp_path: Path) -> None:

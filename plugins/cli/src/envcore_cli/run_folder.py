@@ -73,16 +73,13 @@ def _claim(folder: Path, run: Mapping[str, Any]) -> None:
     wanted = json.loads(json.dumps(run))
     if (folder / RUN).exists():
         found = load(folder)
-        remove_unfinished(folder)
-        if found == wanted:
-            return
         if found.keys() != wanted.keys():
             raise FileError(f"{folder} holds a run of another command or version. Choose another folder.")
-        if [path.name for path in folder.iterdir()] != [RUN]:  # else it has not begun
+        if found != wanted:
             raise FileError(
                 f"{folder} holds another run: its {_first_difference(found, wanted)}. Choose another folder."
             )
-        replace(folder / RUN, _content(wanted))
+        remove_unfinished(folder)
         return
     if folder.is_dir():
         remove_unfinished(folder)  # a kill before the run was written
@@ -92,21 +89,18 @@ def _claim(folder: Path, run: Mapping[str, Any]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot create {folder}: {error.strerror or error}.") from error
-    replace(folder / RUN, _content(wanted))
-
-
-def _content(run: Mapping[str, Any]) -> bytes:
-    return (json.dumps(run, indent=1) + "\n").encode()
+    replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode())
 
 
 def _first_difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """The first value that differs, by its name and those of what it is in, and what it is in each of the two."""
-    name = next(name for name in {**wanted, **found} if found.get(name) != wanted.get(name))
-    there, here = found.get(name), wanted.get(name)
-    if isinstance(there, Mapping) and isinstance(here, Mapping):
-        return f"{name}.{_first_difference(there, here)}"
-    if name not in wanted:
-        return f"{name} is {there!r}, and is not given now"
-    if name not in found:
-        return f"{name} was not given, and is {here!r} now"
-    return f"{name} is {there!r}, not {here!r}"
+    for name in {**wanted, **found}:
+        if name not in wanted:
+            return f"{name} is {found[name]!r}, and is not given now"
+        if name not in found:
+            return f"{name} was not given, and is {wanted[name]!r} now"
+        there, here = found[name], wanted[name]
+        if there != here:
+            are_nested = isinstance(there, Mapping) and isinstance(here, Mapping)
+            return f"{name}.{_first_difference(there, here)}" if are_nested else f"{name} is {there!r}, not {here!r}"
+    raise ValueError("the two are equal")
