@@ -15,7 +15,7 @@ from envcore_baselines.es import ES, ESConfig
 from envcore_baselines.ppo import PPO, PPOConfig
 from envcore_brax import BraxEnv
 from envcore_dm_env import DmEnv
-from envcore_gymnasium import GymnasiumVectorEnv
+from envcore_gymnasium import GymnasiumVectorEnv, gymnasium_id
 
 ENVIRONMENTS = ["brax/fast", "navix/Navix-Empty-5x5-v0", "pgx/2048"]
 
@@ -29,7 +29,7 @@ def standard_promotion() -> Any:
 
 @pytest.mark.parametrize("env_id", ENVIRONMENTS)
 def test_gymnasium(env_id: str) -> None:
-    env = gymnasium.make(f"envcore/{env_id.replace('/', '.')}")
+    env = gymnasium.make(gymnasium_id(env_id))
     obs, _ = env.reset(seed=0)
     assert env.observation_space.contains(obs)
     obs, reward, *_ = env.step(env.action_space.sample())

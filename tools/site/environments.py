@@ -124,8 +124,7 @@ def _learning(env_id: str, returns: Any) -> list[str]:
     """What agents earn, and how they learned."""
     if returns is None:
         return []
-    settings = [f"--setting {each}" for each in returns.get("settings", [])]
-    command = " ".join([f"envcore train {returns['algorithm']} {env_id}", *settings])
+    command = f"envcore train {returns['algorithm']} {env_id}"
     text = (
         f"**{returns['return']}**, by `{returns['algorithm']}` of [envcore-baselines]({_BASELINES}) after "
         f"{returns['steps']}: mean and standard deviation over five agents, each of which plays 200 episodes with its "

@@ -133,7 +133,7 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         Raises:
           InvalidArgumentError: it has not.
         """
-        made = library_env[0] if isinstance(library_env, tuple) else library_env
+        made = next(layers(library_env), None)
         missing = [name for name in self.required if not hasattr(made, name)]
         if missing:
             raise InvalidArgumentError(
@@ -318,8 +318,8 @@ def layers(library_env: Any) -> Iterator[Any]:
         library_env = library_env[0]
     while library_env is not None:
         yield library_env
-        held = getattr(library_env, "__dict__", {})
-        library_env = held.get("env", held.get("_env"))
+        held = _held_as(library_env)
+        library_env = None if held is None else getattr(library_env, held)
 
 
 def rebuilt(library_env: Any, change: Callable[[Any], None]) -> Any:
@@ -330,12 +330,18 @@ def rebuilt(library_env: Any, change: Callable[[Any], None]) -> Any:
       change: changes the copy of the innermost environment in place.
     """
     library_env = copy.copy(library_env)
-    held = next((name for name in ("env", "_env") if vars(library_env).get(name) is not None), None)
+    held = _held_as(library_env)
     if held is None:
         change(library_env)
     else:
         setattr(library_env, held, rebuilt(getattr(library_env, held), change))
     return library_env
+
+
+def _held_as(library_env: Any) -> str | None:
+    """The name of the attribute in which a wrapper holds its environment; None for what is no wrapper."""
+    attributes = getattr(library_env, "__dict__", {})
+    return next((name for name in ("env", "_env") if attributes.get(name) is not None), None)
 
 
 def unknown_name(library: str, name: str, names: Collection[str]) -> InvalidArgumentError:

@@ -119,7 +119,7 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
         bar = progress.add_task("compiling", total=None)
         training = Training(learner, keys, out, sharding, seed)
         if training.is_split_anew and not training.is_finished:
-            say("note: continued with another number of agents on a device, so the rest can differ in its last bits.")
+            say("note: continued with another number of agents on a device, so the rest can go another way.")
         try:
             while not training.is_finished:
                 training.advance()

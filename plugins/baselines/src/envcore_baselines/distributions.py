@@ -56,21 +56,24 @@ class MultiCategorical(NamedTuple):
         return int(self.nvec.sum())
 
     def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
-        return jax.random.categorical(key, self._rows(outputs))
+        return self._element.sample(self._rows(outputs), key)
 
     def mode(self, outputs: jax.Array) -> jax.Array:
-        return self._rows(outputs).argmax(-1)
+        return self._element.mode(self._rows(outputs))
 
     def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
-        log_probs = nn.log_softmax(self._rows(outputs))
-        return jnp.take_along_axis(log_probs, action[..., None], axis=-1)[..., 0].sum(-1)
+        return self._element.log_prob(self._rows(outputs), action).sum(-1)
 
     def entropy(self, outputs: jax.Array) -> jax.Array:
-        rows = self._rows(outputs)
-        return -(nn.softmax(rows) * nn.log_softmax(rows)).sum((-2, -1))
+        return self._element.entropy(self._rows(outputs)).sum(-1)
 
     def to_env(self, action: jax.Array) -> jax.Array:
-        return action.reshape(*action.shape[:-1], *self.nvec.shape).astype(jnp.int32)
+        return self._element.to_env(action.reshape(*action.shape[:-1], *self.nvec.shape))
+
+    @property
+    def _element(self) -> Categorical:
+        """The distribution of an element with the most values."""
+        return Categorical(int(self.nvec.max()))
 
     def _rows(self, outputs: jax.Array) -> jax.Array:
         """A row of logits an element, (..., elements, most values); so low that it is never drawn after the last."""

@@ -136,7 +136,7 @@ class Training:
     Attributes:
       curve: the learning curve so far.
       num_points: points of the whole curve.
-      is_split_anew: whether it continues with another number of agents on a device, which changes the last bits.
+      is_split_anew: whether it continues with another number of agents on a device, which changes the rounding.
 
     Raises:
       FileError: the checkpoint is damaged or does not fit.
@@ -154,7 +154,7 @@ class Training:
         self._sharding = None if sharding is None or sharding.mesh.size == 1 else sharding
         self._updates = -(-learner.num_updates // _POINTS)
         self.num_points = -(-learner.num_updates // self._updates)
-        self._on_a_device = -(-len(keys) // (1 if sharding is None else sharding.mesh.size))
+        self._on_a_device = -(-len(keys) // (1 if self._sharding is None else self._sharding.mesh.size))
         self.is_split_anew = False
         path = folder / CHECKPOINT
         if path.exists():
@@ -220,8 +220,7 @@ class Training:
         """Values of all agents, split over the devices."""
         if self._sharding is None:
             return tree
-        num_devices = self._sharding.mesh.size
-        rows = np.minimum(np.arange(-(-self._num_seeds // num_devices) * num_devices), self._num_seeds - 1)
+        rows = np.minimum(np.arange(self._on_a_device * self._sharding.mesh.size), self._num_seeds - 1)
         return placement.placed(jax.tree.map(lambda x: x[rows], tree), self._sharding)
 
     def _whole(self, tree: Any) -> Any:

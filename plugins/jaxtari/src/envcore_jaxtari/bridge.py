@@ -103,9 +103,9 @@ class FromJaxtari(ForeignEnvironment):
 
     def _without_clock(self, env: Any) -> Any:
         """The game with the limit of its own clock lifted, and stored beside it."""
-        consts = getattr(_innermost(env), "consts", None)
+        consts: Any = getattr(_innermost(env), "consts", None)
         clock = CLOCKS.get(type(consts).__name__)
-        if consts is None or clock is None:
+        if clock is None:
             return env
 
         def lift(game: Any) -> None:
