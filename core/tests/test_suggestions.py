@@ -66,6 +66,19 @@ def test_does_not_name_what_is_installed_or_not_meant(env_id: str) -> None:
     assert "pip install" not in message(env_id, "envcore-classic-control:CartPole-v1")
 
 
+@pytest.mark.parametrize("prefix", ["", "theirs/"])  # a bridge to several libraries needs the library's name
+def test_names_the_call_that_says_why_a_bridge_leaves_an_environment_out(prefix: str) -> None:
+    specs = [
+        EnvSpec("theirs/one-v0", "their_bridge.bridge:from_theirs", {"source": f"{prefix}one-v0"}, family="theirs"),
+        EnvSpec("other/one", "other:Other", {"size": 3}, family="other"),
+    ]
+    catalogue = Catalogue(Registration("envcore-theirs", spec) for spec in specs)
+    asked = f"If it is one of theirs's, their_bridge.bridge.from_theirs('{prefix}chess') says why"
+    assert asked in unknown_environment("theirs/chess", catalogue, [])
+    assert "says why" not in unknown_environment("other/chess", catalogue, [])
+    assert "says why" not in unknown_environment("theirs/", catalogue, [])
+
+
 def test_a_bridge_to_several_libraries_names_the_extra_of_one_that_is_missing() -> None:
     found = message("popgym_arcade/TetrisEasy", "envcore-gymnax:gymnax/CartPole-v1")
     assert (

@@ -38,7 +38,8 @@ def unknown_environment(env_id: str, catalogue: Catalogue, plugins: Sequence[Plu
     if not (to_install or installed or catalogue.ids):
         to_install = ["No environments are installed at all: pip install 'envcore[all]'."]
     last = "`list(envcore.registry)`, or `envcore list` of envcore-cli, shows what is installed."
-    parts = [f"no installed environment is called {env_id!r}.", *meant, *to_install, *left_out(plugins), last]
+    first = f"no installed environment is called {env_id!r}."
+    parts = [first, *meant, *to_install, *_to_ask(name, catalogue), *left_out(plugins), last]
     return printable(" ".join(parts))
 
 
@@ -70,6 +71,18 @@ def nearest(typed: str, names: Iterable[str]) -> list[str]:
 
         close = heapq.nlargest(_CANDIDATES, close, key=shared)
     return [originals[each] for each in difflib.get_close_matches(typed, close, n=3, cutoff=_CUTOFF)]
+
+
+def _to_ask(name: str, catalogue: Catalogue) -> Iterator[str]:
+    """The call that says why a bridge does not announce an environment of its library's; see `library_specs`."""
+    library, _, theirs = name.partition("/")
+    members = (env_id for env_id in catalogue.ids if theirs and env_id.startswith(f"{library}/"))
+    for spec in (each.spec for env_id in members for each in catalogue.find(env_id)):
+        source = spec.kwargs.get("source")
+        if spec.family == library and source in (spec.id, spec.id.partition("/")[2]):
+            asked = f"{spec.entry_point.replace(':', '.')}({(name if source == spec.id else theirs)!r})"
+            yield f"If it is one of {library}'s, {asked} says why envcore leaves it out."
+            return
 
 
 def _to_install(qualifier: str, name: str, installed: set[str], catalogue: Catalogue) -> Iterator[str]:
