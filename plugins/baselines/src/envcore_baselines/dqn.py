@@ -24,7 +24,7 @@ from flax import linen as nn
 
 from envcore_baselines import replay
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import EpisodeTotals
+from envcore_baselines.learner import EpisodeTotals, as_floats
 from envcore_baselines.settings import at_least, between
 
 
@@ -79,7 +79,7 @@ class Network(nn.Module):
     @nn.compact
     def __call__(self, obs: jax.Array) -> jax.Array:
         """Maps observations, (N, *shape), to values, float32 (N, actions)."""
-        x = obs.reshape(obs.shape[0], -1).astype(jnp.float32)
+        x = as_floats(obs.reshape(obs.shape[0], -1))
         for units in self.sizes[:-1]:
             x = nn.relu(nn.Dense(units, kernel_init=_INITIALIZER)(x))
         return nn.Dense(self.sizes[-1], kernel_init=_INITIALIZER)(x)

@@ -35,7 +35,7 @@ from flax import linen as nn
 
 from envcore_baselines.distributions import Gaussian, distribution
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import EpisodeTotals
+from envcore_baselines.learner import EpisodeTotals, as_floats
 from envcore_baselines.settings import at_least, between
 
 _CHUNK = 20  # steps between two looks at whether all episodes have ended
@@ -241,7 +241,7 @@ class ES:
 
     def _actions(self, agent: Agent, memory: Any, obs: jax.Array) -> tuple[jax.Array, Any]:
         """The actions for a batch of observations, and the memory after them."""
-        obs = obs.astype(jnp.float32)
+        obs = as_floats(obs)
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         outputs, memory = self._policy.apply(agent.policy, memory, obs)  # type: ignore[misc]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from envcore.environment import Environment
 
 
@@ -63,3 +64,11 @@ class Learner(Protocol):
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[Any, Any]:
         """The action for one observation, without chance if `greedy`; and what the agent remembers after it."""
         ...
+
+
+def as_floats(obs: jax.Array) -> jax.Array:
+    """Observations as a network reads them, float32.
+
+    XLA's CPU backend often converts pictures of bools in 1 to 3 ns a number, but chooses between two floats in 0.2.
+    """
+    return jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)

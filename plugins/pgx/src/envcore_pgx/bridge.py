@@ -85,11 +85,6 @@ class FromPgx(ForeignEnvironment):
         return _FREEWAY_STEPS if self._is_freeway else NO_TIME_LIMIT
 
     @property
-    def expensive_reset(self) -> bool:
-        """False: with it, 2,048 games of 2048 or Freeway take twice the time in random play, where many end at once."""
-        return False
-
-    @property
     def time_limit_terminates(self) -> bool:
         return self._is_freeway
 
