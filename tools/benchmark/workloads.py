@@ -21,7 +21,7 @@ from training import training
 Run = Callable[[jax.Array], jax.Array]
 
 OWN, FLOAT32, NETWORK = "own", "float32", "network"
-"""How observations are read: in their own dtype, as float32, or by the network in the loop."""
+"""How observations are read: in their own dtype and shape, as flat float32, or by the network in the loop."""
 
 SUITES = {
     "classic-control": ("CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"),
@@ -50,23 +50,21 @@ SUITES = {
 
 
 def carried(obs: jax.Array, reading: str) -> jax.Array:
-    """The observations as the next iteration of a loop gets them: (num_envs, size), in the dtype of the reading.
+    """The observations as the next iteration of a loop gets them: as they are, or as float32 (num_envs, size).
 
     There `seen` reads one column of them, which depends on the iteration, so that XLA has to store them all. A sum of
     float32 does not work: on XLA's CPU backend it is a scalar loop, slower than most steps. A static slice or an
     optimization barrier does not work either: XLA then computes only part of the observation.
     """
-    if reading == NETWORK:
-        return obs
-    flat = obs.reshape(obs.shape[0], -1)
-    return flat.astype(jnp.float32) if reading == FLOAT32 else flat
+    return obs.reshape(obs.shape[0], -1).astype(jnp.float32) if reading == FLOAT32 else obs
 
 
 def seen(obs: jax.Array, step: jax.Array, reading: str) -> jax.Array:
     """The sum of one column of `carried` observations, a different one in each step."""
     if reading == NETWORK:
         return jnp.float32(0)
-    column = jax.lax.dynamic_index_in_dim(obs, step % obs.shape[1], axis=1, keepdims=False)
+    flat = obs.reshape(obs.shape[0], -1)
+    column = jax.lax.dynamic_index_in_dim(flat, step % flat.shape[1], axis=1, keepdims=False)
     return column.astype(jnp.float32).sum()
 
 

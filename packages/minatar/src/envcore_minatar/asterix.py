@@ -27,7 +27,7 @@ from envcore_minatar.lanes import (
     spread,
     unpack_lanes,
 )
-from envcore_minatar.packing import SIDE, bit, cells, halves, has_bit, lookup, masked, number
+from envcore_minatar.packing import SIDE, bit, cells, expand_once, halves, has_bit, lookup, masked, number
 
 _DX, _DY = (1, 0, 1, 2, 1, 1), (1, 1, 0, 1, 2, 1)  # by the action, plus one
 _CHOICES = 840  # the least common multiple of 1 to 8, so that any number of free slots divides it
@@ -162,9 +162,7 @@ class Asterix(Game[AsterixState, AsterixDraws]):
         return after, jnp.where(gathers, 1.0, 0.0)
 
     def observe(self, state: AsterixState, params: MinAtarParams) -> jax.Array:
-        player, enemies, trails, gold = compute_once(_visible, state)
-        columns = masked(enemies, _ENEMIES) | masked(trails, _TRAILS) | masked(gold, _GOLDS)
-        return ((player == _CELLS) | (columns == _COLUMNS)).reshape(SIDE, SIDE, len(self.channels))
+        return expand_once(_expand, *compute_once(_visible, state))
 
 
 def start() -> AsterixState:
@@ -259,6 +257,12 @@ def _visible(state: AsterixState) -> tuple[Any, ...]:
     gold = 15 * spread(state.gold.astype(jnp.uint32))
     words = state.columns & ~gold, _move(state.columns, ~state.kinds), state.columns & gold
     return number(state.player_y, state.player_x, _PLAYER), *map(halves, words)
+
+
+def _expand(player: jax.Array, enemies: Any, trails: Any, gold: Any) -> jax.Array:
+    """Whether each cell shows something, bool (400,), from what is visible."""
+    columns = masked(enemies, _ENEMIES) | masked(trails, _TRAILS) | masked(gold, _GOLDS)
+    return (player == _CELLS) | (columns == _COLUMNS)
 
 
 def _is_gold(kinds: jax.Array, slot: Any) -> jax.Array:

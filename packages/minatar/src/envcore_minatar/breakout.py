@@ -21,6 +21,7 @@ from envcore_minatar.packing import (
     SIDE,
     bit,
     cells,
+    expand_once,
     from_board,
     halves,
     has_bit,
@@ -145,9 +146,7 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
         return after, jnp.where(breaks, 1.0, 0.0)
 
     def observe(self, state: BreakoutState, params: MinAtarParams) -> jax.Array:
-        paddle, ball, trail, bricks = compute_once(_visible, state)
-        shown = (paddle == _CELLS) | (ball == _CELLS) | (trail == _CELLS) | (masked(bricks, _BRICKS) != 0)
-        return shown.reshape(SIDE, SIDE, len(self.channels))
+        return expand_once(_expand, *compute_once(_visible, state))
 
 
 def start(from_right: jax.Array) -> BreakoutState:
@@ -190,3 +189,8 @@ def _visible(state: BreakoutState) -> tuple[Any, ...]:
         number(state.last_y, state.last_x, _TRAIL),
         halves(state.bricks),
     )
+
+
+def _expand(paddle: jax.Array, ball: jax.Array, trail: jax.Array, bricks: Any) -> jax.Array:
+    """Whether each cell shows something, bool (400,), from what is visible."""
+    return (paddle == _CELLS) | (ball == _CELLS) | (trail == _CELLS) | (masked(bricks, _BRICKS) != 0)

@@ -18,7 +18,7 @@ from envcore_minatar import bit_fields
 from envcore_minatar.bit_fields import View, bits, check_known
 from envcore_minatar.game import DOWN, NOTHING, UP, Game, MinAtarDraws, MinAtarParams, MinAtarState
 from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, shown_in, unpack_lanes
-from envcore_minatar.packing import SIDE, cells, half, halves, masked, number
+from envcore_minatar.packing import SIDE, cells, expand_once, half, halves, masked, number
 
 TIME_LIMIT = 2501
 """Steps of an episode, the last of which ends it."""
@@ -180,10 +180,7 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         return after, jnp.where(wins, 1.0, 0.0)
 
     def observe(self, state: FreewayState, params: MinAtarParams) -> jax.Array:
-        chicken, cars, trails, speeds = compute_once(_visible, state)
-        is_there = (masked(cars, _CARS) | masked(trails, _TRAILS)) == _COLUMNS
-        shown = (chicken == _CELLS) | (is_there & (masked(speeds, _SPEEDS) == _SPEED_SHOWN))
-        return shown.reshape(SIDE, SIDE, len(self.channels))
+        return expand_once(_expand, *compute_once(_visible, state))
 
 
 def start(draws: FreewayDraws) -> FreewayState:
@@ -247,6 +244,12 @@ def _visible(state: FreewayState) -> tuple[Any, ...]:
     behind = _drive(state.xs, jnp.full_like(state.xs, ONES), state.speeds ^ (_TO_RIGHT * ONES))
     words = state.xs + ONES, behind + ONES, state.speeds
     return number(state.pos, _PLAYER_X, _CHICKEN), *map(halves, words)
+
+
+def _expand(chicken: jax.Array, cars: Any, trails: Any, speeds: Any) -> jax.Array:
+    """Whether each cell shows something, bool (700,), from what is visible."""
+    is_there = (masked(cars, _CARS) | masked(trails, _TRAILS)) == _COLUMNS
+    return (chicken == _CELLS) | (is_there & (masked(speeds, _SPEEDS) == _SPEED_SHOWN))
 
 
 def _are_cars(cars: np.ndarray) -> Any:
