@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import fusion
-from envcore.fusion import compute_once, one_kernel
+from envcore.fusion import compute_once, one_kernel, recomputed
 from envcore.testing.compare import type_differences
 from jax import lax
 
@@ -183,3 +183,11 @@ class TestOneKernel:
         program = jax.jit(lambda x: one_kernel(jnp.sin, x) * 2).lower(X).compile().as_text() or ""
         is_told = metadata != "without" and jax.__version_info__ >= fusion._KERNELS_SINCE
         assert ('xla_cpu_small_call="true"' in program) == is_told
+
+
+@pytest.mark.parametrize("number", [-(2**31), -1, 0, 1, 2**31 - 1])
+def test_recomputed_bools_are_the_same_and_xla_computes_them(number):
+    bools = jnp.asarray(np.random.default_rng(0).random((4, 3, 3, 7)) < 0.5)
+    converted = jax.jit(lambda bools, number: recomputed(bools, number).astype(jnp.float32))
+    np.testing.assert_array_equal(converted(bools, jnp.int32(number)), bools.astype(jnp.float32))
+    assert " and(" in str(converted.lower(bools, jnp.int32(number)).compile().as_text())

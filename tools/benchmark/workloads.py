@@ -21,7 +21,7 @@ from training import training
 Run = Callable[[jax.Array], jax.Array]
 
 OWN, FLOAT32, NETWORK = "own", "float32", "network"
-"""How observations are read: in their own dtype and shape, as flat float32, or by the network in the loop."""
+"""How observations are read: in their own dtype, as float32, or by the network in the loop."""
 
 SUITES = {
     "classic-control": ("CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"),
@@ -50,13 +50,13 @@ SUITES = {
 
 
 def carried(obs: jax.Array, reading: str) -> jax.Array:
-    """The observations as the next iteration of a loop gets them: as they are, or as float32 (num_envs, size).
+    """The observations as the next iteration of a loop gets them, in their own shape.
 
     There `seen` reads one column of them, which depends on the iteration, so that XLA has to store them all. A sum of
     float32 does not work: on XLA's CPU backend it is a scalar loop, slower than most steps. A static slice or an
     optimization barrier does not work either: XLA then computes only part of the observation.
     """
-    return obs.reshape(obs.shape[0], -1).astype(jnp.float32) if reading == FLOAT32 else obs
+    return obs.astype(jnp.float32) if reading == FLOAT32 else obs
 
 
 def seen(obs: jax.Array, step: jax.Array, reading: str) -> jax.Array:

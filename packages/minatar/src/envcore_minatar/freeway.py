@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random
-from envcore.fusion import compute_once
+from envcore.fusion import compute_once, recomputed
 from envcore.time_limit import is_reached, next_time
 from flax import struct
 from jax import lax
@@ -180,7 +180,7 @@ class Freeway(Game[FreewayState, FreewayDraws]):
         return after, jnp.where(wins, 1.0, 0.0)
 
     def observe(self, state: FreewayState, params: MinAtarParams) -> jax.Array:
-        return expand_once(_expand, *compute_once(_visible, state))
+        return recomputed(expand_once(_expand, *compute_once(_visible, state)), state.time)
 
 
 def start(draws: FreewayDraws) -> FreewayState:

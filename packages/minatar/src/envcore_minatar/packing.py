@@ -98,8 +98,8 @@ def expand_once(expand: Callable[..., jax.Array], *args: Any) -> jax.Array:
 
     The fusion boundary keeps the reshape out of the expansion, whose loop XLA then vectorizes. A program that keeps
     observations in their shape, as one with a convolution does, takes 0.11 to 0.5 of the time (2,048 environments, one
-    core); one that flattens and converts them at once takes 1.0 to 1.2 times as long. Rows are laid out flat first,
-    because they would be converted at half the speed.
+    core); one that flattens and converts them at once takes 1.0 to 1.2 times as long, in a rollout up to 1.6 times.
+    Rows are laid out flat first, because they would be converted at half the speed.
     """
     shown = compute_once(expand, *args)
     if shown.ndim > 1:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore.fusion import compute_once
+from envcore.fusion import compute_once, recomputed
 
 if TYPE_CHECKING:
     from envcore_misc.pong import PongState
@@ -31,7 +31,7 @@ def frames(state: PongState, height: int, width: int, half: int) -> jax.Array:
       half: rows of a paddle on either side of its center.
     """
     rows, columns = _pieces(state, height, width, half, _FRAMES)
-    return compute_once(_show_frames, rows, columns).reshape(height, width, 3)
+    return recomputed(compute_once(_show_frames, rows, columns).reshape(height, width, 3), state.time)
 
 
 def board(state: PongState, height: int, width: int, half: int) -> jax.Array:
