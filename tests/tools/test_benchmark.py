@@ -77,8 +77,10 @@ def test_every_step_stores_the_whole_observation(workloads: Any, builder: str, r
     run = getattr(workloads, builder)("Breakout-MinAtar", NUM_ENVS, NUM_STEPS, reading)
     inside = instructions_of_loops(str(jax.jit(run).lower(KEY).compile().as_text()))
     written = [line for line in inside if re.search(r" (convert|fusion|compare|broadcast|call|bitcast)\(", line)]
-    floats = any(f" = f32[{NUM_ENVS},400]" in line for line in written)
-    bools = any(f" = pred[{NUM_ENVS},400]" in line for line in written)
+    floats, bools = (
+        any(f" = {dtype}[{NUM_ENVS},{shape}]" in line for line in written for shape in ("400", "10,10,4"))
+        for dtype in ("f32", "pred")
+    )
     assert floats if reading == "float32" else bools and not floats
 
 
