@@ -37,5 +37,6 @@ def test_a_video_of_a_batch(tmp_path):
 
 
 def frames_of(folder):
-    with VideoFileClip(str(min(folder.glob("*.mp4")))) as clip:
+    # MoviePy leaves FFmpeg's pipes open where FFmpeg has ended before the clip is closed.
+    with VideoFileClip(str(min(folder.glob("*.mp4")))) as clip, clip.reader.proc:
         return list(clip.iter_frames())
