@@ -63,6 +63,14 @@ def test_values_are_the_learned_ones_and_the_priors(small: BootstrappedDQN, know
     np.testing.assert_allclose(stored.next_prior[:4, 1], 2 * network(prior)[::-1], rtol=1e-5, atol=1e-6)
 
 
+def test_members_are_networks_of_dqn() -> None:
+    agent = learner(Counter(), hidden=(8, 6, 5))
+    networks = jax.jit(agent.start)(KEY).network
+    expected = jax.jit(jax.vmap(agent._network.apply, (0, None)))(networks, jnp.eye(4))
+    values = jax.jit(agent._learned_values)(networks, jnp.eye(4))
+    np.testing.assert_allclose(values, np.asarray(expected), rtol=1e-5, atol=1e-6)
+
+
 def test_a_member_acts_for_a_whole_episode(small: BootstrappedDQN, knowledge: EnsembleKnowledge) -> None:
     transitions, done = batch([False, True, False, True])
     knowledge = knowledge._replace(active=jnp.array([2, 0, 1, 0]))

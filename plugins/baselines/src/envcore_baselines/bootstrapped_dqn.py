@@ -22,9 +22,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from envcore import random
+from flax import linen as nn
 
 from envcore_baselines import replay
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
+from envcore_baselines.learner import as_floats
 from envcore_baselines.settings import at_least, between
 
 
@@ -155,8 +157,20 @@ class BootstrappedDQN(DQN):
         return self._learned_values(networks, obs) + self._prior_values(priors, obs)
 
     def _learned_values(self, networks: Any, obs: jax.Array) -> jax.Array:
-        values: Any = jax.vmap(self._network.apply, (0, None))(networks, obs)
-        return values
+        columns = as_floats(obs.reshape(obs.shape[0], -1)).T
+        return jax.vmap(_values_of_columns, (0, None))(networks, columns).swapaxes(1, 2)
 
     def _prior_values(self, priors: Any, obs: jax.Array) -> jax.Array:
         return self.config.prior_scale * self._learned_values(priors, obs)
+
+
+def _values_of_columns(network: Any, x: jax.Array) -> jax.Array:
+    """What `dqn.Network` computes, for observations that are columns, (inputs, N): values (actions, N).
+
+    With rows, XLA's CPU backend transposes an ensemble's activations between its layers: an update of the default one
+    in Catch takes 1.85 ms of a core with rows, 1.4 with columns.
+    """
+    layers = [network["params"][f"Dense_{number}"] for number in range(len(network["params"]))]
+    for layer in layers[:-1]:
+        x = nn.relu(layer["kernel"].T @ x + layer["bias"][:, None])
+    return layers[-1]["kernel"].T @ x + layers[-1]["bias"][:, None]
