@@ -265,11 +265,12 @@ class DQN:
         return DQNState(knowledge, state.steps + jnp.int32(1), env_state, obs, key), EpisodeTotals.of(info)
 
     def _learn(self, knowledge: Any, count: jax.Array, key: jax.Array) -> Any:
-        for each in random.split(key, self.config.gradient_steps):
-            batch = replay.sample(knowledge.replay, count, self.config.batch_size, each)
+        def step(knowledge: Any, key: jax.Array) -> tuple[Any, None]:
+            batch = replay.sample(knowledge.replay, count, self.config.batch_size, key)
             gradients = jax.grad(self._loss)(knowledge.network, knowledge, batch)
-            knowledge = gradient_step(knowledge, gradients, self._optimizer, self.config.target_period)
-        return knowledge
+            return gradient_step(knowledge, gradients, self._optimizer, self.config.target_period), None
+
+        return jax.lax.scan(step, knowledge, random.split(key, self.config.gradient_steps))[0]
 
     def _loss(self, network: Any, knowledge: Any, batch: Any) -> jax.Array:
         """The mean squared error of a batch."""
