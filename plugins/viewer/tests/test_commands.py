@@ -59,7 +59,7 @@ def frames(path: Path) -> tuple[int, tuple[int, int]]:
 
 class TestRecording:
     def test_episodes_are_shown_to_their_end(self):
-        ones = Player("ones", tuple, lambda memory, obs, key: (np.int32(1), memory))
+        ones = Player("ones", Counter(), tuple, lambda memory, obs, key: (np.int32(1), memory))
         shown = record(Counter(), Counter().default_params, ones, KEY, 9, 2)
         np.testing.assert_array_equal(shown.state.count, np.array([[0, 1, 2, 3, 0, 1, 2, 3, 0]] * 2).T)
         np.testing.assert_array_equal(shown.reward, np.array([[0.5, 0.5, 0.5, 0] * 2 + [0.5]] * 2).T)
@@ -69,7 +69,7 @@ class TestRecording:
         def act(memory: Any, obs: Any, key: Any) -> Any:
             return (memory != 1).astype(np.int32), memory + 1  # all steps but the second count
 
-        player = Player("all but the second", lambda: np.int32(0), act)
+        player = Player("all but the second", Counter(), lambda: np.int32(0), act)
         shown = record(Counter(), Counter().default_params, player, KEY, 10, 1)
         np.testing.assert_array_equal(shown.state.count[:, 0], [0, 1, 1, 2, 3, 0, 1, 1, 2, 3])
 

@@ -5,6 +5,7 @@ around and inside `Batched`. A wrapper that remembers something has a `WrapperSt
 the wrapped environment, and a `ParamsWrapper` has `WrapperParams` around the wrapped environment's params.
 """
 
+from envcore.wrappers.action_mask_observation import ActionMaskObservation
 from envcore.wrappers.actions import ClipAction, RescaleAction, StickyAction
 from envcore.wrappers.base import Wrapper, WrapperState
 from envcore.wrappers.batched import Batched
@@ -19,6 +20,7 @@ from envcore.wrappers.pixel_observation import PixelObservation
 from envcore.wrappers.sharded import Sharded
 
 __all__ = [
+    "ActionMaskObservation",
     "Batched",
     "CheckActions",
     "ClipAction",

@@ -26,7 +26,7 @@ from flax import linen as nn
 
 from envcore_baselines import replay
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
-from envcore_baselines.learner import as_floats
+from envcore_baselines.learner import as_floats, masked, split
 from envcore_baselines.settings import at_least, between
 
 
@@ -103,7 +103,7 @@ class BootstrappedDQN(DQN):
         self, agent: Any, memory: jax.Array, obs: Any, key: jax.Array, greedy: bool = False
     ) -> tuple[jax.Array, jax.Array]:
         """The action for one observation of `env`, best by the mean of the members if `greedy`; and the member."""
-        values = self._values(agent, obs[None])[:, 0]
+        values = self._values(agent, jax.tree.map(lambda x: x[None], obs))[:, 0]
         if greedy:
             return values.mean(0).argmax().astype(jnp.int32), memory
         key, key_member = random.split(key)
@@ -123,9 +123,9 @@ class BootstrappedDQN(DQN):
         return EnsembleKnowledge(networks, networks, optimizer, jnp.int32(0), stored, priors, active)
 
     def explore(self, knowledge: EnsembleKnowledge, obs: Any, key: jax.Array) -> jax.Array:
-        def values(obs: jax.Array, active: jax.Array) -> jax.Array:
+        def values(obs: Any, active: jax.Array) -> jax.Array:
             member = jax.tree.map(lambda x: x[active][None], knowledge.agent)
-            return self._values(member, obs[None])[0, 0]
+            return self._values(member, jax.tree.map(lambda x: x[None], obs))[0, 0]
 
         return self._choose(jax.vmap(values)(obs, knowledge.active), key)
 
@@ -148,19 +148,21 @@ class BootstrappedDQN(DQN):
         transition = batch.transition
         values = self._learned_values(network, transition.obs) + batch.prior.swapaxes(0, 1)
         next_values = self._learned_values(knowledge.target, transition.next_obs) + batch.next_prior.swapaxes(0, 1)
+        next_values = masked(next_values, split(transition.next_obs)[1])
         errors = jax.vmap(self._errors, (0, 0, None))(values, next_values, transition)
         return jnp.where(batch.mask.T, errors**2, 0).mean(1).sum()
 
-    def _values(self, agent: Any, obs: jax.Array) -> jax.Array:
-        """The values of all members for observations (N, *shape), float32 (members, N, actions)."""
+    def _values(self, agent: Any, obs: Any) -> jax.Array:
+        """The values of all members for N observations, float32 (members, N, actions)."""
         networks, priors = agent
-        return self._learned_values(networks, obs) + self._prior_values(priors, obs)
+        return masked(self._learned_values(networks, obs) + self._prior_values(priors, obs), split(obs)[1])
 
-    def _learned_values(self, networks: Any, obs: jax.Array) -> jax.Array:
+    def _learned_values(self, networks: Any, obs: Any) -> jax.Array:
+        obs, _ = split(obs)
         columns = as_floats(obs.reshape(obs.shape[0], -1)).T
         return jax.vmap(_values_of_columns, (0, None))(networks, columns).swapaxes(1, 2)
 
-    def _prior_values(self, priors: Any, obs: jax.Array) -> jax.Array:
+    def _prior_values(self, priors: Any, obs: Any) -> jax.Array:
         return self.config.prior_scale * self._learned_values(priors, obs)
 
 

@@ -12,6 +12,7 @@ from envcore.environment import Environment
 from flax import linen as nn
 
 from envcore_baselines.errors import ConfigError
+from envcore_baselines.learner import ILLEGAL
 
 
 class Categorical(NamedTuple):
@@ -80,7 +81,7 @@ class MultiCategorical(NamedTuple):
         sizes = self.nvec.reshape(-1)
         values = np.arange(sizes.max())
         column = (np.cumsum(sizes) - sizes)[:, None] + np.minimum(values, sizes[:, None] - 1)
-        return jnp.where(values < sizes[:, None], outputs[..., column], -1e9)
+        return jnp.where(values < sizes[:, None], outputs[..., column], ILLEGAL)
 
 
 class Gaussian(NamedTuple):

@@ -19,12 +19,12 @@ import jax.numpy as jnp
 import optax
 from envcore import random, spaces, trees
 from envcore.environment import Environment
-from envcore.wrappers import Batched, FlattenObservation, LogWrapper
+from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
 from envcore_baselines import replay
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import EpisodeTotals, as_floats
+from envcore_baselines.learner import ILLEGAL, EpisodeTotals, as_floats, masked, obs_struct, observed, split
 from envcore_baselines.settings import at_least, between
 
 
@@ -163,7 +163,8 @@ class DQN:
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`.
+      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, and with its action
+        masks, if any; actions then are legal.
 
     Raises:
       ConfigError: the settings do not fit each other or the environment.
@@ -185,7 +186,7 @@ class DQN:
                 f"got {config.min_replay_size}."
             )
         self.config, self._params = config, params
-        self.env = env if isinstance(env.observation_space(params), spaces.Box) else FlattenObservation(env)
+        self.env = observed(env, params)
         self._network = Network((*config.hidden, space.n))
         self._batch = LogWrapper(Batched(self.env, config.num_envs))
         self._optimizer = optax.adam(config.learning_rate)
@@ -215,7 +216,7 @@ class DQN:
 
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, without random ones if `greedy`; and the memory after it."""
-        values: Any = self._network.apply(agent, obs[None])
+        values = self._values(agent, jax.tree.map(lambda x: x[None], obs))
         action = values.argmax(-1).astype(jnp.int32) if greedy else self._choose(values, key)
         return action[0], memory
 
@@ -234,8 +235,7 @@ class DQN:
 
     def explore(self, knowledge: Any, obs: Any, key: jax.Array) -> jax.Array:
         """The actions for the observations of `num_envs` environments, int32 (num_envs,)."""
-        values: Any = self._network.apply(knowledge.network, obs)
-        return self._choose(values, key)
+        return self._choose(self._values(knowledge.network, obs), key)
 
     def record(self, knowledge: Any, transitions: Transition, done: jax.Array, steps: jax.Array, key: jax.Array) -> Any:
         """Stores a step of each environment.
@@ -274,8 +274,7 @@ class DQN:
 
     def _loss(self, network: Any, knowledge: Any, batch: Any) -> jax.Array:
         """The mean squared error of a batch."""
-        values: Any = self._network.apply(network, batch.obs)
-        next_values: Any = self._network.apply(knowledge.target, batch.next_obs)
+        values, next_values = self._values(network, batch.obs), self._values(knowledge.target, batch.next_obs)
         return (self._errors(values, next_values, batch) ** 2).mean()
 
     def _errors(self, values: jax.Array, next_values: jax.Array, batch: Transition) -> jax.Array:
@@ -287,12 +286,18 @@ class DQN:
     def _choose(self, values: jax.Array, key: jax.Array) -> jax.Array:
         """Epsilon-greedy actions for values (N, actions); ties are broken at random."""
         chance = random.uniform(key, (values.shape[0], 1 + values.shape[1]))
-        values = jnp.where(chance[:, :1] < self.config.epsilon, 0, values)
+        values = jnp.where((chance[:, :1] < self.config.epsilon) & (values > ILLEGAL), 0, values)
         is_best = values == values.max(-1, keepdims=True)
         return jnp.where(is_best, chance[:, 1:], -1).argmax(-1).astype(jnp.int32)
 
+    def _values(self, agent: Any, obs: Any) -> jax.Array:
+        """The values of all actions for N observations, float32 (N, actions); `ILLEGAL` is that of an illegal one."""
+        obs, mask = split(obs)
+        values: Any = self._network.apply(agent, obs)
+        return masked(values, mask)
+
     def _init_network(self, key: jax.Array) -> Any:
-        return self._network.init(key, jnp.zeros((1, *self._transition.obs.shape)))
+        return self._network.init(key, jnp.zeros((1, *obs_struct(self.env, self._params).shape)))
 
 
 def gradient_step(learned: Any, gradients: Any, optimizer: optax.GradientTransformation, target_period: int) -> Any:

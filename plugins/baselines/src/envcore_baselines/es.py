@@ -25,17 +25,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore import spaces
 from envcore.environment import Environment
 from envcore.time_limit import NO_TIME_LIMIT
-from envcore.wrappers import Batched, FlattenObservation, NoAutoReset, RunningStatistics
+from envcore.wrappers import Batched, NoAutoReset, RunningStatistics
 from evosax.algorithms import Open_ES
 from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn
 from flax import linen as nn
 
 from envcore_baselines.distributions import Gaussian, distribution
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import EpisodeTotals, as_floats
+from envcore_baselines.learner import EpisodeTotals, as_floats, masked, obs_struct, observed, split
 from envcore_baselines.settings import at_least, between
 
 _CHUNK = 20  # steps between two looks at whether all episodes have ended
@@ -142,7 +141,8 @@ class ES:
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`.
+      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, and with the masks of
+        a `Discrete`'s actions, which then are legal.
 
     Raises:
       ConfigError: the settings do not fit each other or the environment.
@@ -154,7 +154,7 @@ class ES:
         if config.population_size % 2:
             raise ConfigError(f"population_size must be even, got {config.population_size}.")
         self.config, self._params = config, params
-        self.env = env if isinstance(env.observation_space(params), spaces.Box) else FlattenObservation(env)
+        self.env = observed(env, params)
         self._episodes = NoAutoReset(Batched(self.env, config.episodes))
         self._max_steps = _max_steps(env, params, config)
         self._distribution = distribution("es", env, params)
@@ -184,7 +184,7 @@ class ES:
         key, key_policy, key_strategy = jax.random.split(key, 3)
         policy = self._initial_policy(key_policy)
         strategy = self._strategy.init(key_strategy, policy, self._strategy.default_params)
-        shape = self.env.observation_space(self._params).shape
+        shape = obs_struct(self.env, self._params).shape
         statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(shape))
         return _without_weak_types(ESState(Agent(policy, statistics), strategy, key))
 
@@ -194,7 +194,7 @@ class ES:
 
     def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, without chance, and the memory after it."""
-        action, memory = self._actions(agent, jax.tree.map(lambda x: x[None], memory), obs[None])
+        action, memory = self._actions(agent, *jax.tree.map(lambda x: x[None], (memory, obs)))
         return action[0], jax.tree.map(lambda x: x[0], memory)
 
     def update(self, state: ESState) -> tuple[ESState, EpisodeTotals]:
@@ -221,8 +221,9 @@ class ES:
             key, key_step = jax.random.split(key)
             if self.config.normalize_observations:
                 # What comes after an episode may be infinite, and infinity times zero is not zero.
-                is_seen = running.reshape(*running.shape, *[1] * (obs.ndim - 2))
-                seen = seen.update(jnp.where(is_seen, obs, 0), running)
+                array, _ = split(obs)
+                is_seen = running.reshape(*running.shape, *[1] * (array.ndim - 2))
+                seen = seen.update(jnp.where(is_seen, array, 0), running)
             action, memory = act(population, memory, obs)
             obs, env_state, reward, done, _ = step(key_step, env_state, action, self._params)
             returns = returns + jnp.where(running, reward, 0)
@@ -239,14 +240,16 @@ class ES:
         )
         return carry[4], carry[6]
 
-    def _actions(self, agent: Agent, memory: Any, obs: jax.Array) -> tuple[jax.Array, Any]:
+    def _actions(self, agent: Agent, memory: Any, obs: Any) -> tuple[jax.Array, Any]:
         """The actions for a batch of observations, and the memory after them."""
+        obs, mask = split(obs)
         obs = as_floats(obs)
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         outputs, memory = self._policy.apply(agent.policy, memory, obs)  # type: ignore[misc]
         is_continuous = isinstance(self._distribution, Gaussian)  # whose outputs for deviations are left out
-        return self._distribution.to_env(outputs if is_continuous else self._distribution.mode(outputs)), memory
+        raw = outputs if is_continuous else self._distribution.mode(masked(outputs, mask))
+        return self._distribution.to_env(raw), memory
 
     def _shaped(self, population: Any, fitness: jax.Array, state: Any, params: Any) -> jax.Array:
         """What each member counts, (members,), less for a better one: logarithms of the elite's ranks (Hansen 2016)."""
@@ -256,9 +259,9 @@ class ES:
         return weight.mean() - weight
 
     def _initial_policy(self, key: jax.Array) -> Any:
-        space = self.env.observation_space(self._params)
+        shape = obs_struct(self.env, self._params).shape
         memory = jax.tree.map(lambda x: x[None], self.start_memory())
-        return self._policy.init(key, memory, jnp.zeros((1, *space.shape), jnp.float32))
+        return self._policy.init(key, memory, jnp.zeros((1, *shape), jnp.float32))
 
     def _learning_rate(self) -> Any:
         if not self.config.anneal:

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore import spaces
+from envcore.engine import arguments
 from envcore.environment import Environment
+from envcore.wrappers import ActionMaskObservation, FlattenObservation
+
+ILLEGAL = np.float32(-1e9)
+"""The logit or value of an action that must not be chosen."""
 
 
 class EpisodeTotals(NamedTuple):
@@ -64,6 +70,43 @@ class Learner(Protocol):
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[Any, Any]:
         """The action for one observation, without chance if `greedy`; and what the agent remembers after it."""
         ...
+
+
+def observed(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]:
+    """The environment as a learner observes it: flattened, unless it observes a `Box`, and with its action masks."""
+    is_box = isinstance(env.observation_space(params), spaces.Box)
+    return with_masks(env if is_box else FlattenObservation(env), params)
+
+
+def with_masks(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]:
+    """The environment, which also observes the masks of its actions if they are those of a `Discrete` and have some."""
+    is_discrete = isinstance(env.action_space(params), spaces.Discrete)
+    has_masks = jax.eval_shape(env.get_action_mask, arguments.state_struct(env), params) is not None
+    return ActionMaskObservation(env) if is_discrete and has_masks else env
+
+
+def as_observed(env: Environment[Any, Any], obs: Any, params: Any) -> Any:
+    """What `env`, made by `observed`, observes where the same environment made by `with_masks` observes `obs`."""
+    if isinstance(env, ActionMaskObservation):
+        return {**obs, "observation": as_observed(env.env, obs["observation"], params)}
+    return env.flatten(obs, params) if isinstance(env, FlattenObservation) else obs
+
+
+def split(obs: Any) -> tuple[Any, Any]:
+    """An observation of an `observed` environment as an array and its action mask, None where it has none."""
+    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
+
+
+def obs_struct(env: Environment[Any, Any], params: Any) -> Any:
+    """Shape and dtype of the array that an `observed` environment observes, as `jax.ShapeDtypeStruct`."""
+    return split(jax.eval_shape(env.get_obs, arguments.state_struct(env), params))[0]
+
+
+def masked(outputs: jax.Array, mask: Any) -> jax.Array:
+    """Logits or values of actions, (..., n), `ILLEGAL` where the mask is False; as they are where it allows none."""
+    if mask is None:
+        return outputs
+    return jnp.where(mask | ~mask.any(-1, keepdims=True), outputs, ILLEGAL)
 
 
 def as_floats(obs: jax.Array) -> jax.Array:

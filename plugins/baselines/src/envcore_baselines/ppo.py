@@ -27,12 +27,12 @@ from envcore import spaces
 from envcore.environment import Environment
 from envcore.foreign import ForeignEnvironment
 from envcore.time_limit import NO_TIME_LIMIT
-from envcore.wrappers import Batched, FlattenObservation, LogWrapper, NormalizeReward, RunningStatistics
+from envcore.wrappers import Batched, LogWrapper, NormalizeReward, RunningStatistics
 from flax import linen as nn
 
 from envcore_baselines.distributions import distribution
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import EpisodeTotals, as_floats
+from envcore_baselines.learner import EpisodeTotals, as_floats, masked, observed, split
 from envcore_baselines.settings import at_least, between, one_of
 
 
@@ -200,7 +200,7 @@ class PPOState(NamedTuple):
     agent: Agent
     optimizer: Any
     env_state: Any
-    obs: jax.Array
+    obs: Any
     start: jax.Array
     memory: Any
     key: jax.Array
@@ -209,7 +209,7 @@ class PPOState(NamedTuple):
 class Step(NamedTuple):
     """A step of every environment; in a rollout, with a leading axis for time."""
 
-    obs: jax.Array
+    obs: Any
     start: jax.Array
     action: jax.Array
     log_prob: jax.Array
@@ -233,7 +233,8 @@ class PPO:
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`.
+      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, and with the masks of
+        a `Discrete`'s actions, which then are legal.
 
     Raises:
       ConfigError: the settings do not fit each other or the environment.
@@ -254,7 +255,7 @@ class PPO:
             product = "num_envs" if config.memory else "num_envs * rollout_steps"
             raise ConfigError(f"minibatches must divide {product} = {self._rows}, got {config.minibatches}.")
         self.config, self._params = config, params
-        self.env = env if isinstance(space, spaces.Box) else FlattenObservation(env)
+        self.env = observed(env, params)
         self._distribution = distribution("ppo", env, params)
         sizes = (self._distribution.num_outputs, self._distribution.num_constants)
         layers = (config.torso, config.hidden, config.activation, config.shared, config.memory)
@@ -284,12 +285,13 @@ class PPO:
         obs, env_state = self._batch.reset(key_env, self._params)
         return self.start(key, key_network, obs, env_state)
 
-    def start(self, key: jax.Array, key_network: jax.Array, obs: jax.Array, env_state: Any = None) -> PPOState:
+    def start(self, key: jax.Array, key_network: jax.Array, obs: Any, env_state: Any = None) -> PPOState:
         """The state before the first update, with the first observations of `num_envs` environments."""
-        statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(obs.shape[1:]))
-        memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (len(obs), *x.shape)), self.start_memory())
-        start = jnp.ones(len(obs), jnp.bool_)
-        network = self._network.init(key_network, memory, as_floats(obs[None]), start[None])
+        array, _ = split(obs)
+        statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(array.shape[1:]))
+        memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (len(array), *x.shape)), self.start_memory())
+        start = jnp.ones(len(array), jnp.bool_)
+        network = self._network.init(key_network, memory, as_floats(array[None]), start[None])
         return PPOState(Agent(network, statistics), self._optimizer.init(network), env_state, obs, start, memory, key)
 
     def start_memory(self) -> Any:
@@ -298,10 +300,10 @@ class PPO:
 
     def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, the most probable one if `greedy`; and the memory after it."""
-        memory = jax.tree.map(lambda x: x[None], memory)
-        outputs, _, memory = self._apply(agent, memory, obs[None, None], jnp.zeros((1, 1), jnp.bool_))
+        memory, obs = jax.tree.map(lambda x: x[None], (memory, obs))
+        outputs, _, memory = self._apply_once(agent, memory, obs, jnp.zeros(1, jnp.bool_))
         raw = self._distribution.mode(outputs) if greedy else self._distribution.sample(outputs, key)
-        return self._distribution.to_env(raw)[0, 0], jax.tree.map(lambda x: x[0], memory)
+        return self._distribution.to_env(raw)[0], jax.tree.map(lambda x: x[0], memory)
 
     def update(self, state: PPOState) -> tuple[PPOState, EpisodeTotals]:
         """Collects a rollout and learns from it; returns the totals of the episodes that ended in it."""
@@ -315,10 +317,10 @@ class PPO:
         Returns:
           The actions for the environments; the steps, of which `complete` fills in the rest; the memory after them.
         """
-        outputs, value, memory = self._apply(state.agent, state.memory, state.obs[None], state.start[None])
-        action = self._distribution.sample(outputs[0], key)
-        log_prob = self._distribution.log_prob(outputs[0], action)
-        step = Step(state.obs, state.start, action, log_prob, value[0], jnp.zeros_like(value[0]), state.start)
+        outputs, value, memory = self._apply_once(state.agent, state.memory, state.obs, state.start)
+        action = self._distribution.sample(outputs, key)
+        log_prob = self._distribution.log_prob(outputs, action)
+        step = Step(state.obs, state.start, action, log_prob, value, jnp.zeros_like(value), state.start)
         return self._distribution.to_env(action), step, memory
 
     def complete(
@@ -326,20 +328,19 @@ class PPO:
     ) -> Step:
         """The steps with what the environments returned; `memory` is that after them."""
         if self._truncates:
-            goes_on = jnp.zeros((1, *done.shape), jnp.bool_)
-            _, final_value, _ = self._apply(agent, memory, info["final_obs"][None], goes_on)
+            _, final_value, _ = self._apply_once(agent, memory, info["final_obs"], jnp.zeros_like(done))
             is_cut = info["truncated"] & ~info["terminated"]
-            reward = reward + self.config.discount * jnp.where(is_cut, final_value[0], 0)
+            reward = reward + self.config.discount * jnp.where(is_cut, final_value, 0)
         return step._replace(reward=reward, done=done)
 
     def learn(self, state: PPOState, memory: Any, steps: Step) -> PPOState:
         """Learns from a rollout, (rollout_steps, num_envs), after which the state is `state`; before it, `memory`."""
-        _, last_value, _ = self._apply(state.agent, state.memory, state.obs[None], state.start[None])
-        advantages = self._advantages(steps, last_value[0])
+        _, last_value, _ = self._apply_once(state.agent, state.memory, state.obs, state.start)
+        advantages = self._advantages(steps, last_value)
         state = self._take_epochs(state, memory, (steps, advantages, advantages + steps.value))
         if self.config.normalize_observations:
             included = jnp.ones(steps.done.shape, jnp.bool_)
-            statistics = state.agent.statistics.update(steps.obs, included)
+            statistics = state.agent.statistics.update(split(steps.obs)[0], included)
             state = state._replace(agent=state.agent._replace(statistics=statistics))
         return state
 
@@ -400,13 +401,21 @@ class PPO:
         entropy = self._distribution.entropy(outputs).mean()
         return policy_loss + self.config.value_coefficient * value_loss - self.config.entropy_coefficient * entropy
 
-    def _apply(self, agent: Agent, memory: Any, obs: jax.Array, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
-        """Outputs, values and memory; see `Network`."""
+    def _apply_once(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
+        """As `_apply`, for one step of N environments: all without the axis for time."""
+        obs, start = jax.tree.map(lambda x: x[None], (obs, start))
+        outputs, values, memory = self._apply(agent, memory, obs, start)
+        return outputs[0], values[0], memory
+
+    def _apply(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
+        """Outputs, those of legal actions, values and memory; see `Network`."""
+        obs, mask = split(obs)
         obs = as_floats(obs)
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
-        outputs: Any = self._network.apply(agent.network, memory, obs, start)
-        return outputs
+        applied: Any = self._network.apply(agent.network, memory, obs, start)
+        outputs, values, memory = applied
+        return masked(outputs, mask), values, memory
 
     def _learning_rate(self) -> Any:
         if not self.config.anneal:

@@ -11,10 +11,10 @@ import jax
 import numpy as np
 from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
-from envcore.wrappers import FlattenObservation
+from envcore.wrappers import ActionMaskObservation
 from envcore_cli import checkpoint
 
-from envcore_baselines.learner import Learner
+from envcore_baselines.learner import Learner, as_observed, with_masks
 from envcore_baselines.training import Run, Training
 
 FOLDER = Path(__file__).parent / "agents"
@@ -26,7 +26,7 @@ class TrainedAgent:
 
     Attributes:
       run: what it was trained by; its seed is that of this agent.
-      env: the environment that it plays.
+      env: the environment that it plays, with its action masks if it reads them.
       params: the environment's params.
       learner: the algorithm that it was trained by, for this environment.
       agent: what `learner.act` takes.
@@ -51,7 +51,7 @@ class TrainedAgent:
         Raises:
           FileError: there is no checkpoint, it is damaged, or it does not fit the environment.
         """
-        learner = run.learner(env, params)
+        learner, env = run.learner(env, params), with_masks(env, params)
         keys = jax.random.split(jax.random.key(0), run.num_seeds)  # only their number and kind matter here
         agents = Training.load(learner, keys, folder).agents
         return [
@@ -81,7 +81,7 @@ class TrainedAgent:
         run = Run.of_json(about.get("run"), path)
         if env is None:
             env, params = run.make()
-        learner = run.learner(env, params)
+        learner, env = run.learner(env, params), with_masks(env, params)
         key = jax.random.key(0)
         struct = jax.eval_shape(learner.init, key).agent
         wide = {name: x.astype(np.float32) if x.dtype == np.float16 else x for name, x in tensors.items()}
@@ -103,10 +103,18 @@ class TrainedAgent:
         return self.learner.start_memory()
 
     def act(self, memory: Any, obs: Any, key: jax.Array) -> tuple[Any, Any]:
-        """The most probable action for an observation of `env`, and the memory after it. A pure function."""
-        if isinstance(self.learner.env, FlattenObservation):
-            obs = self.learner.env.flatten(obs, self.params)
-        return self.learner.act(self.agent, memory, obs, key, greedy=True)
+        """The most probable action for an observation of `env`, and the memory after it. A pure function.
+
+        Raises:
+          InvalidArgumentError: the agent reads action masks, and this is not an observation of `env`.
+        """
+        has_masks = isinstance(self.env, ActionMaskObservation)
+        if has_masks and not (isinstance(obs, dict) and obs.keys() == {"observation", "action_mask"}):
+            raise InvalidArgumentError(
+                f"the agent for {self.run.env_id} reads which actions are legal: give it the observations of its env, "
+                "which have an action_mask."
+            )
+        return self.learner.act(self.agent, memory, as_observed(self.learner.env, obs, self.params), key, greedy=True)
 
     def policy(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
         """`act` for `envcore.rollout`, if the agent has no memory; `policy_params` is not used.

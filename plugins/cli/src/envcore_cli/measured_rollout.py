@@ -26,7 +26,7 @@ from envcore_cli.episode_statistics import (
     nothing_running,
     summarize_episodes,
 )
-from envcore_cli.policies import batch_policy, outside_action_space
+from envcore_cli.policies import Player, batch_policy, outside_action_space
 from envcore_cli.trajectories import Trajectories
 
 _SECONDS = 0.1  # per chunk: the interval at which progress is shown and Ctrl-C is noticed
@@ -76,11 +76,9 @@ class MeasuredRollout:
     """Steps a batch of environments in chunks of one compiled program, and keeps only a few numbers of them.
 
     Args:
-      env: the environment.
+      player: what chooses the actions, and its environment.
       num_envs: number of copies, on all devices together.
       params: their params.
-      policy: as for `find_player`.
-      env_id: the environment's id.
       key: a random key.
       sharding: the devices, as `placement.sharding` chooses them.
       chunk: steps of a chunk; by default as many as take about a tenth of a second.
@@ -93,28 +91,26 @@ class MeasuredRollout:
       compile_seconds: the time to reset, trace, compile and warm up.
 
     Raises:
-      EnvcoreError: there is no such policy, or the policy or the environment fails during tracing.
+      EnvcoreError: the player has a memory, or the policy or the environment fails during tracing.
     """
 
     def __init__(
         self,
-        env: Environment[Any, Any],
+        player: Player,
         num_envs: int,
         params: Any,
-        policy: str,
-        env_id: str,
         key: jax.Array,
         sharding: NamedSharding,
         chunk: int | None = None,
         trajectories: Trajectories | None = None,
     ):
-        self._params, self._policy_name = params, policy
+        self._params, self._policy_name = params, player.name
         self._chunk, self._trajectories = chunk, trajectories
         self.num_devices = sharding.mesh.size
         self._sharding = sharding if self.num_devices > 1 else None
         axis_name = placement.AXIS if self.num_devices > 1 else None
-        self._batch = Batched(env, num_envs // self.num_devices, axis_name)
-        self._policy = batch_policy(policy, env_id, self._batch, params)
+        self._batch = Batched(player.env, num_envs // self.num_devices, axis_name)
+        self._policy = batch_policy(player, self._batch, params)
         started = time.perf_counter()
         # Numpy's arrays are those that every process can hand to a program of all processes.
         words, impl = np.asarray(jax.random.key_data(key)), jax.random.key_impl(key)

@@ -23,7 +23,8 @@ GROUP = "envcore.policies"
 """The group of entry points in which a distribution announces a policy, whose name `--policy` then takes.
 
 The entry point is a function of the environment's id, the environment, its params and what follows a colon in the value
-of `--policy` ("" for nothing). It returns an object with the methods `start_memory` and `act` of `Player`.
+of `--policy` ("" for nothing). It returns an object with the methods `start_memory` and `act` of `Player`, and with its
+attribute `env` if `act` takes other observations than the environment's.
 """
 
 
@@ -33,11 +34,13 @@ class Player:
 
     Attributes:
       name: the value of `--policy`.
+      env: the environment to play, the given one or one around it with the same states, whose observations `act` takes.
       start_memory: returns what it remembers at the start of an episode, a pytree of arrays; () for nothing.
       act: `(memory, obs, key) -> (action, memory)`.
     """
 
     name: str
+    env: Environment[Any, Any]
     start_memory: Callable[[], Any]
     act: Callable[[Any, Any, jax.Array], tuple[Any, Any]]
 
@@ -59,14 +62,15 @@ def find_player(name: str, env_id: str, env: Environment[Any, Any], params: Any)
       EnvcoreError: an announced policy does not play this environment.
     """
     if name == "random":
-        return Player(name, tuple, _WithoutMemory(random_policy(env, params)))
+        return Player(name, env, tuple, _WithoutMemory(random_policy(env, params)))
     announced = _announced()
     word, _, argument = name.partition(":")
     if word in announced:
         agent = _made(word, announced[word], env_id, env, params, argument)
-        return Player(name, agent.start_memory, _Checked(name, env, params, agent.act))
+        env = getattr(agent, "env", env)
+        return Player(name, env, agent.start_memory, _Checked(name, env, params, agent.act))
     policy = _WithoutMemory(imported("--policy", name, ("random", *sorted(announced))))
-    return Player(name, tuple, _Checked(name, env, params, policy))
+    return Player(name, env, tuple, _Checked(name, env, params, policy))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,19 +150,18 @@ def imported(what: str, name: str, words: Sequence[str] = ("random",)) -> Callab
     return found
 
 
-def batch_policy(name: str, env_id: str, batch: Batched, params: Any) -> Policy:
-    """Like `find_player`, as a policy of a whole batch, which carries no memory.
+def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:
+    """A player as a policy of a batch of its environment; a policy carries no memory.
 
     Raises:
       InvalidArgumentError: the player has a memory.
     """
-    if name == "random":
+    if player.name == "random":
         return random_policy(batch, params)
-    player = find_player(name, env_id, batch.env, params)
     memory = player.start_memory()
     if jax.tree.leaves(memory):
         raise InvalidArgumentError(
-            f"--policy {name} has a memory for {env_id}, which a rollout does not carry from step to step."
+            f"--policy {player.name} has a memory, which a rollout does not carry from step to step."
         )
 
     def mapped(policy_params: Any, obs: Any, key: jax.Array) -> Any:

@@ -68,6 +68,8 @@ def report_rollout(
     if gif is not None:
         picture.check_writable(gif)
     env, params = choice.make()
+    player = find_player(policy, choice.found.spec.id, env, params)
+    env = player.env
     if gif is not None:
         picture_struct(env, state_struct(env), params, _HEIGHT)  # fails early if the environment has no picture
     sharding = placement.sharding("--num-envs", num_envs, devices)
@@ -81,13 +83,10 @@ def report_rollout(
     if out is not None:
         about = {"env_id": choice.title, "options": dict(choice.options), "params": dict(choice.params)}
         about |= {"policy": policy, "num_envs": num_envs, "steps": steps, "seed": seed}
-        if policy != "random":
-            find_player(policy, choice.found.spec.id, env, params)  # before a folder is made: there may be none
         run_folder.claim(out, {**about, "record": names, "steps_per_chunk": chunk})
         recorded = Trajectories(out / saved_rollout.TRAJECTORIES, names, about) if names else None
     with memory.explained("--num-envs", num_envs):
-        env_id = choice.found.spec.id
-        measured = MeasuredRollout(env, num_envs, params, policy, env_id, key, sharding, chunk, recorded)
+        measured = MeasuredRollout(player, num_envs, params, key, sharding, chunk, recorded)
         saved = None if out is None else SavedRollout(out, measured, recorded, key)
         try:
             _run(measured, choice.title, steps, saved)

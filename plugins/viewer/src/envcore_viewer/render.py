@@ -65,6 +65,7 @@ def render(
     key = key_of(seed)
     made = [choice.make() for choice in choices]
     players = [find_player(policy, choice.found.spec.id, *each) for choice, each in zip(choices, made, strict=True)]
+    made = [(player.env, params) for player, (_, params) in zip(players, made, strict=True)]
     out = files.checked_path(out)
     own_fps = made[0][0].render_fps if len(made) == 1 else _MOSAIC_FPS
     rate = files.nearest_fps(out.suffix, own_fps) if fps is None else fps

@@ -1,0 +1,38 @@
+"""`ActionMaskObservation`: the mask of legal actions beside the observation."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from envcore import spaces
+from envcore.engine import arguments
+from envcore.wrappers.base import Wrapper
+
+
+@dataclasses.dataclass(frozen=True)
+class ActionMaskObservation(Wrapper):
+    """Observes `{"observation": obs, "action_mask": mask}`, so that a policy reads which actions are legal.
+
+    These are the names of PettingZoo's games. The mask is that of `get_action_mask`, bool, True for legal.
+
+    Raises:
+      ValueError: the environment has no action masks.
+    """
+
+    def __post_init__(self) -> None:
+        if self._mask_struct(arguments.default_params(self.env)) is None:
+            raise ValueError(f"{self.env.name} has no action masks: all actions are always legal.")
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        mask = spaces.Box(False, True, self._mask_struct(params).shape, jnp.bool_)
+        return spaces.Dict({"observation": self.env.observation_space(params), "action_mask": mask})
+
+    def observe(self, state: Any, params: Any) -> dict[str, Any]:
+        return {"observation": self.env.observe(state, params), "action_mask": self.mask_actions(state, params)}
+
+    def _mask_struct(self, params: Any) -> Any:
+        return jax.eval_shape(self.mask_actions, arguments.state_struct(self.env), params)

@@ -1,0 +1,185 @@
+"""Agents choose among legal actions, and learn what those are worth."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import spaces
+from envcore.errors import InvalidArgumentError
+from envcore_baselines import algorithms
+from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig
+from envcore_baselines.dqn import DQN, DQNConfig, Transition
+from envcore_baselines.es import ES, ESConfig
+from envcore_baselines.evaluation import episode_returns
+from envcore_baselines.learner import ILLEGAL, as_observed, masked, obs_struct, observed, with_masks
+from envcore_baselines.ppo import PPO, PPOConfig
+from envcore_baselines.trained import TrainedAgent
+from envcore_baselines.training import Run, Training
+from toy import Counter, Deck
+
+KEY = jax.random.key(0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Stairs(Counter):
+    """The counter with a third action, which is never legal, and with a fourth, which is so on odd counts only.
+
+    Both end the episode, for -100 where they are illegal.
+    """
+
+    def make_action_space(self, params: Any) -> Any:
+        return spaces.Discrete(4)
+
+    def mask_actions(self, state: Any, params: Any) -> jax.Array:
+        return jnp.stack([True, True, False, state.count % 2 == 1])
+
+    def transition(self, state: Any, action: jax.Array, draws: jax.Array, params: Any) -> tuple[Any, ...]:
+        is_legal = self.mask_actions(state, params)[action]
+        state, reward, terminated, info = super().transition(state, jnp.minimum(action, 1), draws, params)
+        return state, jnp.where(is_legal, reward, -100.0), terminated | (action >= 2), info
+
+
+DQN_SETTINGS: dict[str, Any] = {"min_replay_size": 8, "batch_size": 8, "replay_capacity": 64, "hidden": (8,)}
+MAKE: dict[str, Any] = {
+    "ppo": lambda env, params: PPO(
+        env, params, PPOConfig(num_envs=8, rollout_steps=16, hidden=(8,), normalize_observations=True)
+    ),
+    "es": lambda env, params: ES(
+        env, params, ESConfig(population_size=8, episodes=2, hidden=(8,), normalize_observations=True)
+    ),
+    "dqn": lambda env, params: DQN(env, params, DQNConfig(epsilon=0.5, num_envs=8, **DQN_SETTINGS)),
+    "bootstrapped_dqn": lambda env, params: BootstrappedDQN(
+        env, params, BootstrappedDQNConfig(epsilon=0.5, num_envs=8, members=3, **DQN_SETTINGS)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_only_legal_actions_are_taken(name: str) -> None:
+    env = Stairs()
+    learner = MAKE[name](env, env.default_params)
+    state, totals = jax.jit(lambda key: jax.lax.scan(lambda state, _: learner.update(state), key, length=20))(
+        jax.jit(learner.init)(KEY)
+    )
+    assert totals.episodes.sum() > 0
+    assert (totals.returns >= 0).all()
+    returns, _ = episode_returns(learner, env.default_params, state.agent, KEY, 100, False)
+    assert (returns >= 0).all()
+
+
+@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("greedy", [False, True])
+def test_acting(name: str, greedy: bool) -> None:
+    env = Stairs()
+    learner = MAKE[name](env, env.default_params)
+    agent = jax.jit(learner.init)(KEY).agent
+
+    @jax.jit
+    @jax.vmap
+    def act(key: jax.Array) -> jax.Array:
+        state = env.init_state(KEY, env.default_params).replace(count=jnp.int32(1), time=jnp.int32(1))
+        obs = learner.env.get_obs(state)
+        obs["action_mask"] = jnp.array([False, False, True, True])
+        return learner.act(agent, learner.start_memory(), obs, key, greedy)[0]
+
+    assert set(act(jax.random.split(KEY, 200)).tolist()) <= {2, 3}
+
+
+def test_probabilities_are_those_of_legal_actions() -> None:
+    logits, mask = jnp.array([[1.0, 2.0, 5.0], [1.0, 2.0, 5.0]]), jnp.array([[True, True, False], [False] * 3])
+    env = Stairs()
+    distribution = PPO(env, env.default_params, PPOConfig())._distribution
+    found = masked(logits, mask)
+    odds = np.exp([1.0, 2.0]) / np.exp([1.0, 2.0]).sum()
+    np.testing.assert_allclose(distribution.log_prob(found[:1], jnp.array([1])), np.log(odds[1:]), rtol=1e-5)
+    np.testing.assert_allclose(distribution.entropy(found[:1]), [-(odds * np.log(odds)).sum()], rtol=1e-5)
+    gradient = jax.grad(lambda x: distribution.entropy(masked(x, mask)).sum())(logits)
+    assert gradient[0, 2] == 0
+    assert np.isfinite(np.asarray(gradient)).all()
+    np.testing.assert_array_equal(found[1], logits[1])  # none is legal
+    assert masked(logits, None) is logits
+
+
+@pytest.mark.parametrize("name", ["dqn", "bootstrapped_dqn"])
+def test_the_value_of_what_comes_next_is_that_of_a_legal_action(name: str) -> None:
+    """Targets do not contain the values of illegal actions, however large."""
+    env = Stairs()
+    learner = MAKE[name](env, env.default_params)
+    knowledge = jax.jit(learner.start)(KEY)
+    obs = {"observation": jnp.eye(4)[:1], "action_mask": jnp.array([[True, True, False, False]])}
+
+    @jax.jit
+    def loss(bias: jax.Array) -> jax.Array:
+        """With a target network whose last bias is this one."""
+        layers = knowledge.target["params"]
+        last = {**layers["Dense_1"], "bias": jnp.broadcast_to(bias, layers["Dense_1"]["bias"].shape)}
+        target = {"params": {**layers, "Dense_1": last}}
+        transition = Transition(obs, jnp.array([0]), jnp.zeros(1), jnp.ones(1), obs)
+        before = knowledge._replace(target=target)
+        after = learner.record(before, transition, jnp.zeros(1, bool), jnp.int32(0), KEY)
+        batch = jax.tree.map(lambda x: x[:1], after.replay)
+        return learner._loss(knowledge.network, after, batch)
+
+    assert loss(jnp.array([0.0, 0, 50, 50])) == loss(jnp.zeros(4))
+    assert loss(jnp.array([0.0, 50, 0, 0])) > loss(jnp.zeros(4))
+
+
+def test_an_illegal_action_has_no_value() -> None:
+    env = Stairs()
+    learner = MAKE["dqn"](env, env.default_params)
+    agent = jax.jit(learner.init)(KEY).agent
+    values = learner._values(agent, {"observation": jnp.eye(4), "action_mask": jnp.eye(4, dtype=bool)})
+    np.testing.assert_array_equal(values == ILLEGAL, ~np.eye(4, dtype=bool))
+
+
+@dataclasses.dataclass(frozen=True)
+class Cards(Deck):
+    """The deck, whose first card is never legal."""
+
+    def mask_actions(self, state: Any, params: Any) -> jax.Array:
+        return jnp.arange(self.size) > 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairs(Stairs):
+    """With an action of two parts."""
+
+    def make_action_space(self, params: Any) -> Any:
+        return spaces.MultiDiscrete([2, 2])
+
+
+def test_what_is_observed() -> None:
+    learner_env, env = observed(Cards(), None), with_masks(Cards(), None)
+    obs, _ = learner_env.reset(KEY)
+    assert jax.tree.map(jnp.shape, obs) == {"action_mask": (6,), "observation": (7,)}
+    jax.tree.map(np.testing.assert_array_equal, as_observed(learner_env, env.reset(KEY)[0], None), obs)
+    assert obs_struct(learner_env, None).shape == (7,)
+    for other in (Pairs(), Counter()):  # their masks are not for single actions, and there are none
+        assert with_masks(other, None) is other
+
+
+def test_a_trained_agent_reads_the_masks_of_its_environment(tmp_path: Path) -> None:
+    env = Stairs()
+    config = algorithms.config("ppo", None, {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "hidden": (8,)})
+    run = Run("ppo", "Stairs-v0", {}, {}, dataclasses.asdict(config), 7, 1)
+    run.claim(tmp_path)
+    training = Training(run.learner(env, env.default_params), jax.random.split(KEY, 1), tmp_path)
+    while not training.is_finished:
+        training.advance()
+    (agent,) = TrainedAgent.of_run(run, env, env.default_params, tmp_path)
+    agent.save(tmp_path / "agent.safetensors")
+    for each in (agent, TrainedAgent.of_file(tmp_path / "agent.safetensors", env, env.default_params)):
+        obs, _ = each.env.reset(KEY)
+        for legal in range(4):
+            obs["action_mask"] = jnp.arange(4) == legal
+            assert each.policy(None, obs, KEY) == legal
+    with pytest.raises(
+        InvalidArgumentError, match="reads which actions are legal: give it the observations of its env"
+    ):
+        agent.policy(None, env.reset(KEY)[0], KEY)
