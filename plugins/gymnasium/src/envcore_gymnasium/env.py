@@ -77,7 +77,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         return self._program.snapshot(self._latest()).state
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Starts an episode. `options` are not used."""
+        """Starts an episode; info has the `action_mask` if the environment has masks. `options` are not used."""
         super().reset(seed=seed)
         if self._position is None or seed is not None:
             key = self.np_random.integers(2**32, size=2, dtype=np.uint32)
@@ -85,7 +85,8 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         else:  # a key from the host would make it three times slower
             position = self._program.restart(self._position, self._packed_params)
         self._position = position
-        return self._program.obs(self._program.memories(position)), {}
+        host = self._program.memories(position)
+        return self._program.obs(host), self._program.first_info(host)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Takes one step; after the end of an episode call `reset`.

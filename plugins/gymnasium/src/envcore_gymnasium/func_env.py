@@ -14,6 +14,7 @@ from envcore.errors import InvalidArgumentError
 from flax import struct
 from gymnasium.experimental.functional import FuncEnv
 
+from envcore_gymnasium.program import legal_actions
 from envcore_gymnasium.render_modes import RENDER_HEIGHT
 from envcore_gymnasium.spaces import to_gymnasium_space
 
@@ -93,6 +94,7 @@ class GymnasiumFuncEnv(FuncEnv[FuncState, Any, Any, Any, Any, Any, Any]):
         action = jax.eval_shape(lambda key: self.env.action_space(params).sample(key), jax.random.key(0))
         *_, info = jax.eval_shape(self.env.step_env, jax.random.key(0), state, action, params)
         info = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), own_info(info))
+        info |= legal_actions(self.env, state, params)
         false = jnp.zeros((), jnp.bool_)
         return FuncState(state, jnp.zeros((), jnp.float32), false, false, info)
 
@@ -109,6 +111,10 @@ class GymnasiumFuncEnv(FuncEnv[FuncState, Any, Any, Any, Any, Any, Any]):
 
     def terminal(self, state: FuncState, rng: Any = None, params: Any = None) -> Any:
         return state.terminated | state.truncated
+
+    def state_info(self, state: FuncState, params: Any = None) -> dict[str, Any]:
+        """The `action_mask`, if the environment has masks."""
+        return legal_actions(self.env, state.env_state, self._given(params))
 
     def transition_info(
         self, state: FuncState, action: Any, next_state: FuncState, params: Any = None

@@ -24,6 +24,8 @@ from envcore_gymnasium.spaces import widener
 # Operations as XLA counts them. A program of fewer it runs on the CPU in the thread that calls it, others in another
 # one, which takes 30 us longer. Two steps of Breakout have 57,000; Space Invaders' 86,000 take longer than two calls.
 _MOST_IN_THE_SAME_THREAD, _MOST = 1_000, 60_000
+ACTION_MASK = "action_mask"
+
 _UNCOUNTED = re.compile("stablehlo.while|callback")
 
 
@@ -35,6 +37,12 @@ def typed_key(data: Any) -> jax.Array:
 def next_key(data: Any) -> Any:
     """The data of the next step's key: counted up, as `random.spawn` does, because `split` costs a microsecond."""
     return data + np.array([0, 1], np.uint32)
+
+
+def legal_actions(env: Environment[Any, Any], state: Any, params: Any) -> dict[str, Any]:
+    """The entry of `info` that says which actions are legal in a state; none if all always are."""
+    mask = env.get_action_mask(state, params)
+    return {} if mask is None else {ACTION_MASK: mask}
 
 
 class _Snapshot(NamedTuple):
@@ -95,6 +103,7 @@ class Program:
       obs: makes the observation, of new arrays, from the memories of a snapshot.
       reward_and_flags: reads reward, terminated and truncated, each in a word of its own, from the first memory.
       info: makes the environment's own entries of `info`.
+      first_info: makes those of them that a reset has: the mask of legal actions, if there are masks.
     """
 
     @staticmethod
@@ -114,6 +123,7 @@ class Program:
         self.obs = _obs_reader(parts.obs, widener(env.observation_space(default)))
         self.reward_and_flags = struct.Struct(f"={parts.reward.start}xf?3x?").unpack_from
         self.info = _info_reader(parts.info)
+        self.first_info = _info_reader({name: part for name, part in parts.info.items() if name == ACTION_MASK})
         self._one_step, self._two_steps = jax.jit(self._step), jax.jit(self._ahead)
         self._start, self._restart = jax.jit(self._started), jax.jit(self._restarted)
         self._snapshot = jax.jit(lambda latest, row: self._layout.unpack(self._row(latest, row)))
@@ -188,8 +198,10 @@ class Program:
         return self._first(data, self._env.restart(typed_key(data), jnp.array(True), before.state, params), params)
 
     def _first(self, data: Any, state: Any, params: Any) -> Packed:
-        empty = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), self._struct[3:])
-        packed = self._layout.pack(_Snapshot(data, state, self._env.get_obs(state, params), *empty))
+        empty = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), self._struct)
+        info = empty.info | legal_actions(self._env, state, params)
+        first = empty._replace(key=data, state=state, obs=self._env.get_obs(state, params), info=info)
+        packed = self._layout.pack(first)
         return tuple(jnp.pad(array, (self._last_row * array.size, 0)) for array in packed)
 
     def _step(self, latest: Packed, packed: Packed, action: Any) -> Packed:

@@ -105,6 +105,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Starts an episode in every environment, or in those of `options["reset_mask"]`, bool (num_envs,).
 
+        The infos have the `action_mask` if the environment has masks, as those of every step do.
         With a seed everything begins from nothing. Without one, what survives an auto-reset in envcore is kept.
 
         Raises:
@@ -119,14 +120,14 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         super().reset(seed=None if seed is None else int(seed))
         key = self.np_random.integers(2**32, size=2, dtype=np.uint32)
         if mask is None and (self._progress is None or seed is not None):
-            self._progress, obs = self._program.start(key, self._packed_params)
+            self._progress, returned = self._program.start(key, self._packed_params)
         else:
             chosen = np.ones(self.num_envs, bool) if mask is None else mask
             reset = self._program.restart if seed is None else self._program.renew
-            self._progress, obs = reset(key, chosen, self._latest(), self._packed_params)
+            self._progress, returned = reset(key, chosen, self._latest(), self._packed_params)
         self._done &= False if mask is None else ~mask
-        obs = self._program.obs(obs)
-        return obs if self._convert is None else jax.tree.map(self._convert, obs), {}
+        obs, infos = self._program.first(returned)
+        return (obs, infos) if self._convert is None else jax.tree.map(self._convert, (obs, infos))
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Takes one step in every environment: observations, rewards (float32), terminations, truncations and infos.

@@ -19,7 +19,7 @@ from gymnasium.vector import AutoresetMode
 
 from envcore_gymnasium.actions import check
 from envcore_gymnasium.packing import Layout, Packed, pack_all, viewer
-from envcore_gymnasium.program import next_key, typed_key
+from envcore_gymnasium.program import ACTION_MASK, legal_actions, next_key, typed_key
 from envcore_gymnasium.spaces import widener
 
 
@@ -27,7 +27,7 @@ class Result(NamedTuple):
     """What a step returns.
 
     Attributes:
-      infos: the entries of environments that have them, else zero, each with its mask.
+      infos: the entries of environments that have them, else zero, each with its mask. That of legal actions all have.
       final_obs: with SAME_STEP the observation before the reset, else None.
       final_infos: with SAME_STEP the entries where an episode ended, each with its mask, else None.
     """
@@ -70,24 +70,24 @@ class VectorProgram:
         self.params = Layout(default)
         self._widen = widener(unbatch_space(env.observation_space(default)))
         self._is_per_env = _is_per_env(env, default)
-        progress, obs = jax.eval_shape(self._begun, jax.ShapeDtypeStruct((2,), np.uint32), default)
+        progress, first = jax.eval_shape(self._begun, jax.ShapeDtypeStruct((2,), np.uint32), default)
         action = jax.eval_shape(lambda: env.action_space(default).sample(jax.random.key(0)))
-        self._progress, self._obs = Layout(progress), Layout(obs)
+        self._progress, self._first = Layout(progress), Layout(first)
         result = jax.eval_shape(self._stepped, progress, default, action)[1]
         self._result = Layout((jax.ShapeDtypeStruct((), np.bool_), result))
         is_inside, parts = self._result.parts
         self._is_inside: int = is_inside.start
-        self._view_obs, self._view_result = viewer(self._obs.parts), viewer(tuple(parts))
+        self._view_first, self._view_result = viewer(self._first.parts), viewer(tuple(parts))
         self.start, self.restart = jax.jit(self._start), jax.jit(self._restart)
         self.renew, self.step = jax.jit(self._renew), jax.jit(self._step)
         self.states = jax.jit(lambda latest: self._progress.unpack(latest).state)
 
-    def obs(self, returned: Any) -> Any:
-        """The observations that a reset returned; numpy arrays if they are packed."""
+    def first(self, returned: Any) -> tuple[Any, dict[str, Any]]:
+        """The observations and infos that a reset returned; numpy arrays if they are packed."""
         if not self._packs:
             return returned
-        obs = self._view_obs(self._obs.copies(returned), returned)
-        return obs if self._widen is None else self._widen(obs)
+        obs, infos = self._view_first(self._first.copies(returned), returned)
+        return obs if self._widen is None else self._widen(obs), infos
 
     def result(self, returned: Any) -> tuple[Any, ...] | None:
         """The fields of `Result`; numpy arrays if they are packed, or None if an action was outside of its space."""
@@ -128,24 +128,27 @@ class VectorProgram:
         unpacked = self.params.unpack(params)
         return self._progress.unpack(latest), unpacked, *check(self._env.action_space(unpacked), action)
 
-    def _packed(self, progress: _Progress, obs: Any) -> tuple[Packed, Any]:
-        return self._progress.pack(progress), self._obs.pack(obs) if self._packs else obs
+    def _packed(self, progress: _Progress, first: Any) -> tuple[Packed, Any]:
+        return self._progress.pack(progress), self._first.pack(first) if self._packs else first
 
     def _begun(self, data: Any, params: Any) -> tuple[_Progress, Any]:
         obs, state = self._env.reset(typed_key(data), params)
-        return _Progress(data, state, jnp.zeros(self._env.batch_shape, jnp.bool_)), obs
+        done = jnp.zeros(self._env.batch_shape, jnp.bool_)
+        return _Progress(data, state, done), (obs, self._legal(state, params, ~done))
 
     def _where(self, mask: Any, data: Any, fresh: Any, before: _Progress, params: Any) -> tuple[_Progress, Any]:
         state = self._choose(mask, fresh, before.state)
-        return _Progress(data, state, before.done & ~mask), self._env.get_obs(state, params)
+        first = self._env.get_obs(state, params), self._legal(state, params, mask)
+        return _Progress(data, state, before.done & ~mask), first
 
     def _stepped(self, before: _Progress, params: Any, action: Any) -> tuple[_Progress, Result]:
         env, data = self._env, next_key(before.key)
         key = typed_key(data)
         if self._mode is AutoresetMode.SAME_STEP:
             obs, state, reward, done, info = env.step(key, before.state, action, params)
-            own = own_info(info)
-            result = Result(obs, reward, info["terminated"], info["truncated"], _masked(own, ~done))
+            own = {name: value for name, value in own_info(info).items() if name != ACTION_MASK}
+            infos = _masked(own, ~done) | self._legal(state, params, jnp.ones_like(done))
+            result = Result(obs, reward, info["terminated"], info["truncated"], infos)
             result = result._replace(final_obs=info["final_obs"], final_infos=_masked(own, done))
             return _Progress(data, state, jnp.zeros_like(done)), result
         obs, state, reward, terminated, info = env.step_env(key, before.state, action, params)
@@ -155,8 +158,13 @@ class VectorProgram:
             state = self._choose(before.done, env.restart(key, before.done, before.state, params), state)
             obs, reward = env.get_obs(state, params), jnp.where(runs, reward, np.float32(0))
             terminated, truncated = terminated & runs, truncated & runs
-        result = Result(obs, reward, terminated, truncated, _masked(own_info(info), runs))
+        infos = _masked(own_info(info), runs) | self._legal(state, params, jnp.ones_like(runs))
+        result = Result(obs, reward, terminated, truncated, infos)
         return _Progress(data, state, terminated | truncated), result
+
+    def _legal(self, state: Any, params: Any, mask: jax.Array) -> dict[str, Any]:
+        """What infos say of the legal actions, of the environments where `mask` is true."""
+        return _masked(legal_actions(self._env, state, params), mask)
 
     def _choose(self, mask: Any, chosen: Any, others: Any) -> Any:
         """The states of `chosen` where the mask is true, else those of `others`; so is all that a batch shares."""
