@@ -198,9 +198,9 @@ class Program:
         return self._first(data, self._env.restart(typed_key(data), jnp.array(True), before.state, params), params)
 
     def _first(self, data: Any, state: Any, params: Any) -> Packed:
-        empty = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), self._struct)
-        info = empty.info | legal_actions(self._env, state, params)
-        first = empty._replace(key=data, state=state, obs=self._env.get_obs(state, params), info=info)
+        empty = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), self._struct[3:])
+        first = _Snapshot(data, state, self._env.get_obs(state, params), *empty)
+        first = first._replace(info=first.info | legal_actions(self._env, state, params))
         packed = self._layout.pack(first)
         return tuple(jnp.pad(array, (self._last_row * array.size, 0)) for array in packed)
 
