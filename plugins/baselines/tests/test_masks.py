@@ -160,6 +160,8 @@ def test_what_is_observed() -> None:
     assert jax.tree.map(jnp.shape, obs) == {"action_mask": (6,), "observation": (7,)}
     jax.tree.map(np.testing.assert_array_equal, as_observed(learner_env, env.reset(KEY)[0], None), obs)
     assert obs_struct(learner_env, None).shape == (7,)
+    assert observed(env, None) == learner_env  # which others have put masks around
+    assert with_masks(env, None) == env
     for other in (Pairs(), Counter()):  # their masks are not for single actions, and there are none
         assert with_masks(other, None) is other
 
@@ -173,8 +175,9 @@ def test_a_trained_agent_reads_the_masks_of_its_environment(tmp_path: Path) -> N
     while not training.is_finished:
         training.advance()
     (agent,) = TrainedAgent.of_run(run, env, env.default_params, tmp_path)
-    agent.save(tmp_path / "agent.safetensors")
-    for each in (agent, TrainedAgent.of_file(tmp_path / "agent.safetensors", env, env.default_params)):
+    path = tmp_path / "agent.safetensors"
+    agent.save(path)
+    for each in (agent, *(TrainedAgent.of_file(path, each, env.default_params) for each in (env, agent.env))):
         obs, _ = each.env.reset(KEY)
         for legal in range(4):
             obs["action_mask"] = jnp.arange(4) == legal

@@ -74,12 +74,16 @@ class Learner(Protocol):
 
 def observed(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]:
     """The environment as a learner observes it: flattened, unless it observes a `Box`, and with its action masks."""
+    if isinstance(env, ActionMaskObservation):
+        env = env.env  # which is flattened
     is_box = isinstance(env.observation_space(params), spaces.Box)
     return with_masks(env if is_box else FlattenObservation(env), params)
 
 
 def with_masks(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]:
     """The environment, which also observes the masks of its actions if they are those of a `Discrete` and have some."""
+    if isinstance(env, ActionMaskObservation):
+        return env
     is_discrete = isinstance(env.action_space(params), spaces.Discrete)
     has_masks = jax.eval_shape(env.get_action_mask, arguments.state_struct(env), params) is not None
     return ActionMaskObservation(env) if is_discrete and has_masks else env

@@ -23,7 +23,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore import spaces
 from envcore.environment import Environment
 from envcore.foreign import ForeignEnvironment
 from envcore.time_limit import NO_TIME_LIMIT
@@ -32,7 +31,7 @@ from flax import linen as nn
 
 from envcore_baselines.distributions import distribution
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import EpisodeTotals, as_floats, masked, observed, split
+from envcore_baselines.learner import EpisodeTotals, as_floats, masked, obs_struct, observed, split
 from envcore_baselines.settings import at_least, between, one_of
 
 
@@ -243,19 +242,18 @@ class PPO:
     Config = PPOConfig
 
     def __init__(self, env: Environment[Any, Any], params: Any, config: PPOConfig):
-        space = env.observation_space(params)
-        is_image = isinstance(space, spaces.Box) and len(space.shape) == 3 and min(space.shape[:2]) > 2
-        if config.torso == "conv" and not is_image:
+        self.env = observed(env, params)
+        shape = obs_struct(self.env, params).shape
+        if config.torso == "conv" and not (len(shape) == 3 and min(shape[:2]) > 2):
             raise ConfigError(
                 "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3, "
-                f"{env.name} has {space}."
+                f"{env.name} has {env.observation_space(params)}."
             )
         self._rows = config.num_envs if config.memory else config.num_envs * config.rollout_steps
         if self._rows % config.minibatches:
             product = "num_envs" if config.memory else "num_envs * rollout_steps"
             raise ConfigError(f"minibatches must divide {product} = {self._rows}, got {config.minibatches}.")
         self.config, self._params = config, params
-        self.env = observed(env, params)
         self._distribution = distribution("ppo", env, params)
         sizes = (self._distribution.num_outputs, self._distribution.num_constants)
         layers = (config.torso, config.hidden, config.activation, config.shared, config.memory)
