@@ -143,6 +143,7 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
     import numpy as np
     from envcore.seeds import key_of
     from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.table import Table
 
     from envcore_baselines.evaluation import MAX_STEPS, episode_returns
@@ -152,11 +153,14 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
     learner = run.learner(env, params)
     training = Training.load(learner, run.keys, folder)
     play = functools.partial(episode_returns, learner, params)
-    with interruptible():
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, transient=True, disable=not Console().is_terminal) as progress, interruptible():
         keys = jax.random.split(key_of(seed), run.num_seeds)
         played = [
-            play(jax.tree.map(lambda x, i=i: x[i], training.agents), keys[i], episodes, not sample)
-            for i in range(run.num_seeds)
+            jax.block_until_ready(
+                play(jax.tree.map(lambda x, i=i: x[i], training.agents), keys[i], episodes, not sample)
+            )
+            for i in progress.track(range(run.num_seeds), description="agents")
         ]
     table = Table("seed", "return", "std", box=None, pad_edge=False)
     means = []
