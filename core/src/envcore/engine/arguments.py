@@ -106,6 +106,12 @@ def state_struct(env: Rules) -> Any:
     return jax.eval_shape(env.start, key, default_params(env))
 
 
+@functools.lru_cache(maxsize=512)
+def action_mask_struct(env: Rules) -> Any:
+    """The types of an action mask, found once for equal environments; None where all actions are always legal."""
+    return jax.eval_shape(env.mask_actions, state_struct(env), default_params(env))
+
+
 def param_names(params: Any) -> tuple[str, ...]:
     """The names that `params.replace` takes: of the params, and of those inside if they are a wrapper's."""
     names = tuple(field.name for field in dataclasses.fields(params))

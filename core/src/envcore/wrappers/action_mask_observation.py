@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import jax
-import jax.numpy as jnp
+import numpy as np
 
 from envcore import spaces
 from envcore.engine import arguments
@@ -24,15 +23,12 @@ class ActionMaskObservation(Wrapper):
     """
 
     def __post_init__(self) -> None:
-        if self._mask_struct(arguments.default_params(self.env)) is None:
+        if arguments.action_mask_struct(self.env) is None:
             raise ValueError(f"{self.env.name} has no action masks: all actions are always legal.")
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        mask = spaces.Box(False, True, self._mask_struct(params).shape, jnp.bool_)
+        mask = spaces.Box(False, True, arguments.action_mask_struct(self.env).shape, np.bool_)
         return spaces.Dict({"observation": self.env.observation_space(params), "action_mask": mask})
 
     def observe(self, state: Any, params: Any) -> dict[str, Any]:
         return {"observation": self.env.observe(state, params), "action_mask": self.mask_actions(state, params)}
-
-    def _mask_struct(self, params: Any) -> Any:
-        return jax.eval_shape(self.mask_actions, arguments.state_struct(self.env), params)

@@ -97,7 +97,6 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     from envcore.files import replace
     from envcore_cli import memory, placement, processes
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from envcore_baselines.training import CURVE_PNG, Run, Training
 
@@ -109,10 +108,9 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes(sharding))
     keys = run.keys
     run.claim(out)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     is_shown = Console().is_terminal and processes.is_first()
     with (
-        Progress(*columns, transient=True, disable=not is_shown) as progress,
+        _progress_bar(is_shown) as progress,
         interruptible(),
         memory.explained("--seeds", num_seeds),
     ):
@@ -143,7 +141,6 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
     import numpy as np
     from envcore.seeds import key_of
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.table import Table
 
     from envcore_baselines.evaluation import MAX_STEPS, episode_returns
@@ -153,8 +150,7 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
     learner = run.learner(env, params)
     training = Training.load(learner, run.keys, folder)
     play = functools.partial(episode_returns, learner, params)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, transient=True, disable=not Console().is_terminal) as progress, interruptible():
+    with _progress_bar(Console().is_terminal) as progress, interruptible():
         keys = jax.random.split(key_of(seed), run.num_seeds)
         played = [
             jax.block_until_ready(
@@ -174,6 +170,13 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
     if run.num_seeds > 1:
         table.add_row("all", f"{np.mean(means):.4g}", f"{np.std(means):.4g}")
     Console().print(table)
+
+
+def _progress_bar(is_shown: bool) -> Any:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    return Progress(*columns, transient=True, disable=not is_shown)
 
 
 def training_bytes(learner: Any) -> int:

@@ -24,7 +24,7 @@ from flax import linen as nn
 
 from envcore_baselines import replay
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import ILLEGAL, EpisodeTotals, as_floats, masked, obs_struct, observed, split
+from envcore_baselines.learner import ILLEGAL, EpisodeTotals, as_floats, masked, observed, split
 from envcore_baselines.settings import at_least, between
 
 
@@ -297,7 +297,7 @@ class DQN:
         return masked(values, mask)
 
     def _init_network(self, key: jax.Array) -> Any:
-        return self._network.init(key, jnp.zeros((1, *obs_struct(self.env, self._params).shape)))
+        return self._network.init(key, jnp.zeros((1, *split(self._transition.obs)[0].shape)))
 
 
 def gradient_step(learned: Any, gradients: Any, optimizer: optax.GradientTransformation, target_period: int) -> Any:

@@ -85,7 +85,7 @@ def with_masks(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]
     if isinstance(env, ActionMaskObservation):
         return env
     is_discrete = isinstance(env.action_space(params), spaces.Discrete)
-    has_masks = jax.eval_shape(env.get_action_mask, arguments.state_struct(env), params) is not None
+    has_masks = arguments.action_mask_struct(env) is not None
     return ActionMaskObservation(env) if is_discrete and has_masks else env
 
 

@@ -24,9 +24,9 @@ from envcore_gymnasium.spaces import widener
 # Operations as XLA counts them. A program of fewer it runs on the CPU in the thread that calls it, others in another
 # one, which takes 30 us longer. Two steps of Breakout have 57,000; Space Invaders' 86,000 take longer than two calls.
 _MOST_IN_THE_SAME_THREAD, _MOST = 1_000, 60_000
-ACTION_MASK = "action_mask"
-
 _UNCOUNTED = re.compile("stablehlo.while|callback")
+
+ACTION_MASK = "action_mask"
 
 
 def typed_key(data: Any) -> jax.Array:
