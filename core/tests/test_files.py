@@ -1,4 +1,4 @@
-"""Files that are replaced in one step."""
+"""Files that are replaced in one step, and folders that are locked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from envcore.errors import FileError
-from envcore.files import remove_unfinished, replace
+from envcore.files import locked, remove_unfinished, replace
 
 KILLED = """
 import os, sys
@@ -18,6 +18,16 @@ from pathlib import Path
 from envcore.files import replace
 os.fsync = lambda descriptor: os.kill(os.getpid(), 9)
 replace(Path(sys.argv[1]), b"new")
+"""
+
+
+LOCKED = """
+import os, sys
+from pathlib import Path
+from envcore.files import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
 """
 
 
@@ -62,3 +72,40 @@ def test_what_a_kill_leaves_can_be_removed(path: Path) -> None:
     (path.parent / ".hidden").touch()
     remove_unfinished(path.parent)
     assert sorted(each.name for each in path.parent.iterdir()) == [".hidden", "a.json"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no locks for folders")
+class TestLocked:
+    def test_one_block_at_a_time(self, tmp_path: Path) -> None:
+        for _ in range(2):
+            with locked(tmp_path):
+                with pytest.raises(FileError, match=rf"another process is writing to {tmp_path}: wait until"):
+                    locked(tmp_path).__enter__()
+                with pytest.raises(FileError):  # the refused one did not unlock it
+                    locked(tmp_path).__enter__()
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_kill_unlocks(self, tmp_path: Path) -> None:
+        command = [sys.executable, "-c", LOCKED, str(tmp_path)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"locked\n"
+            with pytest.raises(FileError, match="another process"):
+                locked(tmp_path).__enter__()
+            process.kill()
+        with locked(tmp_path):
+            pass
+
+    def test_no_folder(self, tmp_path: Path) -> None:
+        with pytest.raises(FileError, match=r"cannot open .*absent: No such file or directory\.$"):
+            locked(tmp_path / "absent").__enter__()
+
+    def test_a_file_system_without_locks(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        import fcntl
+
+        def unsupported(*args: object) -> None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+        monkeypatch.setattr(fcntl, "flock", unsupported)
+        with locked(tmp_path), locked(tmp_path):
+            pass

@@ -1,9 +1,10 @@
-"""Writing files in one step. Imports nothing heavy."""
+"""Writing files in one step, and folders that one process writes at a time. Imports nothing heavy."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 from envcore.errors import FileError
@@ -33,7 +34,39 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Removes what `replace` left in a folder when its process was killed. No other process may be writing there."""
+    """Removes what `replace` left in a folder when its process was killed; call it inside `locked`."""
     for each in folder.glob(".*.unfinished"):
         with contextlib.suppress(OSError):
             each.unlink()
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Generator[None]:
+    """Keeps a folder for this process until the end of the block or of the process, however it ends.
+
+    Nothing is written. On Windows, and on a file system without locks for folders, it does nothing.
+
+    Raises:
+      FileError: another process keeps it, or another block of this one; or it cannot be opened.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise FileError(f"cannot open {folder}: {error.strerror or error}.") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileError(
+                f"another process is writing to {folder}: wait until it has ended, or choose another folder."
+            ) from None
+        except OSError:  # no locks there
+            pass
+        yield
+    finally:
+        os.close(descriptor)

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.errors import FileError
-from envcore.files import replace
+from envcore.files import locked, replace
 from envcore_bsuite import checkpoints, playing, runner
 from envcore_bsuite.agents import Agent, policy_agent, random_agent
 from envcore_bsuite.errors import RunError
@@ -298,6 +298,15 @@ def test_a_folder_of_a_different_run(tmp_path: Path) -> None:
     (tmp_path / "run.json").unlink()
     with pytest.raises(RunError, match="holds logs that this runner did not write"):
         run(random_agent, tmp_path, FEW, show_progress=False)
+
+
+def test_a_folder_that_another_process_is_writing(tmp_path: Path) -> None:
+    run(random_agent, tmp_path, FEW[:1], show_progress=False)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with locked(tmp_path), pytest.raises(FileError, match="another process is writing to"):
+        run(random_agent, tmp_path, FEW, show_progress=False)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    run(random_agent, tmp_path, FEW[:1], show_progress=False)
 
 
 def test_what_makes_no_agent_claims_no_folder(tmp_path: Path) -> None:

@@ -111,10 +111,13 @@ def test_a_folder_that_cannot_be_used(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "run"
     config = dataclasses.asdict(algorithms.config("ppo", None, {**SMALL, "hidden": [8]}))
     made = PlannedRun("ppo", "Counter-v0", {"goal": 2}, {"bonus": 0.25}, config, 3, 2)
-    made.claim(out)
-    code, _, err = run("evaluate", str(out))
-    assert code == 1
-    assert "has no checkpoint yet" in err
+    with made.claimed(out):
+        code, _, err = run(*TRAIN, *SETTINGS, "--out", str(out))
+        assert (code, err.count("\n")) == (1, 1)
+        assert f"another process is writing to {out}: wait until it has ended" in err
+        code, _, err = run("evaluate", str(out))
+        assert code == 1
+        assert "has no checkpoint yet" in err
 
     (out / CHECKPOINT).write_bytes(b"no tensors")
     for command in (("evaluate", str(out)), (*TRAIN, *SETTINGS, "--out", str(out))):

@@ -170,10 +170,10 @@ def test_a_trained_agent_reads_the_masks_of_its_environment(tmp_path: Path) -> N
     env = Stairs()
     config = algorithms.config("ppo", None, {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "hidden": (8,)})
     run = Run("ppo", "Stairs-v0", {}, {}, dataclasses.asdict(config), 7, 1)
-    run.claim(tmp_path)
-    training = Training(run.learner(env, env.default_params), jax.random.split(KEY, 1), tmp_path)
-    while not training.is_finished:
-        training.advance()
+    with run.claimed(tmp_path):
+        training = Training(run.learner(env, env.default_params), jax.random.split(KEY, 1), tmp_path)
+        while not training.is_finished:
+            training.advance()
     (agent,) = TrainedAgent.of_run(run, env, env.default_params, tmp_path)
     path = tmp_path / "agent.safetensors"
     agent.save(path)

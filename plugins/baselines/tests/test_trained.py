@@ -34,10 +34,11 @@ def run_folder(tmp_path: Path) -> Path:
     """The folder of a finished run of two agents on Counter-v0."""
     env, config = Counter(), algorithms.config("ppo", None, SMALL)
     folder = tmp_path / "run"
-    PlannedRun("ppo", "Counter-v0", {}, {}, dataclasses.asdict(config), 7, 2).claim(folder)
-    training = Training(algorithms.learner("ppo", env, env.default_params, config), jax.random.split(KEY, 2), folder)
-    while not training.is_finished:
-        training.advance()
+    with PlannedRun("ppo", "Counter-v0", {}, {}, dataclasses.asdict(config), 7, 2).claimed(folder):
+        learner = algorithms.learner("ppo", env, env.default_params, config)
+        training = Training(learner, jax.random.split(KEY, 2), folder)
+        while not training.is_finished:
+            training.advance()
     return folder
 
 

@@ -47,11 +47,16 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def claim(run: Run, folder: Path) -> None:
+    with run.claimed(folder):
+        pass
+
+
 class TestRun:
     def test_a_folder_is_claimed_once_and_found_again(self, tmp_path: Path) -> None:
         folder = tmp_path / "new" / "run"
-        RUN.claim(folder)
-        RUN.claim(folder)
+        claim(RUN, folder)
+        claim(RUN, folder)
         assert Run.load(folder) == dataclasses.replace(RUN, config={"num_envs": 4, "hidden": [8]})
 
     @pytest.mark.parametrize(
@@ -63,24 +68,24 @@ class TestRun:
         ],
     )
     def test_a_folder_of_another_run(self, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-        RUN.claim(tmp_path)
+        claim(RUN, tmp_path)
         before = files(tmp_path)
         with pytest.raises(FileError, match=f"holds another run: {message}"):
-            dataclasses.replace(RUN, **changes).claim(tmp_path)
+            claim(dataclasses.replace(RUN, **changes), tmp_path)
         assert files(tmp_path) == before
 
     def test_a_folder_with_other_files(self, tmp_path: Path) -> None:
         (tmp_path / "thesis.tex").write_text("years of work")
         with pytest.raises(FileError, match="holds other files"):
-            RUN.claim(tmp_path)
+            claim(RUN, tmp_path)
         assert files(tmp_path) == {"thesis.tex": b"years of work"}
 
     def test_a_file_in_place_of_the_folder(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
-        with pytest.raises(FileError, match="holds other files"):
-            RUN.claim(tmp_path / "file")
+        with pytest.raises(FileError, match="is not a folder"):
+            claim(RUN, tmp_path / "file")
         with pytest.raises(FileError, match="cannot create"):
-            RUN.claim(tmp_path / "file" / "inside")
+            claim(RUN, tmp_path / "file" / "inside")
 
     def test_a_folder_without_a_run(self, tmp_path: Path) -> None:
         with pytest.raises(FileError, match="holds no run"):
@@ -101,7 +106,7 @@ class TestRun:
 
     def test_tuples_and_arrays_come_back(self, tmp_path: Path) -> None:
         run = dataclasses.replace(RUN, options={"rewards": ((1.0, 2.0), 3.0)}, params={"bonus": [0.5, 1.0]})
-        run.claim(tmp_path)
+        claim(run, tmp_path)
         assert Run.load(tmp_path).options == run.options
 
     def test_params_that_are_arrays(self) -> None:
@@ -115,7 +120,7 @@ class TestRun:
 
     def test_what_a_kill_left_before_the_run_was_written(self, tmp_path: Path) -> None:
         (tmp_path / ".run.json.123.unfinished").touch()
-        RUN.claim(tmp_path)
+        claim(RUN, tmp_path)
         assert set(files(tmp_path)) == {RUN_JSON}
 
 

@@ -20,7 +20,7 @@ import toy
 from command_line import Run
 from ctrl_c import envcore, interrupt
 from envcore.errors import EnvcoreError
-from envcore.files import replace
+from envcore.files import locked, replace
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched
 from envcore_cli import saved_rollout
@@ -254,7 +254,7 @@ class TestErrors:
                     "waited, separated by commas; got 'rewards'."
                 ),
             ),
-            (("--steps", "3", "--out", "/dev/null"), "/dev/null holds other files. Choose an empty or a new folder."),
+            (("--steps", "3", "--out", "/dev/null"), "/dev/null is not a folder. Choose an empty or a new folder."),
         ],
     )
     def test_bad_arguments(self, run: Run, tmp_path: Path, args: tuple[str, ...], message: str) -> None:
@@ -278,6 +278,13 @@ class TestErrors:
         code, _, err = run(*ROLLOUT, *args, "--out", str(folder))
         assert (code, err) == (1, f"error: {folder} holds another run: {message}. Choose another folder.\n")
         assert files(folder) == before
+
+    def test_a_folder_that_another_process_is_writing(self, run: Run, tmp_path: Path) -> None:
+        with locked(tmp_path):
+            code, _, err = run(*ROLLOUT, "--out", str(tmp_path))
+        assert code == 1
+        assert err.startswith(f"error: another process is writing to {tmp_path}: ")
+        assert run(*ROLLOUT, "--out", str(tmp_path))[0] == 0
 
     @pytest.mark.parametrize(
         ("name", "content", "message"),

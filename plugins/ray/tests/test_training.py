@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from envcore.errors import EnvcoreError, FileError, InvalidArgumentError, UnknownEnvironmentError
+from envcore.files import locked
 from envcore_baselines.errors import ConfigError
 from envcore_ray.training import plan, train
 from envcore_ray.workers import RayWorkers
@@ -90,6 +91,12 @@ def test_a_folder_of_another_run_is_refused_before_anything_is_started(tmp_path:
     (tmp_path / "ppo-CartPole-v1" / "thesis.tex").touch()
     with pytest.raises(FileError, match="holds other files"):
         train(runs, tmp_path, RayWorkers(), show_progress=False)
+
+
+def test_a_sweep_that_another_process_is_writing(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(FileError, match="another process is writing to"):
+        train(plan("ppo", ["CartPole-v1"], settings=SETTINGS), tmp_path, RayWorkers(), show_progress=False)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,16 @@ stopped, with the same results.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from envcore.files import remove_unfinished, replace
+from envcore.files import locked, remove_unfinished, replace
 from envcore.options import positive_integer
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
@@ -66,7 +67,7 @@ def run(
 
     Raises:
       RunError: an id is unknown, a number is out of range, or the folder holds something else.
-      FileError: a file cannot be written; what it held before stays.
+      FileError: another process is writing to the folder, or a file cannot be written; what it held before stays.
     """
     wanted = _checked_ids(ids)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
@@ -80,10 +81,10 @@ def run(
     agent = _name_of(make_agent)
     if wanted and not (folder / _MANIFEST).exists():
         Program(group([Lane(wanted[0], 0)], options)[0], make_agent)  # what makes no agent must not claim the folder
-    _claim(folder, {"agent": agent, "seed": int(seed), "num_seeds": int(num_seeds), "options": options})
+    manifest = {"agent": agent, "seed": int(seed), "num_seeds": int(num_seeds), "options": options}
     lanes = [Lane(bsuite_id, repeat) for bsuite_id in wanted for repeat in range(num_seeds)]
     columns = (TextColumn("bsuite"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(elapsed_when_finished=True))
-    with ProgressBar(*columns, disable=not show_progress) as bar:
+    with _claimed(folder, manifest), ProgressBar(*columns, disable=not show_progress) as bar:
         shown = bar.add_task("episodes", total=sum(EPISODES[lane.bsuite_id] for lane in lanes))
         written = _Written(folder, num_seeds, lambda number: bar.update(shown, completed=number))
         tasks = written.tasks(lanes, options, functools.partial(Play, make_agent, int(seed), options))
@@ -178,24 +179,9 @@ def _check_options(options: Mapping[str, Any]) -> None:
             raise RunError(f"options are given by experiment, and bsuite has no experiment {name!r}.")
 
 
-def _claim(folder: Path, manifest: dict[str, Any]) -> None:
-    """Records in the folder which run it holds, or checks that it is this one."""
-    path = folder / _MANIFEST
-    if path.exists():
-        try:
-            found = dict(json.loads(path.read_text()))
-        except (TypeError, ValueError) as error:
-            raise RunError(f"{path} is damaged: choose another results_dir, or delete it.") from error
-        different = [name for name in manifest if found.get(name) != json.loads(json.dumps(manifest[name]))]
-        if different:
-            name = different[0]
-            raise RunError(
-                f"{folder} holds a run with {name}={found.get(name)!r}, not {manifest[name]!r}: choose another "
-                "results_dir, or delete it."
-            )
-        return
-    if folder.exists() and any(folder.glob(f"{csv_log.PREFIX}*.csv")):
-        raise RunError(f"{folder} holds logs that this runner did not write: choose another results_dir.")
+@contextlib.contextmanager
+def _claimed(folder: Path, manifest: dict[str, Any]) -> Generator[None]:
+    """Records in the folder which run it holds, or checks that it is this one; and keeps it until the block ends."""
     try:
         content = json.dumps(manifest, indent=2)
         folder.mkdir(parents=True, exist_ok=True)
@@ -203,4 +189,26 @@ def _claim(folder: Path, manifest: dict[str, Any]) -> None:
         raise RunError(f"results_dir {folder} cannot be written to: {error}.") from error
     except TypeError as error:
         raise RunError(f"options must be JSON values, such as numbers and strings: {error}.") from error
-    replace(path, content.encode())
+    path = folder / _MANIFEST
+    with locked(folder):
+        if path.exists():
+            _check_manifest(path, manifest)
+        elif any(folder.glob(f"{csv_log.PREFIX}*.csv")):
+            raise RunError(f"{folder} holds logs that this runner did not write: choose another results_dir.")
+        else:
+            replace(path, content.encode())
+        yield
+
+
+def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
+    try:
+        found = dict(json.loads(path.read_text()))
+    except (TypeError, ValueError) as error:
+        raise RunError(f"{path} is damaged: choose another results_dir, or delete it.") from error
+    different = [name for name in manifest if found.get(name) != json.loads(json.dumps(manifest[name]))]
+    if different:
+        name = different[0]
+        raise RunError(
+            f"{path.parent} holds a run with {name}={found.get(name)!r}, not {manifest[name]!r}: choose another "
+            "results_dir, or delete it."
+        )

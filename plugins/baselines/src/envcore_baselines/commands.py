@@ -94,11 +94,9 @@ def evaluate(
 
 
 def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int, devices: int | None) -> None:
-    from envcore.files import replace
-    from envcore_cli import memory, placement, processes
-    from rich.console import Console
+    from envcore_cli import memory, placement
 
-    from envcore_baselines.training import CURVE_PNG, Run, Training
+    from envcore_baselines.training import Run
 
     env, params = choice.make()
     learner = algorithms.learner(name, env, params, config)
@@ -107,15 +105,25 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
     sharding = placement.sharding_of_some(num_seeds, devices)
     memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes(sharding))
     keys = run.keys
-    run.claim(out)
+    with run.claimed(out):
+        _train_in(out, run, learner, keys, sharding)
+
+
+def _train_in(out: Path, run: Any, learner: Any, keys: Any, sharding: Any) -> None:
+    from envcore.files import replace
+    from envcore_cli import memory, processes
+    from rich.console import Console
+
+    from envcore_baselines.training import CURVE_PNG, Training
+
     is_shown = Console().is_terminal and processes.is_first()
     with (
         _progress_bar(is_shown) as progress,
         interruptible(),
-        memory.explained("--seeds", num_seeds),
+        memory.explained("--seeds", run.num_seeds),
     ):
         bar = progress.add_task("compiling", total=None)
-        training = Training(learner, keys, out, sharding, seed)
+        training = Training(learner, keys, out, sharding, run.seed)
         if training.is_split_anew and not training.is_finished:
             say("note: continued with another number of agents on a device, so the rest can go another way.")
         try:
@@ -129,8 +137,8 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
             raise
     if not processes.is_first():
         return
-    replace(out / CURVE_PNG, training.curve.to_png(f"{name} in {choice.title}"))
-    agents = f"{num_seeds} agent{'s' * (num_seeds != 1)}"
+    replace(out / CURVE_PNG, training.curve.to_png(f"{run.algorithm} in {run.env_id}"))
+    agents = f"{run.num_seeds} agent{'s' * (run.num_seeds != 1)}"
     say(f"{out}: {agents}, {training.curve.steps[-1]:,} steps each; last return {training.curve.last:.4g}.")
 
 

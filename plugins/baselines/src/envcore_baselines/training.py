@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Self, get_origin, get_type_hints
 
@@ -105,13 +106,13 @@ class Run:
             self.algorithm, env, params, algorithms.config(self.algorithm, None, self.config, RUN)
         )
 
-    def claim(self, folder: Path) -> None:
-        """Creates the folder of this run, or finds that it is the one; every process of the command calls it.
+    def claimed(self, folder: Path) -> AbstractContextManager[None]:
+        """Creates the folder of this run, or finds that it is the one, and keeps it; see `run_folder.claimed`.
 
         Raises:
-          FileError, ProcessError: as for `run_folder.claim`.
+          FileError, ProcessError: as there, when the block begins.
         """
-        run_folder.claim(folder, dataclasses.asdict(self))
+        return run_folder.claimed(folder, dataclasses.asdict(self))
 
 
 def _hashable(option: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +80,12 @@ def report_rollout(
     if out is not None:
         chunk = saved_rollout.chunk_steps(num_envs, trajectories.steps_per_shard(num_envs, bytes_each))
     check_memory(env, params, num_envs, sharding, bytes_each * (chunk or 0))
-    recorded = None
-    if out is not None:
-        about = {"env_id": choice.title, "options": dict(choice.options), "params": dict(choice.params)}
-        about |= {"policy": policy, "num_envs": num_envs, "steps": steps, "seed": seed}
-        run_folder.claim(out, {**about, "record": names, "steps_per_chunk": chunk})
-        recorded = Trajectories(out / saved_rollout.TRAJECTORIES, names, about) if names else None
-    with memory.explained("--num-envs", num_envs):
+    about = {"env_id": choice.title, "options": dict(choice.options), "params": dict(choice.params)}
+    about |= {"policy": policy, "num_envs": num_envs, "steps": steps, "seed": seed}
+    whole = {**about, "record": names, "steps_per_chunk": chunk}
+    claimed = contextlib.nullcontext() if out is None else run_folder.claimed(out, whole)
+    with claimed, memory.explained("--num-envs", num_envs):
+        recorded = Trajectories(out / saved_rollout.TRAJECTORIES, names, about) if out is not None and names else None
         measured = MeasuredRollout(player, num_envs, params, key, sharding, chunk, recorded)
         saved = None if out is None else SavedRollout(out, measured, recorded, key)
         try:

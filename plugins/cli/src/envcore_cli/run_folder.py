@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
 from envcore.errors import FileError
-from envcore.files import remove_unfinished, replace
+from envcore.files import locked, remove_unfinished, replace
 
 from envcore_cli import processes
 
@@ -16,22 +17,26 @@ RUN = "run.json"
 """The file that says what a folder holds the results of."""
 
 
-def claim(folder: Path, run: Mapping[str, Any]) -> None:
-    """Creates the folder of a run, or finds that it is the one; every process of the command calls it.
+@contextlib.contextmanager
+def claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
+    """Creates the folder of a run, or finds that it is the one, and keeps it until the end of the block.
+
+    Every process of the command calls it.
 
     Args:
       folder: the folder.
       run: what decides the results of the run, as JSON can hold it.
 
     Raises:
-      FileError: the folder holds another run or other files, cannot be written, or is not seen by all processes.
+      FileError: the folder holds another run or other files, another command is writing there, it cannot be written,
+        or it is not seen by all processes.
       ProcessError: another process has ended.
     """
-    if processes.is_first():
-        _claim(folder, run)
-    processes.any_says(False)  # the others look after that
-    if processes.any_says(not (folder / RUN).exists()):
-        raise FileError(f"not all processes see {folder}: the folder must be on a file system that they share.")
+    with _claimed(folder, run) if processes.is_first() else contextlib.nullcontext():
+        processes.any_says(False)  # the others look after that
+        if processes.any_says(not (folder / RUN).exists()):
+            raise FileError(f"not all processes see {folder}: the folder must be on a file system that they share.")
+        yield
 
 
 def check_agreed(folder: Path, progress: int) -> None:
@@ -69,27 +74,31 @@ def load(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _claim(folder: Path, run: Mapping[str, Any]) -> None:
-    wanted = json.loads(json.dumps(run))
-    if (folder / RUN).exists():
-        found = load(folder)
-        if found.keys() != wanted.keys():
-            raise FileError(f"{folder} holds a run of another command or version. Choose another folder.")
-        if found != wanted:
-            raise FileError(
-                f"{folder} holds another run: its {_first_difference(found, wanted)}. Choose another folder."
-            )
-        remove_unfinished(folder)
-        return
-    if folder.is_dir():
-        remove_unfinished(folder)  # a kill before the run was written
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileError(f"{folder} holds other files. Choose an empty or a new folder.")
+@contextlib.contextmanager
+def _claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise FileError(f"{folder} is not a folder. Choose an empty or a new folder.") from None
     except OSError as error:
         raise FileError(f"cannot create {folder}: {error.strerror or error}.") from error
-    replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode())
+    with locked(folder):
+        wanted = json.loads(json.dumps(run))
+        if (folder / RUN).exists():
+            found = load(folder)
+            if found.keys() != wanted.keys():
+                raise FileError(f"{folder} holds a run of another command or version. Choose another folder.")
+            if found != wanted:
+                raise FileError(
+                    f"{folder} holds another run: its {_first_difference(found, wanted)}. Choose another folder."
+                )
+            remove_unfinished(folder)
+        else:
+            remove_unfinished(folder)  # a kill before the run was written
+            if any(folder.iterdir()):
+                raise FileError(f"{folder} holds other files. Choose an empty or a new folder.")
+            replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode())
+        yield
 
 
 def _first_difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from envcore import registry
-from envcore.errors import InvalidArgumentError
-from envcore.files import replace
+from envcore.errors import FileError, InvalidArgumentError
+from envcore.files import locked, replace
 from envcore.options import positive_integer
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Curve
@@ -64,8 +64,8 @@ class Train:
             folder = Path(name)
             for file, content in (state or {}).items():
                 (folder / file).write_bytes(content)
-            self.run.claim(folder)
-            training = Training(self.run.learner(*self.run.make()), self.run.keys, folder, first_seed=self.run.seed)
+            with self.run.claimed(folder):  # which adds run.json
+                training = Training(self.run.learner(*self.run.make()), self.run.keys, folder, first_seed=self.run.seed)
 
             def files() -> Files:
                 return {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -157,17 +157,30 @@ def train(
 
     Raises:
       ConfigError: the settings of a run do not fit its environment.
-      FileError: a folder holds another run or other files, a checkpoint is damaged, or a file cannot be written.
+      FileError: a folder holds another run or other files, another process is writing there, a checkpoint is damaged,
+        or a file cannot be written.
       ClusterError, TasksFailedError: as for `RayWorkers.run`.
     """
     for run in runs.values():
         run.learner(*run.make())  # before a folder is made: the settings may not fit the environment
         _ = run.keys
-    folders = {name: Path(out) / name for name in runs}
+    try:
+        Path(out).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot create {out}: {error.strerror or error}.") from error
+    with locked(Path(out)):
+        return _train(runs, Path(out), workers, checkpoint_seconds, show_progress)
+
+
+def _train(
+    runs: Mapping[str, Run], out: Path, workers: RayWorkers, checkpoint_seconds: float, show_progress: bool
+) -> dict[str, float]:
+    folders = {name: out / name for name in runs}
     tasks: dict[str, TrainTask] = {}
     parts, returns = dict.fromkeys(runs, 0.0), dict.fromkeys(runs, math.nan)
     for name, run in runs.items():
-        run.claim(folders[name])
+        with run.claimed(folders[name]):  # not for longer: a lock is an open file, and a sweep has many runs
+            pass
         files = [folders[name] / file for file in _FILES if (folders[name] / file).exists()]
         if folders[name] / CHECKPOINT in files:
             curve = Curve.from_json(checkpoint.load(folders[name] / CHECKPOINT)[1]["curve"])
