@@ -9,6 +9,7 @@ import gymnasium
 import jax
 import numpy as np
 import pytest
+from envcore.numerics import numerics
 from envcore.rollout import run_rollout, start_rollout
 from envcore.wrappers import Batched, LogWrapper
 from envcore_baselines.es import ES, ESConfig
@@ -23,7 +24,7 @@ ENVIRONMENTS = ["brax/fast", "navix/Navix-Empty-5x5-v0", "pgx/2048"]
 @pytest.fixture(autouse=True)
 def standard_promotion() -> Any:
     """JAX's default promotion of dtypes and ranks, as users of optax and brax have it."""
-    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+    with numerics():
         yield
 
 

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-import jax
 import pytest
+from envcore.numerics import numerics
 
 PAGE = (Path(__file__).parents[1] / "tools/site/pages/howto/migrate.md").read_text()
 
@@ -76,5 +76,5 @@ def test_what_it_was(library):
     exec(THEIRS[library], names)
     for pieces, _ in rows(library):
         for piece in pieces:
-            with jax.numpy_dtype_promotion("standard"):  # as a reader's JAX
+            with numerics():  # as a reader's JAX
                 exec(piece, names)

@@ -12,10 +12,10 @@ import types
 from pathlib import Path
 
 import envcore
-import jax
 import mnist_files
 import pytest
 from envcore import registry
+from envcore.numerics import numerics
 from envcore.registration import Registry
 from PIL import Image
 
@@ -35,7 +35,7 @@ def run_python_blocks(readme: Path, folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "readme", module)  # dataclasses and pickle look up their module
     for number, code in enumerate(blocks("python", readme.read_text())):
         # As a reader's JAX promotes dtypes; the tests' is strict, which not every library bears.
-        with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        with numerics():
             exec(compile(code, f"{readme}, Python block {number}", "exec"), vars(module))
 
 

@@ -12,6 +12,7 @@ import envcore
 import jax
 import numpy as np
 import pytest
+from envcore.numerics import numerics
 from envcore.testing.compilation import quick_jit
 from tool_modules import TOOLS, load_tool
 
@@ -106,7 +107,7 @@ def test_training_on_envcore(workloads: Any) -> None:
     """gymnax is not installed here; with it, only `reset` and `step` are exchanged."""
     assert workloads.readings("envcore + PPO", "Freeway-MinAtar") == {"network": "network"}
     run = quick_jit(workloads.envcore_ppo("CartPole-v1", 8, 64, "network"))
-    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):  # optax relies on it
+    with numerics():  # optax relies on it
         first, again, other = (float(run(key)) for key in (KEY, KEY, jax.random.key(1)))
     assert first == again != other
     assert first > 200  # of 512 rewards, those of episodes that ended; the sum of the weights is small

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError
-from envcore.spaces import Box, Discrete, MultiDiscrete, Space, sample_legal
+from envcore.spaces import Box, Discrete, MultiDiscrete, Space, masks_combinations, sample_legal
 from scipy import stats
 
 MANY = jax.random.split(jax.random.key(0), 3000)
@@ -53,6 +53,15 @@ def test_without_a_legal_value_it_is_any(space: Space, shape: tuple[int, ...]) -
     values = sampled(space, jnp.zeros(shape, bool))
     assert len(np.unique(values, axis=0)) == (3 if space.shape == () else 6)
     assert jax.vmap(space.contains)(jnp.asarray(values)).all()
+
+
+def test_what_a_mask_has_entries_for() -> None:
+    assert not masks_combinations(Discrete(3), (3,))
+    space = MultiDiscrete([5, 2, 2])
+    assert masks_combinations(space, (5, 2, 2))
+    assert not masks_combinations(space, (3, 5))
+    assert not masks_combinations(MultiDiscrete([2, 3]), (2, 3))  # both shapes
+    assert not masks_combinations(MultiDiscrete([[2, 3]]), (1, 2, 3))
 
 
 def test_what_is_refused() -> None:

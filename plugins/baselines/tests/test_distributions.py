@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore_baselines.distributions import Categorical, Gaussian, MultiCategorical
+from envcore_baselines.learner import ILLEGAL
 from scipy import stats
 
 KEY = jax.random.key(0)
@@ -42,6 +43,33 @@ def test_several_discrete_actions_are_independent() -> None:
         np.testing.assert_allclose((many[:, i, None] == jnp.arange(n)).mean(0), expected, atol=0.03)
     assert several.to_env(action).shape == (5, 2, 2)
     assert several.to_env(action).dtype == jnp.int32
+
+
+def test_combinations_are_single_actions() -> None:
+    distribution, mask = Categorical(6, (2, 3)), jnp.array([[True, False, False], [False, False, True]])
+    logits = distribution.masked(jax.random.normal(KEY, (4000, 6)), jnp.broadcast_to(mask, (4000, 2, 3)))
+    action = distribution.sample(logits, KEY)
+    chosen = distribution.to_env(action)
+    assert chosen.dtype == jnp.int32
+    assert set(map(tuple, chosen.tolist())) == {(0, 0), (1, 2)}
+    np.testing.assert_array_equal(distribution.to_env(distribution.mode(logits))[0], divmod(int(logits[0].argmax()), 3))
+    expected = logits[:, 5] - jnp.logaddexp(logits[:, 0], logits[:, 5])
+    np.testing.assert_allclose(distribution.log_prob(logits, jnp.full(4000, 5)), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_masks_of_several_discrete_actions() -> None:
+    distribution = MultiCategorical(np.array([2, 3, 2]))
+    outputs = jax.random.normal(KEY, (1, 7))
+    mask = jnp.array([[[False, True, False], [True, False, True], [False, False, True]]])  # the last one: of no value
+    masked = distribution.masked(outputs, mask)
+    np.testing.assert_array_equal(masked == ILLEGAL, [[True, False, False, True, False, False, False]])
+    np.testing.assert_array_equal(jnp.where(masked == ILLEGAL, outputs, masked), outputs)
+    many = jax.vmap(lambda key: distribution.sample(masked[0], key))(jax.random.split(KEY, 500))
+    assert set(map(tuple, many.tolist())) == {(1, b, c) for b in (0, 2) for c in (0, 1)}
+    gradient = jax.grad(lambda x: distribution.entropy(distribution.masked(x, mask)).sum())(outputs)
+    assert np.isfinite(np.asarray(gradient)).all()
+    assert gradient[0, 3] == 0
+    assert distribution.masked(outputs, None) is outputs
 
 
 def test_continuous_actions() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore.errors import InvalidArgumentError
+from envcore.wrappers import ActionMaskObservation
 from envcore_baselines import algorithms
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
@@ -45,6 +46,29 @@ class Stairs(Counter):
         return state, jnp.where(is_legal, reward, -100.0), terminated | (action >= 2), info
 
 
+@dataclasses.dataclass(frozen=True)
+class Pairs(Counter):
+    """The counter with another number before the action. What a mask forbids ends the episode, for -100."""
+
+    joint: bool = False
+
+    def make_action_space(self, params: Any) -> Any:
+        return spaces.MultiDiscrete([3, 2])
+
+    def mask_actions(self, state: Any, params: Any) -> jax.Array:
+        """Of combinations, or a row for each number; the last column says nothing of the second number."""
+        is_odd = state.count % 2 == 1
+        if self.joint:
+            return jnp.array([[True, False], [False, True], [False, False]]).at[2, 1].set(is_odd)
+        return jnp.array([[False, True, False], [True, True, True]]).at[0, 2].set(is_odd)
+
+    def transition(self, state: Any, action: jax.Array, draws: jax.Array, params: Any) -> tuple[Any, ...]:
+        mask = self.mask_actions(state, params)
+        is_legal = mask[action[0], action[1]] if self.joint else mask[0, action[0]]
+        state, reward, terminated, info = super().transition(state, action[1], draws, params)
+        return state, jnp.where(is_legal, reward, -100.0), terminated | ~is_legal, info
+
+
 DQN_SETTINGS: dict[str, Any] = {"min_replay_size": 8, "batch_size": 8, "replay_capacity": 64, "hidden": (8,)}
 MAKE: dict[str, Any] = {
     "ppo": lambda env, params: PPO(
@@ -60,9 +84,14 @@ MAKE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", MAKE)
-def test_only_legal_actions_are_taken(name: str) -> None:
-    env = Stairs()
+@pytest.mark.parametrize(
+    ("name", "env"),
+    [
+        *((name, Stairs()) for name in MAKE),
+        *((name, Pairs(joint=joint)) for name in ("ppo", "es") for joint in (False, True)),
+    ],
+)
+def test_only_legal_actions_are_taken(name: str, env: Any) -> None:
     learner = MAKE[name](env, env.default_params)
     state, totals = jax.jit(lambda key: jax.lax.scan(lambda state, _: learner.update(state), key, length=20))(
         jax.jit(learner.init)(KEY)
@@ -146,14 +175,6 @@ class Cards(Deck):
         return jnp.arange(self.size) > 0
 
 
-@dataclasses.dataclass(frozen=True)
-class Pairs(Stairs):
-    """With an action of two parts."""
-
-    def make_action_space(self, params: Any) -> Any:
-        return spaces.MultiDiscrete([2, 2])
-
-
 def test_what_is_observed() -> None:
     learner_env, env = observed(Cards(), None), with_masks(Cards(), None)
     obs, _ = learner_env.reset(KEY)
@@ -162,8 +183,8 @@ def test_what_is_observed() -> None:
     assert obs_struct(learner_env, None).shape == (7,)
     assert observed(env, None) == learner_env  # which others have put masks around
     assert with_masks(env, None) == env
-    for other in (Pairs(), Counter()):  # their masks are not for single actions, and there are none
-        assert with_masks(other, None) is other
+    assert isinstance(with_masks(Pairs(), None), ActionMaskObservation)
+    assert with_masks(Counter(), None) == Counter()  # has none
 
 
 def test_a_trained_agent_reads_the_masks_of_its_environment(tmp_path: Path) -> None:

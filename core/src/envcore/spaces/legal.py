@@ -1,4 +1,4 @@
-"""`sample_legal`: random actions that a mask allows."""
+"""Action masks: what their shape means, and random actions that they allow."""
 
 from __future__ import annotations
 
@@ -26,23 +26,37 @@ def sample_legal(space: Space, key: jax.Array, mask: Any) -> jax.Array:
     Raises:
       InvalidArgumentError: the space is another one, or the mask has another shape.
     """
-    if isinstance(space, Discrete):
-        nvec = np.array(space.n)
-    elif isinstance(space, MultiDiscrete):
-        nvec = space.nvec
-    else:
-        raise InvalidArgumentError(f"a mask can only be used with a Discrete or MultiDiscrete space, got {space!r}.")
+    mask = jnp.asarray(mask, jnp.bool_)
+    if masks_combinations(space, mask.shape):
+        chosen = _choose(key, mask.ravel(), np.ones(mask.size, bool))
+        return jnp.stack(jnp.unravel_index(chosen, mask.shape)).astype(space.dtype)
+    return _choose(key, mask, np.arange(mask.shape[-1]) < _numbers_of_values(space)[..., None])
+
+
+def masks_combinations(space: Space, shape: tuple[int, ...]) -> bool:
+    """Whether action masks of a shape have an entry for each combination of the values of a `MultiDiscrete`.
+
+    If not, they have a row for each element, or are those of a `Discrete`; see `sample_legal`.
+
+    Raises:
+      InvalidArgumentError: the space is no `Discrete` or `MultiDiscrete`, or its masks cannot have this shape.
+    """
+    nvec = _numbers_of_values(space)
     rows = (*nvec.shape, int(nvec.max()))
     joint = tuple(nvec.tolist()) if nvec.ndim == 1 else rows
-    mask = jnp.asarray(mask, jnp.bool_)
-    if mask.shape == joint != rows:
-        chosen = _choose(key, mask.ravel(), np.ones(mask.size, bool))
-        return jnp.stack(jnp.unravel_index(chosen, joint)).astype(space.dtype)
-    if mask.shape == rows:
-        return _choose(key, mask, np.arange(rows[-1]) < nvec[..., None])
+    if shape in (rows, joint):
+        return shape != rows
     raise InvalidArgumentError(
-        f"the mask of {space!r} must have shape {joint if joint == rows else f'{joint} or {rows}'}, got {mask.shape}."
+        f"the mask of {space!r} must have shape {joint if joint == rows else f'{joint} or {rows}'}, got {shape}."
     )
+
+
+def _numbers_of_values(space: Space) -> np.ndarray[Any, Any]:
+    if isinstance(space, Discrete):
+        return np.array(space.n)
+    if isinstance(space, MultiDiscrete):
+        return space.nvec
+    raise InvalidArgumentError(f"a mask can only be used with a Discrete or MultiDiscrete space, got {space!r}.")
 
 
 def _choose(key: jax.Array, mask: jax.Array, exists: np.ndarray[Any, Any]) -> jax.Array:

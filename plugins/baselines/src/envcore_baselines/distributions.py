@@ -8,17 +8,26 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
+from envcore.engine import arguments
 from envcore.environment import Environment
 from flax import linen as nn
 
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import ILLEGAL
+from envcore_baselines.learner import ILLEGAL, masked
 
 
 class Categorical(NamedTuple):
-    """Distribution of discrete actions, for logits of shape (..., actions)."""
+    """Distribution of discrete actions, for logits of shape (..., actions).
+
+    Attributes:
+      num_actions: their number.
+      combined: where an action is a combination of values, the number of values of each of its elements; () where it is
+        a single number.
+    """
 
     num_actions: int
+    combined: tuple[int, ...] = ()
+
     num_constants = 0
 
     @property
@@ -37,8 +46,13 @@ class Categorical(NamedTuple):
     def entropy(self, logits: jax.Array) -> jax.Array:
         return -(nn.softmax(logits) * nn.log_softmax(logits)).sum(-1)
 
+    def masked(self, logits: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """The logits, `ILLEGAL` for illegal actions; as they are where the mask allows none, or is None."""
+        return logits if mask is None else masked(logits, mask.reshape(logits.shape))
+
     def to_env(self, action: jax.Array) -> jax.Array:
-        return action.astype(jnp.int32)
+        action = action.astype(jnp.int32)
+        return jnp.stack(jnp.unravel_index(action, self.combined), -1) if self.combined else action
 
 
 class MultiCategorical(NamedTuple):
@@ -67,6 +81,18 @@ class MultiCategorical(NamedTuple):
 
     def entropy(self, outputs: jax.Array) -> jax.Array:
         return self._element.entropy(self._rows(outputs)).sum(-1)
+
+    def masked(self, outputs: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """The outputs, `ILLEGAL` for illegal values; as they are for an element without a legal one, or without a mask.
+
+        The mask has a row for each element, as long as the element with the most values needs.
+        """
+        if mask is None:
+            return outputs
+        sizes = self.nvec.reshape(-1)
+        exists = np.arange(sizes.max()) < sizes[:, None]
+        legal = mask.reshape(*outputs.shape[:-1], *exists.shape) & exists
+        return jnp.where((legal | ~legal.any(-1, keepdims=True))[..., exists], outputs, ILLEGAL)
 
     def to_env(self, action: jax.Array) -> jax.Array:
         return self._element.to_env(action.reshape(*action.shape[:-1], *self.nvec.shape))
@@ -117,6 +143,10 @@ class Gaussian(NamedTuple):
         _, log_std = jnp.split(outputs, 2, axis=-1)
         return (log_std + 0.5 * np.log(2 * np.pi * np.e).astype(np.float32)).sum(-1)
 
+    def masked(self, outputs: jax.Array, mask: None) -> jax.Array:
+        """The outputs: continuous actions have no masks."""
+        return outputs
+
     def to_env(self, action: jax.Array) -> jax.Array:
         action = action.reshape(*action.shape[:-1], *self.low.shape)
         if not (np.isfinite(self.low) & np.isfinite(self.high)).all():
@@ -140,6 +170,9 @@ def distribution(algorithm: str, env: Environment[Any, Any], params: Any) -> Cat
     if isinstance(space, spaces.Discrete):
         return Categorical(space.n)
     if isinstance(space, spaces.MultiDiscrete):
+        mask = arguments.action_mask_struct(env)
+        if mask is not None and spaces.masks_combinations(space, mask.shape):
+            return Categorical(int(np.prod(mask.shape)), mask.shape)
         return MultiCategorical(space.nvec)
     if isinstance(space, spaces.Box) and space.dtype.kind == "f":
         return Gaussian(np.asarray(space.low, np.float32), np.asarray(space.high, np.float32))

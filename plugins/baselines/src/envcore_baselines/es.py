@@ -34,7 +34,7 @@ from flax import linen as nn
 
 from envcore_baselines.distributions import Gaussian, distribution
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import EpisodeTotals, as_floats, masked, obs_struct, observed, split
+from envcore_baselines.learner import EpisodeTotals, as_floats, obs_struct, observed, split
 from envcore_baselines.settings import at_least, between
 
 _CHUNK = 20  # steps between two looks at whether all episodes have ended
@@ -248,7 +248,7 @@ class ES:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         outputs, memory = self._policy.apply(agent.policy, memory, obs)  # type: ignore[misc]
         is_continuous = isinstance(self._distribution, Gaussian)  # whose outputs for deviations are left out
-        raw = outputs if is_continuous else self._distribution.mode(masked(outputs, mask))
+        raw = outputs if is_continuous else self._distribution.mode(self._distribution.masked(outputs, mask))
         return self._distribution.to_env(raw), memory
 
     def _shaped(self, population: Any, fitness: jax.Array, state: Any, params: Any) -> jax.Array:

@@ -81,10 +81,10 @@ def observed(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]:
 
 
 def with_masks(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]:
-    """The environment, which also observes the masks of its actions if they are those of a `Discrete` and have some."""
+    """The environment, which also observes the masks of its actions if they are discrete and have some."""
     if isinstance(env, ActionMaskObservation):
         return env
-    is_discrete = isinstance(env.action_space(params), spaces.Discrete)
+    is_discrete = isinstance(env.action_space(params), spaces.Discrete | spaces.MultiDiscrete)
     has_masks = arguments.action_mask_struct(env) is not None
     return ActionMaskObservation(env) if is_discrete and has_masks else env
 

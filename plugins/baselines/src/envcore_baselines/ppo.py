@@ -31,7 +31,7 @@ from flax import linen as nn
 
 from envcore_baselines.distributions import distribution
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import EpisodeTotals, as_floats, masked, obs_struct, observed, split
+from envcore_baselines.learner import EpisodeTotals, as_floats, obs_struct, observed, split
 from envcore_baselines.settings import at_least, between, one_of
 
 
@@ -413,7 +413,7 @@ class PPO:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         applied: Any = self._network.apply(agent.network, memory, obs, start)
         outputs, values, memory = applied
-        return masked(outputs, mask), values, memory
+        return self._distribution.masked(outputs, mask), values, memory
 
     def _learning_rate(self) -> Any:
         if not self.config.anneal:
