@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from envcore.errors import InvalidArgumentError
-from envcore.wrappers import Batched
+from envcore.wrappers import ActionMaskObservation, Batched
 from envcore_cli.policies import batch_policy, find_player
 from toy import Counter
 
@@ -104,6 +105,34 @@ def test_players_of_equal_policies_are_equal() -> None:
     assert hash(first) == hash(second)
 
 
+@dataclasses.dataclass(frozen=True)
+class Waiting(Counter):
+    """The counter, whose action 1 is legal at counts above 0 only."""
+
+    def mask_actions(self, state: Any, params: Any) -> jax.Array:
+        return jnp.stack([True, state.count > 0])
+
+
+def test_legal_actions() -> None:
+    player, again = (find_player("legal", "Waiting-v0", Waiting(), PARAMS) for _ in range(2))
+    assert player == again
+    assert player.env == ActionMaskObservation(Waiting())
+    assert find_player("legal", "Waiting-v0", player.env, PARAMS) == player
+    batch = Batched(player.env, 200)
+    _, state = batch.reset(KEY)
+    policy = batch_policy(player, batch, PARAMS)
+    for count, actions in ((0, {0}), (1, {0, 1})):
+        obs = batch.get_obs(state.replace(count=jnp.full(200, count)))
+        assert set(policy(None, obs, KEY).tolist()) == actions
+
+
+def test_legal_actions_without_masks() -> None:
+    with pytest.raises(
+        InvalidArgumentError, match="--policy legal: Counter has no action masks: all actions are always"
+    ):
+        find_player("legal", "Counter-v0", ENV, PARAMS)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -112,7 +141,7 @@ def test_players_of_equal_policies_are_equal() -> None:
         ("twice:x", "--policy twice is announced by good and other: uninstall all but one of them"),
         (
             "count",
-            "--policy must be random, .*counts, .*idle, .* or MODULE:FUNCTION, as in `import MODULE`, got 'count'",
+            "--policy must be random, legal, .*counts, .*idle, .* or MODULE:FUNCTION, as in .*, got 'count'",
         ),
     ],
 )

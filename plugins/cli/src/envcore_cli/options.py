@@ -25,7 +25,10 @@ Params = Annotated[
     typer.Option("--set", metavar="PARAM=VALUE", help="A value for one of its params; may be given several times."),
 ]
 Policy = Annotated[
-    str, typer.Option(help="The policy: random, your MODULE:FUNCTION, or one that a plugin announces, such as trained.")
+    str,
+    typer.Option(
+        help="The policy: random, legal, your MODULE:FUNCTION, or one that a plugin announces, such as trained."
+    ),
 ]
 Devices = Annotated[
     int | None,

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from envcore import random
+from envcore import random, spaces
 from envcore.distributions import announcing
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.plugins import one_line
 from envcore.rollout import Policy, random_policy
-from envcore.wrappers import Batched
+from envcore.wrappers import ActionMaskObservation, Batched
 
 GROUP = "envcore.policies"
 """The group of entry points in which a distribution announces a policy, whose name `--policy` then takes.
@@ -46,7 +46,9 @@ class Player:
 
 
 def find_player(name: str, env_id: str, env: Environment[Any, Any], params: Any) -> Player:
-    """Returns what `random`, `module:function` or an announced name stands for; its actions are checked.
+    """Returns what `random`, `legal`, `module:function` or an announced name stands for; its actions are checked.
+
+    `random` chooses among all actions, `legal` among those that the environment's action masks allow.
 
     A function is a policy, `(policy_params, obs, key) -> action`, whose `policy_params` are None. Its module may be in
     the working directory.
@@ -58,18 +60,22 @@ def find_player(name: str, env_id: str, env: Environment[Any, Any], params: Any)
       params: its params.
 
     Raises:
-      InvalidArgumentError: the name is malformed or unknown, or what it names cannot be imported.
+      InvalidArgumentError: the name is malformed or unknown, what it names cannot be imported, or it is `legal` and the
+        environment has no action masks.
       EnvcoreError: an announced policy does not play this environment.
     """
     if name == "random":
         return Player(name, env, tuple, _WithoutMemory(random_policy(env, params)))
+    if name == "legal":
+        masked = env if isinstance(env, ActionMaskObservation) else _with_masks(env)
+        return Player(name, masked, tuple, _WithoutMemory(_Legal(env.action_space(params))))
     announced = _announced()
     word, _, argument = name.partition(":")
     if word in announced:
         agent = _made(word, announced[word], env_id, env, params, argument)
         env = getattr(agent, "env", env)
         return Player(name, env, agent.start_memory, _Checked(name, env, params, agent.act))
-    policy = _WithoutMemory(imported("--policy", name, ("random", *sorted(announced))))
+    policy = _WithoutMemory(imported("--policy", name, ("random", "legal", *sorted(announced))))
     return Player(name, env, tuple, _Checked(name, env, params, policy))
 
 
@@ -79,6 +85,21 @@ class _WithoutMemory:
 
     def __call__(self, memory: Any, obs: Any, key: jax.Array) -> tuple[Any, Any]:
         return self.policy(None, obs, key), memory
+
+
+@dataclasses.dataclass(frozen=True)
+class _Legal:
+    space: spaces.Space
+
+    def __call__(self, policy_params: Any, obs: Any, key: jax.Array) -> jax.Array:
+        return spaces.sample_legal(self.space, key, obs["action_mask"])
+
+
+def _with_masks(env: Environment[Any, Any]) -> Environment[Any, Any]:
+    try:
+        return ActionMaskObservation(env)
+    except ValueError as error:
+        raise InvalidArgumentError(f"--policy legal: {error}") from None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
