@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 
 import envcore
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +15,7 @@ from envcore.wrappers import LogWrapper
 from envcore_gymnasium import GymnasiumEnv, GymnasiumFuncEnv, GymnasiumVectorEnv
 from flax import struct
 from gymnasium.envs.functional_jax_env import FunctionalJaxEnv
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordEpisodeStatistics
 
@@ -43,7 +46,7 @@ class Circle(envcore.Environment):
     def mask_actions(self, state, params):
         return np.arange(5) == state.number
 
-    def make_action_space(self, params):
+    def make_action_space(self, params) -> envcore.spaces.Space:
         return envcore.spaces.Discrete(5)
 
     def make_observation_space(self, params):
@@ -68,6 +71,50 @@ def test_one_environment(wrap):
             assert not info["wrong"]
         obs, info = env.reset()
     assert len(starts) > 2
+
+
+def test_what_maskable_ppo_asks_for():
+    env = RecordEpisodeStatistics(GymnasiumEnv(Circle()))
+    with pytest.raises(ResetNeeded):
+        env.get_wrapper_attr("action_masks")()
+    obs, info = env.reset(seed=0)
+    for _ in range(3):
+        mask = env.get_wrapper_attr("action_masks")()
+        assert mask.tolist() == info["action_mask"].tolist()
+        obs, _, _, _, info = env.step(int(obs[0]))
+    copy = pickle.loads(pickle.dumps(env.unwrapped))
+    assert copy.action_masks().tolist() == info["action_mask"].tolist()
+
+
+@dataclasses.dataclass(frozen=True)
+class Circles(Circle):
+    """The place is named together with a second number, 0 or 1."""
+
+    joint: bool = False
+
+    def mask_actions(self, state, params):
+        rows = np.arange(5)[None] == jnp.stack([state.number, state.number % 2])[:, None]
+        return rows[0, :, None] & rows[1, None, :2] if self.joint else rows
+
+    def transition(self, state, action, draws, params):
+        return super().transition(state, action[0], draws, params)
+
+    def make_action_space(self, params):
+        return envcore.spaces.MultiDiscrete([5, 2])
+
+
+def test_masks_of_several_numbers_follow_one_another():
+    env = GymnasiumEnv(Circles())
+    obs, info = env.reset(seed=0)
+    assert info["action_mask"].shape == (2, 5)
+    expected = np.concatenate([np.arange(5) == obs[0], np.arange(2) == obs[0] % 2])
+    assert env.action_masks().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("env", [Circles(joint=True), "CartPole-v1"])
+def test_without_masks_of_single_numbers(env):
+    env = gymnasium.wrappers.TimeLimit(GymnasiumEnv(env), 5)
+    assert not env.has_wrapper_attr("action_masks")
 
 
 @pytest.mark.parametrize("arrays", ["numpy", "jax"])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
 import jax
 import numpy as np
-from envcore import Environment
+from envcore import Environment, spaces
 from envcore.choice import chosen
+from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
 from gymnasium.error import ResetNeeded
 
 from envcore_gymnasium.actions import ActionReader
-from envcore_gymnasium.program import Position, Program
+from envcore_gymnasium.program import ACTION_MASK, Position, Program
 from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_render_mode
 from envcore_gymnasium.spaces import to_gymnasium_space
 
@@ -66,6 +68,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         self._packed_params = self._program.params.pack(self.params)
         self._position: Position | None = None
         self._action = ActionReader(self.env, space)
+        self._legal = _entries_of_values(self.env, space)
 
     @property
     def state(self) -> Any:
@@ -102,11 +105,28 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         host = program.memories(position)
         return program.obs(host), *program.reward_and_flags(host[0]), program.info(host)
 
+    @property
+    def action_masks(self) -> Callable[[], np.ndarray[Any, Any]]:
+        """For sb3-contrib's MaskablePPO: returns which actions of the state are legal, bool (n,).
+
+        For a `MultiDiscrete` space, the entries of one number's values follow those of the other's.
+
+        Raises:
+          AttributeError: the environment has no such masks: none at all, or those of combinations of several numbers.
+        """
+        if self._legal is None:
+            raise AttributeError(f"{self.env.name} has no masks of single numbers.")
+        return self._action_masks
+
     def render(self) -> Any:
         """The picture of the state: uint8 (height, width, 3), or None without a render mode."""
         if self.render_mode is None:
             return None
         return np.array(render(self.env, self.render_height, self.state, self.params))
+
+    def _action_masks(self) -> np.ndarray[Any, Any]:
+        info = self._program.first_info(self._program.memories(self._latest()))
+        return info[ACTION_MASK][self._legal]
 
     def _latest(self) -> Position:
         if self._position is None:
@@ -120,6 +140,17 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._program = Program.of(self.env)
+
+
+def _entries_of_values(env: Environment[Any, Any], space: spaces.Space) -> np.ndarray[Any, Any] | None:
+    """Which entries of an action mask are those of a number's value, bool; None without masks of single numbers."""
+    mask = arguments.action_mask_struct(env)
+    if mask is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        return None
+    if spaces.masks_combinations(space, mask.shape):
+        return None
+    nvec = space.nvec if isinstance(space, spaces.MultiDiscrete) else np.array(space.n)
+    return np.arange(mask.shape[-1]) < nvec[..., None]
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))

@@ -8,6 +8,8 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
+from envcore_gymnasium import GymnasiumEnv
+from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO, SAC
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
@@ -35,6 +37,28 @@ def test_its_algorithms_train(algorithm, env_id):
     model = algorithm("MlpPolicy", f"envcore_gymnasium:envcore/{env_id}", seed=0, device="cpu", **settings)
     model.learn(128)
     assert model.num_timesteps >= 128
+
+
+class Legal(gymnasium.Wrapper):
+    """Refuses illegal actions."""
+
+    def reset(self, **options):
+        obs, info = super().reset(**options)
+        self.mask = info["action_mask"]
+        return obs, info
+
+    def step(self, action):
+        assert self.mask[action]
+        obs, *outcome, info = super().step(action)
+        self.mask = info["action_mask"]
+        return obs, *outcome, info
+
+
+def test_masked_ppo_takes_legal_actions():
+    envs = make_vec_env(lambda: GymnasiumEnv("pgx/2048"), n_envs=2, seed=0, wrapper_class=Legal)
+    model = MaskablePPO("MlpPolicy", envs, seed=0, device="cpu", n_steps=64)
+    model.learn(256)
+    assert model.num_timesteps >= 256
 
 
 @pytest.mark.slow
