@@ -137,7 +137,7 @@ def test_as_a_policy_of_the_command_line(run: Run, run_folder: Path) -> None:
         (("trained:nowhere", "Counter-v0"), "nowhere holds no run: there is no run.json in it."),
         (("trained", "DeepSea-bsuite", "--option", "size=9"), "does not fit at "),
         (("trained", "MemoryChain-bsuite"), "--policy trained has a memory"),
-        (("trainee", "Counter-v0"), "--policy must be random, trained or MODULE:FUNCTION"),
+        (("trainee", "Counter-v0"), "--policy must be random, legal, trained or MODULE:FUNCTION"),
     ],
 )
 def test_policies_that_cannot_be_played(args: tuple[str, ...], message: str, run: Run) -> None:

@@ -193,7 +193,7 @@ class TestRender:
             (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "seed must be from 0 to 2**63 - 1, got -1"),
             (
                 ("Counter-v0", "--out", "a.gif", "--policy", "best"),
-                "--policy must be random, trained or MODULE:FUNCTION",
+                "--policy must be random, legal, trained or MODULE:FUNCTION",
             ),
             (
                 ("Counter-v0", "--out", "a.gif", "--policy", "nowhere:f"),
