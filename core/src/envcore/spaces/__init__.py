@@ -12,7 +12,7 @@ from envcore.spaces.batch import batch_space, unbatch_space
 from envcore.spaces.box import COUNT, Box, symmetric_box
 from envcore.spaces.composite import Dict, Tuple
 from envcore.spaces.discrete import Discrete, MultiDiscrete
-from envcore.spaces.legal import masks_combinations, sample_legal
+from envcore.spaces.legal import entries_of_values, masks_combinations, sample_legal
 from envcore.spaces.tree import Tree
 from envcore.spaces.unbounded import unbounded_space
 
@@ -26,6 +26,7 @@ __all__ = [
     "Tree",
     "Tuple",
     "batch_space",
+    "entries_of_values",
     "masks_combinations",
     "sample_legal",
     "symmetric_box",

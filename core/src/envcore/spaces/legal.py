@@ -30,7 +30,7 @@ def sample_legal(space: Space, key: jax.Array, mask: Any) -> jax.Array:
     if masks_combinations(space, mask.shape):
         chosen = _choose(key, mask.ravel(), np.ones(mask.size, bool))
         return jnp.stack(jnp.unravel_index(chosen, mask.shape)).astype(space.dtype)
-    return _choose(key, mask, np.arange(mask.shape[-1]) < _numbers_of_values(space)[..., None])
+    return _choose(key, mask, entries_of_values(space))
 
 
 def masks_combinations(space: Space, shape: tuple[int, ...]) -> bool:
@@ -49,6 +49,18 @@ def masks_combinations(space: Space, shape: tuple[int, ...]) -> bool:
     raise InvalidArgumentError(
         f"the mask of {space!r} must have shape {joint if joint == rows else f'{joint} or {rows}'}, got {shape}."
     )
+
+
+def entries_of_values(space: Space) -> np.ndarray[Any, Any]:
+    """Which entries of an action mask with a row for each element stand for one of its values, bool like the mask.
+
+    Rows are as long as the element with the most values needs. The mask of a `Discrete` is one row.
+
+    Raises:
+      InvalidArgumentError: the space is no `Discrete` or `MultiDiscrete`.
+    """
+    nvec = _numbers_of_values(space)
+    return np.arange(nvec.max()) < nvec[..., None]
 
 
 def _numbers_of_values(space: Space) -> np.ndarray[Any, Any]:

@@ -89,8 +89,7 @@ class MultiCategorical(NamedTuple):
         """
         if mask is None:
             return outputs
-        sizes = self.nvec.reshape(-1)
-        exists = np.arange(sizes.max()) < sizes[:, None]
+        exists = self._exists
         legal = mask.reshape(*outputs.shape[:-1], *exists.shape) & exists
         return jnp.where((legal | ~legal.any(-1, keepdims=True))[..., exists], outputs, ILLEGAL)
 
@@ -102,12 +101,16 @@ class MultiCategorical(NamedTuple):
         """The distribution of an element with the most values."""
         return Categorical(int(self.nvec.max()))
 
+    @property
+    def _exists(self) -> np.ndarray:
+        """Which entries of the elements' rows are values, bool (elements, most values)."""
+        return spaces.entries_of_values(spaces.MultiDiscrete(self.nvec.reshape(-1)))
+
     def _rows(self, outputs: jax.Array) -> jax.Array:
         """A row of logits an element, (..., elements, most values); so low that it is never drawn after the last."""
         sizes = self.nvec.reshape(-1)
-        values = np.arange(sizes.max())
-        column = (np.cumsum(sizes) - sizes)[:, None] + np.minimum(values, sizes[:, None] - 1)
-        return jnp.where(values < sizes[:, None], outputs[..., column], ILLEGAL)
+        column = (np.cumsum(sizes) - sizes)[:, None] + np.minimum(np.arange(sizes.max()), sizes[:, None] - 1)
+        return jnp.where(self._exists, outputs[..., column], ILLEGAL)
 
 
 class Gaussian(NamedTuple):

@@ -68,7 +68,6 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         self._packed_params = self._program.params.pack(self.params)
         self._position: Position | None = None
         self._action = ActionReader(self.env, space)
-        self._legal = _entries_of_values(self.env, space)
 
     @property
     def state(self) -> Any:
@@ -114,7 +113,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         Raises:
           AttributeError: the environment has no such masks: none at all, or those of combinations of several numbers.
         """
-        if self._legal is None:
+        if self._entries is None:
             raise AttributeError(f"{self.env.name} has no masks of single numbers.")
         return self._action_masks
 
@@ -126,7 +125,15 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
 
     def _action_masks(self) -> np.ndarray[Any, Any]:
         info = self._program.first_info(self._program.memories(self._latest()))
-        return info[ACTION_MASK][self._legal]
+        return info[ACTION_MASK][self._entries]
+
+    @functools.cached_property
+    def _entries(self) -> np.ndarray[Any, Any] | None:
+        """Which entries of an action mask are those of a number's value, bool; None without masks of single numbers."""
+        space, mask = self.env.action_space(self.params), arguments.action_mask_struct(self.env)
+        if mask is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+            return None
+        return None if spaces.masks_combinations(space, mask.shape) else spaces.entries_of_values(space)
 
     def _latest(self) -> Position:
         if self._position is None:
@@ -140,17 +147,6 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._program = Program.of(self.env)
-
-
-def _entries_of_values(env: Environment[Any, Any], space: spaces.Space) -> np.ndarray[Any, Any] | None:
-    """Which entries of an action mask are those of a number's value, bool; None without masks of single numbers."""
-    mask = arguments.action_mask_struct(env)
-    if mask is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
-        return None
-    if spaces.masks_combinations(space, mask.shape):
-        return None
-    nvec = space.nvec if isinstance(space, spaces.MultiDiscrete) else np.array(space.n)
-    return np.arange(mask.shape[-1]) < nvec[..., None]
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
