@@ -230,10 +230,12 @@ class Environment(Generic[StateT, ParamsT]):
         Args:
           key: a typed or legacy key; the step and the reset after it draw from it independently.
           state: what `reset` or `step` returned.
-          action: a value of the action space. Its structure, shape and kind of dtype are always checked. Its value
-            is checked for a discrete action that is a Python or numpy number; what a JAX array holds, in or outside
-            `jit`, is not looked at, and an action outside the space has no defined meaning. To find one, step
-            `envcore.wrappers.CheckActions(env)`, which looks at every value.
+          action: a value of the action space. Its structure, shape and kind of dtype are always checked. Of Python
+            and numpy numbers, those that are no choice of a discrete space are refused, and those that are not finite
+            as the space's dtype; finite numbers outside a `Box`'s bounds are left to the rules, which clip them where
+            the original does. What a JAX array holds, in or outside `jit`, is not looked at, and such an action has no
+            defined meaning. To find one, also in compiled code, step `envcore.wrappers.CheckActions(env)`, which looks
+            at every value.
           params: as for `reset`.
 
         Returns:

@@ -29,7 +29,7 @@ class InvalidArgumentError(EnvcoreError, TypeError, ValueError):
 
 
 class InvalidActionError(InvalidArgumentError):
-    """The action has the wrong structure, shape, dtype or (outside `jit`) value."""
+    """The action has the wrong structure, shape, dtype or value; in `jit` only `CheckActions` looks at values."""
 
 
 class InvalidParamsError(InvalidArgumentError):

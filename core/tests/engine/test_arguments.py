@@ -17,6 +17,7 @@ from envcore.errors import (
     InvalidArgumentError,
     InvalidParamsError,
 )
+from envcore.wrappers import Batched
 from flax import struct
 from jax.core import Tracer
 from toy import Counter, CounterParams, Deck, Spring, SpringParams
@@ -35,6 +36,13 @@ class Pair(Counter):
     def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
         assert (action["count"].dtype, action["note"].dtype) == (jnp.int32, jnp.float32)
         return super().transition(state, action["count"], draws, params)
+
+
+class Bytes(Counter):
+    """A counter whose action is a number of one byte."""
+
+    def make_action_space(self, params: Any) -> Any:
+        return spaces.Box(0, 1, (), np.uint8)
 
 
 def eagerly(function: Any) -> None:
@@ -129,6 +137,12 @@ class TestRefused:
             (Pair(), {"count": 2, "note": np.zeros(2)}, "got 2"),
             (Spring(), 0.5, r"expected shape \(1,\), got \(\)"),
             (Spring(), np.array([True]), "expected a real number, got bool"),
+            *((Spring(), np.array([value]), f"got {value}") for value in (np.nan, np.inf, -np.inf, np.float32(np.nan))),
+            (Spring(), np.array([1e300]), r"got 1e\+300"),  # infinite as float32
+            (Batched(Spring(), 30), np.full((30, 1), np.nan), "got nan"),  # of many, the first
+            (Bytes(), np.int64(300), "got 300"),  # the dtype would wrap it around
+            (Bytes(), -1, "got -1"),
+            (Pair(), {"count": 1, "note": np.array([0, np.nan])}, "got nan"),
             (Pair(), 1, "expected a dict of 'count', 'note', got 1"),
             (Pair(), {"count": 1}, "expected a dict of 'count', 'note', got dict"),
             (Pair(), {"count": 1, "note": np.zeros(3)}, r"in part 'note': expected shape \(2,\), got \(3,\)"),
@@ -146,6 +160,14 @@ class TestRefused:
         _, state = env.reset(KEY)
         with pytest.raises(InvalidActionError, match=r"got \(4.*To step a batch of environments, use jax\.vmap or"):
             run(lambda: env.step(KEY, state, action))
+
+
+@pytest.mark.parametrize("action", [np.array([3e38]), np.array([-1.5]), jnp.array([jnp.nan])], ids=repr)
+def test_the_rules_decide_on_finite_values_outside_bounds_and_nobody_reads_a_jax_array(action: Any) -> None:
+    env = Spring()
+    _, state = env.reset(KEY)
+    expected = jax.jit(env.step)(KEY, state, jnp.asarray(action, jnp.float32))
+    chex.assert_trees_all_close(env.step(KEY, state, action), expected, rtol=1e-6)
 
 
 def test_tracers_of_the_wrong_type_are_refused() -> None:

@@ -52,7 +52,7 @@ def checked_state(env: Rules, state: Any) -> Any:
 def checked_action(env: Rules, action: Any, params: Any) -> Any:
     """The action with exactly the types of the action space."""
     space = _default_action_space(env)  # params change bounds, but neither structure nor types
-    problem = space.mismatch(action) or _value_problem(space, action)
+    problem = space.mismatch(action) or value_problem(space, action)
     if problem:
         space = env.action_space(params)
         shape = getattr(action, "shape", ())
@@ -140,17 +140,36 @@ def _check_fields(env: Rules) -> None:
                 )
 
 
-def _value_problem(space: spaces.Space, action: Any) -> str | None:
-    """Looks at discrete actions on the host only: reading a device array would wait for the device."""
-    if isinstance(space, spaces.Tuple | spaces.Dict):
-        problems = (_value_problem(part, value) for part, value in space.parts(action))
+def value_problem(space: spaces.Space, action: Any) -> str | None:
+    """Describes a value that the space's dtype cannot hold or that no such choice has; None if there is none.
+
+    The action has the space's types. A JAX array is not looked at: reading it would wait for the device. Finite numbers
+    outside a `Box`'s bounds are not a problem here: what happens to them is part of the environment's rules.
+    """
+    if isinstance(space, (spaces.Tuple, spaces.Dict)):  # a union takes five times as long
+        problems = (value_problem(part, value) for part, value in space.parts(action))
         return next(filter(None, problems), None)
-    if isinstance(space, spaces.Discrete) and isinstance(action, int | np.integer):
+    if isinstance(action, jax.Array):
+        return None
+    if isinstance(space, spaces.Discrete) and isinstance(action, int | np.integer):  # numpy takes longer
         return None if 0 <= action < space.n else f"got {action}"
-    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete) and isinstance(action, np.ndarray):
-        bound = space.n if isinstance(space, spaces.Discrete) else space.nvec
-        return None if ((action >= 0) & (action < bound)).all() else f"got {action}"
-    return None
+    values = np.asarray(action)
+    if isinstance(space, spaces.Box):
+        held = narrowed(values, space.dtype)
+        is_right = held == values if space.dtype.kind in "iu" else np.isfinite(held)
+    elif isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        is_right = (values >= 0) & (values < (space.n if isinstance(space, spaces.Discrete) else space.nvec))
+    else:
+        return None
+    return None if is_right.all() else f"got {values[~is_right].flat[0]}"
+
+
+def narrowed(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The values as that dtype, for `value_problem` to look at: a float that is too large for it becomes infinite."""
+    if values.dtype == dtype:
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):
+        return values.astype(dtype)
 
 
 def _cast(space: spaces.Space, action: Any) -> Any:
