@@ -119,7 +119,8 @@ class StickyAction(Wrapper):
         object.__setattr__(self, "repeat_action_probability", probability)
 
     def start(self, key: jax.Array, params: Any) -> StickyState:
-        action = jax.eval_shape(self.env.action_space(params).sample, key)
+        space = self.env.action_space(params)
+        action = jax.eval_shape(lambda: space.sample(jax.random.key(0)))  # `key` may be one for each copy of a batch
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), action)
         return StickyState(self.env.start(key, params), nothing, jnp.zeros(self.batch_shape, jnp.bool_))
 

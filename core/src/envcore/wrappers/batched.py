@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from envcore import options, random, spaces
+from envcore import options, random, spaces, trees
 from envcore.devices import AxisName, check_supported
 from envcore.environment import Environment, Outcome
 from envcore.wrappers.base import Wrapper
@@ -18,7 +18,8 @@ class Batched(Wrapper):
     """`num_envs` copies in parallel: every value gets a first axis of that size, keys and params excepted.
 
     This is `vmap` with the library's cheapest randomness: the keys of all copies cost an addition each
-    (`envcore.random.spawn`), and `action_space(params).sample(key)` draws all actions in one block.
+    (`envcore.random.spawn`), and `action_space(params).sample(key)` draws all actions in one block. `start`, `draw` and
+    `restart` also take typed keys (num_envs,), one for each copy.
 
     With an `axis_name` it is one device's share of a larger batch, for use inside `jax.shard_map` or `jax.pmap`. All
     devices get the same key. Together they do what one device does with `Batched(env, num_envs * num_devices)`: copy
@@ -81,4 +82,6 @@ class Batched(Wrapper):
         return jax.vmap(lambda one: self.env.render(one, params, height=height))(state)
 
     def _keys(self, key: jax.Array) -> jax.Array:
+        if trees.is_key(key) and key.shape == (self.num_envs,):
+            return key
         return random.spawn(key, self.num_envs, self.axis_name)
