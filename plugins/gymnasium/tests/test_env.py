@@ -151,6 +151,21 @@ def test_options_and_params():
         (lambda: GymnasiumEnv(cartpole(), size=3), InvalidArgumentError, "'size' is only for an environment's id"),
         (lambda: GymnasiumEnv(Batched(cartpole(), 2)), InvalidArgumentError, "use GymnasiumVectorEnv"),
         (lambda: GymnasiumEnv("CartPole-v1", render_mode="human"), InvalidArgumentError, "use gymnasium.make"),
+        (lambda: GymnasiumEnv("CartPole-v1", render_mode=[1]), InvalidArgumentError, "None or 'rgb_array', got"),
+        (
+            lambda: GymnasiumEnv("CartPole-v1", render_height="x"),
+            InvalidArgumentError,
+            "render_height must be a positive",
+        ),
+        (lambda: GymnasiumEnv("CartPole-v1").reset(options="x"), InvalidArgumentError, "a dict or None, got 'x'"),
+        *(
+            (
+                lambda seed=seed: GymnasiumEnv("CartPole-v1").reset(seed=seed),
+                InvalidArgumentError,
+                "seed must be a non-neg",
+            )
+            for seed in (-1, 1.5, "a", True, [1])
+        ),
     ],
 )
 def test_invalid_arguments(make, error, message):
@@ -177,6 +192,10 @@ def cartpole():
         ("Pendulum-v1", 0.0),
         ("Pendulum-v1", [0.0, 0.0]),
         ("Pendulum-v1", ["x"]),
+        ("Pendulum-v1", [np.nan]),
+        ("Pendulum-v1", np.array([np.nan])),
+        ("Pendulum-v1", np.array([-np.inf], np.float32)),
+        ("Pendulum-v1", np.array([1e300])),
     ],
 )
 def test_invalid_actions(env_id, action):
@@ -197,6 +216,13 @@ def test_kinds_of_discrete_actions(action):
     np.testing.assert_array_equal(env.step(action)[0], expected)
 
 
+def test_numbers_outside_bounds_are_clipped_as_in_the_original():
+    env, other = GymnasiumEnv("Pendulum-v1"), GymnasiumEnv("Pendulum-v1")
+    for each in (env, other):
+        each.reset(seed=0)
+    np.testing.assert_array_equal(env.step(np.array([9.0]))[0], other.step(np.array([2.0]))[0])
+
+
 def test_actions_and_observations_of_several_parts():
     env = GymnasiumEnv(TwoParts())
     check_env(env, skip_render_check=True)
@@ -206,6 +232,8 @@ def test_actions_and_observations_of_several_parts():
     assert type(obs["choice"]) is np.int64  # as its Gymnasium space says
     with pytest.raises(InvalidActionError, match="part 0"):
         env.step((0.5, np.float32([0.5])))
+    with pytest.raises(InvalidActionError, match="got nan"):
+        env.step((1, np.float32([np.nan])))
 
 
 def test_stepping_before_a_reset():

@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 from envcore import devices
 from envcore.errors import InvalidActionError, InvalidArgumentError
-from envcore.wrappers import Batched, LogWrapper, NormalizeObservation, Sharded
-from envcore_gymnasium import GymnasiumVectorEnv
+from envcore.wrappers import Batched, FrameStack, LogWrapper, NormalizeObservation, Sharded, StickyAction
+from envcore_gymnasium import GymnasiumEnv, GymnasiumVectorEnv
 from flax import struct
-from gymnasium.error import ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as wrappers
 
@@ -231,6 +231,57 @@ def test_seeding():
     assert one.np_random_seed == 2
 
 
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_a_seed_for_each(kind):
+    seeds = [7, 2**40, 7]
+    envs, again = (GymnasiumVectorEnv("CartPole-v1", 3) for _ in range(2))
+    first = envs.reset(seed=kind(seeds))[0]
+    alone = [GymnasiumEnv("CartPole-v1").reset(seed=seed)[0] for seed in seeds]
+    np.testing.assert_allclose(first, alone, rtol=1e-6)  # another program: XLA may round differently
+    np.testing.assert_array_equal(first[0], first[2])
+    # All that follows is the list's, whatever was before.
+    again.reset(seed=3)
+    again.step([0, 0, 0])
+    np.testing.assert_array_equal(again.reset(seed=seeds)[0], first)
+    np.testing.assert_array_equal(again.step([0, 1, 0])[0], envs.step([0, 1, 0])[0])
+    second = again.reset()[0]
+    np.testing.assert_array_equal(second, envs.reset()[0])
+    assert len(np.unique(second[:, 0])) == 3
+
+
+def test_a_seed_for_some():
+    def started():
+        envs = GymnasiumVectorEnv(LogWrapper(Batched(envcore.make("CartPole-v1")[0], 3)))
+        envs.reset(seed=0)
+        for _ in range(15):  # all fall
+            envs.step([0, 0, 0])
+        return envs
+
+    envs, again = started(), started()
+    obs, _ = envs.reset(seed=[7, None, 7])
+    alone = GymnasiumEnv("CartPole-v1").reset(seed=7)[0]
+    np.testing.assert_allclose(obs[[0, 2]], [alone, alone], rtol=1e-6)
+    assert not np.allclose(obs[1], alone)
+    # What survives an auto-reset does so without a seed only.
+    assert (np.asarray(envs.state.returned_episode_lengths) > 0).tolist() == [False, True, False]
+    assert (np.asarray(envs.state.time) == 0).all()
+    np.testing.assert_array_equal(again.reset(seed=[7, None, 7])[0], obs)
+    first, unmasked = GymnasiumVectorEnv("CartPole-v1", 2).reset(seed=[None, 7])[0], obs
+    np.testing.assert_allclose(first[1], alone, rtol=1e-6)
+    obs, _ = envs.reset(seed=[None, 8, 9], options={"reset_mask": np.array([False, False, True])})
+    np.testing.assert_allclose(obs[2], GymnasiumEnv("CartPole-v1").reset(seed=9)[0], rtol=1e-6)
+    np.testing.assert_array_equal(obs[:2], unmasked[:2])
+
+
+def test_a_seed_for_each_under_wrappers_with_shared_statistics():
+    env = FrameStack(NormalizeObservation(StickyAction(Batched(envcore.make("CartPole-v1")[0], 3))), 2)
+    envs = GymnasiumVectorEnv(env)
+    obs, _ = envs.reset(seed=[1, 2, 1])
+    np.testing.assert_array_equal(obs[0], obs[2])
+    assert not np.array_equal(obs[0], obs[1])
+    assert envs.state.observation_statistics.count < 5
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -245,7 +296,17 @@ def test_seeding():
         ),
         (lambda env: GymnasiumVectorEnv(env, 2, autoreset_mode="Never"), "'NextStep', 'SameStep', 'Disabled'"),
         (lambda env: GymnasiumVectorEnv(env, 2, arrays="cupy"), "'numpy', 'jax' or 'torch', got 'cupy'"),
-        (lambda env: GymnasiumVectorEnv(env, 2).reset(seed=[1, 2]), "one integer for the whole batch"),
+        (lambda env: GymnasiumVectorEnv(env, 2, render_mode="x"), "None or 'rgb_array', got 'x'"),
+        (lambda env: GymnasiumVectorEnv(env, 2).reset(options="x"), "options must be a dict or None, got 'x'"),
+        (lambda env: GymnasiumVectorEnv(env, 2).reset(seed=[1, 2, 3]), r"must have shape \(2,\), .* got \(3,\)"),
+        (lambda env: GymnasiumVectorEnv(env, 2).reset(seed=np.ones((2, 2), int)), r"got \(2, 2\)"),
+        *(
+            (
+                lambda env, seed=seed: GymnasiumVectorEnv(env, 2).reset(seed=seed),
+                "seed must be a non-negative integer or",
+            )
+            for seed in (-1, 1.5, "a", True, [1, -1], [1.5, 1], ["a", 1], [True, 1], [[1], 2])
+        ),
     ],
 )
 def test_invalid_arguments(make, message):
@@ -279,6 +340,35 @@ def test_an_array_of_invalid_actions_changes_nothing(dtype, outside):
     with pytest.raises(InvalidActionError, match=rf"must be in MultiDiscrete\(\[2, 2\]\): got {outside}\."):
         envs.step(np.array([0, outside], dtype))
     np.testing.assert_array_equal(envs.env.get_obs(envs.state, envs.params), obs)
+
+
+@pytest.mark.parametrize("arrays", ["numpy", "jax"])
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        (np.array([[0.0], [np.nan]], np.float32), "got nan"),
+        (np.array([[0.0], [-np.inf]]), "got -inf"),
+        (np.array([[1e300], [0.0]]), r"got 1e\+300"),  # infinite as float32
+        ([[0.0], [np.inf]], "got inf"),
+        (np.zeros(2), r"expected shape \(2, 1\), got \(2,\)"),
+        (np.array([["x"], ["y"]]), "expected a real number"),
+    ],
+)
+def test_actions_that_are_not_finite_change_nothing(actions, message, arrays):
+    envs = GymnasiumVectorEnv("Pendulum-v1", 2, arrays=arrays)
+    obs, _ = envs.reset(seed=0)
+    with pytest.raises(InvalidActionError, match=rf"must be in Box\(-2, 2, \(2, 1\), float32\): {message}"):
+        envs.step(actions)
+    np.testing.assert_array_equal(envs.env.get_obs(envs.state, envs.params), obs)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist, jnp.asarray, np.float32, np.int64])
+def test_numbers_outside_bounds_are_clipped_as_in_the_original(kind):
+    envs, other = (GymnasiumVectorEnv("Pendulum-v1", 2) for _ in range(2))
+    for each in (envs, other):
+        each.reset(seed=0)
+    actions = kind(np.array([[9.0], [-9.0]]))
+    np.testing.assert_array_equal(envs.step(actions)[0], other.step(np.array([[2.0], [-2.0]], np.float32))[0])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -325,6 +415,16 @@ def test_arrays_of_discrete_values(mode, dtype):
     assert envs.observation_space.spaces["sum"].dtype == np.int64
     with pytest.raises(InvalidActionError, match="got 4"):
         envs.step(actions + np.array([0, 2], dtype))
+
+
+def test_a_closed_batch():
+    envs = GymnasiumVectorEnv("CartPole-v1", 2, render_mode="rgb_array")
+    envs.reset(seed=0)
+    envs.close()
+    envs.close()
+    for use in (lambda: envs.step([0, 0]), lambda: envs.reset(seed=0), lambda: envs.state, envs.render):
+        with pytest.raises(ClosedEnvironmentError, match="the batch of CartPole is closed"):
+            use()
 
 
 def test_before_a_reset():

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import Environment, spaces
+from envcore.engine import arguments
 from envcore.errors import InvalidActionError
 
 from envcore_gymnasium.arrays import without_tensors
@@ -29,6 +30,7 @@ class ActionReader:
     def __init__(self, env: Environment[Any, Any], space: spaces.Space):
         self._name, self._space = env.name, space
         self._is_multi_discrete = isinstance(space, spaces.MultiDiscrete)
+        self._is_float_box = _is_float_box(space)
         self._on_device: list[jax.Array] = []
         if isinstance(space, spaces.Discrete) and space.n <= _MOST_ON_DEVICE:
             # A number that is on the device already saves a third of a step.
@@ -38,8 +40,8 @@ class ActionReader:
         """The action as arrays of the space's dtypes; JAX arrays stay where they are.
 
         Raises:
-          InvalidActionError: its structure, shape or kind of dtype differs, or a discrete value on the host is outside
-            of the space.
+          InvalidActionError: its structure, shape or kind of dtype differs, or a value on the host is no choice of a
+            discrete space, or not finite as the space's dtype.
         """
         if type(action) is int and 0 <= action < len(self._on_device):  # usually
             return self._on_device[action]
@@ -68,20 +70,23 @@ class ActionReader:
         return value
 
     def unchecked(self, action: Any) -> Any:
-        """The action like `__call__`; or `(words,)` where a program can check discrete values instead of numpy.
+        """The action like `__call__`, but unchecked where a program can check values instead of numpy: see `check`.
 
         Numpy takes five calls for it: 30 us, because after a program has run they are not in the processor's caches.
-        The words are uint32, two for each value if it has 64 bits.
+        Discrete values become `(words,)`, uint32, two for each value if it has 64 bits.
         """
         is_array = self._is_multi_discrete and type(action) is np.ndarray and action.dtype in _INTEGERS
         if is_array and action.shape == self._space.shape and action.strides[-1] == action.dtype.itemsize:
             return (action.view(np.uint32),)
-        return self(action)
+        if not self._is_float_box:
+            return self(action)
+        action = self._typed(self._space, without_tensors(action))
+        return action if isinstance(action, jax.Array) else arguments.narrowed(action, self._space.dtype)
 
-    def outside(self, action: np.ndarray[Any, Any]) -> InvalidActionError:
-        """The error about an array of discrete values of which some are outside of the space."""
-        space: Any = self._space
-        return self._outside(space, action, space.nvec)
+    def outside(self, action: Any) -> InvalidActionError:
+        """The error about an action in which the program has found invalid values."""
+        values = np.asarray(without_tensors(action))
+        return self._error(self._space, str(arguments.value_problem(self._space, values)))
 
     def _read(self, space: spaces.Space, action: Any) -> Any:
         if isinstance(space, _NESTED):
@@ -90,6 +95,14 @@ class ActionReader:
             self._check(space, action)
             parts = [self._read(part, value) for part, value in space.parts(action)]
             return tuple(parts) if isinstance(space, spaces.Tuple) else dict(zip(space.spaces, parts, strict=True))
+        action = self._typed(space, action)
+        problem = arguments.value_problem(space, action)
+        if problem is not None:
+            raise self._error(space, problem)
+        return action if isinstance(action, jax.Array) else arguments.narrowed(action, space.dtype)
+
+    def _typed(self, space: spaces.Space, action: Any) -> Any:
+        """The action as an array of the space's shape and kind of dtype."""
         if not isinstance(action, np.ndarray):
             if isinstance(action, jax.Array):
                 self._check(space, action)
@@ -100,26 +113,21 @@ class ActionReader:
                 raise self._error(space, str(error)) from error
         if action.shape != space.shape or action.dtype.kind != space.dtype.kind:  # else right: `mismatch` takes 5 us
             self._check(space, action)
-        if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
-            bound = space.n if isinstance(space, spaces.Discrete) else space.nvec
-            if not ((action >= 0) & (action < bound)).all():
-                raise self._outside(space, action, bound)
-        return action.astype(space.dtype, copy=False)
+        return action
 
     def _check(self, space: spaces.Space, action: Any) -> None:
         problem = space.mismatch(action)
         if problem is not None:
             raise self._error(space, problem)
 
-    def _outside(self, space: spaces.Space, action: Any, bound: Any) -> InvalidActionError:
-        return self._error(space, f"got {action[(action < 0) | (action >= bound)].flat[0]}")
-
     def _error(self, space: spaces.Space, problem: str) -> InvalidActionError:
         return InvalidActionError(f"an action of {self._name} must be in {space!r}: {problem}.")
 
 
 def check(space: spaces.Space, action: Any) -> tuple[Any, Any]:
-    """In a program: the action that `unchecked` returned, with the space's dtypes, and whether it is in the space."""
+    """In a program: what `unchecked` returned, with the space's dtypes, and whether its values are right."""
+    if _is_float_box(space):
+        return action, jnp.isfinite(action).all()
     if not (isinstance(space, spaces.MultiDiscrete) and isinstance(action, tuple)):
         return action, jnp.bool_(True)
     words = action[0].reshape(*space.shape, -1)  # of each value its lower word first
@@ -128,3 +136,7 @@ def check(space: spaces.Space, action: Any) -> tuple[Any, Any]:
     if words.shape[-1] == 2:
         is_inside &= words[..., 1] == 0
     return value.astype(space.dtype), is_inside.all()
+
+
+def _is_float_box(space: spaces.Space) -> bool:
+    return isinstance(space, spaces.Box) and jnp.issubdtype(space.dtype, jnp.floating)

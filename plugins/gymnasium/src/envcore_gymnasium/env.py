@@ -13,11 +13,13 @@ from envcore import Environment, spaces
 from envcore.choice import chosen
 from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
+from envcore.seeds import optional_seed
 from gymnasium.error import ResetNeeded
 
 from envcore_gymnasium.actions import ActionReader
 from envcore_gymnasium.program import ACTION_MASK, Position, Program
-from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_render_mode
+from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_rendering
+from envcore_gymnasium.resets import checked_options, key_data
 from envcore_gymnasium.spaces import to_gymnasium_space
 
 
@@ -55,7 +57,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         render_height: int = RENDER_HEIGHT,
         **options: Any,
     ):
-        check_render_mode(render_mode)
+        check_rendering(render_mode, render_height)
         self.env, self.params = chosen(env, params, options)
         if self.env.batch_shape:
             raise InvalidArgumentError(f"{self.env.name} is a batch of environments: use GymnasiumVectorEnv.")
@@ -79,11 +81,15 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         return self._program.snapshot(self._latest()).state
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Starts an episode; info has the `action_mask` if the environment has masks. `options` are not used."""
-        super().reset(seed=seed)
+        """Starts an episode; info has the `action_mask` if the environment has masks. `options` are not used.
+
+        Raises:
+          InvalidArgumentError: the seed is neither a non-negative integer nor None, or the options are not a dict.
+        """
+        checked_options(options)
+        super().reset(seed=optional_seed(seed))
         if self._position is None or seed is not None:
-            key = self.np_random.integers(2**32, size=2, dtype=np.uint32)
-            position = self._program.start(key, self._packed_params)
+            position = self._program.start(key_data(self.np_random), self._packed_params)
         else:  # a key from the host would make it three times slower
             position = self._program.restart(self._position, self._packed_params)
         self._position = position
@@ -95,8 +101,8 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
 
         Raises:
           ResetNeeded: there has been no reset.
-          InvalidActionError: the action is not of the action space's structure, shape or kind, or is a discrete action
-            outside of it.
+          InvalidActionError: the action is not of the action space's structure, shape or kind, is a discrete action
+            outside of it, or is not finite.
         """
         program = self._program
         checked = self._action.index(action) if program.looks_ahead else self._action(action)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -10,9 +11,10 @@ from envcore import Environment
 from envcore.choice import chosen
 from envcore.errors import InvalidArgumentError
 from envcore.options import positive_integer
+from envcore.seeds import optional_seed
 from envcore.spaces import unbatch_space
 from envcore.wrappers import Batched, Sharded, Wrapper
-from gymnasium.error import ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -21,7 +23,8 @@ from envcore_gymnasium.arrays import Kind, converter, without_tensors
 from envcore_gymnasium.env import render
 from envcore_gymnasium.final import final_entries
 from envcore_gymnasium.packing import Packed
-from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_render_mode
+from envcore_gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_rendering
+from envcore_gymnasium.resets import checked_options, key_data, key_data_of_each, seeds_of_each
 from envcore_gymnasium.spaces import to_gymnasium_space
 from envcore_gymnasium.vector_program import VectorProgram
 
@@ -69,7 +72,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         render_height: int = RENDER_HEIGHT,
         **options: Any,
     ):
-        check_render_mode(render_mode)
+        check_rendering(render_mode, render_height)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.arrays: Kind = arrays
         single, self.params = chosen(env, params, options)
@@ -99,32 +102,52 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
           ResetNeeded: there has been no reset.
+          ClosedEnvironmentError: after `close`.
         """
         return self._program.states(self._latest())
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Starts an episode in every environment, or in those of `options["reset_mask"]`, bool (num_envs,).
 
         The infos have the `action_mask` if the environment has masks, as those of every step do.
         With a seed everything begins from nothing. Without one, what survives an auto-reset in envcore is kept.
 
+        One seed is that of the whole batch, whose environments all start differently. A list has one for each: an
+        environment starts as `GymnasiumEnv` does after `reset(seed=...)` with its own seed, so equal seeds start alike.
+        What chance decides afterwards follows from the whole list. An environment whose seed is None is reset as
+        without a seed.
+
         Raises:
-          InvalidArgumentError: the seed is not an integer, or the mask is not of that type, or selects nothing.
+          InvalidArgumentError: a seed is not a non-negative integer, the list has another length, or the mask is not of
+            that type, or selects nothing.
           ResetNeeded: there is a mask, but nothing has been reset yet.
+          ClosedEnvironmentError: after `close`.
         """
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
-            raise InvalidArgumentError(f"seed must be one integer for the whole batch, or None, got {seed!r}.")
-        mask = (options or {}).get("reset_mask")
+        self._check_open()
+        seeds = seeds_of_each(seed, self.num_envs)
+        is_new = seed is not None if seeds is None else None not in seeds
+        mask = checked_options(options).get("reset_mask")
         if mask is not None:
             mask = self._checked_mask(mask)
-        super().reset(seed=None if seed is None else int(seed))
-        key = self.np_random.integers(2**32, size=2, dtype=np.uint32)
-        if mask is None and (self._progress is None or seed is not None):
-            self._progress, returned = self._program.start(key, self._packed_params)
-        else:
-            chosen = np.ones(self.num_envs, bool) if mask is None else mask
-            reset = self._program.restart if seed is None else self._program.renew
+        if seeds is None:
+            super().reset(seed=optional_seed(seed))
+        elif is_new:
+            self.np_random = np.random.default_rng(seeds)
+        key = key_data(self.np_random)
+        starts = None if seeds is None else key_data_of_each(seeds, self.np_random)
+        chosen = np.ones(self.num_envs, bool) if mask is None else mask
+        if mask is None and (self._progress is None or is_new):
+            self._progress, returned = self._program.start(key, self._packed_params, starts)
+        elif seeds is None:
+            reset = self._program.renew if is_new else self._program.restart
             self._progress, returned = reset(key, chosen, self._latest(), self._packed_params)
+        else:
+            seeded = np.array([each is not None for each in seeds])
+            self._progress, returned = self._program.renew_some(
+                key, starts, seeded, chosen, self._latest(), self._packed_params
+            )
         self._done &= False if mask is None else ~mask
         obs, infos = self._program.first(returned)
         return (obs, infos) if self._convert is None else jax.tree.map(self._convert, (obs, infos))
@@ -134,8 +157,9 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
           ResetNeeded: there has been no reset; or autoreset is disabled, and an episode that has ended was not reset.
-          InvalidActionError: the actions are not of the action space's structure, shape or kind, or have a discrete
-            value outside of it.
+          InvalidActionError: the actions are not of the action space's structure, shape or kind, have a discrete
+            value outside of it, or are not finite.
+          ClosedEnvironmentError: after `close`.
         """
         latest = self._latest()
         if self.autoreset_mode is AutoresetMode.DISABLED and self._done.any():
@@ -168,6 +192,10 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             return None
         return tuple(np.array(render(self.env, self.render_height, self.state, self.params)))
 
+    def close_extras(self, **kwargs: Any) -> None:
+        """Lets go of the states; `reset`, `step` and `state` then raise `ClosedEnvironmentError`."""
+        self._progress = None
+
     def __getstate__(self) -> dict[str, Any]:
         """Compiled programs stay behind; a copy finds or makes them again."""
         return {name: value for name, value in vars(self).items() if name not in ("_program", "_convert")}
@@ -177,7 +205,12 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         self._program = VectorProgram.of(self.env, self.autoreset_mode, self.arrays == "numpy")
         self._convert = converter(self.arrays)
 
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ClosedEnvironmentError(f"the batch of {self.env.name} is closed: make another one.")
+
     def _latest(self) -> Packed:
+        self._check_open()
         if self._progress is None:
             raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
         return self._progress

@@ -80,6 +80,7 @@ class VectorProgram:
         self._view_first, self._view_result = viewer(self._first.parts), viewer(tuple(parts))
         self.start, self.restart = jax.jit(self._start), jax.jit(self._restart)
         self.renew, self.step = jax.jit(self._renew), jax.jit(self._step)
+        self.renew_some = jax.jit(self._renew_some)
         self.states = jax.jit(lambda latest: self._progress.unpack(latest).state)
 
     def first(self, returned: Any) -> tuple[Any, dict[str, Any]]:
@@ -103,8 +104,8 @@ class VectorProgram:
         final_obs = None if result.final_obs is None else self._widen(result.final_obs)
         return result._replace(obs=self._widen(result.obs), final_obs=final_obs)
 
-    def _start(self, data: Any, params: Packed) -> tuple[Packed, Any]:
-        return self._packed(*self._begun(data, self.params.unpack(params)))
+    def _start(self, data: Any, params: Packed, starts: Any = None) -> tuple[Packed, Any]:
+        return self._packed(*self._begun(data, self.params.unpack(params), starts))
 
     def _restart(self, data: Any, mask: Any, latest: Packed, params: Packed) -> tuple[Packed, Any]:
         unpacked, before = self.params.unpack(params), self._progress.unpack(latest)
@@ -114,6 +115,13 @@ class VectorProgram:
     def _renew(self, data: Any, mask: Any, latest: Packed, params: Packed) -> tuple[Packed, Any]:
         unpacked, before = self.params.unpack(params), self._progress.unpack(latest)
         return self._packed(*self._where(mask, data, self._begun(data, unpacked)[0].state, before, unpacked))
+
+    def _renew_some(self, data: Any, starts: Any, seeded: Any, mask: Any, latest: Packed, params: Packed) -> Any:
+        """Resets the environments of `mask`: those of `seeded` from nothing, the others as an auto-reset does."""
+        unpacked, before = self.params.unpack(params), self._progress.unpack(latest)
+        state = self._env.restart(typed_key(data), mask & ~seeded, before.state, unpacked)
+        state = self._choose(seeded, self._begun(data, unpacked, starts)[0].state, state)
+        return self._packed(*self._where(mask, data, state, before, unpacked))
 
     def _step(self, latest: Packed, params: Packed, action: Any) -> tuple[Packed, Any]:
         # Few kernels: see `one_kernel`. Without any, XLA computes the step again for each element that it packs.
@@ -131,8 +139,10 @@ class VectorProgram:
     def _packed(self, progress: _Progress, first: Any) -> tuple[Packed, Any]:
         return self._progress.pack(progress), self._first.pack(first) if self._packs else first
 
-    def _begun(self, data: Any, params: Any) -> tuple[_Progress, Any]:
-        obs, state = self._env.reset(typed_key(data), params)
+    def _begun(self, data: Any, params: Any, starts: Any = None) -> tuple[_Progress, Any]:
+        """A start by the key of `data`; or by a key for each environment, of the data uint32 (num_envs, 2)."""
+        state = self._env.start(typed_key(data if starts is None else starts), params)
+        obs = self._env.get_obs(state, params)
         done = jnp.zeros(self._env.batch_shape, jnp.bool_)
         return _Progress(data, state, done), (obs, self._legal(state, params, ~done))
 
