@@ -1,5 +1,7 @@
 """`BraxEnv` under brax's wrappers, and brax's PPO."""
 
+import re
+
 import envcore
 import jax
 import jax.numpy as jnp
@@ -71,11 +73,25 @@ def test_errors():
     env = BraxEnv("CartPole-v1")
     with pytest.raises(InvalidActionError, match=r"must have shape \(2,\), got \(5, 2\)"):
         env.step(env.reset(jax.random.key(0)), jnp.zeros((5, 2)))
+    with pytest.raises(InvalidArgumentError, match="expected a random key, got 3"):
+        env.reset(3)  # pyright: ignore[reportArgumentType]
     cartpole, _ = envcore.make("CartPole-v1")
     with pytest.raises(InvalidArgumentError, match="brax makes its own"):
         BraxEnv(Batched(cartpole, 2))
     with pytest.raises(InvalidArgumentError, match=r"one action or a vector of numbers, Odd has MultiDiscrete"):
         BraxEnv(Odd())
+
+
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "Pendulum-v1"])  # preferences, and a number
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+def test_actions_that_are_not_finite(env_id, value):
+    env = BraxEnv(env_id)
+    state = env.reset(jax.random.key(0))
+    with pytest.raises(InvalidActionError, match=re.escape(f"float32): got {value}.")):
+        env.step(state, np.full(env.action_size, value))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidActionError, match="expected an array, got list"):
+        env.step(state, [0.0] * env.action_size)  # pyright: ignore[reportArgumentType]
+    assert np.isfinite(env.step(state, jnp.full(env.action_size, 9.0)).obs).all()
 
 
 class Odd(type(envcore.make("CartPole-v1")[0])):

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from brax.envs.wrappers.training import EpisodeWrapper, VmapWrapper
-from envcore.errors import InvalidArgumentError
+from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore_gymnax.experimental import EnvRollout, RolloutWrapper
 from envcore_gymnax.settings import six_values
 from envcore_gymnax.visualize import Visualizer
@@ -22,6 +22,7 @@ from envcore_gymnax.wrappers import (
     GymnaxToVectorGymWrapper,
 )
 from envcore_gymnax.wrappers.purerl import FlattenObservationWrapper, LogWrapper
+from gymnasium.error import ClosedEnvironmentError
 from gymnasium.utils.env_checker import check_env
 
 # pyright: reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false
@@ -45,6 +46,58 @@ def test_the_wrappers_of_training_loops():
     assert info["returned_episode"].all()
     assert info["returned_episode_valid"].all()
     assert info["timestep"].tolist() == [9, 9, 9]
+
+
+def wrapped(wrapper, env_id):
+    """A function that steps a fresh environment, and what it returns: observation and state."""
+    env, params = gymnax.make(env_id)
+    key = jax.random.key(0)
+    if wrapper is GymnaxToGymWrapper:
+        return GymnaxToGymWrapper(env, params).step
+    if wrapper is GymnaxToVectorGymWrapper:
+        envs = GymnaxToVectorGymWrapper(env, 2, params)
+        return lambda action: envs.step(np.array([action, action]))
+    if wrapper is GymnaxToBraxWrapper:
+        env = GymnaxToBraxWrapper(env)
+        return functools.partial(env.step, env.reset(key, params))
+    if wrapper is None:
+        _, state = env.reset(key, params)
+    else:
+        env = wrapper(env)
+        state = env.reset(key, params)
+        state = state[1] if isinstance(state, tuple) else state
+    return lambda action: env.step(key, state, action, params)
+
+
+WRAPPERS = [
+    None,
+    LogWrapper,
+    FlattenObservationWrapper,
+    GymnaxToDmEnvWrapper,
+    GymnaxToGymWrapper,
+    GymnaxToVectorGymWrapper,
+    GymnaxToBraxWrapper,
+]
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_invalid_actions(wrapper):
+    step = wrapped(wrapper, "Pendulum-v1")
+    for value in (np.nan, np.inf, 1e300):
+        with pytest.raises(InvalidActionError, match=r"must be in Box.*: got (nan|inf|1e\+300)\."):
+            step(np.array([value]))
+    step(np.array([9.0], np.float32))  # which the rules clip
+    step = wrapped(wrapper, "CartPole-v1")
+    with pytest.raises(InvalidActionError, match="got 2"):
+        step(np.int32(2))
+    step(np.int32(1))
+
+
+def test_lists_are_not_actions():
+    env, params = gymnax.make("CartPole-v1")
+    _, state = env.reset(jax.random.key(0), params)
+    with pytest.raises(InvalidActionError, match="expected an array, got list"):
+        env.step(jax.random.key(0), state, [1], params)
 
 
 def test_they_pass_six_values_on():
@@ -97,6 +150,49 @@ def test_a_batch_for_gymnasium(values):
     assert (np.abs(infos["final_obs"][0]) > 0.05).any()
     assert isinstance(envs, gymnasium.vector.VectorEnv)
     assert (abs(obs) <= 0.05).all()  # of the next episode
+
+
+def test_a_seed_for_each_of_a_batch():
+    env, params = gymnax.make("CartPole-v1")
+    envs = GymnaxToVectorGymWrapper(env, 3, params)
+    obs, _ = envs.reset(seed=[7, None, 7])
+    np.testing.assert_allclose(obs[0], GymnaxToGymWrapper(env, params).reset(seed=7)[0], rtol=1e-6)
+    np.testing.assert_array_equal(obs[0], obs[2])
+    assert not np.array_equal(obs[0], obs[1])
+    obs, _ = envs.reset(seed=[1, 2, 3])
+    step = envs.step([0, 0, 0])[0]
+    again = GymnaxToVectorGymWrapper(env, 3, params)
+    np.testing.assert_array_equal(again.reset(seed=np.array([1, 2, 3]))[0], obs)
+    np.testing.assert_array_equal(again.step([0, 0, 0])[0], step)
+
+
+def test_a_closed_batch():
+    envs = GymnaxToVectorGymWrapper(*gymnax.make("CartPole-v1")[:1], 2)
+    envs.close()
+    for use in (envs.reset, lambda: envs.step([0, 0])):
+        with pytest.raises(ClosedEnvironmentError, match="CartPole-v1 is closed"):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda env: GymnaxToGymWrapper(env, seed=-1), "seed must be"),
+        (lambda env: GymnaxToGymWrapper(env).reset(seed=2**64), "seed must be from 0 to"),
+        (lambda env: GymnaxToGymWrapper(env).reset(seed=1.5), "seed must be"),
+        (lambda env: GymnaxToGymWrapper(env).reset(options="x"), "options must be a dict or None, got 'x'"),
+        (lambda env: GymnaxToVectorGymWrapper(env, 2, seed="a"), "seed must be"),
+        (lambda env: GymnaxToVectorGymWrapper(env, 2).reset(seed=True), "seed must be"),
+        (lambda env: GymnaxToVectorGymWrapper(env, 2).reset(seed=[1]), r"must have shape \(2,\)"),
+        (lambda env: GymnaxToVectorGymWrapper(env, 2).reset(options=[1]), "options must be a dict"),
+        (lambda env: GymnaxToVectorGymWrapper(env, "2"), "num_envs must be a positive integer, got '2'"),
+        (lambda env: GymnaxToVectorGymWrapper(env, 2).step([[0], 1, 2]), "must be in MultiDiscrete"),
+        (lambda env: RolloutWrapper(env=env, num_env_steps=0), "num_env_steps must be a positive integer, got 0"),
+    ],
+)
+def test_invalid_arguments(use, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        use(gymnax.make("CartPole-v1")[0])
 
 
 @pytest.mark.parametrize("values", [5, 6])

@@ -6,9 +6,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from brax.envs.base import Env, State
 from envcore import NO_TIME_LIMIT, Environment, random, spaces
 from envcore.choice import chosen
+from envcore.engine import arguments
 from envcore.engine.types import own_info
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation, RescaleAction
@@ -80,7 +82,12 @@ class BraxEnv(Env):
         return 1000 if limit == NO_TIME_LIMIT else limit
 
     def reset(self, rng: jax.Array) -> State:
-        """Begins an episode. `rng` is a typed or legacy key."""
+        """Begins an episode. `rng` is a typed or legacy key.
+
+        Raises:
+          InvalidArgumentError: it is neither.
+        """
+        random.check_key(rng)
         key, key_reset = random.split(rng)
         obs, state = self.env.reset(key_reset, self.params)
         *_, info = jax.eval_shape(self._step_env, key, state, jnp.zeros(self.action_size))
@@ -92,7 +99,7 @@ class BraxEnv(Env):
         """Takes one step, without auto-reset; `action` is float32 (action_size,).
 
         Raises:
-          InvalidActionError: the action has another shape.
+          InvalidActionError: the action has another shape, or is not finite; what a JAX array holds is not looked at.
         """
         key, key_step = random.split(state.info["rng"])
         obs, after, reward, terminated, info = self._step_env(key_step, state.pipeline_state, action)
@@ -105,11 +112,18 @@ class BraxEnv(Env):
         )
 
     def _step_env(self, key: jax.Array, state: Any, action: jax.Array) -> tuple[Any, ...]:
-        if jnp.shape(action) != (self.action_size,):
-            raise InvalidActionError(
-                f"an action of {self.env.name} must have shape ({self.action_size},), got {jnp.shape(action)}. "
-                "To map over a batch, use jax.vmap."
-            )
-        action = jnp.asarray(action)
+        action = jnp.asarray(self._checked(action))
         chosen = jnp.argmax(action).astype(jnp.int32) if self._num_actions else action.astype(jnp.float32)
         return self.env.step_env(key, state, chosen, self.params)
+
+    def _checked(self, action: Any) -> Any:
+        space = spaces.Box(-np.inf, np.inf, (self.action_size,))
+        if hasattr(action, "shape") and action.shape != space.shape:
+            raise InvalidActionError(
+                f"an action of {self.env.name} must have shape {space.shape}, got {action.shape}. "
+                "To map over a batch, use jax.vmap."
+            )
+        problem = space.mismatch(action) or arguments.value_problem(space, action)
+        if problem is not None:
+            raise InvalidActionError(f"an action of {self.env.name} must be in {space!r}: {problem}.")
+        return action

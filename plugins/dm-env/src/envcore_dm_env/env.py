@@ -13,6 +13,7 @@ from envcore import Environment, random
 from envcore.choice import chosen
 from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
+from envcore.seeds import optional_seed
 
 from envcore_dm_env.specs import to_spec
 
@@ -26,7 +27,7 @@ class DmEnv(dm_env.Environment):
     Args:
       env: an environment, with or without wrappers, or an id for `envcore.make`.
       params: its params, or a mapping of those that differ from the defaults.
-      seed: of all randomness; None for another one each time.
+      seed: of all randomness, a non-negative integer; None for another one each time.
       **options: constructor options, where `env` is an id.
 
     Attributes:
@@ -42,7 +43,7 @@ class DmEnv(dm_env.Environment):
         self.env, self.params = chosen(env, params, options)
         if self.env.batch_shape:
             raise InvalidArgumentError(f"{self.env.name} is a batch of environments; dm_env has one at a time.")
-        words = np.random.SeedSequence(seed).generate_state(2)
+        words = np.random.SeedSequence(optional_seed(seed)).generate_state(2)
         self._key = jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")
         self._state: Any = None
         self._resets_next = True
@@ -60,7 +61,8 @@ class DmEnv(dm_env.Environment):
         """Takes one step, or begins an episode if there is none or its last step has been taken.
 
         Raises:
-          InvalidActionError: the action is not in the action space.
+          InvalidActionError: the action has another structure, shape or kind, is no choice of a discrete space, or is
+            not finite. The rules decide on finite numbers outside bounds.
         """
         if self._resets_next:
             return self.reset()

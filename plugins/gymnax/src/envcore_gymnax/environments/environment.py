@@ -255,8 +255,10 @@ class EnvcoreEnvironment(Environment[Any, Any]):
 
 def _shaped(env: Any, action: Any) -> Any:
     """The action; one of one number in the shape of the action space."""
-    shape, given = _shape_of_one_number(env), jnp.shape(action)
-    return jnp.reshape(action, shape) if shape is not None and given != shape and given in ((), (1,)) else action
+    shape, given = _shape_of_one_number(env), getattr(action, "shape", () if isinstance(action, int | float) else None)
+    if shape is None or given == shape or given not in ((), (1,)):
+        return action
+    return action.reshape(shape) if hasattr(action, "reshape") else np.full(shape, action)  # still on the host
 
 
 @functools.lru_cache(maxsize=512)

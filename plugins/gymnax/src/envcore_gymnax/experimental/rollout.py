@@ -30,7 +30,8 @@ class RolloutWrapper:
     first episode.
 
     Raises:
-      InvalidArgumentError: there are both `env` and `env_name` or `env_kwargs`.
+      InvalidArgumentError: there are both `env` and `env_name` or `env_kwargs`, or `num_env_steps` is not a positive
+        integer.
     """
 
     def __init__(
@@ -54,7 +55,9 @@ class RolloutWrapper:
             self.env_params = defaults.replace(**(env_params or {}))
         else:
             self.env_params = env_params
-        self.num_env_steps = int(self.env_params.max_steps_in_episode) if num_env_steps is None else num_env_steps
+        limit = int(self.env_params.max_steps_in_episode)
+        num_env_steps = limit if num_env_steps is None else num_env_steps
+        self.num_env_steps = positive_integer("num_env_steps", num_env_steps, InvalidArgumentError)
 
     @property
     def input_shape(self) -> tuple[int, ...]:

@@ -13,6 +13,8 @@ import jax
 import jax.numpy as jnp
 from brax.envs.base import Env, State
 
+from envcore_gymnax.wrappers.purerl import check_values
+
 
 class GymnaxToBraxWrapper(Env):
     """An environment as a `brax.envs.Env`, which resets by itself: brax's `AutoResetWrapper` changes nothing more.
@@ -35,8 +37,13 @@ class GymnaxToBraxWrapper(Env):
         return State(state, obs, zero, zero, {}, {"_key": key, "_env_params": params})
 
     def step(self, state: State, action: jax.Array, params: Any = None) -> State:
-        """Takes one step; without `params`, with those of the one before."""
+        """Takes one step; without `params`, with those of the one before.
+
+        Raises:
+          InvalidActionError: an action on the host is no choice of a discrete space, or not finite.
+        """
         params = state.info["_env_params"] if params is None else params
+        check_values(self.env, action, params)
         key, key_step = jax.random.split(state.info["_key"])
         obs, after, reward, *flags, _ = self.env.step(key_step, state.pipeline_state, action, params)
         return state.replace(  # pyright: ignore[reportAttributeAccessIssue]  # flax adds it

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
-from envcore_gymnax.wrappers.purerl import GymnaxWrapper
+from envcore_gymnax.wrappers.purerl import GymnaxWrapper, stepping
 
 
 @struct.dataclass
@@ -41,8 +41,12 @@ class GymnaxToDmEnvWrapper(GymnaxWrapper):
         obs, state = self._env.reset(key, params)
         return TimeStep(state, jnp.zeros((), jnp.float32), jnp.ones((), jnp.float32), obs)
 
-    @functools.partial(jax.jit, static_argnums=0)
+    @stepping
     def step(self, key: jax.Array, timestep: TimeStep, action: Any, params: Any = None) -> TimeStep:
-        """Takes one step."""
+        """Takes one step.
+
+        Raises:
+          InvalidActionError: an action on the host is no choice of a discrete space, or not finite.
+        """
         obs, state, reward, ended, *_ = self._env.step(key, timestep.state, action, params)
         return TimeStep(state, jnp.asarray(reward, jnp.float32), jnp.where(ended, jnp.float32(0), jnp.float32(1)), obs)

@@ -7,19 +7,25 @@ Gymnasium to the letter.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore.errors import InvalidActionError, InvalidArgumentError
+from envcore.options import positive_integer
+from envcore.seeds import key_of, optional_seed
 from envcore_gymnasium.final import final_entries
+from envcore_gymnasium.resets import checked_options, seeds_of_each
+from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from envcore_gymnax.environments.spaces import gymnax_space_to_gym_space
 from envcore_gymnax.settings import GymnaxState, returns_six_values
-from envcore_gymnax.wrappers.purerl import LogEnvState
+from envcore_gymnax.wrappers.purerl import LogEnvState, check_values
 
 
 class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
@@ -28,14 +34,17 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
     Args:
       env: an environment with gymnax's interface, five values or six.
       params: its params; the defaults by default.
-      seed: of all randomness; 0 by default.
+      seed: of all randomness, from 0 to 2**63 - 1; 0 by default.
+
+    Raises:
+      InvalidArgumentError: an argument is invalid.
     """
 
     def __init__(self, env: Any, params: Any = None, seed: int | None = None):
         self._env, self.env_params = env, env.default_params if params is None else params
         self._spaces: tuple[Any, ...] = (None,)  # params, and their spaces of actions and observations
         self.metadata = {"name": env.name, "render_modes": ["rgb_array"] if hasattr(env, "render") else []}
-        self.rng = jax.random.key(seed or 0)
+        self.rng = key_of(0 if seed is None else seed)
         _, self.env_state = env.reset(self.rng, self.env_params)
 
     @property
@@ -49,17 +58,25 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
         return self._latest_spaces()[1]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode; `options["env_params"]` replaces the params."""
-        super().reset(seed=seed)
-        if seed is not None:
-            self.rng = jax.random.key(seed)
-        self.env_params = (options or {}).get("env_params", self.env_params)
+        """Begins an episode; `options["env_params"]` replaces the params.
+
+        Raises:
+          InvalidArgumentError: the seed or the options are invalid.
+        """
+        options, rng = checked_options(options), self.rng if seed is None else key_of(seed)
+        super().reset(seed=optional_seed(seed))
+        self.rng, self.env_params = rng, options.get("env_params", self.env_params)
         self.rng, key = jax.random.split(self.rng)
         obs, self.env_state = self._env.reset(key, self.env_params)
         return _numpy(obs), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Takes one step without auto-reset, so that the last observation is the episode's own."""
+        """Takes one step without auto-reset, so that the last observation is the episode's own.
+
+        Raises:
+          InvalidActionError: the action is no choice of a discrete space, or not finite.
+        """
+        check_values(self._env, action, self.env_params)
         self.rng, key = jax.random.split(self.rng)
         obs, self.env_state, reward, ended, info = self._env.step_env(key, self.env_state, action, self.env_params)
         terminated, truncated = _ends(self.env_state, ended, self.env_params)
@@ -85,11 +102,14 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
       env: an environment with gymnax's interface, five values or six.
       num_envs: the number of environments.
       params: their params; the defaults by default.
-      seed: of all randomness; 0 by default.
+      seed: of all randomness, from 0 to 2**63 - 1; 0 by default.
+
+    Raises:
+      InvalidArgumentError: an argument is invalid.
     """
 
     def __init__(self, env: Any, num_envs: int = 1, params: Any = None, seed: int | None = None):
-        self._env, self.num_envs = env, num_envs
+        self._env, self.num_envs = env, positive_integer("num_envs", num_envs, InvalidArgumentError)
         self.env_params = env.default_params if params is None else params
         self.metadata = {"name": env.name, "render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
         self._reset = jax.jit(jax.vmap(env.reset, (0, None)))
@@ -98,20 +118,50 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.single_observation_space = gymnax_space_to_gym_space(env.observation_space(self.env_params))
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.rng = jax.random.key(seed or 0)
+        self.rng = key_of(0 if seed is None else seed)
         _, self.env_state = self._reset(self._keys(), self.env_params)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins all episodes; `options["env_params"]` replaces the params."""
-        super().reset(seed=seed)
-        if seed is not None:
-            self.rng = jax.random.key(seed)
-        self.env_params = (options or {}).get("env_params", self.env_params)
-        obs, self.env_state = self._reset(self._keys(), self.env_params)
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins all episodes; `options["env_params"]` replaces the params.
+
+        A list of seeds has one for each environment, or None for any start.
+
+        Raises:
+          InvalidArgumentError: the seed or the options are invalid.
+          ClosedEnvironmentError: after `close`.
+        """
+        self._check_open()
+        options, seeds = checked_options(options), seeds_of_each(seed, self.num_envs)
+        if seeds is None:
+            rng = self.rng if seed is None else key_of(seed)
+            super().reset(seed=optional_seed(seed))
+            self.rng = rng
+        elif None not in seeds:
+            self.rng = key_of(int(np.random.default_rng(seeds).integers(2**63)))
+        self.env_params = options.get("env_params", self.env_params)
+        keys = self._keys()
+        for index, each in enumerate(seeds or ()):
+            if each is not None:  # as `GymnaxToGymWrapper` with this seed
+                keys = keys.at[index].set(jax.random.split(key_of(each))[1])
+        obs, self.env_state = self._reset(keys, self.env_params)
         return _numpy(obs), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Takes one step in every environment; `infos["final_obs"]` has the last observation of episodes that ended."""
+        """Takes one step in every environment; `infos["final_obs"]` has the last observation of episodes that ended.
+
+        Raises:
+          InvalidActionError: an action is no choice of a discrete space, or not finite.
+          ClosedEnvironmentError: after `close`.
+        """
+        self._check_open()
+        if not isinstance(actions, jax.Array):
+            try:
+                actions = np.asarray(actions)
+            except ValueError as error:  # lists of different lengths
+                raise InvalidActionError(f"actions must be in {self.action_space!r}: {error}.") from error
+            check_values(self._env, actions, self.env_params, self.num_envs)
         result = self._step(self._keys(), self.env_state, jnp.asarray(actions), self.env_params)
         obs, self.env_state, reward, terminated, truncated, info, last = result
         terminated, truncated = np.array(terminated), np.array(truncated)
@@ -126,6 +176,10 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
         choose = functools.partial(jnp.where, terminated | truncated)
         obs, after = jax.tree.map(choose, fresh, (last, after))
         return obs, after, reward, terminated, truncated, info, last
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ClosedEnvironmentError(f"{self._env.name} is closed: make another one.")
 
     def _keys(self) -> jax.Array:
         self.rng, key = jax.random.split(self.rng)

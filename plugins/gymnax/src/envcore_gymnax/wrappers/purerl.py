@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from functools import partial as partial
 from typing import Any
 from typing import Optional as Optional
@@ -13,10 +14,50 @@ import chex as chex
 import jax as jax
 import jax.numpy as jnp
 import numpy as np
+from envcore.engine import arguments
+from envcore.errors import InvalidActionError
+from envcore.spaces import batch_space
 from flax import struct
 
+from envcore_gymnax.bridge_spaces import space_like
 from envcore_gymnax.environments import environment as environment
 from envcore_gymnax.environments import spaces as spaces
+
+
+def check_values(env: Any, action: Any, params: Any, num_envs: int | None = None) -> None:
+    """Looks at an action on the host before `jit` hides it, if it has the types of the action space.
+
+    Args:
+      env: an environment with gymnax's interface.
+      action: of any kind.
+      params: of the environment.
+      num_envs: the number of environments of a batch of actions; None for one action.
+
+    Raises:
+      InvalidActionError: it is no choice of a discrete space, or not finite.
+    """
+    if isinstance(action, jax.Array):
+        return
+    space = env.action_space(params)
+    space = space if isinstance(space, spaces.Space) else space_like(space, None)
+    space = space if num_envs is None else batch_space(space, num_envs)
+    problem = None if space.mismatch(action) else arguments.value_problem(space, action)
+    if problem is not None:
+        raise InvalidActionError(f"an action of {env.name} must be in {space!r}: {problem}.")
+
+
+def stepping(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiles a wrapper's `step(key, state, action, params=None)`, and looks at an action on the host before."""
+    compiled = jax.jit(method, static_argnums=0)
+
+    @functools.wraps(method)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = dict(zip(("key", "state", "action", "params"), args, strict=False)) | kwargs
+        if "action" in given:
+            check_values(self._env, given["action"], given.get("params"))
+        return compiled(self, *args, **kwargs)
+
+    return checked
 
 
 class GymnaxWrapper:
@@ -51,7 +92,7 @@ class FlattenObservationWrapper(GymnaxWrapper):
         obs, state = self._env.reset(key, params)
         return jnp.reshape(obs, (-1,)), state
 
-    @functools.partial(jax.jit, static_argnums=0)
+    @stepping
     def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
         """Takes one step."""
         obs, state, reward, *flags, info = self._env.step(key, state, action, params)
@@ -96,7 +137,7 @@ class LogWrapper(GymnaxWrapper):
         zero, count = jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32)
         return obs, LogEnvState(state, zero, count, zero, count, jnp.zeros((), jnp.bool_), count)
 
-    @functools.partial(jax.jit, static_argnums=0)
+    @stepping
     def step(self, key: jax.Array, state: LogEnvState, action: Any, params: Any = None) -> tuple[Any, ...]:
         """Takes one step."""
         return _logged(state, *self._env.step(key, state.env_state, action, params))
