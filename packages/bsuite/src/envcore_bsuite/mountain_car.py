@@ -81,7 +81,8 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
     Termination: position >= `goal_position`, or 1,000 steps (`max_steps_in_episode`); the original calls both a
       termination.
 
-    The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
+    The velocity is updated and clipped to `max_speed` either way, then the position to `min_position` and
+    `max_position`. A car that runs into the left wall stops; one at the right edge keeps its velocity.
 
     bsuite's `raw_return` is the sum of rewards since `reset`. It is a field of the state that survives auto-resets, and
     an entry of `info`.

@@ -69,7 +69,8 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
     Termination: position >= `goal_position` and velocity >= `goal_velocity`.
     Truncation: after 200 steps.
 
-    The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
+    The velocity is updated and clipped to `max_speed` either way, then the position to `min_position` and
+    `max_position`. A car that runs into the left wall stops; one at the right edge keeps its velocity.
 
     Deviations: float32 where the original computes in float64.
     """

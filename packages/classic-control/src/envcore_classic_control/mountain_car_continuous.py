@@ -60,7 +60,8 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
     Termination: position >= `goal_position` and velocity >= `goal_velocity`.
     Truncation: after 999 steps.
 
-    The velocity is updated and clipped, then the position is; a car that runs into the left wall stops.
+    The velocity is updated and clipped to `max_speed` either way, then the position to `min_position` and
+    `max_position`. A car that runs into the left wall stops; one at the right edge keeps its velocity.
 
     Deviations: rounding only. The original computes the first step in float64 and, given a float32 action, the
     others in float32.

@@ -72,10 +72,12 @@ class Pong(Environment[PongState, PongParams]):
 
     The board has rows from 0 at the top and columns from 0 at the left, and a paddle of 2 `paddle_half_height` + 1 rows
     in its first and in its last column. In a step the paddles move, by `paddle_y_speed`, and the ball by its velocity;
-    above the first and below the last row it is reflected. Then a paddle close to the ball's row may hit it: the left
-    one in columns up to 1, the right one in those beyond `width` - 2. A hit mirrors the ball's column and reverses its
-    velocity in x. Its velocity in y grows by its distance below the paddle's center, in half paddle heights, up to
-    `ball_max_y_speed` either way. A ball that leaves the board at one side is a point for the player on the other.
+    above the first and below the last row it is reflected. Then a paddle close to the ball may hit it. The two have
+    different tests, as in the original: the left one hits in columns up to 1, at most `paddle_half_height` rows from
+    its center; the right one in columns beyond `width` - 2, less than `paddle_half_height` + 1 rows from its center,
+    which is almost a row further. A hit mirrors the ball's column and reverses its velocity in x. Its velocity in y
+    grows by its distance below the paddle's center, in half paddle heights, up to `ball_max_y_speed` either way. A ball
+    that leaves the board at one side is a point for the player on the other.
 
     `rules` chooses between two games:
 
