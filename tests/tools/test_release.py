@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ from tool_modules import TOOLS, load_tool
 
 ROOT = TOOLS.parent
 DAY = datetime.date(2026, 12, 1)
+
+
+CITATION = 'cff-version: 1.2.0\nversion: "0.2.0" # of envcore\ntitle: "A version: of what?"\n'
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +32,8 @@ def repository(tmp_path: Path) -> Path:
         (tmp_path / folder / "CHANGELOG.md").write_text(
             "# Changelog\n\n## 0.3.0 (unreleased)\n\n- New.\n\n## 0.2.0 (2026-01-01)\n\n- Old.\n"
         )
+    (tmp_path / ".github").mkdir()
+    (tmp_path / ".github" / "CITATION.cff").write_text(CITATION)
     (tmp_path / "core" / "src" / "envcore").mkdir(parents=True)
     (tmp_path / "core" / "src" / "envcore" / "version.py").write_text('"""The version."""\n\n__version__ = "0.2.0"\n')
     return tmp_path
@@ -47,6 +53,33 @@ def test_a_release_sets_the_version_and_dates_its_changes(
     assert line in changes[repository / place].splitlines()
     (log,) = [text for path, text in changes.items() if path.name == "CHANGELOG.md"]
     assert log == "# Changelog\n\n## 0.3.0 (2026-12-01)\n\n- New.\n\n## 0.2.0 (2026-01-01)\n\n- Old.\n"
+
+
+def test_the_core_s_release_is_what_is_cited(release: Any, repository: Path) -> None:
+    path = repository / ".github" / "CITATION.cff"
+    assert path not in release.prepare(repository, "envcore-walks", "0.3.0", DAY)
+    cited = (
+        'cff-version: 1.2.0\nversion: "0.3.0" # of envcore\ndate-released: "2026-12-01"\ntitle: "A version: of what?"\n'
+    )
+    assert release.prepare(repository, "envcore", "0.3.0", DAY)[path] == cited
+    path.write_text(cited)  # the next release replaces the date
+    later = release.prepare(repository, "envcore", "0.4.0", DAY + datetime.timedelta(days=9))[path]
+    assert later == cited.replace("0.3.0", "0.4.0").replace("12-01", "12-10")
+    path.write_text("cff-version: 1.2.0\n")
+    with pytest.raises(release.ReleaseError, match=r"CITATION\.cff has no version"):
+        release.prepare(repository, "envcore", "0.3.0", DAY)
+
+
+def test_the_citation_is_of_the_core_s_last_section_of_changes() -> None:
+    citation = (ROOT / ".github" / "CITATION.cff").read_text()
+    cited = dict(re.findall(r'^(version|date-released): "([^"]*)"', citation, re.MULTILINE))
+    changes = (ROOT / "core" / "CHANGELOG.md").read_text()
+    sections = re.findall(r"^## (\S+) \((.*)\)$", changes, re.MULTILINE)
+    released = [section for section in sections if section[1] != "unreleased"]
+    if released:
+        assert (cited["version"], cited["date-released"]) == released[0]
+    else:
+        assert cited == {"version": sections[0][0]}
 
 
 @pytest.mark.parametrize(

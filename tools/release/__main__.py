@@ -1,4 +1,4 @@
-"""Prepares a release of one distribution: its version, and the heading of its change log.
+"""Prepares a release of one distribution: its version, the heading of its change log, and the core's citation.
 
     uv run python tools/release envcore-minatar 0.2.0 --dry-run
     uv run python tools/release envcore-minatar 0.2.0
@@ -19,6 +19,7 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 _ROOT = Path(__file__).parents[2]
+_CITED = "envcore"
 _UNRELEASED = re.compile(r"^## (\S+) \(unreleased\)$", re.MULTILINE)
 _FIRST = re.compile(r"^## (\S+) \((.*)\)$", re.MULTILINE)
 
@@ -55,7 +56,8 @@ def prepare(root: Path, distribution: str, version: str, date: datetime.date) ->
     """Returns the new text of each file, without writing it.
 
     Raises:
-      ReleaseError: the distribution is unknown, the version is not newer than the last one, or nothing is unreleased.
+      ReleaseError: the distribution is unknown, the version is not newer than the last one, nothing is unreleased, or
+        the citation has no version.
     """
     folder = _folder(root, distribution)
     log = folder / "CHANGELOG.md"
@@ -79,7 +81,20 @@ def prepare(root: Path, distribution: str, version: str, date: datetime.date) ->
     changed, count = re.subn(pattern, rf"\g<1>{version}\g<2>", current, count=1)
     if not count:
         raise ReleaseError(f"{path.relative_to(root)} has no version")
-    return {path: changed, log: text[: unreleased.start()] + heading + text[unreleased.end() :]}
+    changes = {path: changed, log: text[: unreleased.start()] + heading + text[unreleased.end() :]}
+    if distribution == _CITED:
+        changes |= _citation(root / ".github" / "CITATION.cff", version, date)
+    return changes
+
+
+def _citation(path: Path, version: str, date: datetime.date) -> dict[Path, str]:
+    """The citation of this release: its version, followed by its date."""
+    pattern = r'^version: "[^"]*"(.*)\n(?:date-released: .*\n)?'
+    line = rf'version: "{version}"\g<1>\ndate-released: "{date.isoformat()}"\n'
+    text, count = re.subn(pattern, line, path.read_text(), count=1, flags=re.MULTILINE)
+    if not count:
+        raise ReleaseError(f"{path.name} has no version")
+    return {path: text}
 
 
 def _folder(root: Path, distribution: str) -> Path:
