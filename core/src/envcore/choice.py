@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from envcore import forks
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError, InvalidParamsError
@@ -25,7 +26,9 @@ def chosen(env: str | Environment[Any, Any], params: Any, options: Mapping[str, 
       UnknownEnvironmentError: nothing has this id.
       InvalidArgumentError: env is neither an id nor an environment, or an option is unknown or refused.
       InvalidParamsError: the params belong to another environment, or a name or value is invalid.
+      EnvcoreError: this process was forked after JAX had started.
     """
+    forks.check()
     if isinstance(env, str):
         env, _ = make(env, **options)
     elif not isinstance(env, Environment):

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import jax
 from flax import struct
 
-from envcore import random, spaces
+from envcore import forks, random, spaces
 from envcore.devices import AxisName
 from envcore.engine import arguments, episode, stepping
 from envcore.engine.types import Info as Info
@@ -218,7 +218,9 @@ class Environment(Generic[StateT, ParamsT]):
 
         Raises:
           InvalidArgumentError: an argument is invalid; also raised while tracing.
+          EnvcoreError: this process was forked after JAX had started, and it would hang.
         """
+        forks.check()
         random.check_key(key)
         return stepping.reset(self, key, arguments.checked_params(self, params))
 
@@ -253,6 +255,7 @@ class Environment(Generic[StateT, ParamsT]):
         Raises:
           InvalidArgumentError: an argument is invalid; also raised while tracing. For an action it is an
             `InvalidActionError`, for params an `InvalidParamsError`.
+          EnvcoreError: as for `reset`.
         """
         return stepping.step(self, *self._checked(key, state, action, params))
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import random, spaces, trees
+from envcore import forks, random, spaces, trees
 from envcore.engine.types import Rules
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
 
@@ -22,6 +22,7 @@ _VMAP = " To map over a batch, use jax.vmap."
 
 def checked(env: Rules, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     """The arguments of a step, each checked and cast: `(key, state, action, params)`."""
+    forks.check()
     random.check_key(key)
     params = checked_params(env, params)
     return key, checked_state(env, state), checked_action(env, action, params), params

@@ -9,7 +9,7 @@ import dm_env
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import Environment, random
+from envcore import Environment, forks, random
 from envcore.choice import chosen
 from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
@@ -50,6 +50,7 @@ class DmEnv(dm_env.Environment):
 
     def reset(self) -> dm_env.TimeStep:
         """Begins an episode; after the first one, what survives an auto-reset in envcore is kept."""
+        forks.check()
         if self._state is None:
             self._key, self._state, obs = _start(self.env, self._key, self.params)
         else:
@@ -66,6 +67,7 @@ class DmEnv(dm_env.Environment):
         """
         if self._resets_next:
             return self.reset()
+        forks.check()
         key, state, *result = _step(self.env, self._key, self._state, _checked(self.env, action), self.params)
         self._key, self._state = key, state
         obs, reward, terminated, truncated = jax.device_get(result)

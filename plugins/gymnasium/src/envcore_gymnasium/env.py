@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import jax
 import numpy as np
-from envcore import Environment, spaces
+from envcore import Environment, forks, spaces
 from envcore.choice import chosen
 from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
@@ -86,6 +86,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         Raises:
           InvalidArgumentError: the seed is neither a non-negative integer nor None, or the options are not a dict.
         """
+        forks.check()
         checked_options(options)
         super().reset(seed=optional_seed(seed))
         if self._position is None or seed is not None:
@@ -142,6 +143,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         return None if spaces.masks_combinations(space, mask.shape) else spaces.entries_of_values(space)
 
     def _latest(self) -> Position:
+        forks.check()
         if self._position is None:
             raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
         return self._position

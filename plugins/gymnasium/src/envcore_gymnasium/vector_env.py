@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from envcore import Environment
+from envcore import Environment, forks
 from envcore.choice import chosen
 from envcore.errors import InvalidArgumentError
 from envcore.options import positive_integer
@@ -206,6 +206,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         self._convert = converter(self.arrays)
 
     def _check_open(self) -> None:
+        forks.check()
         if self.closed:
             raise ClosedEnvironmentError(f"the batch of {self.env.name} is closed: make another one.")
 

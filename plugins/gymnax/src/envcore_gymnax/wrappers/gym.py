@@ -14,6 +14,7 @@ import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore import forks
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.options import positive_integer
 from envcore.seeds import key_of, optional_seed
@@ -178,6 +179,7 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return obs, after, reward, terminated, truncated, info, last
 
     def _check_open(self) -> None:
+        forks.check()
         if self.closed:
             raise ClosedEnvironmentError(f"{self._env.name} is closed: make another one.")
 

@@ -14,6 +14,7 @@ import chex as chex
 import jax as jax
 import jax.numpy as jnp
 import numpy as np
+from envcore import forks
 from envcore.engine import arguments
 from envcore.errors import InvalidActionError
 from envcore.spaces import batch_space
@@ -52,6 +53,7 @@ def stepping(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        forks.check()
         given = dict(zip(("key", "state", "action", "params"), args, strict=False)) | kwargs
         if "action" in given:
             check_values(self._env, given["action"], given.get("params"))
