@@ -218,7 +218,7 @@ class Environment(Generic[StateT, ParamsT]):
 
         Raises:
           InvalidArgumentError: an argument is invalid; also raised while tracing.
-          EnvcoreError: this process was forked after JAX had started, and it would hang.
+          EnvcoreError: this process was forked after JAX had started.
         """
         forks.check()
         random.check_key(key)
@@ -232,12 +232,10 @@ class Environment(Generic[StateT, ParamsT]):
         Args:
           key: a typed or legacy key; the step and the reset after it draw from it independently.
           state: what `reset` or `step` returned.
-          action: a value of the action space. Its structure, shape and kind of dtype are always checked. Of Python
-            and numpy numbers, those that are no choice of a discrete space are refused, and those that are not finite
-            as the space's dtype; finite numbers outside a `Box`'s bounds are left to the rules, which clip them where
-            the original does. What a JAX array holds, in or outside `jit`, is not looked at, and such an action has no
-            defined meaning. To find one, also in compiled code, step `envcore.wrappers.CheckActions(env)`, which looks
-            at every value.
+          action: a value of the action space. Its structure, shape and kind of dtype are always checked. Python and
+            numpy numbers are refused if they are no choice of a discrete space, or not finite; finite ones outside a
+            `Box`'s bounds are left to the rules. What a JAX array holds, in or outside `jit`, is not looked at, and an
+            invalid one has no defined meaning: `envcore.wrappers.CheckActions(env)` finds it, in compiled code too.
           params: as for `reset`.
 
         Returns:
@@ -253,9 +251,7 @@ class Environment(Generic[StateT, ParamsT]):
         is done they stop at the reset, because the fresh state does not depend on the old one.
 
         Raises:
-          InvalidArgumentError: an argument is invalid; also raised while tracing. For an action it is an
-            `InvalidActionError`, for params an `InvalidParamsError`.
-          EnvcoreError: as for `reset`.
+          InvalidArgumentError, EnvcoreError: as for `reset`; for an action it is an `InvalidActionError`.
         """
         return stepping.step(self, *self._checked(key, state, action, params))
 

@@ -22,7 +22,7 @@ def checked_options(options: Any) -> Mapping[str, Any]:
     return options or {}
 
 
-def seeds_of_each(seed: Any, num_envs: int) -> list[int | None] | None:
+def seeds_of_each(seed: Any, num_envs: int) -> list[Any] | None:
     """A seed or None for each environment of a batch; None where `seed` is not a list, a tuple or an array of them.
 
     Raises:

@@ -258,7 +258,7 @@ def _shaped(env: Any, action: Any) -> Any:
     shape, given = _shape_of_one_number(env), getattr(action, "shape", () if isinstance(action, int | float) else None)
     if shape is None or given == shape or given not in ((), (1,)):
         return action
-    return action.reshape(shape) if hasattr(action, "reshape") else np.full(shape, action)  # still on the host
+    return np.full(shape, action) if isinstance(action, int | float) else action.reshape(shape)  # still on the host
 
 
 @functools.lru_cache(maxsize=512)

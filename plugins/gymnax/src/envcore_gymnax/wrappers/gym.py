@@ -64,9 +64,10 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
         Raises:
           InvalidArgumentError: the seed or the options are invalid.
         """
-        options, rng = checked_options(options), self.rng if seed is None else key_of(seed)
+        params = checked_options(options).get("env_params", self.env_params)
+        rng = self.rng if seed is None else key_of(seed)
         super().reset(seed=optional_seed(seed))
-        self.rng, self.env_params = rng, options.get("env_params", self.env_params)
+        self.rng, self.env_params = rng, params
         self.rng, key = jax.random.split(self.rng)
         obs, self.env_state = self._env.reset(key, self.env_params)
         return _numpy(obs), {}
@@ -134,15 +135,15 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
           ClosedEnvironmentError: after `close`.
         """
         self._check_open()
-        options, seeds = checked_options(options), seeds_of_each(seed, self.num_envs)
+        params, seeds = checked_options(options).get("env_params", self.env_params), seeds_of_each(seed, self.num_envs)
         if seeds is None:
-            rng = self.rng if seed is None else key_of(seed)
+            one: Any = seed
+            rng = self.rng if one is None else key_of(one)
             super().reset(seed=optional_seed(seed))
             self.rng = rng
         elif None not in seeds:
             self.rng = key_of(int(np.random.default_rng(seeds).integers(2**63)))
-        self.env_params = options.get("env_params", self.env_params)
-        keys = self._keys()
+        keys, self.env_params = self._keys(), params
         for index, each in enumerate(seeds or ()):
             if each is not None:  # as `GymnaxToGymWrapper` with this seed
                 keys = keys.at[index].set(jax.random.split(key_of(each))[1])
