@@ -1,5 +1,9 @@
 """`DmEnv` passes dm_env's own tests, and steps the environment of envcore."""
 
+import os
+import subprocess
+import sys
+
 import dm_env
 import dm_env.specs
 import envcore
@@ -100,3 +104,30 @@ def test_actions_that_are_not_finite(action):
         env.step(action)
     too_far, clipped = env.step(np.array([9.0])), other.step(np.array([2.0]))
     np.testing.assert_array_equal(too_far.observation, clipped.observation)
+
+
+FORKED = """
+import os, warnings
+from envcore.errors import EnvcoreError
+from envcore_dm_env import DmEnv
+
+warnings.simplefilter("ignore")  # JAX's own, of the fork
+env = DmEnv("CartPole-v1", seed=0)
+env.reset()
+child = os.fork()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+else:
+    for call in (lambda: env.step(0), env.reset):
+        try:
+            call()
+            os._exit(1)
+        except EnvcoreError as error:
+            assert "forked after JAX had started" in str(error)
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_in_a_forked_process():
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=120, env={**os.environ, "JAX_PLATFORMS": "cpu"})
