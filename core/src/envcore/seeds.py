@@ -13,7 +13,7 @@ from envcore.errors import InvalidArgumentError
 _COPIES = {"threefry2x32": 1, "rbg": 2, "unsafe_rbg": 2}  # how often a key repeats the seed's two words
 
 
-def key_of(seed: int) -> jax.Array:
+def key_of(seed: int | np.integer) -> jax.Array:
     """The random key of a seed: what `jax.random.key` returns in x64 mode, in either mode.
 
     In 32-bit mode `jax.random.key` silently drops the upper half of a seed.
@@ -46,4 +46,4 @@ def optional_seed(seed: Any) -> int | None:
 
 
 def _is_seed(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0
