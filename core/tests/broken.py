@@ -10,8 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import require, spaces
-from envcore.environment import Outcome
+from envcore.environment import Outcome, limit
 from envcore.errors import InvalidParamsError
+from flax import struct
 from jax.core import Tracer
 from jax.custom_batching import custom_vmap
 from toy import Counter, CounterParams, Spring, SpringState
@@ -46,6 +47,31 @@ class LooksAtTracedParams(Counter):
     def check_params(self, params: CounterParams) -> None:
         if params.bonus < 0:
             raise InvalidParamsError("bonus must be at least 0")
+
+
+class TakesAnyNumber(Counter):
+    def reset(self, key: Any, params: Any = None) -> Any:
+        return super().reset(key, jax.tree.map(jnp.float32, params))
+
+
+@struct.dataclass
+class LimitedParams(CounterParams):
+    strength: Any = limit(2.0)
+
+
+class InfiniteIsNaN(Counter):
+    @property
+    def default_params(self) -> LimitedParams:
+        return LimitedParams()
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        state, reward, *rest = super().transition(state, action, draws, params)
+        return state, reward * params.strength / params.strength, *rest
+
+
+class RefusesItsLimit(InfiniteIsNaN):
+    def check_params(self, params: Any) -> None:
+        require.between(params, 0, 9, "strength")
 
 
 class OneNameTooFew(Counter):
@@ -380,12 +406,14 @@ BROKEN = {
     "pytrees": ForgetsParams(),
     "spaces_without_params": SpaceNeedsParams(),
     "types_of_the_spaces": IntegerObservation(),
+    "finite_params": TakesAnyNumber(),
     "same_key_same_trace": HostRandomness(),
     "no_key_of_its_own": OwnKey(),
     "actions_in_space": SamplesOutside(),
     "observations_in_space": NarrowObservationSpace(),
     "states_in_space": StateSpaceWithoutGoal(),
     "finite_rewards": InfiniteReward(),
+    "infinite_limits": InfiniteIsNaN(),
     "done_flag": DoneWithoutTruncation(),
     "discount": DiscountZeroOnTruncation(),
     "observation_of_the_state": StaleObservation(),
@@ -410,6 +438,7 @@ ALSO_BROKEN = [
     ("action_mask", MaskOfMoreActions()),
     ("check_of_params", LooksAtTracedParams()),
     ("spaces_without_params", SpaceMixesDtypes()),
+    ("infinite_limits", RefusesItsLimit()),
     ("display_metadata", NoPace()),
     ("display_metadata", NamesForForces()),
     ("batched_params", VmapOverParamsChangesReward()),

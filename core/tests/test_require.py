@@ -49,9 +49,14 @@ class Tax(ParamsWrapper):
 @pytest.mark.parametrize(
     ("check", "bad", "text"),
     [
-        (lambda p: require.positive(p, "high", "low"), [-1.0, 0.0, np.nan], "positive"),
+        (lambda p: require.positive(p, "high", "low"), [-1.0, 0.0, 1e-40, np.nan], "positive"),
         (lambda p: require.nonnegative(p, "low"), [-1.0, -1e-6, np.nan], "at least 0"),
         (lambda p: require.between(p, 0.25, 0.5, "low"), [0.2, 0.6, -np.inf, np.inf, np.nan], "from 0.25 to 0.5"),
+        (
+            lambda p: require.moderate(p, "low"),
+            [-2e6, 1e-13, -np.inf, np.nan],
+            "0 or of a size from 1e-12 to 1000000",
+        ),
         (lambda p: require.ordered(p, "low", "high"), [1.1, np.nan], "at most high"),
         (lambda p: require.that(p, ("low",), lambda x: x != 3, "not 3"), [3.0], "not 3"),
     ],
@@ -70,6 +75,19 @@ def test_bounds_are_included(bound: float) -> None:
     require.between(Numbers(low=bound), 0, 1, "low")
     require.nonnegative(Numbers(low=0), "low")
     require.ordered(Numbers(low=1.0), "low", "high")
+
+
+def test_moderate_numbers() -> None:
+    for value in (0, 0.0, 1e-12, -1e6, np.array([-1e-12, 0, 1e6]), np.float32(1e6)):
+        require.moderate(Numbers(low=value), "low")
+
+
+def test_the_message_is_one_short_line() -> None:
+    with pytest.raises(
+        InvalidParamsError, match=r"^Numbers\.place must be positive, got \[\[0\. 0\. 0\. \.\.\. 0\."
+    ) as caught:
+        require.positive(Numbers(place=np.zeros((30, 30))), "place")
+    assert "\n" not in str(caught.value)
 
 
 def test_every_element_has_to_hold() -> None:

@@ -1,13 +1,17 @@
-"""Checks for one row of the tables in the suites' tests of `check_params`."""
+"""Checks for the tables in the suites' tests of `check_params`."""
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envcore import make, registry
 from envcore.errors import InvalidParamsError
 
 
@@ -25,3 +29,62 @@ def check_taken(env: Any, changes: dict[str, Any]) -> None:
     """Asserts that the default params pass, with and without these changes."""
     env.check_params(env.default_params)
     env.check_params(env.default_params.replace(**changes))
+
+
+def check_every_param_is_refused(
+    package: str, refused: Iterable[tuple[Any, dict[str, Any], str]], any_finite: Iterable[tuple[Any, tuple[str, ...]]]
+) -> None:
+    """Asserts that the tables of a suite say of every float param which values it refuses, and that they are right.
+
+    Args:
+      package: the suite's package: all its environments are checked, and the ones in the tables.
+      refused: rows of an environment, changed params and the message; they name a param if a change of it is refused.
+      any_finite: rows of an environment and the params for which every finite number is fine.
+    """
+    rows = [(env, tuple(changes)) for env, changes, _ in refused] + [*any_finite]
+    specs = [each.spec for each in registry.values() if each.spec.entry_point.startswith(package)]
+    made = [make(spec.id)[0] for spec in specs if not spec.id.startswith(("bsuite/", "MNIST"))]
+    for env in {type(env): env for env in [*made, *(env for env, _ in rows)]}.values():
+        own = [row for row in rows if type(row[0]) is type(env)]
+        listed = {name for _, names in own for name in names}
+        for each in {each for each, _ in own} | {env}:
+            floats = _float_params(each)
+            assert floats <= listed, f"the table of {each!r} does not say which values {floats - listed} may have"
+            free = {name for row, names in any_finite if type(row) is type(each) for name in names}
+            for name in floats:
+                _check_extremes(each, name, is_free=name in free)
+
+
+def check_any_finite(env: Any, names: tuple[str, ...]) -> None:
+    """Asserts that huge values of these params pass, and that nothing which a few steps return is NaN."""
+    key = jax.random.key(0)
+    for name, value in itertools.product(names, (1e30, -1e30)):
+        params = env.default_params.replace(**{name: np.full(np.shape(getattr(env.default_params, name)), value)})
+        obs, state = env.reset(key, params)
+        for number in range(5):
+            action = env.action_space().sample(jax.random.key(number))
+            next_obs, state, reward, *_, info = env.step(key, state, action, params)
+            shown = jax.tree.leaves((obs, next_obs, info["final_obs"], reward))
+            assert not any(np.isnan(x).any() for x in shown), f"{name}={value}"
+
+
+def _check_extremes(env: Any, name: str, *, is_free: bool) -> None:
+    default = np.asarray(getattr(env.default_params, name))
+    may_be_infinite = any(
+        field.name == name and "envcore_limit" in field.metadata for field in dataclasses.fields(env.default_params)
+    )
+    values = (
+        {np.nan, 1e300, -1e300} | (set() if may_be_infinite else {np.inf, -np.inf}) | (set() if is_free else {-1e30})
+    )
+    for value in values:
+        params = env.default_params.replace(**{name: np.full(default.shape, value)})
+        with pytest.raises(InvalidParamsError, match=rf"\b{name}\b") as caught:
+            env.reset(jax.random.key(0), params)
+        assert "\n" not in str(caught.value)
+
+
+def _float_params(env: Any) -> set[str]:
+    params = env.default_params
+    names = {field.name for field in dataclasses.fields(params)} - {"env_params"}
+    kinds = {name: np.asarray(getattr(params, name)).dtype.kind for name in names}
+    return {name for name, kind in kinds.items() if kind == "f" and np.size(getattr(params, name))}

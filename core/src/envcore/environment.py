@@ -31,6 +31,7 @@ from flax import struct
 from envcore import forks, random, spaces
 from envcore.devices import AxisName
 from envcore.engine import arguments, episode, stepping
+from envcore.engine.finite import limit as limit
 from envcore.engine.types import Info as Info
 from envcore.engine.types import Outcome as Outcome
 from envcore.errors import NoPictureError
@@ -144,7 +145,7 @@ class Environment(Generic[StateT, ParamsT]):
         return space
 
     def check_params(self, params: ParamsT) -> None:
-        """Raises `InvalidParamsError` where values have no meaning, in terms of `envcore.require`. By default none."""
+        """Raises `InvalidParamsError` where finite values have no meaning, in terms of `envcore.require`."""
 
     def carry_over(self, fresh: StateT, final: StateT) -> StateT:
         """Returns `fresh` with what survives an auto-reset copied from `final`. By default nothing survives."""
@@ -294,7 +295,7 @@ class Environment(Generic[StateT, ParamsT]):
         return episode.restart(self, key, done, state, params)
 
     def _given(self, params: ParamsT | None) -> ParamsT:
-        return self.default_params if params is None else params
+        return arguments.checked_params(self, params)
 
     def _checked(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
         return arguments.checked(self, key, state, action, params)

@@ -6,7 +6,8 @@
         require.that(params, ("goal",), self._is_free, "row and column of a free cell")
 
 Only Python and numpy values are checked. JAX arrays always pass: their values may be traced, or not computed yet. In an
-array every element must satisfy the requirement. NaN never does.
+array every element must satisfy the requirement. NaN never does. That all numbers are finite need not be required: the
+engine checks it, except of a param declared by `envcore.environment.limit`.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ import numpy as np
 from envcore.errors import InvalidParamsError
 
 _HOST = (int, float, np.ndarray, np.generic)
+_TINY = float(np.finfo(np.float32).tiny)
 
 
 def positive(params: Any, *names: str) -> None:
-    """Raises `InvalidParamsError` unless the params called `names` are above 0."""
+    """Raises `InvalidParamsError` unless the params called `names` are above 0, in float32 too."""
     for name in names:
-        that(params, (name,), lambda x: x > 0, "positive")
+        that(params, (name,), lambda x: x >= _TINY, "positive")
 
 
 def nonnegative(params: Any, *names: str) -> None:
@@ -37,6 +39,15 @@ def between(params: Any, low: float, high: float, *names: str) -> None:
     """Raises `InvalidParamsError` unless the params called `names` are from `low` to `high`, both included."""
     for name in names:
         that(params, (name,), lambda x: (x >= low) & (x <= high), f"from {low} to {high}")
+
+
+def moderate(params: Any, *names: str) -> None:
+    """Raises `InvalidParamsError` unless the params called `names` are 0 or of a size from 1e-12 to a million.
+
+    For numbers of physics: products and quotients of a few of them stay within float32, others become infinite or NaN.
+    """
+    for name in names:
+        that(params, (name,), _is_moderate, "0 or of a size from 1e-12 to 1000000")
 
 
 def ordered(params: Any, low: str, high: str) -> None:
@@ -59,5 +70,11 @@ def that(params: Any, names: tuple[str, ...], holds: Callable[..., Any], text: s
             return
     result = holds(*values)
     if not (result.all() if isinstance(result, np.ndarray) else result):
-        got = " and ".join(str(value) for value in values)
+        with np.printoptions(threshold=20):
+            got = " and ".join(" ".join(str(value).split()) for value in values)
         raise InvalidParamsError(f"{type(params).__name__}.{names[0]} must be {text}, got {got}.")
+
+
+def _is_moderate(x: Any) -> Any:
+    size = abs(x)
+    return (size <= 1e6) & ((size >= 1e-12) | (size == 0))

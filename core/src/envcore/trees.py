@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -61,10 +62,11 @@ def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception], 
     if all(map(_is_exact, leaves, expected)):
         return tree
     paths = [path for path, _ in tree_leaves_with_path(tree)]
-    conformed = [
-        leaf if _is_exact(leaf, wanted) else _conform_leaf(leaf, wanted, what + keystr(path), error, if_batched)
-        for path, leaf, wanted in zip(paths, leaves, expected, strict=True)
-    ]
+    with np.errstate(over="ignore"):  # what overflows is refused
+        conformed = [
+            leaf if _is_exact(leaf, wanted) else _conform_leaf(leaf, wanted, what + keystr(path), error, if_batched)
+            for path, leaf, wanted in zip(paths, leaves, expected, strict=True)
+        ]
     return jax.tree.unflatten(structure, conformed)
 
 
@@ -97,7 +99,12 @@ def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Ex
             info = np.iinfo(expected.dtype)
             if leaf.min() < info.min or leaf.max() > info.max:
                 raise error(f"{what} must fit into {expected.dtype}, got {leaf}.")
-        return leaf.astype(expected.dtype)
+        cast = leaf.astype(expected.dtype)
+        if kind(expected.dtype) == "float" and not is_finite(cast):
+            too_large = leaf[np.isfinite(leaf) & ~np.isfinite(cast)]
+            if too_large.size:
+                raise error(f"{what} must fit into {expected.dtype}, got {too_large[0]}.")
+        return cast
     return lax.convert_element_type(leaf, expected.dtype)
 
 
@@ -119,6 +126,11 @@ def where(condition: jax.Array, on_true: T, on_false: T) -> T:
         return jnp.where(condition.reshape(condition.shape + (1,) * (jnp.ndim(x) - condition.ndim)), x, y)
 
     return jax.tree.map(leaf, on_true, on_false)
+
+
+def is_finite(x: Any) -> bool:
+    """Whether Python or numpy numbers are finite, all of them."""
+    return bool(np.isfinite(x).all()) if getattr(x, "ndim", 0) else math.isfinite(x)  # which takes a tenth of the time
 
 
 def is_key(x: Any) -> bool:

@@ -170,7 +170,7 @@ def test_params_key_and_no_time_limit() -> None:
 
 
 def test_the_params_given_are_the_ones_that_are_checked() -> None:
-    params = toy.CounterParams(bonus=float("inf"))
+    params = toy.CounterParams(bonus=jnp.float32(jnp.inf))
     with pytest.raises(ConformanceError, match="'finite_rewards'"):
         check_env(toy.Counter(), params, num_steps=16)
 

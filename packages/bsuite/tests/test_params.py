@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import jax
 import pytest
+from envcore.errors import InvalidParamsError
+from envcore_bsuite.bandit import SimpleBandit
 from envcore_bsuite.cartpole import CartPole
 from envcore_bsuite.cartpole_swingup import CartPoleSwingup
 from envcore_bsuite.catch import Catch
+from envcore_bsuite.deep_sea import DeepSea
+from envcore_bsuite.discounting_chain import DiscountingChain
 from envcore_bsuite.memory_chain import MemoryChain
 from envcore_bsuite.mountain_car import MountainCar
 from envcore_bsuite.umbrella_chain import UmbrellaChain
 from envcore_bsuite.wrappers import RewardNoise, RewardScale
-from params_checks import check_refused, check_taken
+from params_checks import check_any_finite, check_every_param_is_refused, check_refused, check_taken
 
 BAD: list[tuple[Any, dict[str, Any], str]] = [
     *(
@@ -22,21 +28,42 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
             ({"length": 0.0}, "length must be positive, got 0.0"),
             ({"x_threshold": 0.0}, "x_threshold must be positive"),
             ({"max_time": 0.0}, "max_time must be positive"),
-            ({"timescale": -0.01}, "timescale must be at least 0"),
+            ({"timescale": 0.0}, "timescale must be positive"),
+            ({"gravity": -1e30}, r"gravity must be 0 or of a size from 1e-12 to 1000000, got -1e\+30"),
+            ({"mass_pole": -0.1}, "mass_pole must be at least 0"),
+            ({"force_mag": -10.0}, "force_mag must be at least 0"),
+            ({"init_range": -0.05}, "init_range must be at least 0"),
+            ({"height_threshold": 1.1}, "height_threshold must be from -1 to 1, got 1.1"),
             ({"mass_cart": -1.0}, "mass_cart must be at least 0"),
             ({"mass_cart": 0.0, "mass_pole": 0.0}, "mass_cart must be above 0 where mass_pole is 0"),
         ]
+    ),
+    (CartPoleSwingup(), {"theta_dot_threshold": -1.0}, "theta_dot_threshold must be at least 0"),
+    (CartPoleSwingup(), {"x_reward_threshold": -1.0}, "x_reward_threshold must be at least 0"),
+    (CartPoleSwingup(), {"move_cost": 1e7}, "move_cost must be 0 or of a size"),
+    (MountainCar(), {"force": -0.001}, "force must be at least 0"),
+    *(
+        (MountainCar(), {name: 1e7}, f"{name} must be 0 or of a size")
+        for name in ("max_position", "goal_position", "gravity", "reset_high")
     ),
     (MountainCar(), {"max_speed": -0.07}, "max_speed must be at least 0"),
     (MountainCar(), {"min_position": 0.7}, "min_position must be at most max_position, got 0.7 and 0.6"),
     (MountainCar(), {"reset_low": -0.3}, "reset_low must be at most reset_high"),
     (MemoryChain(), {"memory_length": 0}, "memory_length must be positive, got 0"),
     (UmbrellaChain(), {"chain_length": -1}, "chain_length must be positive, got -1"),
+    (RewardNoise(Catch()), {"noise_scale": 1e7}, "noise_scale must be 0 or of a size"),
     (RewardNoise(Catch()), {"noise_scale": -0.5}, r"RewardNoiseParams\.noise_scale must be at least 0, got -0\.5"),
+]
+ANY_FINITE: list[tuple[Any, tuple[str, ...]]] = [
+    (DeepSea(), ("unscaled_move_cost",)),
+    (DiscountingChain(), ("rewards",)),
+    (SimpleBandit(), ("rewards",)),
+    (RewardScale(Catch()), ("reward_scale",)),
 ]
 GOOD: list[tuple[Any, dict[str, Any]]] = [
     (CartPole(), {"mass_cart": 0.0, "gravity": 0.0}),
-    (CartPoleSwingup(), {"height_threshold": -1.0}),
+    (CartPole(), {"max_time": float("inf")}),
+    (CartPoleSwingup(), {"height_threshold": -1.0, "x_reward_threshold": float("inf")}),
     (MountainCar(), {"goal_position": 5.0}),
     (MemoryChain(), {"memory_length": 1}),
     (UmbrellaChain(), {"chain_length": 1}),
@@ -53,3 +80,27 @@ def test_invalid_values_are_rejected(env: Any, changes: dict[str, Any], message:
 @pytest.mark.parametrize(("env", "changes"), GOOD, ids=str)
 def test_all_others_are_accepted(env: Any, changes: dict[str, Any]) -> None:
     check_taken(env, changes)
+
+
+@pytest.mark.parametrize(("env", "names"), ANY_FINITE, ids=str)
+def test_any_finite_number_is_accepted(env: Any, names: tuple[str, ...]) -> None:
+    check_any_finite(env, names)
+
+
+def test_the_tables_say_of_every_param_what_it_refuses() -> None:
+    check_every_param_is_refused("envcore_bsuite", BAD, ANY_FINITE)
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        RewardScale(Catch(), math.inf),
+        RewardNoise(Catch(), math.nan),
+        CartPoleSwingup(height_threshold=math.inf),
+        CartPoleSwingup(x_reward_threshold=math.nan),
+    ],
+    ids=str,
+)
+def test_options_that_set_params_are_checked_too(env: Any) -> None:
+    with pytest.raises(InvalidParamsError, match=r"(reward_scale|noise_scale|_threshold) must (be|not be)"):
+        env.reset(jax.random.key(0))

@@ -179,10 +179,12 @@ def test_conforms_with_other_options() -> None:
     check_env(make("SpaceInvaders-MinAtar", use_minimal_action_set=False, difficulty_ramping=False))
 
 
-@pytest.mark.parametrize("prob", [-0.1, 1.1, np.nan])
-def test_sticky_action_prob_is_a_probability(env_id: str, prob: float) -> None:
+@pytest.mark.parametrize(
+    ("prob", "text"), [(-0.1, "from 0 to 1"), (1.1, "from 0 to 1"), (np.nan, "finite"), (np.inf, "finite")]
+)
+def test_sticky_action_prob_is_a_probability(env_id: str, prob: float, text: str) -> None:
     env = make(env_id)
-    with pytest.raises(InvalidParamsError, match="sticky_action_prob must be from 0 to 1, got"):
+    with pytest.raises(InvalidParamsError, match=f"sticky_action_prob must be {text}, got {prob}"):
         env.reset(KEY, env.default_params.replace(sticky_action_prob=prob))
     env.check_params(env.default_params.replace(sticky_action_prob=jnp.float32(prob)))
     for fine in (0.0, 1.0):

@@ -92,6 +92,11 @@ def test_show_prints_the_settings(run: Run) -> None:
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=-1"), "clip must be a number from 0 to 10, got -1."),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "torso=conv"), "torso = 'conv' needs observations"),
         (("ppo", "Counter-v0", "--out", "x", "--seed", "-1"), "seed must be from 0 to"),
+        (("ppo", "Counter-v0", "--out", "x", "--set", "bonus=nan"), "Counter's params.bonus must be finite, got nan."),
+        (
+            ("ppo", "Counter-v0", "--out", "x", "--set", "bonus=1e300"),
+            "params.bonus must fit into float32, got 1e+300.",
+        ),
     ],
 )
 def test_bad_input(run: Run, arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: Any) -> None:

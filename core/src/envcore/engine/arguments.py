@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from envcore import forks, random, spaces, trees
+from envcore.engine.finite import check_finite
 from envcore.engine.types import Rules
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
 
@@ -33,15 +34,10 @@ def checked_params(env: Rules, params: Any) -> Any:
     if params is None:
         return default_params(env)
     params = env.complete_params(params)
-    checked = trees.conform(params, default_params(env), f"{env.name}'s params", InvalidParamsError, _VMAP)
-    limit = params.max_steps_in_episode
-    if isinstance(limit, int | np.integer) and limit < 1:  # a JAX array may be a tracer, or still being computed
-        raise InvalidParamsError(
-            f"{env.name}'s params.max_steps_in_episode must be at least 1, got {limit}; "
-            "envcore.environment.NO_TIME_LIMIT stands for none."
-        )
+    defaults = default_params(env)
+    checked = trees.conform(params, defaults, f"{env.name}'s params", InvalidParamsError, _VMAP)
     if checked is not params:  # else JAX holds every value
-        env.check_params(params)
+        _check_values(env, params, defaults)
     return checked
 
 
@@ -68,18 +64,23 @@ def default_params(env: Rules) -> Any:
     """`env.default_params` as arrays with the dtypes that programs see, made once for equal environments.
 
     Python numbers and 64-bit numpy arrays become numpy arrays of 32 bits; a device array stays where it is.
+
+    Raises:
+      InvalidParamsError: a value is invalid, which an option of the environment may have set.
     """
 
-    def leaf(x: Any) -> Any:
+    def struct(x: Any) -> Any:
         x = x if isinstance(x, jax.Array) else np.asarray(x)
-        return x.astype(trees.NARROW[x.dtype.name]) if x.dtype.name in trees.NARROW else x
+        return jax.ShapeDtypeStruct(x.shape, trees.NARROW.get(x.dtype.name, x.dtype))
 
     _check_fields(env)
     params: Any = env.default_params
     if callable(params):
         raise EnvironmentDefinitionError(f"{env.name}.default_params must be a property that returns params.")
     check_pytree(env, params, "default_params")
-    return jax.tree.map(leaf, params)
+    defaults = trees.conform(params, jax.tree.map(struct, params), f"{env.name}'s params", InvalidParamsError)
+    _check_values(env, params, defaults)
+    return defaults
 
 
 def device_params(env: Rules) -> Any:
@@ -127,6 +128,18 @@ def check_pytree(env: Rules, value: Any, method: str) -> None:
             f"{env.name}.{method} returned a {type(value).__name__}, which is not a pytree: "
             "decorate the class with flax.struct.dataclass."
         )
+
+
+def _check_values(env: Rules, params: Any, defaults: Any) -> None:
+    """Looks at Python and numpy numbers only: a JAX array may be a tracer, or still being computed."""
+    limit = getattr(params, "max_steps_in_episode", None)
+    if isinstance(limit, int | np.integer) and limit < 1:
+        raise InvalidParamsError(
+            f"{env.name}'s params.max_steps_in_episode must be at least 1, got {limit}; "
+            "envcore.environment.NO_TIME_LIMIT stands for none."
+        )
+    check_finite(env.name, params, defaults)
+    env.check_params(params)
 
 
 def _check_fields(env: Rules) -> None:

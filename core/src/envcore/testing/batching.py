@@ -27,3 +27,8 @@ def scaled(params: Any, names: Collection[str], scales: np.ndarray[Any, Any]) ->
         return np.multiply.outer(scales.astype(x.dtype), x) if keystr(path) in names else x
 
     return tree_map_with_path(leaf, params)
+
+
+def with_leaf(params: Any, path: Any, value: Any) -> Any:
+    """The params with another value of the leaf at the path."""
+    return tree_map_with_path(lambda where, x: value if where == path else x, params)

@@ -70,6 +70,7 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_definition.pytrees),
     Rule(rules_definition.spaces_without_params),
     Rule(rules_definition.types_of_the_spaces),
+    Rule(rules_definition.finite_params, unless=rules_transforms.no_float_params),
     # Episodes.
     Rule(rules_episodes.same_key_same_trace),
     Rule(rules_episodes.no_key_of_its_own),
@@ -77,6 +78,7 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_episodes.observations_in_space),
     Rule(rules_episodes.states_in_space),
     Rule(rules_episodes.finite_rewards),
+    Rule(rules_definition.infinite_limits, unless=rules_definition.no_limits),
     Rule(rules_episodes.done_flag),
     Rule(rules_episodes.discount),
     Rule(rules_episodes.observation_of_the_state),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
+import itertools
 import pickle
 from collections.abc import Iterator
 from typing import Any
@@ -13,13 +15,16 @@ import numpy as np
 from jax.tree_util import keystr, tree_leaves_with_path
 
 from envcore import spaces
-from envcore.engine.arguments import device_params
+from envcore.engine.arguments import checked_params, device_params
+from envcore.engine.finite import may_be_infinite
 from envcore.errors import InvalidParamsError
 from envcore.numerics import numerics
+from envcore.testing.batching import with_leaf
 from envcore.testing.breaches import Breach, breach_of_error
 from envcore.testing.compare import type_differences
 from envcore.testing.places import place_of_class
 from envcore.testing.subject import Subject
+from envcore.trees import kind
 
 
 def equality_and_hash(subject: Subject) -> Iterator[Breach]:
@@ -88,6 +93,56 @@ def check_of_params(subject: Subject) -> Iterator[Breach]:
             "check_params reads a traced value: use the functions of envcore.require, which let JAX arrays pass.",
             place,
         )
+
+
+def finite_params(subject: Subject) -> Iterator[Breach]:
+    """Params that are NaN, infinite or too large for float32 are refused, but for the infinity of a `limit`."""
+    env, key, state, action = subject.env, subject.key, subject.types.reset[1], subject.types.action
+    arguments = {"reset": (key,), "step": (key, state, action), "step_env": (key, state, action), "get_obs": (state,)}
+    for path, leaf in _float_leaves(subject):
+        infinity = () if may_be_infinite(subject.params, path, leaf) else (np.inf, -np.inf)
+        for value, (method, args) in itertools.product((np.nan, *infinity, 1e300), arguments.items()):
+            params = with_leaf(subject.params, path, np.full(leaf.shape, value))
+            call = functools.partial(getattr(env, method), params=params)
+            try:
+                jax.eval_shape(lambda *args: call(*args), *args)  # noqa: B023
+            except InvalidParamsError:
+                continue
+            yield Breach(
+                f"{method} takes {value} as params{keystr(path)}: hand the params on to super().{method} as they are "
+                "given, before they become JAX arrays, whose values are not checked.",
+                subject.place(method),
+            )
+
+
+def infinite_limits(subject: Subject) -> Iterator[Breach]:
+    """Episodes with an infinite `limit` among the params have no NaN."""
+    for path, leaf in _limits(subject):
+        params = with_leaf(subject.params, path, np.where(leaf < 0, -np.inf, np.inf))
+        try:
+            steps = subject.record(checked_params(subject.env, params))
+        except InvalidParamsError as error:
+            yield Breach(f"params{keystr(path)} is a limit, but infinity is refused: {error}")
+            continue
+        floats = (x for x in jax.tree.leaves((steps.state, steps.reward)) if kind(x.dtype) == "float")
+        if any(np.isnan(x).any() for x in floats):
+            yield Breach(
+                f"infinity as params{keystr(path)} leads to NaN: in a limit it has to mean that there is none.",
+                subject.place("transition"),
+            )
+
+
+def no_limits(subject: Subject) -> str | None:
+    """Why the rule about limits does not apply; None if it does."""
+    return None if _limits(subject) else "no param may be infinite"
+
+
+def _limits(subject: Subject) -> list[tuple[Any, Any]]:
+    return [(path, leaf) for path, leaf in _float_leaves(subject) if may_be_infinite(subject.params, path, leaf)]
+
+
+def _float_leaves(subject: Subject) -> list[tuple[Any, Any]]:
+    return [(path, x) for path, x in tree_leaves_with_path(subject.params) if kind(x.dtype) == "float" and x.size]
 
 
 def display_metadata(subject: Subject) -> Iterator[Breach]:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
-from envcore.environment import EnvParams, EnvState
+from envcore.environment import EnvParams, EnvState, limit
 from envcore.time_limit import next_time
 from flax import struct
 
@@ -67,7 +67,7 @@ class CartPoleParams(EnvParams):
     height_threshold: Any = 0.8
     x_threshold: Any = 3.0
     timescale: Any = 0.01
-    max_time: Any = 10.0
+    max_time: Any = limit(10.0)
     init_range: Any = 0.05
 
 
@@ -167,9 +167,12 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
 
 def check_cart_and_pole(params: Any) -> None:
     """Raises `InvalidParamsError` for an invalid mass, length or limit."""
-    require.positive(params, "length", "x_threshold", "max_time")
-    require.nonnegative(params, "mass_cart", "mass_pole", "timescale")
+    require.positive(params, "length", "x_threshold", "max_time", "timescale")
+    require.nonnegative(params, "mass_cart", "mass_pole", "force_mag", "init_range")
     require.that(params, ("mass_cart", "mass_pole"), lambda cart, pole: cart + pole > 0, "above 0 where mass_pole is 0")
+    require.between(params, -1, 1, "height_threshold")
+    require.moderate(params, "gravity", "mass_cart", "mass_pole", "length", "force_mag", "timescale", "init_range")
+    require.moderate(params, "x_threshold")
 
 
 def swing(state: Any, action: jax.Array, params: Any) -> Any:

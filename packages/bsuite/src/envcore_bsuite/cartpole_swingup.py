@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces, trig
-from envcore.environment import EnvState
+from envcore import random, require, spaces, trig
+from envcore.environment import EnvState, limit
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -56,8 +56,8 @@ class CartPoleSwingupParams(CartPoleParams):
     """
 
     height_threshold: Any = 0.5
-    theta_dot_threshold: Any = 1.0
-    x_reward_threshold: Any = 1.0
+    theta_dot_threshold: Any = limit(1.0)
+    x_reward_threshold: Any = limit(1.0)
     move_cost: Any = 0.1
 
 
@@ -108,6 +108,8 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
 
     def check_params(self, params: CartPoleSwingupParams) -> None:
         check_cart_and_pole(params)
+        require.nonnegative(params, "theta_dot_threshold", "x_reward_threshold")
+        require.moderate(params, "move_cost")
 
     def make_action_space(self, params: CartPoleSwingupParams) -> spaces.Discrete:
         return spaces.Discrete(3)

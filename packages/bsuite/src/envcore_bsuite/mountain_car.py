@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
-from envcore.environment import EnvParams, EnvState
+from envcore.environment import EnvParams, EnvState, limit
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -49,7 +49,7 @@ class MountainCarParams(EnvParams):
 
     min_position: Any = -1.2
     max_position: Any = 0.6
-    max_speed: Any = 0.07
+    max_speed: Any = limit(0.07)
     goal_position: Any = 0.5
     force: Any = 0.001
     gravity: Any = 0.0025
@@ -103,6 +103,9 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         require.nonnegative(params, "max_speed")
         require.ordered(params, "min_position", "max_position")
         require.ordered(params, "reset_low", "reset_high")
+        require.nonnegative(params, "force")
+        require.moderate(params, "min_position", "max_position", "reset_low", "reset_high")
+        require.moderate(params, "goal_position", "force", "gravity")
 
     def make_action_space(self, params: MountainCarParams) -> spaces.Discrete:
         return spaces.Discrete(3)

@@ -10,6 +10,7 @@ import dataclasses
 from typing import Any, ClassVar, NamedTuple
 
 import jax
+import numpy as np
 from envcore import random, require
 from envcore.environment import Environment, Outcome
 from envcore.wrappers import ParamsWrapper, WrapperParams
@@ -72,6 +73,7 @@ class RewardNoise(ParamsWrapper):
     def check_params(self, params: RewardNoiseParams) -> None:
         super().check_params(params)
         require.nonnegative(params, "noise_scale")
+        require.moderate(params, "noise_scale")
 
     def draw(self, key: jax.Array, params: RewardNoiseParams) -> RewardNoiseDraws:
         key_env, key_noise = random.split(key)
@@ -100,6 +102,10 @@ class RewardScale(ParamsWrapper):
     @property
     def default_params(self) -> RewardScaleParams:
         return RewardScaleParams(self.env.default_params, float(self.reward_scale))
+
+    def check_params(self, params: RewardScaleParams) -> None:
+        super().check_params(params)
+        require.that(params, ("reward_scale",), np.isfinite, "finite")  # the option may have set it
 
     def advance(self, state: Any, action: Any, draws: Any, params: RewardScaleParams) -> Outcome:
         outcome = super().advance(state, action, draws, params)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore.environment import Environment, EnvParams, EnvState, limit
 from flax import struct
 
 from envcore_classic_control.render import paint_cartpole
@@ -59,8 +59,8 @@ class CartPoleParams(EnvParams):
     length: Any = 0.5
     force_mag: Any = 10.0
     tau: Any = 0.02
-    theta_threshold_radians: Any = 12 * 2 * np.pi / 360
-    x_threshold: Any = 2.4
+    theta_threshold_radians: Any = limit(12 * 2 * np.pi / 360)
+    x_threshold: Any = limit(2.4)
     reset_low: Any = -0.05
     reset_high: Any = 0.05
     max_steps_in_episode: Any = 500
@@ -120,12 +120,15 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         return CartPoleParams()
 
     def check_params(self, params: CartPoleParams) -> None:
-        require.positive(params, "length")
-        require.nonnegative(params, "masscart", "masspole", "x_threshold", "theta_threshold_radians")
+        require.positive(params, "length", "tau")
+        require.nonnegative(params, "masscart", "masspole", "force_mag", "x_threshold", "theta_threshold_radians")
         require.that(
             params, ("masscart", "masspole"), lambda cart, pole: cart + pole > 0, "above 0 where masspole is 0"
         )
         require.ordered(params, "reset_low", "reset_high")
+        require.moderate(
+            params, "gravity", "masscart", "masspole", "length", "force_mag", "tau", "reset_low", "reset_high"
+        )
 
     def make_action_space(self, params: CartPoleParams) -> spaces.Discrete:
         return spaces.Discrete(2)

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from envcore import random, require, spaces, trig
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore.environment import Environment, EnvParams, EnvState, limit
 from flax import struct
 
 from envcore_classic_control.render import paint_mountain_car
@@ -46,7 +46,7 @@ class MountainCarParams(EnvParams):
 
     min_position: Any = -1.2
     max_position: Any = 0.6
-    max_speed: Any = 0.07
+    max_speed: Any = limit(0.07)
     goal_position: Any = 0.5
     goal_velocity: Any = 0.0
     force: Any = 0.001
@@ -84,6 +84,8 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
 
     def check_params(self, params: MountainCarParams) -> None:
         check_valley(params)
+        require.nonnegative(params, "force")
+        require.moderate(params, "force")
 
     def make_action_space(self, params: MountainCarParams) -> spaces.Discrete:
         return spaces.Discrete(3)
@@ -125,10 +127,12 @@ def drive(state: MountainCarState, push: Any, params: Any) -> tuple[MountainCarS
 
 
 def check_valley(params: Any) -> None:
-    """Raises `InvalidParamsError` if a range of positions, speeds or starts is empty."""
+    """Raises `InvalidParamsError` if a range of positions, speeds or starts is empty, or a number is extreme."""
     require.nonnegative(params, "max_speed")
     require.ordered(params, "min_position", "max_position")
     require.ordered(params, "reset_low", "reset_high")
+    require.moderate(params, "min_position", "max_position", "reset_low", "reset_high")
+    require.moderate(params, "goal_position", "goal_velocity", "gravity")
 
 
 def valley_space(params: Any) -> spaces.Box:

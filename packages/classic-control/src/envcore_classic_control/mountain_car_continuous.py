@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 from envcore import random, require, spaces
-from envcore.environment import Environment, EnvParams
+from envcore.environment import Environment, EnvParams, limit
 from flax import struct
 
 from envcore_classic_control.mountain_car import MountainCarState, check_valley, drive, valley_space, valley_state_space
@@ -38,7 +38,7 @@ class MountainCarContinuousParams(EnvParams):
     max_action: Any = 1.0
     min_position: Any = -1.2
     max_position: Any = 0.6
-    max_speed: Any = 0.07
+    max_speed: Any = limit(0.07)
     goal_position: Any = 0.45
     goal_velocity: Any = 0.0
     power: Any = 0.0015
@@ -77,6 +77,8 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
     def check_params(self, params: MountainCarContinuousParams) -> None:
         check_valley(params)
         require.ordered(params, "min_action", "max_action")
+        require.nonnegative(params, "power")
+        require.moderate(params, "min_action", "max_action", "power")
 
     def make_action_space(self, params: MountainCarContinuousParams) -> spaces.Box:
         return spaces.Box(params.min_action, params.max_action, (1,))

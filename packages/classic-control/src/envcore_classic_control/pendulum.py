@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore.environment import Environment, EnvParams, EnvState, limit
 from flax import struct
 
 from envcore_classic_control.render import paint_pendulum
@@ -46,7 +46,7 @@ class PendulumParams(EnvParams):
       max_steps_in_episode: int32 ().
     """
 
-    max_speed: Any = 8.0
+    max_speed: Any = limit(8.0)
     max_torque: Any = 2.0
     dt: Any = 0.05
     g: Any = 10.0
@@ -80,8 +80,9 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
         return PendulumParams()
 
     def check_params(self, params: PendulumParams) -> None:
-        require.positive(params, "m", "l")
-        require.nonnegative(params, "max_speed", "max_torque")
+        require.positive(params, "m", "l", "dt")
+        require.nonnegative(params, "max_speed", "max_torque", "x_init", "y_init")
+        require.moderate(params, "m", "l", "g", "dt", "max_torque", "x_init", "y_init")
 
     def make_action_space(self, params: PendulumParams) -> spaces.Box:
         return spaces.symmetric_box([params.max_torque])

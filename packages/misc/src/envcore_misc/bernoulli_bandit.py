@@ -131,6 +131,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
     def check_params(self, params: BernoulliBanditParams) -> None:
         require.between(params, 0, 1, "reward_prob", "reward_probs")
         require.ordered(params, "min_lim", "max_lim")
+        require.moderate(params, "min_lim", "max_lim")
 
     def make_action_space(self, params: BernoulliBanditParams) -> spaces.Discrete:
         return spaces.Discrete(self.num_arms)

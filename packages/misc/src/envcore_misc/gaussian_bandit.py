@@ -94,6 +94,7 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
 
     def check_params(self, params: GaussianBanditParams) -> None:
         require.nonnegative(params, "sigma_p", "sigma_l")
+        require.moderate(params, "mean_mu", "sigma_p", "sigma_l")
 
     def make_action_space(self, params: GaussianBanditParams) -> spaces.Discrete:
         return spaces.Discrete(NUM_ARMS)

@@ -137,6 +137,7 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
 
     def check_params(self, params: PointRobotParams) -> None:
         require.nonnegative(params, "max_force", "circle_radius", "goal_radius")
+        require.moderate(params, "max_force", "circle_radius", "goal_radius", "goal")
 
     def make_action_space(self, params: PointRobotParams) -> spaces.Box:
         return spaces.symmetric_box([params.max_force, params.max_force])

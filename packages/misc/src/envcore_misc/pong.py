@@ -140,7 +140,8 @@ class Pong(Environment[PongState, PongParams]):
 
     def check_params(self, params: PongParams) -> None:
         require.between(params, 0, self.height - 1, "ball_max_y_speed")  # a wall reflects once a step
-        require.nonnegative(params, "ball_x_speed")
+        require.nonnegative(params, "ball_x_speed", "paddle_y_speed")
+        require.moderate(params, "ball_x_speed", "paddle_y_speed")
 
     def make_action_space(self, params: PongParams) -> spaces.Discrete | spaces.MultiDiscrete:
         return spaces.Discrete(3) if self.rules == "gymnax" else spaces.MultiDiscrete([3, 3])

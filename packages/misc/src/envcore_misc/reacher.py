@@ -116,7 +116,10 @@ class Reacher(Environment[ReacherState, ReacherParams]):
 
     def check_params(self, params: ReacherParams) -> None:
         require.nonnegative(params, "link_lengths")
+        require.positive(params, "dt")
         require.ordered(params, "goal_low", "goal_high")
+        require.between(params, 1e-12, 1000, "dt")  # the angle grows with its square
+        require.moderate(params, "torque_scale", "link_lengths", "goal_low", "goal_high")
 
     def make_action_space(self, params: ReacherParams) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (self.num_joints,))

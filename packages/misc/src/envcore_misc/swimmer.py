@@ -113,8 +113,10 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
         return SwimmerParams(goal_low=-goal, goal_high=goal, urchin_low=-urchins, urchin_high=urchins)
 
     def check_params(self, params: SwimmerParams) -> None:
+        require.positive(params, "dt")
         require.ordered(params, "goal_low", "goal_high")
         require.ordered(params, "urchin_low", "urchin_high")
+        require.moderate(params, "dt", "goal_low", "goal_high", "urchin_low", "urchin_high")
 
     def make_action_space(self, params: SwimmerParams) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (2,))

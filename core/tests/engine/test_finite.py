@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from typing import Any
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.choice import chosen
+from envcore.engine import arguments
+from envcore.engine.finite import limit, may_be_infinite
+from envcore.environment import EnvParams
+from envcore.errors import InvalidParamsError
+from envcore.foreign import ForeignParams
+from envcore.rollout import RolloutWrapper, random_policy, start_rollout
+from envcore.wrappers import Batched, LogWrapper, NormalizeReward
+from flax import struct
+from jax.tree_util import tree_leaves_with_path
+from toy import Counter
+
+KEY = jax.random.key(0)
+
+
+@struct.dataclass
+class Slope:
+    angle: Any = 0.5
+    length: Any = 2.0
+
+
+@struct.dataclass
+class HillParams(EnvParams):
+    """Floats of every kind."""
+
+    push: Any = 0.5
+    max_speed: Any = limit(3.0)
+    walls: Any = limit(default_factory=lambda: np.array([-1.0, 1.0]))
+    slope: Any = struct.field(default_factory=Slope)
+    places: Any = struct.field(default_factory=lambda: np.zeros((2, 3)))
+    horizon: Any = struct.field(default_factory=lambda: np.array([5.0, np.inf]))  # its default declares it
+    table: Any = struct.field(default_factory=lambda: {"weights": np.ones(2, np.float16)})
+    max_steps_in_episode: Any = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Hill(Counter):
+    push: float = 0.5
+
+    @property
+    def default_params(self) -> Any:
+        return HillParams(push=self.push)
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        return super().transition(state, action, draws, struct_with_bonus(params))
+
+
+def struct_with_bonus(params: HillParams) -> Any:
+    return dataclasses.make_dataclass("WithBonus", ["bonus"])(params.push)
+
+
+ENV = Hill()
+GOOD = ENV.default_params
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"push": float("nan")}, ".push must be finite, got nan"),
+    ({"push": np.float64("-inf")}, ".push must be finite, got -inf"),
+    ({"push": np.array(np.inf, np.float32)}, ".push must be finite, got inf"),
+    ({"push": 1e300}, ".push must fit into float32, got 1e+300"),
+    ({"max_speed": float("nan")}, ".max_speed must not be NaN, got nan"),
+    ({"max_speed": -1e300}, ".max_speed must fit into float32, got -1e+300"),
+    ({"walls": np.array([-np.inf, np.nan])}, ".walls[1] must not be NaN, got nan"),
+    ({"slope": Slope(length=np.inf)}, ".slope.length must be finite, got inf"),
+    ({"places": np.array([[0, 0, 0], [0, np.nan, np.inf]])}, ".places[1, 1] must be finite, got nan"),
+    ({"places": np.array([[0, 0, 0], [0, 1e39, np.inf]])}, ".places must fit into float32, got 1e+39"),
+    ({"horizon": np.array([np.nan, np.inf])}, ".horizon[0] must not be NaN, got nan"),
+    ({"table": {"weights": np.array([1, 1e5])}}, ".table['weights'] must fit into float16, got 100000.0"),
+]
+
+
+def refused(text: str) -> Any:
+    return pytest.raises(InvalidParamsError, match=f"^Hill's params{re.escape(text)}\\.")
+
+
+@pytest.mark.parametrize(("changes", "text"), BAD, ids=lambda each: str(each) if isinstance(each, str) else "")
+def test_what_is_not_finite_is_refused_in_one_line(changes: dict[str, Any], text: str) -> None:
+    on_device = jax.tree.map(jnp.asarray, arguments.default_params(ENV))
+    for params in (GOOD.replace(**changes), on_device.replace(**changes)):
+        with refused(text) as caught:
+            arguments.checked_params(ENV, params)
+        assert "\n" not in str(caught.value)
+
+
+def test_every_public_entry_refuses_it() -> None:
+    bad = GOOD.replace(push=np.nan)
+    _, state = ENV.reset(KEY)
+    calls: list[Callable[[], Any]] = [
+        lambda: ENV.reset(KEY, bad),
+        lambda: ENV.step(KEY, state, 1, bad),
+        lambda: ENV.reset_env(KEY, bad),
+        lambda: ENV.step_env(KEY, state, 1, bad),
+        lambda: ENV.get_obs(state, bad),
+        lambda: ENV.get_action_mask(state, bad),
+        lambda: ENV.action_space(bad),
+        lambda: ENV.observation_space(bad),
+        lambda: ENV.state_space(bad),
+        lambda: ENV.render(state, bad),
+        lambda: jax.jit(lambda key: ENV.reset(key, bad))(KEY),
+        lambda: start_rollout(ENV, KEY, bad),
+        lambda: random_policy(ENV, bad),
+        lambda: RolloutWrapper(None, ENV, 5, env_params={"push": np.nan}),
+        lambda: chosen(ENV, {"push": np.nan}, {}),
+        lambda: Batched(ENV, 2).reset(KEY, bad),
+        lambda: LogWrapper(ENV).reset(KEY, bad),
+    ]
+    for call in calls:
+        with refused(".push must be finite, got nan"):
+            call()
+
+
+def test_params_in_params_are_refused_by_their_path() -> None:
+    env = NormalizeReward(ENV)
+    for changes, text in (({"push": np.inf}, ".env_params.push"), ({"max_speed": np.nan}, ".env_params.max_speed")):
+        with pytest.raises(InvalidParamsError, match=rf"^Hill's params{text} must"):
+            env.reset(KEY, env.default_params.replace(**changes))
+    statistics = dataclasses.replace(env.default_params.reward_statistics, var=np.float32(np.inf))
+    with pytest.raises(InvalidParamsError, match=r"^Hill's params\.reward_statistics\.var must be finite, got inf"):
+        env.reset(KEY, env.default_params.replace(reward_statistics=statistics))
+
+
+def test_an_option_that_sets_a_param_is_checked_too() -> None:
+    with refused(".push must be finite, got nan"):
+        Hill(push=np.nan).reset(KEY)
+    with refused(".push must fit into float32, got 1e+300"):
+        Hill(push=1e300).reset(KEY)
+
+
+def test_limits_may_be_infinite() -> None:
+    infinite = {"max_speed": np.inf, "walls": np.array([-np.inf, np.inf]), "horizon": np.full(2, np.inf)}
+    checked = arguments.checked_params(ENV, GOOD.replace(**infinite))
+    for name, value in infinite.items():
+        np.testing.assert_array_equal(getattr(checked, name), value)
+    arguments.checked_params(NormalizeReward(ENV), NormalizeReward(ENV).default_params.replace(max_speed=np.inf))
+
+
+def test_jax_arrays_pass() -> None:
+    for params in (GOOD.replace(push=jnp.float32(jnp.nan)), jax.tree.map(jnp.asarray, GOOD.replace(push=np.nan))):
+        arguments.checked_params(ENV, params)
+    jax.make_jaxpr(lambda push: ENV.reset(KEY, GOOD.replace(push=push)))(np.nan)
+
+
+def test_defaults_of_other_libraries_declare_their_infinity() -> None:
+    params = ForeignParams({"bounds": np.array([1.0, np.inf]), "gravity": 9.8})
+    leaves = [(path, np.asarray(leaf)) for path, leaf in tree_leaves_with_path(params)]
+    found = {str(path[-1]): may_be_infinite(params, path, leaf) for path, leaf in leaves}
+    assert found == {"['bounds']": True, "['gravity']": False, ".max_steps_in_episode": False}
+
+
+def test_limit_is_a_name_of_the_contract() -> None:
+    assert envcore.environment.limit is limit
+    assert HillParams().max_speed == 3.0
