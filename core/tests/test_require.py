@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import jax
@@ -54,7 +55,7 @@ class Tax(ParamsWrapper):
         (lambda p: require.between(p, 0.25, 0.5, "low"), [0.2, 0.6, -np.inf, np.inf, np.nan], "from 0.25 to 0.5"),
         (
             lambda p: require.moderate(p, "low"),
-            [-2e6, 1e-13, -np.inf, np.nan],
+            [-1e7, 1e-13, -np.inf, np.nan],
             "0 or of a size from 1e-12 to 1000000",
         ),
         (lambda p: require.ordered(p, "low", "high"), [1.1, np.nan], "at most high"),
@@ -65,7 +66,7 @@ def test_bad_values_are_refused(check: Any, bad: list[float], text: str, kind: A
     check(Numbers(low=kind(0.25)))
     for value in bad:
         with pytest.raises(
-            InvalidParamsError, match=rf"^Numbers\.low must be {text}, got {kind(value)!s}( and 1\.0)?\.$"
+            InvalidParamsError, match=rf"^Numbers\.low must be {text}, got {re.escape(str(kind(value)))}( and 1\.0)?\.$"
         ):
             check(Numbers(low=kind(value)))
 

@@ -16,7 +16,7 @@ from envcore.engine.finite import limit, may_be_infinite
 from envcore.environment import EnvParams
 from envcore.errors import InvalidParamsError
 from envcore.foreign import ForeignParams
-from envcore.rollout import RolloutWrapper, random_policy, start_rollout
+from envcore.rollout import RandomPolicy, RolloutWrapper, random_policy, start_rollout
 from envcore.wrappers import Batched, LogWrapper, NormalizeReward
 from flax import struct
 from jax.tree_util import tree_leaves_with_path
@@ -110,6 +110,7 @@ def test_every_public_entry_refuses_it() -> None:
         lambda: start_rollout(ENV, KEY, bad),
         lambda: random_policy(ENV, bad),
         lambda: RolloutWrapper(None, ENV, 5, env_params={"push": np.nan}),
+        lambda: RolloutWrapper(RandomPolicy(ENV.action_space()), ENV, 5, env_params=bad).single_rollout(KEY),
         lambda: chosen(ENV, {"push": np.nan}, {}),
         lambda: Batched(ENV, 2).reset(KEY, bad),
         lambda: LogWrapper(ENV).reset(KEY, bad),

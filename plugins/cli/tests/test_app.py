@@ -411,6 +411,15 @@ def test_check_shows_every_breach_with_its_line(run: Run) -> None:
         (("info", "Counter-v0", "--set", "max_steps_in_episode=1.5"), "must be int32, got float64"),
         (("info", "Counter-v0", "--set", "max_steps_in_episode=0"), "must be at least 1, got 0"),
         (("info", "Counter-v0", "--set", "max_steps_in_episode=99999999999"), "must fit into int32"),
+        *(
+            ((command, "Counter-v0", "--set", f"bonus={value}"), f"Counter's params.bonus must {message}.")
+            for command in ("info", "rollout", "check")
+            for value, message in (
+                ("nan", "be finite, got nan"),
+                ("-inf", "be finite, got -inf"),
+                ("1e300", "fit into float32, got 1e+300"),
+            )
+        ),
         (("info", "Counter-v0", "--option", "size=1"), "got an unexpected keyword argument 'size'; its options: goal"),
         (("info", "Counter-v0", "--option", "bonus=1"), "or --set bonus=... on the command line"),
         (("info", "Counter-v0", "--option", "goal=[1]"), "must be hashable"),

@@ -78,7 +78,8 @@ def default_params(env: Rules) -> Any:
     if callable(params):
         raise EnvironmentDefinitionError(f"{env.name}.default_params must be a property that returns params.")
     check_pytree(env, params, "default_params")
-    defaults = trees.conform(params, jax.tree.map(struct, params), f"{env.name}'s params", InvalidParamsError)
+    with jax.ensure_compile_time_eval():  # the caller may be tracing, and the result is kept
+        defaults = trees.conform(params, jax.tree.map(struct, params), f"{env.name}'s params", InvalidParamsError)
     _check_values(env, params, defaults)
     return defaults
 

@@ -55,7 +55,7 @@ class CartPoleParams(EnvParams):
       height_threshold: fraction of the pole's length.
       x_threshold: m.
       timescale: duration of a step, s.
-      max_time: s.
+      max_time: s; infinity for no limit.
       init_range: every state variable starts uniform on [-init_range, init_range).
     """
 

@@ -50,8 +50,8 @@ class CartPoleSwingupParams(CartPoleParams):
 
     Attributes:
       height_threshold: fraction of the pole's length.
-      theta_dot_threshold: rad/s.
-      x_reward_threshold: m.
+      theta_dot_threshold: rad/s; infinity for no limit.
+      x_reward_threshold: m; infinity for no limit.
       move_cost: cost of a push.
     """
 

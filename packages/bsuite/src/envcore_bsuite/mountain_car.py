@@ -38,7 +38,7 @@ class MountainCarParams(EnvParams):
     Attributes:
       min_position: position of the left wall.
       max_position: position of the right edge.
-      max_speed: position per step.
+      max_speed: position per step; infinity for no limit.
       goal_position: where the goal begins.
       force: change of the velocity by a push.
       gravity: largest change of the velocity by a slope.

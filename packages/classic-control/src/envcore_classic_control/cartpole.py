@@ -46,8 +46,8 @@ class CartPoleParams(EnvParams):
       length: half the pole's length, m.
       force_mag: N.
       tau: seconds between two states.
-      theta_threshold_radians: rad.
-      x_threshold: m.
+      theta_threshold_radians: rad; infinity for no limit.
+      x_threshold: m; infinity for no limit.
       reset_low: every state variable starts uniform on [reset_low, reset_high).
       reset_high: the upper bound.
       max_steps_in_episode: int32 ().

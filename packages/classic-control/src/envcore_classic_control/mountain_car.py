@@ -34,7 +34,7 @@ class MountainCarParams(EnvParams):
     Attributes:
       min_position: of the left wall.
       max_position: of the right edge.
-      max_speed: position per step.
+      max_speed: position per step; infinity for no limit.
       goal_position: the goal is at this position and beyond.
       goal_velocity: the lowest velocity that counts at the goal.
       force: the change of velocity by a push.

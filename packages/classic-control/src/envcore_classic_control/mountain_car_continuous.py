@@ -24,7 +24,7 @@ class MountainCarContinuousParams(EnvParams):
       max_action: pushes above it are clipped to it.
       min_position: of the left wall.
       max_position: of the right edge.
-      max_speed: position per step.
+      max_speed: position per step; infinity for no limit.
       goal_position: the goal is at this position and beyond.
       goal_velocity: the lowest velocity that counts at the goal.
       power: the change of velocity by a push of 1.

@@ -35,7 +35,7 @@ class PendulumParams(EnvParams):
     """Params of `Pendulum`; every field float32 () unless noted.
 
     Attributes:
-      max_speed: rad/s.
+      max_speed: rad/s; infinity for no limit.
       max_torque: N m.
       dt: s.
       g: m/s^2.
