@@ -170,3 +170,9 @@ class TestWhere:
         keys = jax.random.split(jax.random.key(0), 4)
         chosen = trees.where(jnp.array([True, False]), keys[:2], keys[2:])
         assert (chosen == jnp.stack([keys[0], keys[3]])).all()
+
+
+def test_is_finite() -> None:
+    assert all(map(trees.is_finite, (1, True, 0.5, np.float16(2), np.arange(3), np.zeros((2, 2)), 1j, np.complex64(1))))
+    for x in (np.nan, np.inf, np.float32(-np.inf), np.array(np.nan), np.array([0, np.inf]), complex(np.nan, 0)):
+        assert not trees.is_finite(x)

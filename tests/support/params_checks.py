@@ -12,7 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import make, registry
+from envcore.engine.finite import may_be_infinite
 from envcore.errors import InvalidParamsError
+from jax.tree_util import GetAttrKey
 
 
 def check_refused(env: Any, changes: dict[str, Any], message: str) -> None:
@@ -70,12 +72,8 @@ def check_any_finite(env: Any, names: tuple[str, ...]) -> None:
 
 def _check_extremes(env: Any, name: str, *, is_free: bool) -> None:
     default = np.asarray(getattr(env.default_params, name))
-    may_be_infinite = any(
-        field.name == name and "envcore_limit" in field.metadata for field in dataclasses.fields(env.default_params)
-    )
-    values = (
-        {np.nan, 1e300, -1e300} | (set() if may_be_infinite else {np.inf, -np.inf}) | (set() if is_free else {-1e30})
-    )
+    is_limit = may_be_infinite(env.default_params, (GetAttrKey(name),), default)
+    values = {np.nan, 1e300, -1e300} | (set() if is_limit else {np.inf, -np.inf}) | (set() if is_free else {-1e30})
     for value in values:
         params = env.default_params.replace(**{name: np.full(default.shape, value)})
         with pytest.raises(InvalidParamsError, match=rf"\b{name}\b") as caught:
