@@ -3,41 +3,75 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
+import re
+import secrets
+import stat
 from collections.abc import Generator
 from pathlib import Path
+from typing import BinaryIO
 
 from envcore.errors import FileError
 
+_UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.unfinished")
+
 
 def replace(path: Path, content: bytes) -> None:
-    """Writes a file in one step: it holds the old content or the new one, also after a kill or a power cut.
-
-    A kill can leave the unfinished file beside it, for `remove_unfinished`.
+    """Writes a file in one step; see `replacing`.
 
     Raises:
       FileError: it cannot be written; the old content stays.
     """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Generator[BinaryIO]:
+    """Opens a new file, which takes the place of a file in one step when the block ends without an error.
+
+    The path leads to the old content or to the new one, also after a kill or a power cut. An existing file keeps its
+    permissions, and its owner and group if this user may set them. A symbolic link stays, and its target is replaced.
+    A kill can leave the unfinished file beside it, for `remove_unfinished`.
+
+    Raises:
+      FileError: it cannot be written, or it is a folder, a pipe or a device; the old content stays. Every `OSError` of
+        the block becomes a `FileError`.
+    """
     try:
-        with unfinished.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
-        if isinstance(error, OSError):
-            raise FileError(f"cannot write {path}: {error.strerror or error}.") from error
-        raise
+        old = _status(path)
+        target = path.resolve()
+        # Not derived from the target's name, which may be as long as a name can be, nor one that others can foresee.
+        unfinished = target.with_name(f".{secrets.token_hex(8)}.unfinished")
+        mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o777
+        # "x" neither follows a link nor opens what is there.
+        file = open(unfinished, "xb", opener=functools.partial(os.open, mode=mode))  # noqa: SIM115
+        try:
+            with file:
+                yield file
+                file.flush()
+                if old is not None:
+                    _take_over(file.fileno(), old, mode)
+                os.fsync(file.fileno())
+            unfinished.replace(target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+            raise
+        _sync(target.parent)
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror or error}.") from error
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Removes what `replace` left in a folder when its process was killed; call it inside `locked`."""
+    """Removes what `replacing` left in a folder when a process of this user was killed; call it inside `locked`."""
+    user = os.geteuid() if hasattr(os, "geteuid") else 0
     for each in folder.glob(".*.unfinished"):
         with contextlib.suppress(OSError):
-            each.unlink()
+            status = each.lstat()
+            if _UNFINISHED.fullmatch(each.name) and stat.S_ISREG(status.st_mode) and status.st_uid == user:
+                each.unlink()
 
 
 @contextlib.contextmanager
@@ -70,3 +104,36 @@ def locked(folder: Path) -> Generator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """The status of the regular file that a path leads to; None if there is none yet."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError(f"cannot write {path}: it exists and is not a regular file; choose another name.")
+    return status
+
+
+def _take_over(descriptor: int, old: os.stat_result, mode: int) -> None:
+    """Gives a new file the owner, the group and the permissions of the old one, where the system can."""
+    if not hasattr(os, "fchown"):  # Windows
+        return
+    for owner in (old.st_uid, -1):  # only the superuser gives files away; a member of the group can keep the group
+        with contextlib.suppress(OSError):
+            os.fchown(descriptor, owner, old.st_gid)
+            break
+    with contextlib.suppress(OSError):
+        os.fchmod(descriptor, mode)
+
+
+def _sync(folder: Path) -> None:
+    """Makes the new name last; Windows and some file systems cannot."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

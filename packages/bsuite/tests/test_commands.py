@@ -72,6 +72,9 @@ def test_radar_draws_one_agent_or_several(run: Run, results: Path, tmp_path: Pat
     with Image.open(path) as image, Image.open(results / "random" / "radar.png") as alone:
         assert image.size == alone.size
         assert image.tobytes() != alone.tobytes()
+    (tmp_path / "link").symlink_to("target")
+    assert run("bsuite", "radar", str(results / "random"), "--out", str(tmp_path / "link"))[0] == 0
+    assert (tmp_path / "target").read_bytes() == (results / "random" / "radar.png").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -102,6 +105,7 @@ def test_a_radar_plot_of_an_unknown_format(run: Run, results: Path, tmp_path: Pa
     assert code == 1
     assert "cannot write" in err
     assert "upported" in err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", ["score", "radar"])

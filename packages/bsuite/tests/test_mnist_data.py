@@ -139,7 +139,10 @@ def test_download(tmp_path: Path, web: Web, caplog: pytest.LogCaptureFixture) ->
     ]
     assert caplog.records[0].levelno == logging.INFO
     assert not logger.disabled
-    assert sorted(path.name for path in (tmp_path / "user" / "mnist").iterdir()) == sorted(FILES)
+    written = sorted((tmp_path / "user" / "mnist").iterdir())
+    assert [path.name for path in written] == sorted(FILES)
+    (new := tmp_path / "new").touch()
+    assert {path.stat().st_mode for path in written} == {new.stat().st_mode}  # others may read it, if the umask says so
 
 
 def test_only_what_is_absent_is_downloaded(tmp_path: Path, web: Web) -> None:

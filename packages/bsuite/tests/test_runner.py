@@ -197,7 +197,7 @@ run(random_agent, {str(tmp_path / "parts")!r}, ["memory_len/22"], checkpoint_sec
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    (tmp_path / "parts" / ".log.csv.1.unfinished").touch()
+    (tmp_path / "parts" / ".0123456789abcdef.unfinished").touch()
     run(random_agent, tmp_path / "parts", ["memory_len/22"], show_progress=False)
     run(random_agent, tmp_path / "whole", ["memory_len/22"], show_progress=False)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")

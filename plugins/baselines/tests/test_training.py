@@ -119,7 +119,7 @@ class TestRun:
             dataclasses.replace(RUN, config={"klip": 1}).learner(Counter(), Counter().default_params)
 
     def test_what_a_kill_left_before_the_run_was_written(self, tmp_path: Path) -> None:
-        (tmp_path / ".run.json.123.unfinished").touch()
+        (tmp_path / ".0123456789abcdef.unfinished").touch()
         claim(RUN, tmp_path)
         assert set(files(tmp_path)) == {RUN_JSON}
 

@@ -42,7 +42,7 @@ def test_a_folder_of_another_run(tmp_path: Path, run: dict[str, Any], message: s
 
 def test_a_folder_that_another_command_is_writing(tmp_path: Path) -> None:
     with run_folder.claimed(tmp_path, {"seed": 3}):
-        (tmp_path / ".checkpoint.safetensors.123.unfinished").touch()
+        (tmp_path / ".0123456789abcdef.unfinished").touch()
         for seed in (3, 4):
             with pytest.raises(FileError, match="another process is writing to"):
                 claim(tmp_path, {"seed": seed})
@@ -51,7 +51,7 @@ def test_a_folder_that_another_command_is_writing(tmp_path: Path) -> None:
 
 def test_a_claim_keeps_what_another_run_is_writing(tmp_path: Path) -> None:
     claim(tmp_path, {"seed": 3})
-    (tmp_path / ".checkpoint.safetensors.123.unfinished").touch()
+    (tmp_path / ".0123456789abcdef.unfinished").touch()
     with pytest.raises(FileError, match="holds another run: its seed is 3, not 4"):
         claim(tmp_path, {"seed": 4})
     assert run_folder.load(tmp_path) == {"seed": 3}
@@ -60,6 +60,6 @@ def test_a_claim_keeps_what_another_run_is_writing(tmp_path: Path) -> None:
 
 def test_what_a_kill_left_is_removed(tmp_path: Path) -> None:
     claim(tmp_path, {"seed": 3})
-    (tmp_path / ".checkpoint.safetensors.123.unfinished").touch()
+    (tmp_path / ".0123456789abcdef.unfinished").touch()
     claim(tmp_path, {"seed": 3})
     assert [path.name for path in tmp_path.iterdir()] == [run_folder.RUN]

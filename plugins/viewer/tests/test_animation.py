@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 import pathlib
 import re
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from envcore import painting
 from envcore.errors import EnvcoreError
-from envcore_viewer.animation import caption, check_writable, mosaic, save_animation
+from envcore_viewer.animation import caption, check_writable, files, mosaic, save_animation
 from envcore_viewer.animation.compose import _columns, mosaic_size, strip_height
 from envcore_viewer.errors import AnimationError, MissingExtraError
 from PIL import Image, ImageSequence
@@ -454,6 +455,13 @@ def test_mp4_has_the_right_duration(tmp_path, fps, count):
     assert "yuv420p(tv, bt709, progressive)" in about
     data = (tmp_path / "a.mp4").read_bytes()
     assert data.index(b"moov") < data.index(b"mdat")  # it plays while it loads
+
+
+def test_mp4_needs_no_name():
+    pytest.importorskip("imageio_ffmpeg")
+    file = io.BytesIO()  # where others can write, they could put a link under a name
+    files.write(file, ".mp4", ball(2), 10)
+    assert file.getvalue()[4:8] == b"ftyp"
 
 
 @pytest.mark.parametrize(("height", "width"), [(64, 48), (63, 48), (64, 47), (63, 47), (1, 1)])

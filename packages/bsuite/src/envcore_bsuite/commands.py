@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from envcore.files import replacing
 from envcore_cli.errors import CommandError
 from envcore_cli.interrupt import interruptible
 from envcore_cli.options import Seed, path
@@ -90,7 +91,8 @@ def radar(
     figure = analysis.plot_radar({name: scores[scores.index.isin(played)] for name, scores in tags.items()})
     out = folders[0] / "radar.png" if out is None else out
     try:
-        figure.savefig(out)
+        with replacing(out) as file:
+            figure.savefig(file, format=out.suffix[1:] or "png")
     except ValueError as error:  # matplotlib has no such format
         raise ResultsError(f"cannot write {out}: {error}") from error
     say(f"{out} shows the scores of {', '.join(tags)}.")

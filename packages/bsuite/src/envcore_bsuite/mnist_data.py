@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import gzip
 import hashlib
+import io
 import math
 import os
 import threading
@@ -18,7 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from envcore.errors import DatasetError
+from envcore.errors import DatasetError, FileError
+from envcore.files import replace
 
 URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 """Where the published files are downloaded from."""
@@ -142,26 +144,24 @@ def _fetch(folder: Path, name: str) -> Path:
         return path
     import pooch
 
-    logger = pooch.get_logger()
-    was_disabled = logger.disabled
+    if name == f"{IMAGES}.gz":
+        pooch.get_logger().info("Downloading MNIST's training set (10 MB) from %s to %s", URL, folder)
+    downloader: Any = pooch.HTTPDownloader(timeout=_TIMEOUT)
+    received = io.BytesIO()
     try:
-        if name == f"{IMAGES}.gz":
-            logger.info("Downloading MNIST's training set (10 MB) from %s to %s", URL, folder)
-        logger.disabled = True  # one line is enough
-        # It writes to a temporary file in the folder, and renames it once its hash is verified.
-        downloader: Any = pooch.HTTPDownloader(timeout=_TIMEOUT)
-        pooch.retrieve(f"{URL}{name}", f"sha256:{SHA256[name]}", name, folder, downloader=downloader)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        if not isinstance(error, OSError):
-            reason = "the downloaded file is not the published one"
+        folder.mkdir(parents=True, exist_ok=True)
+        downloader(f"{URL}{name}", received, None)
+        content = received.getvalue()
+        if hashlib.sha256(content).hexdigest() != SHA256[name]:
+            raise FileError("the downloaded file is not the published one")
+        replace(path, content)
+    except (OSError, FileError) as error:
+        reason = getattr(error, "strerror", None) or (type(error).__name__ if isinstance(error, OSError) else error)
         raise DatasetError(
-            f"MNIST is not in {folder} and cannot be downloaded: {reason}. Download {' and '.join(SHA256)} from {URL} "
-            "on any computer and put them there, or set ENVCORE_DATA_DIR to a folder that has them in its subfolder "
-            "mnist, or pass folder= for images of your own in MNIST's format."
+            f"MNIST is not in {folder} and cannot be downloaded: {str(reason).rstrip('.')}. Download "
+            f"{' and '.join(SHA256)} from {URL} on any computer and put them there, or set ENVCORE_DATA_DIR to a "
+            "folder that has them in its subfolder mnist, or pass folder= for images of your own in MNIST's format."
         ) from error
-    finally:
-        logger.disabled = was_disabled
     return path
 
 

@@ -63,7 +63,7 @@ class Train:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             for file, content in (state or {}).items():
-                (folder / file).write_bytes(content)
+                replace(folder / file, content)
             with self.run.claimed(folder):  # which adds run.json
                 training = Training(self.run.learner(*self.run.make()), self.run.keys, folder, first_seed=self.run.seed)
 

@@ -14,6 +14,7 @@ import jax
 from envcore import random
 from envcore.catalogue import Registration
 from envcore.errors import EnvcoreError
+from envcore.files import replace
 from envcore.palette import BLUE, INK, PAPER, SHADE
 from envcore.seeds import key_of
 from envcore.text import printable
@@ -70,7 +71,7 @@ def gallery(choices: Sequence[Choice], out: Path, height: int, seed: int) -> Non
     try:
         (out / _PICTURES).mkdir(parents=True, exist_ok=True)
         cards = _cards(chosen, out, height, random.split(key, len(chosen)))
-        (out / _PAGE).write_text(printable(_page(cards), multiline=True), encoding="utf-8")
+        replace(out / _PAGE, printable(_page(cards), multiline=True).encode())
     except OSError as error:
         raise GalleryError(f"cannot write into {out}: {error.strerror or error}; choose another folder.") from error
     for problem in dict.fromkeys(card.problem for card in cards if card.problem):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import secrets
-import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Generator
@@ -14,6 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from envcore.errors import FileError
+from envcore.files import replacing
 
 from envcore_viewer.animation import apng, gif, mp4, webp
 from envcore_viewer.animation.timing import format_fps, fps_as_float
@@ -63,19 +63,8 @@ def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -
     """
     path = checked_path(path)
     frames = checked_frames(frames)
-    with _explained(path):
-        target = path.resolve()
-        new = target.with_name(
-            f".{secrets.token_hex(8)}"
-        )  # not derived from the name, which may be as long as a name can be
-        try:
-            with new.open("xb") as file:
-                write(file, path.suffix, frames, fps)
-            if target.exists():
-                shutil.copymode(target, new)
-            new.replace(target)
-        finally:
-            new.unlink(missing_ok=True)
+    with _explained(path), replacing(path) as file:
+        write(file, path.suffix, frames, fps)
 
 
 def check_writable(path: str | os.PathLike[str], fps: float = 30, size: tuple[int, int] | None = None) -> None:
@@ -101,7 +90,7 @@ def check_writable(path: str | os.PathLike[str], fps: float = 30, size: tuple[in
 
 
 def write(file: BinaryIO, suffix: str, frames: np.ndarray, fps: float) -> None:
-    """Writes checked frames into an open file in the format of a suffix; for an MP4, the file needs a name.
+    """Writes checked frames into an open file in the format of a suffix.
 
     Raises:
       AnimationError: the frames are too large for the format, or `fps` is out of range.
@@ -220,5 +209,7 @@ def _explained(path: Path) -> Generator[None]:
     """Turns system errors into errors that say what to do."""
     try:
         yield
-    except OSError as error:
-        raise AnimationError(f"cannot write {_name(path)}: {error.strerror or error}; choose another place.") from error
+    except (FileError, OSError) as error:
+        found = error.__cause__ or error
+        reason = getattr(found, "strerror", None) or found
+        raise AnimationError(f"cannot write {_name(path)}: {reason}; choose another place.") from found

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import signal
 import subprocess
+import tempfile
 from fractions import Fraction
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -17,7 +20,7 @@ SIDE = 16384
 
 
 def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
-    """Overwrites the file by its name: ffmpeg needs to seek in it, so a stream is not enough.
+    """Writes into a file, through a temporary one: ffmpeg opens a file by its name, and seeks in it.
 
     Raises:
       OSError: ffmpeg could not write it.
@@ -44,9 +47,17 @@ def write(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
         "-f": "mp4",
     }
     arguments = [word for pairs in (options, encoding) for pair in pairs.items() for word in pair]
-    command = [ffmpeg(), "-y", "-loglevel", "error", *arguments, f"file:{file.name}"]
     pixels = np.ascontiguousarray(frames).data.cast("B")
-    done = subprocess.run(command, input=pixels, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    with tempfile.TemporaryDirectory() as folder:  # of this user alone: nobody puts a link under the name
+        path = Path(folder) / "animation.mp4"
+        command = [ffmpeg(), "-loglevel", "error", *arguments, f"file:{path}"]
+        done = subprocess.run(command, input=pixels, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        _check(done)
+        with path.open("rb") as written:
+            shutil.copyfileobj(written, file)
+
+
+def _check(done: subprocess.CompletedProcess[bytes]) -> None:
     if done.returncode < 0:
         raise OSError(f"ffmpeg was ended by {_signal_name(-done.returncode)}")
     if done.returncode:
