@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
+import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
 import pytest
 from envcore import program_cache
 from envcore.errors import InvalidArgumentError
 from envcore.program_cache import SOUND_SINCE, fingerprint, keep_programs
+from jax._src import compilation_cache as jax_cache
 
 PROGRAM = """
 import sys
@@ -25,25 +30,109 @@ keep_programs(sys.argv[1])
 env = Spring()
 start = start_rollout(env, jax.random.key(0))
 _, steps = jax.jit(lambda start: run_rollout(env, random_policy(env), start, 50))(start)
-print(events.count("cache_misses"), events.count("cache_hits"), steps.reward.sum(), steps.obs.sum())
+result = steps.reward.sum(), steps.obs.sum()
+print(events.count("cache_misses"), events.count("cache_hits"), *result)
 """
+
+
+TWO_FOLDERS = """
+import sys
+import jax
+from envcore.program_cache import keep_programs
+
+for number, folder in enumerate(sys.argv[1:]):
+    keep_programs(folder)
+    jax.jit(lambda x: x + number)(1.0)
+"""
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "none": lambda content: content,
+    "of a writer that was killed": lambda content: content[: len(content) // 2],
+    "its last byte is missing": lambda content: content[:-1],
+    "empty": lambda content: b"",
+    "garbage": lambda content: b"\xff" * len(content),
+    "a bit": lambda content: content[:50] + bytes([content[50] ^ 4]) + content[51:],
+    "a bit before it was compressed": lambda content: flipped(content),
+    "an entry of JAX's own": lambda content: content[:-32],
+}
+
+
+def flipped(content: bytes) -> bytes:
+    """A valid stream whose program has one bit changed, which XLA may not notice, or may crash on."""
+    program = bytearray(zlib.decompress(content))
+    program[len(program) // 2] ^= 4
+    return zlib.compress(program) + content[-32:]
+
+
+def run(folder: Path) -> tuple[int, int, str]:
+    """How many programs a new process compiles and loads, and its result."""
+    command = [sys.executable, "-W", "error:.*compilation cache", "-c", PROGRAM, str(folder)]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+    misses, hits, result = done.stdout.split(" ", 2)
+    return int(misses), int(hits), result
 
 
 @pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old")
 def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
-    def run() -> tuple[int, int, str]:
-        command = [sys.executable, "-c", PROGRAM, str(tmp_path / "new" / "programs")]
-        where = Path(__file__).parent
-        out = subprocess.run(command, cwd=where, capture_output=True, text=True, check=True).stdout
-        misses, hits, result = out.split(" ", 2)
-        return int(misses), int(hits), result
-
-    first, second = run(), run()
+    first, second = run(tmp_path / "new" / "programs"), run(tmp_path / "new" / "programs")
     assert first[0] > 0
     assert second[0] == 0 < second[1]
     assert second[2] == first[2]
     (folder,) = (tmp_path / "new" / "programs").iterdir()
     assert folder.name == fingerprint()
+
+
+@pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old")
+def test_the_last_folder_counts(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", TWO_FOLDERS, str(tmp_path / "first"), str(tmp_path / "second")], check=True)
+    first, second = ({path.name for path in tmp_path.glob(f"{name}/*/*-cache")} for name in ("first", "second"))
+    assert first
+    assert second - first
+
+
+@pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old")
+def test_a_damaged_program_is_compiled_once_more(tmp_path: Path) -> None:
+    misses, _, result = run(tmp_path)
+    entries = sorted(tmp_path.glob("*/*-cache"))
+    assert len(entries) == misses >= len(DAMAGE)
+    damaged = 0
+    for entry, damage in zip(entries, itertools.cycle(DAMAGE.values()), strict=False):
+        content = entry.read_bytes()
+        entry.write_bytes(damage(content))
+        damaged += damage(content) != content
+    assert run(tmp_path) == (damaged, misses - damaged, result)
+    assert run(tmp_path) == (0, misses, result)
+
+
+@pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old")
+def test_a_program_under_the_name_of_another_is_compiled_once_more(tmp_path: Path) -> None:
+    misses, _, result = run(tmp_path)
+    first, second = sorted(tmp_path.glob("*/*-cache"))[:2]
+    first.write_bytes(second.read_bytes())
+    assert run(tmp_path) == (1, misses - 1, result)
+
+
+def test_only_the_given_folders_have_digests(tmp_path: Path) -> None:
+    make = jax_cache.get_file_cache
+    program_cache._check_entries()
+    program_cache._check_entries()
+    (tmp_path / "ours").mkdir()
+    program_cache._checked_folders.add(str(tmp_path / "ours"))
+    try:
+        for name, has_digest in (("ours", True), ("theirs", False)):
+            entries: Any = jax_cache.get_file_cache(str(tmp_path / name))
+            entries[0].put("key", b"value")
+            assert entries[0].get("key") == b"value"
+            assert len((tmp_path / name / "key-cache").read_bytes()) == len(b"value") + 32 * has_digest
+    finally:
+        program_cache._checked_folders.discard(str(tmp_path / "ours"))
+        jax_cache.get_file_cache = make
+
+
+def test_a_jax_that_works_otherwise_keeps_its_own_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(jax_cache, "get_file_cache")
+    program_cache._check_entries.__wrapped__()
+    assert not hasattr(jax_cache, "get_file_cache")
 
 
 def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

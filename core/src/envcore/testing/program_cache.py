@@ -5,19 +5,11 @@ pytest's own cache folder, so that the next run loads them; `pytest --cache-clea
 are dropped between modules of tests, because a process that keeps a thousand of them needs gigabytes.
 
 The plugin does nothing on releases of JAX older than `envcore.program_cache.SOUND_SINCE`.
-
-JAX writes its files in place, and a process that reads a half-written one fails. So each process has its own folder.
-It starts with hard links to everything that is stored, and new programs are stored when the process's tests are done.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
-import tempfile
-import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import jax
@@ -29,7 +21,6 @@ from envcore.testing.compilation import programs_compiled
 
 MAX_STORED_BYTES = 2**30
 MAX_PROGRAMS_IN_MEMORY = 150
-_SECONDS_A_DAY = 24 * 60 * 60
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -55,8 +46,8 @@ class _Programs:
 
     def __init__(self, root: Path):
         self._dropped = programs_compiled()
-        self._store = root / fingerprint()
-        self._folder = borrow(self._store)
+        self._folder = root / fingerprint()
+        self._folder.mkdir(exist_ok=True)
         use_folder(self._folder)
 
     @pytest.hookimpl(trylast=True)
@@ -69,48 +60,21 @@ class _Programs:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        """Stores what is new."""
+        """Deletes the oldest programs over the limit."""
         jax.config.update("jax_compilation_cache_dir", None)
         compilation_cache.reset_cache()
-        give_back(self._folder, self._store)
+        prune(self._folder)
 
 
-def borrow(store: Path) -> Path:
-    """Makes a folder for one process, beside the store and with everything that is stored."""
-    store.mkdir(exist_ok=True)
-    for made, _, left in _oldest_first(store.parent.glob("run-*")):
-        if time.time() - made > _SECONDS_A_DAY:  # left by a process that was killed
-            shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix="run-", dir=store.parent))
-    for program in store.iterdir():
-        try:
-            os.link(program, folder / program.name)
-        except FileNotFoundError:  # another process has just dropped it
-            continue
-        except OSError:  # a file system without hard links
-            shutil.copyfile(program, folder / program.name)
-    return folder
-
-
-def give_back(folder: Path, store: Path, *, max_bytes: int = MAX_STORED_BYTES) -> None:
-    """Stores what is new in a process's folder, deletes the folder, and deletes the oldest programs over the limit."""
-    for program in folder.glob("*-cache"):
-        if not (store / program.name).exists():
-            program.replace(store / program.name)
-    shutil.rmtree(folder, ignore_errors=True)
-    stored = _oldest_first(store.iterdir())
+def prune(folder: Path, *, max_bytes: int = MAX_STORED_BYTES) -> None:
+    """Deletes the oldest programs of a folder until the others have at most so many bytes."""
+    stored: list[tuple[float, int, Path]] = []
+    for program in folder.glob("*"):
+        with contextlib.suppress(FileNotFoundError):  # another process has just deleted it
+            status = program.stat()
+            stored.append((status.st_mtime, status.st_size, program))
     excess = sum(size for _, size, _ in stored) - max_bytes
-    for _, size, program in stored:
+    for _, size, program in sorted(stored):
         if excess > 0:
             program.unlink(missing_ok=True)
             excess -= size
-
-
-def _oldest_first(paths: Iterable[Path]) -> list[tuple[float, int, Path]]:
-    """Time of change, size and path of each that still exists: other processes store and drop at the same time."""
-    found = []
-    for path in paths:
-        with contextlib.suppress(FileNotFoundError):
-            status = path.stat()
-            found.append((status.st_mtime, status.st_size, path))
-    return sorted(found)
