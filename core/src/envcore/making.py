@@ -53,7 +53,7 @@ def construct(registration: Registration, kwargs: dict[str, Any]) -> Environment
     options = {**registration.spec.kwargs, **kwargs}
     try:
         env = factory(**options)
-    except (TypeError, ValueError, LookupError) as error:
+    except (TypeError, ValueError, LookupError, ArithmeticError) as error:
         raise InvalidArgumentError(f"{env_id} refuses its options: {printable(error)}") from error
     if not isinstance(env, Environment):
         raise EnvironmentLoadError(
