@@ -19,7 +19,7 @@ import performance
 from envcore import spaces
 from envcore.catalogue import Registration
 from envcore.environment import NO_TIME_LIMIT
-from envcore_baselines.trained import names, path_of
+from envcore_baselines.trained import AboutAgent, names, path_of
 from envcore_cli import checkpoint
 from suites import SUITES, our_environments, without_downloads
 
@@ -131,7 +131,7 @@ def _learning(env_id: str, returns: Any) -> list[str]:
         "most probable actions."
     )
     if env_id in names():
-        best = checkpoint.load(path_of(env_id))[1]["returns"]["mean_return"]
+        best = checkpoint.load(path_of(env_id), AboutAgent)[1].returns.mean_return
         text += f' `envcore_baselines.load("{env_id}")` is the best agent that is known, which earns {best:.4g}.'
     return [
         "## What agents earn",

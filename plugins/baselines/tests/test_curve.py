@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
-from envcore_baselines.curve import Curve
+from envcore.records import File
+from envcore_baselines.curve import Curve, CurveRecord
 from envcore_baselines.learner import EpisodeTotals
 from PIL import Image
 
@@ -35,9 +38,9 @@ def test_points_are_means_over_episodes(curve: Curve) -> None:
 
 
 def test_a_longer_curve_leaves_the_shorter_one(curve: Curve) -> None:
-    before = curve.to_json()
+    before = curve.to_record()
     longer = curve.with_point(500, totals([1, 1], [1, 1]))
-    assert (len(longer), curve.to_json()) == (5, before)
+    assert (len(longer), curve.to_record()) == (5, before)
 
 
 def test_csv(curve: Curve) -> None:
@@ -53,9 +56,10 @@ def test_csv(curve: Curve) -> None:
 
 def test_json_keeps_every_bit(curve: Curve) -> None:
     curve = curve.with_point(500, totals([0.1, 1e-30], [3, 7]))
-    found = Curve.from_json(json.loads(json.dumps(curve.to_json())))
+    read = File(Path("a")).parsed(json.dumps(dataclasses.asdict(curve.to_record())), CurveRecord)
+    found = Curve.of_record(read)
     assert found.to_csv() == curve.to_csv()
-    assert found.to_json() == curve.to_json()
+    assert found.to_record() == curve.to_record()
 
 
 @pytest.mark.parametrize("is_empty", [False, True])

@@ -43,8 +43,8 @@ def test_values_replace_defaults() -> None:
         ("rate", 1.1, "rate must be a number from 0 to 1, got 1.1"),
         ("kind", "odd", "kind must be one of 'plain', 'fancy', got 'odd'"),
         ("fast", 1, "fast must be true or false, got 1"),
-        ("hidden", [0], r"hidden must be a list of positive integers, got \[0\]"),
-        ("hidden", 64, "hidden must be a list of positive integers, got 64"),
+        ("hidden", [0], r"hidden must be a list of positive integers below 2\*\*31, got \[0\]"),
+        ("hidden", 64, r"hidden must be a list of positive integers below 2\*\*31, got 64"),
         ("speed", 1, "there is no setting 'speed'; there are steps, rate, kind, fast, hidden"),
     ],
 )

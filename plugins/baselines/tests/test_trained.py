@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import envcore
 import envcore_baselines
 import jax
 import numpy as np
 import pytest
 from envcore import registry
 from envcore.errors import FileError, InvalidArgumentError, UnknownEnvironmentError
+from envcore.registration import Registry
 from envcore.rollout import run_rollout, start_rollout
 from envcore_baselines import algorithms, trained
 from envcore_baselines.evaluation import episode_returns
@@ -103,10 +103,8 @@ def test_one_that_does_not_exist() -> None:
 
 
 def test_a_suite_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def make(env_id: str, **options: Any) -> Any:
-        raise UnknownEnvironmentError(f"there is no {env_id}")
-
-    monkeypatch.setattr(envcore, "make", make)
+    monkeypatch.setattr("envcore.registration.discover", tuple)
+    monkeypatch.setattr(registry, "__dict__", vars(Registry()))
     with pytest.raises(UnknownEnvironmentError, match="CartPole-v1"):
         envcore_baselines.load("CartPole-v1")
 

@@ -145,7 +145,7 @@ class TestTraining:
         return tmp_path / "whole"
 
     def test_the_curve_covers_all_updates(self, learner: PPO, whole: Path) -> None:
-        found = Training.load(learner, KEYS, whole)
+        found = Training.load(learner, len(KEYS), whole)
         assert found.is_finished
         assert found.curve.steps == [96, 192, 288]
         assert (whole / CURVE_CSV).read_text() == found.curve.to_csv()
@@ -182,7 +182,7 @@ class TestTraining:
         folder = tmp_path / "swapped"
         folder.mkdir()
         swapped = finish(Training(learner, KEYS[::-1], folder))
-        found = Training.load(learner, KEYS, whole)
+        found = Training.load(learner, len(KEYS), whole)
         np.testing.assert_allclose(swapped.curve.returns, np.array(found.curve.returns)[:, ::-1], rtol=1e-4)
         weights = [jax.tree.leaves(each.agents.network) for each in (found, swapped)]
         for mine, theirs in zip(*weights, strict=True):
@@ -196,4 +196,4 @@ class TestTraining:
 
     def test_a_folder_without_a_checkpoint(self, learner: PPO, tmp_path: Path) -> None:
         with pytest.raises(FileError, match="has no checkpoint yet"):
-            Training.load(learner, KEYS, tmp_path)
+            Training.load(learner, len(KEYS), tmp_path)

@@ -39,7 +39,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_is_read_is_what_was_written(path: Path) -> None:
-    tensors, about = checkpoint.load(path)
+    tensors, about = checkpoint.load(path, dict)
     found = checkpoint.restore(path, tensors, STRUCT, KEY)
     assert about == {"number": 7, "curve": [0.1, None]}
     assert jax.tree.structure(found) == jax.tree.structure(TREE)
@@ -52,7 +52,7 @@ def test_a_file_that_was_cut_off(path: Path, part: float) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: int(part * len(content))])
     with pytest.raises(FileError, match="is damaged"):
-        checkpoint.load(path)
+        checkpoint.load(path, dict)
 
 
 def test_a_flipped_bit_anywhere(path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_flipped_bit_anywhere(path: Path) -> None:
         damaged[place] ^= 1 << place % 8
         path.write_bytes(damaged)
         try:
-            tensors, about = checkpoint.load(path)
+            tensors, about = checkpoint.load(path, dict)
             found = checkpoint.restore(path, tensors, STRUCT, KEY)
         except FileError:
             continue
@@ -72,7 +72,7 @@ def test_a_flipped_bit_anywhere(path: Path) -> None:
 
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="does not exist"):
-        checkpoint.load(tmp_path / "none")
+        checkpoint.load(tmp_path / "none", dict)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,6 @@ def test_a_missing_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_of_another_pytree(path: Path, struct: Any) -> None:
-    tensors, _ = checkpoint.load(path)
+    tensors, _ = checkpoint.load(path, dict)
     with pytest.raises(FileError, match=r"a.safetensors does not fit at \['(count|flags|more)'\]"):
         checkpoint.restore(path, tensors, struct, KEY)

@@ -22,7 +22,7 @@ def test_a_folder_is_claimed_once_and_found_again(tmp_path: Path) -> None:
     claim(folder, run)
     after = (folder / run_folder.RUN).stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)  # it may have been read
-    assert run_folder.load(folder) == {"seed": 3, "sizes": [1, 2]}
+    assert run_folder.load(folder, dict) == {"seed": 3, "sizes": [1, 2]}
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_claim_keeps_what_another_run_is_writing(tmp_path: Path) -> None:
     (tmp_path / ".0123456789abcdef.unfinished").touch()
     with pytest.raises(FileError, match="holds another run: its seed is 3, not 4"):
         claim(tmp_path, {"seed": 4})
-    assert run_folder.load(tmp_path) == {"seed": 3}
+    assert run_folder.load(tmp_path, dict) == {"seed": 3}
     assert len(list(tmp_path.iterdir())) == 2
 
 

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import hostile_files
 import jax
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from envcore.errors import EnvcoreError
 from envcore.files import locked, replace
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched
-from envcore_cli import saved_rollout
+from envcore_cli import checkpoint, saved_rollout
 from envcore_cli.choice import choose
 from envcore_cli.measured_rollout import MeasuredRollout
 from envcore_cli.rollout_report import report_rollout
@@ -35,7 +36,7 @@ README = Path(__file__).parents[1] / "README.md"
 RECORD = ("--record", "state,obs,action,reward,terminated,truncated")
 SHORT_CHUNKS = """
 import envcore_cli
-from envcore_cli import saved_rollout
+from envcore_cli import checkpoint, saved_rollout
 saved_rollout._CHUNK, saved_rollout._SECONDS = {}, {}
 envcore_cli.main()
 """
@@ -286,25 +287,64 @@ class TestErrors:
         assert err.startswith(f"error: another process is writing to {tmp_path}: ")
         assert run(*ROLLOUT, "--out", str(tmp_path))[0] == 0
 
-    @pytest.mark.parametrize(
-        ("name", "content", "message"),
-        [
-            ("run.json", b"{", "is damaged"),
-            ("run.json", b"[]", "is damaged: it holds no object"),
-            ("checkpoint.safetensors", b"x", "is damaged"),
-            ("trajectories/manifest.json", b"{}", "cannot be read"),
-        ],
-    )
-    def test_damaged_files(self, run: Run, tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    def test_damaged_files(self, run: Run, tmp_path: Path) -> None:
         folder = tmp_path / "run"
         run(*ROLLOUT, *RECORD, "--out", str(folder))
-        (folder / name).write_bytes(content)
-        before = files(folder)
-        code, _, err = run(*ROLLOUT, *RECORD, "--out", str(folder))
-        assert code == 1
-        assert err.startswith(f"error: {folder / name} {message}")
-        assert err.count("\n") == 1
-        assert files(folder) == before
+        whole = files(folder)
+
+        def refused(name: str, content: bytes, message: str) -> None:
+            (folder / name).write_bytes(content)
+            before = files(folder)
+            code, _, err = run(*ROLLOUT, *RECORD, "--out", str(folder))
+            assert code == 1
+            assert err.startswith(f"error: {folder / name} is damaged: {message}")
+            assert err.count("\n") == 1
+            assert files(folder) == before
+            (folder / name).write_bytes(whole[name])
+
+        refused("run.json", b"{", "Expecting property name")
+        refused("run.json", b"[]", "its content is [], not an object")
+        refused("run.json", b"[" * 200_000, "it is nested too deeply")
+        refused("checkpoint.safetensors", b"x", "Expecting value")
+        manifest = "trajectories/manifest.json"
+        refused(manifest, b"{}", "its steps_recorded is missing")
+        refused(manifest, b"[" * 200_000, "it is nested too deeply")
+        for changes, message in [
+            ({"file": 3}, "its shards[1].file is 3, not a string"),
+            ({"file": "../../x"}, "its shards[1] has another file, '../../x'"),
+            ({"first_step": -16}, "its shards[1].first_step is -16, not an integer from 0"),
+            ({"num_steps": 15}, "its shards do not hold the 100 steps of the checkpoint"),
+        ]:
+            changed = json.loads(whole[manifest])
+            changed["shards"][1] |= changes
+            refused(manifest, json.dumps(changed).encode(), message)
+        changed = json.loads(whole[manifest])
+        del changed["shards"][1]["file"]
+        refused(manifest, json.dumps(changed).encode(), "its shards[1].file is missing")
+        twice = {**changed, "shards": 2 * changed["shards"][:1]}
+        refused(manifest, json.dumps(twice).encode(), "its content lists a shard twice")
+
+    def test_damaged_facts_of_a_checkpoint(self, run: Run, tmp_path: Path) -> None:
+        folder = tmp_path / "run"
+        path = folder / "checkpoint.safetensors"
+        run(*ROLLOUT, "--out", str(folder))
+        arrays, facts = checkpoint.load(path, dict[str, Any])
+        for changes, message in [
+            ({"steps": -1}, "its steps is -1, not an integer from 0 to"),
+            ({"steps": 101}, "its steps is 101, of 100"),
+            ({"steps": None}, "its steps is None, not an integer"),
+            (
+                {"statistics": {**facts["statistics"], "episodes": True}},
+                "its statistics.episodes is True, not an integer",
+            ),
+            ({"statistics": {**facts["statistics"], "more": 1}}, "its statistics.more is unknown to this version"),
+            ({"statistics": {"episodes": 3}}, "its content has statistics that no episodes have"),
+        ]:
+            path.write_bytes(hostile_files.sealed(arrays, {**facts, **changes}))
+            code, _, err = run(*ROLLOUT, "--out", str(folder))
+            assert code == 1
+            assert err.startswith(f"error: {path} is damaged: {message}")
+            assert err.count("\n") == 1
 
 
 LONG = ("rollout", "CartPole-v1", "--num-envs", "16", "--steps", "40000", "--seed", "5")

@@ -88,9 +88,7 @@ def evaluate(
 
     if not 1 <= episodes <= 1_000_000:
         raise InvalidArgumentError(f"--episodes must be from 1 to 1,000,000, got {episodes}.")
-    run = Run.load(folder)
-    choice = dataclasses.replace(choose(run.env_id), options=run.options, params=run.params)
-    _evaluate(choice, run, folder, episodes, sample, seed)
+    _evaluate(Run.load(folder), folder, episodes, sample, seed)
 
 
 def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int, devices: int | None) -> None:
@@ -142,7 +140,7 @@ def _train_in(out: Path, run: Any, learner: Any, keys: Any, sharding: Any) -> No
     say(f"{out}: {agents}, {training.curve.steps[-1]:,} steps each; last return {training.curve.last:.4g}.")
 
 
-def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: bool, seed: int) -> None:
+def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) -> None:
     import functools
 
     import jax
@@ -154,9 +152,9 @@ def _evaluate(choice: Choice, run: Any, folder: Path, episodes: int, sample: boo
     from envcore_baselines.evaluation import MAX_STEPS, episode_returns
     from envcore_baselines.training import Training
 
-    env, params = choice.make()
+    env, params = run.make()
     learner = run.learner(env, params)
-    training = Training.load(learner, run.keys, folder)
+    training = Training.load(learner, run.num_seeds, folder)
     play = functools.partial(episode_returns, learner, params)
     with _progress_bar(Console().is_terminal) as progress, interruptible():
         keys = jax.random.split(key_of(seed), run.num_seeds)

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import math
-from typing import Any, Self
+from typing import Annotated, Self
 
 import numpy as np
+from envcore.records import Positive, Range
 
 from envcore_baselines.learner import EpisodeTotals
+
+
+@dataclasses.dataclass(frozen=True)
+class CurveRecord:
+    """A curve in a file.
+
+    Attributes:
+      num_seeds, steps: as those of `Curve`.
+      returns: as those of `Curve`; None if no episode ended.
+    """
+
+    num_seeds: Positive
+    steps: list[Positive]
+    returns: list[list[Annotated[float, Range(-math.inf, math.inf)] | None]]
+
+    def __post_init__(self) -> None:
+        if [len(row) for row in self.returns] != [self.num_seeds] * len(self.steps):
+            raise ValueError(f"has not {len(self.steps):,} rows of {self.num_seeds:,} returns")
 
 
 class Curve:
@@ -47,17 +67,17 @@ class Curve:
                 return sum(ended) / len(ended)
         return math.nan
 
-    def to_json(self) -> dict[str, Any]:
+    def to_record(self) -> CurveRecord:
         """All numbers; Python's JSON writes floats so that they are read as the same."""
         returns = [[None if math.isnan(x) else x for x in row] for row in self.returns]
-        return {"num_seeds": self.num_seeds, "steps": self.steps, "returns": returns}
+        return CurveRecord(self.num_seeds, self.steps, returns)
 
     @classmethod
-    def from_json(cls, found: dict[str, Any]) -> Self:
-        """The inverse of `to_json`."""
-        curve = cls(found["num_seeds"])
-        curve.steps = list(found["steps"])
-        curve.returns = [[math.nan if x is None else x for x in row] for row in found["returns"]]
+    def of_record(cls, found: CurveRecord) -> Self:
+        """The curve in a file."""
+        curve = cls(found.num_seeds)
+        curve.steps = list(found.steps)
+        curve.returns = [[math.nan if x is None else x for x in row] for row in found.returns]
         return curve
 
     def to_csv(self, first_seed: int = 0) -> str:
@@ -70,7 +90,8 @@ class Curve:
         lines = [",".join(["steps", "mean", "std", *seeds])]
         for steps, row in zip(self.steps, self.returns, strict=True):
             ended = [x for x in row if not math.isnan(x)]
-            spread = [np.mean(ended), np.std(ended)] if ended else [math.nan, math.nan]
+            with np.errstate(invalid="ignore", over="ignore"):  # returns may be infinite
+                spread = [np.mean(ended), np.std(ended)] if ended else [math.nan, math.nan]
             lines.append(",".join([str(steps), *("" if math.isnan(x) else repr(float(x)) for x in [*spread, *row])]))
         return "\n".join(lines) + "\n"
 

@@ -12,11 +12,12 @@ What it leaves out keeps the dataclass's default.
 from __future__ import annotations
 
 import dataclasses
-import math
-import tomllib
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
+
+from envcore.records import File, shown
 
 from envcore_baselines.errors import ConfigError
 
@@ -43,7 +44,7 @@ def one_of(default: str, *others: str) -> Any:
 def of_environment(env_id: str, algorithm: str) -> dict[str, Any]:
     """The settings in the environment's file; none if it has no file, or no table of the algorithm."""
     path = FOLDER / f"{env_id.replace('/', '-')}.toml"
-    return tomllib.loads(path.read_text()).get(algorithm, {}) if path.exists() else {}
+    return File(path).read(dict[str, dict[str, Any]]).get(algorithm, {}) if path.exists() else {}
 
 
 def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
@@ -73,31 +74,31 @@ def as_toml(config: Any, algorithm: str) -> str:
 
 def _checked(field: Any, value: Any, source: str) -> Any:
     def invalid(wanted: str) -> ConfigError:
-        return ConfigError(f"{source}: {field.name} must be {wanted}, got {value!r}.")
+        return ConfigError(f"{source}: {field.name} must be {wanted}, got {shown(value)}.")
 
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_number = type(value) in (int, float) and abs(value) <= sys.float_info.max  # not NaN, and no int of 400 digits
     if isinstance(field.default, bool):
         if not isinstance(value, bool):
             raise invalid("true or false")
         return value
     if "at_least" in field.metadata:
         smallest, largest = field.metadata["at_least"]
-        if not is_number or not math.isfinite(value) or value != int(value) or value < smallest:
+        if not is_number or value != int(value) or value < smallest:
             raise invalid(f"an integer of at least {smallest}")
         if value > largest:
             raise invalid(f"at most {largest:,}")
         return int(value)
     if "between" in field.metadata:
         low, high = field.metadata["between"]
-        if not is_number or not math.isfinite(value) or not low <= value <= high:
+        if not is_number or not low <= value <= high:
             raise invalid(f"a number from {low} to {high}")
         return float(value)
     if "one_of" in field.metadata:
         if value not in field.metadata["one_of"]:
             raise invalid(f"one of {', '.join(map(repr, field.metadata['one_of']))}")
         return value
-    if not isinstance(value, list | tuple) or not all(type(x) is int and x > 0 for x in value):
-        raise invalid("a list of positive integers")
+    if not isinstance(value, list | tuple) or not all(type(x) is int and 0 < x < 2**31 for x in value):
+        raise invalid("a list of positive integers below 2**31")
     return tuple(value)
 
 

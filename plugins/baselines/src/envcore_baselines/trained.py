@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
+from envcore.records import Natural
 from envcore.wrappers import ActionMaskObservation
 from envcore_cli import checkpoint
 
@@ -18,6 +19,23 @@ from envcore_baselines.learner import Learner, as_observed, with_masks
 from envcore_baselines.training import Run, Training
 
 FOLDER = Path(__file__).parent / "agents"
+
+
+@dataclasses.dataclass(frozen=True)
+class Returns:
+    """Returns of an agent's episodes; as the attributes of `TrainedAgent`."""
+
+    mean_return: float = math.nan
+    std_return: float = math.nan
+    episodes: Natural = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class AboutAgent:
+    """What an agent's file says beside its arrays."""
+
+    run: Run
+    returns: Returns = Returns()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,8 +70,7 @@ class TrainedAgent:
           FileError: there is no checkpoint, it is damaged, or it does not fit the environment.
         """
         learner, env = run.learner(env, params), with_masks(env, params)
-        keys = jax.random.split(jax.random.key(0), run.num_seeds)  # only their number and kind matter here
-        agents = Training.load(learner, keys, folder).agents
+        agents = Training.load(learner, run.num_seeds, folder).agents
         return [
             cls(
                 dataclasses.replace(run, seed=run.seed + number, num_seeds=1),
@@ -77,15 +94,16 @@ class TrainedAgent:
         Raises:
           FileError: there is no such file, it is damaged, or it does not fit the environment.
         """
-        tensors, about = checkpoint.load(path)
-        run = Run.of_json(about.get("run"), path)
+        tensors, about = checkpoint.load(path, AboutAgent)
+        run = about.run
         if env is None:
             env, params = run.make()
         learner, env = run.learner(env, params), with_masks(env, params)
         key = jax.random.key(0)
         struct = jax.eval_shape(learner.init, key).agent
         wide = {name: x.astype(np.float32) if x.dtype == np.float16 else x for name, x in tensors.items()}
-        return cls(run, env, params, learner, checkpoint.restore(path, wide, struct, key), **about.get("returns", {}))
+        agent = checkpoint.restore(path, wide, struct, key)
+        return cls(run, env, params, learner, agent, **dataclasses.asdict(about.returns))
 
     def save(self, path: Path) -> None:
         """Writes the agent as it plays, with matrices in float16.
@@ -94,9 +112,8 @@ class TrainedAgent:
           FileError: the file cannot be written; an older one stays as it was.
         """
         narrow = jax.tree.map(lambda x: x.astype(np.float16) if _is_matrix(x) else x, self.agent)
-        names = ("mean_return", "std_return", "episodes")
-        about = {"run": dataclasses.asdict(self.run), "returns": {name: getattr(self, name) for name in names}}
-        checkpoint.save(path, narrow, about)
+        about = AboutAgent(self.run, Returns(self.mean_return, self.std_return, self.episodes))
+        checkpoint.save(path, narrow, dataclasses.asdict(about))
 
     def start_memory(self) -> Any:
         """What the agent remembers at the start of an episode, a pytree of arrays; () if it remembers nothing."""

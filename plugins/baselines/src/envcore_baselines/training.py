@@ -11,24 +11,24 @@ import functools
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Self, get_origin, get_type_hints
+from typing import Annotated, Any, Self
 
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore.devices import spread
-from envcore.engine.arguments import checked_params
 from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
+from envcore.records import File, Natural, Positive, Range
 from envcore.seeds import key_of
 from envcore_cli import checkpoint, placement, processes, run_folder
+from envcore_cli.choice import choose
 from envcore_cli.run_folder import RUN
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
-from envcore_baselines.curve import Curve
+from envcore_baselines.curve import Curve, CurveRecord
 from envcore_baselines.learner import EpisodeTotals, Learner
 
 CHECKPOINT, CURVE_CSV, CURVE_PNG = "checkpoint.safetensors", "curve.csv", "curve.png"
@@ -56,8 +56,12 @@ class Run:
     options: dict[str, Any]
     params: dict[str, Any]
     config: dict[str, Any]
-    seed: int
-    num_seeds: int
+    seed: Natural
+    num_seeds: Annotated[int, Range(1, algorithms.MAX_SEEDS)]
+
+    def __post_init__(self) -> None:
+        # JSON has no tuples.
+        object.__setattr__(self, "options", {name: _hashable(value) for name, value in self.options.items()})
 
     @classmethod
     def load(cls, folder: Path) -> Run:
@@ -66,28 +70,7 @@ class Run:
         Raises:
           FileError: the folder holds none, or its file is damaged.
         """
-        return cls.of_json(run_folder.load(folder), folder / RUN)
-
-    @classmethod
-    def of_json(cls, found: Any, path: Path) -> Run:
-        """The inverse of `dataclasses.asdict`, through JSON.
-
-        Args:
-          found: what a file says of the run.
-          path: of the file, for the error.
-
-        Raises:
-          FileError: that is no run.
-        """
-        kinds = {name: get_origin(hint) or hint for name, hint in get_type_hints(cls).items()}
-        values: dict[str, Any] = found if isinstance(found, dict) else {}
-        for name in kinds.keys() | values.keys():
-            if not isinstance(values.get(name), kinds.get(name, ())):
-                raise FileError(f"{path} is damaged: its {name} is {values.get(name)!r}.")
-        if not 1 <= values["num_seeds"] <= algorithms.MAX_SEEDS:
-            raise FileError(f"{path} is damaged: its num_seeds is {values['num_seeds']}.")
-        options = {name: _hashable(value) for name, value in values.pop("options").items()}
-        return cls(options=options, **values)
+        return run_folder.load(folder, cls)
 
     @property
     def keys(self) -> jax.Array:
@@ -96,9 +79,7 @@ class Run:
 
     def make(self) -> tuple[Environment[Any, Any], Any]:
         """The environment and its params."""
-        env, params = envcore.make(self.env_id, **self.options)
-        changed = {name: np.asarray(x) if isinstance(x, list) else x for name, x in self.params.items()}
-        return env, checked_params(env, params.replace(**changed))
+        return dataclasses.replace(choose(self.env_id), options=self.options, params=self.params).make()
 
     def learner(self, env: Environment[Any, Any], params: Any) -> Learner:
         """The algorithm with the run's settings, for an environment."""
@@ -113,6 +94,30 @@ class Run:
           FileError, ProcessError: as there, when the block begins.
         """
         return run_folder.claimed(folder, dataclasses.asdict(self))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Saved:
+    """What a checkpoint says beside its arrays."""
+
+    curve: CurveRecord
+    agents_on_a_device: Positive | None = None
+
+
+def _load(folder: Path, num_seeds: int) -> tuple[dict[str, np.ndarray], _Saved]:
+    tensors, saved = checkpoint.load(folder / CHECKPOINT, _Saved)
+    if saved.curve.num_seeds != num_seeds:
+        raise File(folder / CHECKPOINT).damaged(f"it has {saved.curve.num_seeds:,} agents, of {num_seeds:,}")
+    return tensors, saved
+
+
+def saved_curve(run: Run, folder: Path) -> Curve:
+    """The learning curve at the last checkpoint of a run.
+
+    Raises:
+      FileError: there is no checkpoint, it is damaged, or it is one of another number of agents.
+    """
+    return Curve.of_record(_load(folder, run.num_seeds)[1].curve)
 
 
 def _hashable(option: Any) -> Any:
@@ -159,25 +164,28 @@ class Training:
         self.is_split_anew = False
         path = folder / CHECKPOINT
         if path.exists():
-            tensors, about = checkpoint.load(path)
+            tensors, saved = _load(folder, len(keys))
+            self.curve = Curve.of_record(saved.curve)
+            if self.curve.steps != [self._steps(number + 1) for number in range(min(len(self.curve), self.num_points))]:
+                raise File(path).damaged("the steps of its curve are not those of the run")
             struct = jax.eval_shape(jax.vmap(learner.init), keys)
             self._state = self._placed(checkpoint.restore(path, tensors, struct, keys))
-            self.curve = Curve.from_json(about["curve"])
-            self.is_split_anew = about.get("agents_on_a_device", self._on_a_device) != self._on_a_device
+            self.is_split_anew = (saved.agents_on_a_device or self._on_a_device) != self._on_a_device
         else:
             self._state, self.curve = _start(learner, self._sharding, self._placed(keys)), Curve(len(keys))
         run_folder.check_agreed(folder, len(self.curve))
         self._saved = time.monotonic()
 
     @classmethod
-    def load(cls, learner: Learner, keys: jax.Array, folder: Path) -> Self:
-        """The training at its last checkpoint.
+    def load(cls, learner: Learner, num_seeds: int, folder: Path) -> Self:
+        """The training at its last checkpoint; of `num_seeds` agents.
 
         Raises:
           FileError: there is none yet, or it is damaged or does not fit.
         """
         if not (folder / CHECKPOINT).exists():
             raise FileError(f"{folder} has no checkpoint yet.")
+        keys = jax.random.split(jax.random.key(0), num_seeds)  # only their number and kind matter
         return cls(learner, keys, folder)
 
     @property
@@ -198,8 +206,7 @@ class Training:
           ProcessError: another process has ended.
         """
         state, totals = _point(self._learner, self._updates, self._sharding, self._state)
-        steps = (len(self.curve) + 1) * self._updates * self._learner.steps_per_update
-        curve = self.curve.with_point(steps, self._whole(totals))
+        curve = self.curve.with_point(self._steps(len(self.curve) + 1), self._whole(totals))
         self._state, self.curve = state, curve  # in one statement: they fit together whenever Ctrl-C comes
         if self.is_finished or processes.any_says(time.monotonic() - self._saved > _SECONDS):
             self.save()
@@ -213,9 +220,13 @@ class Training:
         state = self._whole(self._state)
         if processes.is_first():
             replace(self._folder / CURVE_CSV, self.curve.to_csv(self._first_seed).encode())
-            about = {"curve": self.curve.to_json(), "agents_on_a_device": self._on_a_device}
-            checkpoint.save(self._folder / CHECKPOINT, state, about)
+            saved = _Saved(self.curve.to_record(), self._on_a_device)
+            checkpoint.save(self._folder / CHECKPOINT, state, dataclasses.asdict(saved))
         self._saved = time.monotonic()
+
+    def _steps(self, points: int) -> int:
+        """The steps of each agent up to a point of the curve, from 1."""
+        return points * self._updates * self._learner.steps_per_update
 
     def _placed(self, tree: Any) -> Any:
         """Values of all agents, split over the devices."""

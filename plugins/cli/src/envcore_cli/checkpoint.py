@@ -5,11 +5,13 @@ The names in a file are the paths in the pytree. Random keys are stored as their
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +19,28 @@ import numpy as np
 from envcore import trees
 from envcore.errors import FileError
 from envcore.files import replace
+from envcore.plugins import one_line
+from envcore.records import File
 from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Metadata:
+    """What the header of a file has beside its tensors: a `_Seal` in JSON."""
+
+    envcore: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _Seal:
+    """The facts in JSON, and a digest of everything."""
+
+    about: str
+    sha256: str
 
 
 def save(path: Path, tree: Any, about: Mapping[str, Any]) -> None:
@@ -35,26 +56,29 @@ def save(path: Path, tree: Any, about: Mapping[str, Any]) -> None:
     replace(path, save_tensors(tensors, metadata))
 
 
-def load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def load(path: Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
     """The arrays of a file by name, and the facts about them.
+
+    Args:
+      path: of the file.
+      kind: the description of the facts; see `envcore.records`.
 
     Raises:
       FileError: there is no such file, or it is damaged.
     """
+    file = File(path)
+    content = file.content(math.inf)
+    size = int.from_bytes(content[:8], "little")
+    header = file.parsed(content[8 : 8 + size], dict[str, Any])
+    seal = file.parsed(file.checked(header.get("__metadata__"), _Metadata).envcore, _Seal)
     try:
-        content = path.read_bytes()
-        size = int.from_bytes(content[:8], "little")
-        metadata = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["envcore"])
         tensors = load_tensors(content)
-        is_whole = _digest(tensors, metadata["about"]) == metadata["sha256"]
-        about = json.loads(metadata["about"])
-    except FileNotFoundError:
-        raise FileError(f"{path} does not exist.") from None
+        is_whole = _digest(tensors, seal.about) == seal.sha256
     except Exception as error:  # the library's errors depend on what is damaged
-        raise FileError(f"{path} is damaged: {error}") from error
+        raise file.damaged(one_line(error)) from error
     if not is_whole:
-        raise FileError(f"{path} is damaged: its content is not what was written.")
-    return tensors, about
+        raise file.damaged("its content is not what was written")
+    return tensors, file.parsed(seal.about, kind)
 
 
 def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax.Array) -> Any:
@@ -73,14 +97,14 @@ def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax
     def leaf(place: Any, expected: Any) -> jax.Array:
         saved = tensors.get(keystr(place))
         is_key = jnp.issubdtype(expected.dtype, jax.dtypes.prng_key)
-        if saved is not None and is_key:
-            saved = jax.random.wrap_key_data(jnp.asarray(saved), impl=jax.random.key_impl(key))
-        if saved is None or (saved.shape, saved.dtype) != (expected.shape, expected.dtype):
+        words = jax.eval_shape(jax.random.key_data, expected) if is_key else expected
+        if saved is None or (saved.shape, saved.dtype) != (words.shape, words.dtype):
             raise FileError(
                 f"{path} does not fit at {keystr(place)}: it was written by another version of envcore or by another "
                 "environment. Use that version, or choose another folder."
             )
-        return jnp.asarray(saved)
+        array = jnp.asarray(saved)
+        return jax.random.wrap_key_data(array, impl=jax.random.key_impl(key)) if is_key else array
 
     return jax.tree_util.tree_map_with_path(leaf, struct)
 

@@ -10,6 +10,7 @@ from typing import Any
 from envcore import registry
 from envcore.catalogue import Registration
 from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsError
+from envcore.making import construct
 from envcore.plugins import one_line
 
 _WORDS: dict[str, Any] = {
@@ -52,7 +53,10 @@ class Choice:
           InvalidParamsError: the environment does not have a param, or a value has the wrong shape or dtype.
           EnvcoreError: as for `envcore.make`.
         """
-        env, params = registry.make(self.found.qualified_id, **self.options)
+        from envcore.engine.arguments import device_params
+
+        env = construct(self.found, dict(self.options))
+        params = device_params(env)
         if self.options:
             self._check_options(env)
         return env, self._with_params(env, params) if self.params else params

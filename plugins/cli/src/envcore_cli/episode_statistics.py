@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore.records import Natural
 from flax import struct
 from jax import lax
 
@@ -189,7 +190,7 @@ class EpisodeStatistics:
       mean_length, std_length: of their lengths, in steps.
     """
 
-    episodes: int = 0
+    episodes: Natural = 0
     mean_return: float = math.nan
     std_return: float = math.nan
     lowest_return: float = math.inf

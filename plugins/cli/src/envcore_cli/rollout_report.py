@@ -87,7 +87,7 @@ def report_rollout(
     with claimed, memory.explained("--num-envs", num_envs):
         recorded = Trajectories(out / saved_rollout.TRAJECTORIES, names, about) if out is not None and names else None
         measured = MeasuredRollout(player, num_envs, params, key, sharding, chunk, recorded)
-        saved = None if out is None else SavedRollout(out, measured, recorded, key)
+        saved = None if out is None or steps is None else SavedRollout(out, steps, measured, recorded, key)
         try:
             _run(measured, choice.title, steps, saved)
         except KeyboardInterrupt:

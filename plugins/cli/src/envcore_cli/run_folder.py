@@ -6,12 +6,15 @@ import contextlib
 import json
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from envcore.errors import FileError
 from envcore.files import locked, remove_unfinished, replace
+from envcore.records import File, place_of, shown
 
 from envcore_cli import processes
+
+T = TypeVar("T")
 
 RUN = "run.json"
 """The file that says what a folder holds the results of."""
@@ -56,22 +59,19 @@ def check_agreed(folder: Path, progress: int) -> None:
         raise FileError(f"not all processes see the same checkpoint in {folder}: start them again.")
 
 
-def load(folder: Path) -> dict[str, Any]:
+def load(folder: Path, kind: type[T]) -> T:
     """What a folder holds the results of.
+
+    Args:
+      folder: the folder.
+      kind: the description of it; see `envcore.records`.
 
     Raises:
       FileError: the folder holds no run, or its file is damaged.
     """
-    path = folder / RUN
-    try:
-        found = json.loads(path.read_text())
-    except (FileNotFoundError, NotADirectoryError):
-        raise FileError(f"{folder} holds no run: there is no {RUN} in it.") from None
-    except ValueError as error:
-        raise FileError(f"{path} is damaged: {error}") from error
-    if not isinstance(found, dict):
-        raise FileError(f"{path} is damaged: it holds no object.")
-    return found
+    if not (folder / RUN).exists():
+        raise FileError(f"{folder} holds no run: there is no {RUN} in it.")
+    return File(folder / RUN).read(kind)
 
 
 @contextlib.contextmanager
@@ -85,7 +85,7 @@ def _claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
     with locked(folder):
         wanted = json.loads(json.dumps(run))
         if (folder / RUN).exists():
-            found = load(folder)
+            found = load(folder, dict[str, Any])
             if found.keys() != wanted.keys():
                 raise FileError(f"{folder} holds a run of another command or version. Choose another folder.")
             if found != wanted:
@@ -101,15 +101,18 @@ def _claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
         yield
 
 
-def _first_difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+def _first_difference(found: Mapping[str, Any], wanted: Mapping[str, Any], place: str = "") -> str:
     """The first value that differs, by its name and those of what it is in, and what it is in each of the two."""
     for name in {**wanted, **found}:
+        there, here = found.get(name), wanted.get(name)
+        inside = place + place_of(name)
+        if there != here and isinstance(there, Mapping) and isinstance(here, Mapping):
+            return _first_difference(there, here, inside)
+        inside = inside.lstrip(".")
         if name not in wanted:
-            return f"{name} is {found[name]!r}, and is not given now"
+            return f"{inside} is {shown(there)}, and is not given now"
         if name not in found:
-            return f"{name} was not given, and is {wanted[name]!r} now"
-        there, here = found[name], wanted[name]
+            return f"{inside} was not given, and is {here!r} now"
         if there != here:
-            are_nested = isinstance(there, Mapping) and isinstance(here, Mapping)
-            return f"{name}.{_first_difference(there, here)}" if are_nested else f"{name} is {there!r}, not {here!r}"
+            return f"{inside} is {shown(there)}, not {here!r}"
     raise ValueError("the two are equal")

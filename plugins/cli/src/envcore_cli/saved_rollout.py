@@ -15,6 +15,7 @@ from pathlib import Path
 
 import jax
 from envcore.files import replace
+from envcore.records import File, Natural
 
 from envcore_cli import checkpoint, processes, run_folder
 from envcore_cli.episode_statistics import EpisodeStatistics
@@ -35,11 +36,28 @@ def chunk_steps(num_envs: int, limit: int) -> int:
     return min(max(_CHUNK // num_envs, _FEWEST), limit)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Saved:
+    """What a checkpoint says beside its arrays."""
+
+    steps: Natural
+    statistics: EpisodeStatistics
+
+    def __post_init__(self) -> None:
+        found = self.statistics
+        is_possible = repr(found) == repr(EpisodeStatistics())  # no episodes: NaN is not equal to itself
+        if found.episodes:
+            is_possible = 0 < found.mean_length < math.inf and 0 <= found.std_length < math.inf
+        if not is_possible or found.lowest_return > found.highest_return > -math.inf or found.std_return < 0:
+            raise ValueError("has statistics that no episodes have")
+
+
 class SavedRollout:
     """Saves a measured rollout now and then.
 
     Args:
       folder: of the rollout; `claim` has found that it is its own.
+      steps: of each environment, when it is complete.
       measured: the rollout, which continues from the last checkpoint, if there is one.
       trajectories: what it writes of each step; None for nothing.
       key: a random key of the kind that the rollout has.
@@ -49,13 +67,17 @@ class SavedRollout:
       ProcessError: another process has ended.
     """
 
-    def __init__(self, folder: Path, measured: MeasuredRollout, trajectories: Trajectories | None, key: jax.Array):
+    def __init__(
+        self, folder: Path, steps: int, measured: MeasuredRollout, trajectories: Trajectories | None, key: jax.Array
+    ):
         self._folder, self._measured, self._trajectories = folder, measured, trajectories
         path = folder / CHECKPOINT
         if path.exists():
-            tensors, about = checkpoint.load(path)
+            tensors, saved = checkpoint.load(path, _Saved)
+            if saved.steps > steps:
+                raise File(path).damaged(f"its steps is {saved.steps:,}, of {steps:,}")
             carry = checkpoint.restore(path, tensors, measured.struct, key)
-            measured.resume(carry, about["steps"], EpisodeStatistics(**about["statistics"]))
+            measured.resume(carry, saved.steps, saved.statistics)
         run_folder.check_agreed(folder, measured.progress.steps)
         if trajectories is not None:
             trajectories.resume(measured.progress.steps)

@@ -7,6 +7,7 @@ for a pytree, there is an array for each leaf (`state.time`). Random keys are st
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from envcore import trees
 from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.files import remove_unfinished, replace
+from envcore.records import File, Natural, Positive, shown
 from envcore.rollout import Transition, random_policy, run_rollout, start_rollout
 from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import save
@@ -29,6 +31,38 @@ from envcore_cli.memory import tree_bytes
 MANIFEST = "manifest.json"
 
 _SHARD_BYTES = 64 * 2**20
+
+
+@dataclasses.dataclass(frozen=True)
+class _Shard:
+    file: str
+    first_step: Natural
+    num_steps: Positive
+    first_env: Natural
+    num_envs: Positive
+
+    def __post_init__(self) -> None:
+        if self.file != _name(self.first_step, self.first_env):
+            raise ValueError(f"has another file, {shown(self.file)}")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Array:
+    dtype: str
+    shape: list[Natural]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Manifest:
+    """What a manifest says beside what the trajectories are of."""
+
+    steps_recorded: Natural
+    arrays: dict[str, _Array]
+    shards: list[_Shard]
+
+    def __post_init__(self) -> None:
+        if len({each.file for each in self.shards}) < len(self.shards):
+            raise ValueError("lists a shard twice")
 
 
 class Trajectories:
@@ -42,8 +76,8 @@ class Trajectories:
 
     def __init__(self, folder: Path, names: Sequence[str], about: Mapping[str, Any]):
         self._folder, self._names, self._about = folder, names, dict(about)
-        self._arrays: dict[str, Any] = {}
-        self._shards: list[dict[str, Any]] = []
+        self._arrays: dict[str, _Array] = {}
+        self._shards: list[_Shard] = []
 
     def resume(self, num_steps: int) -> None:
         """Continues after so many steps; what was written of later ones is removed.
@@ -54,12 +88,13 @@ class Trajectories:
         """
         path = self._folder / MANIFEST
         if num_steps:
-            try:
-                found = json.loads(path.read_text())
-                self._arrays = found["arrays"]
-                self._shards = [each for each in found["shards"] if each["first_step"] < num_steps]
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                raise FileError(f"{path} cannot be read: {error}") from error
+            file = File(path)
+            found = {name: x for name, x in file.read(dict[str, Any]).items() if name not in self._about}
+            manifest = file.checked(found, _Manifest)
+            self._arrays = manifest.arrays
+            self._shards = [each for each in manifest.shards if each.first_step < num_steps]
+            if sum(each.num_steps * each.num_envs for each in self._shards) != num_steps * self._about["num_envs"]:
+                raise file.damaged(f"its shards do not hold the {num_steps:,} steps of the checkpoint")
         try:
             self._folder.mkdir(exist_ok=True)
             if processes.is_first():
@@ -68,7 +103,7 @@ class Trajectories:
                 else:
                     path.unlink(missing_ok=True)
                 remove_unfinished(self._folder)
-                for each in {*self._folder.glob("*.safetensors")} - {self._folder / x["file"] for x in self._shards}:
+                for each in {*self._folder.glob("*.safetensors")} - {self._folder / x.file for x in self._shards}:
                     each.unlink()
         except OSError as error:
             raise FileError(f"cannot write to {self._folder}: {error.strerror or error}.") from error
@@ -86,14 +121,13 @@ class Trajectories:
         """
         arrays = {name: np.concatenate([share[name] for share in shares], axis=1) for name in shares[0]}
         num_steps, num_envs = next(iter(arrays.values())).shape[:2]
-        self._arrays = {name: {"dtype": x.dtype.name, "shape": x.shape[2:]} for name, x in arrays.items()}
+        self._arrays = {name: _Array(x.dtype.name, list(x.shape[2:])) for name, x in arrays.items()}
         for process in range(jax.process_count()):
             first_env = process * num_envs
-            name = f"step-{first_step:012}-env-{first_env:08}.safetensors"
-            places = {"first_step": first_step, "num_steps": num_steps, "first_env": first_env, "num_envs": num_envs}
-            self._shards.append({"file": name, **places})
+            shard = _Shard(_name(first_step, first_env), first_step, num_steps, first_env, num_envs)
+            self._shards.append(shard)
             if process == jax.process_index():
-                replace(self._folder / name, save(arrays))
+                replace(self._folder / shard.file, save(arrays))
 
     def save(self, num_steps: int) -> None:
         """Writes the manifest, which lists the files of the first steps.
@@ -102,8 +136,8 @@ class Trajectories:
           FileError: it cannot be written.
         """
         # Ctrl-C can have come between the file of a chunk and the progress that counts it.
-        shards = [each for each in self._shards if each["first_step"] < num_steps]
-        manifest = {**self._about, "steps_recorded": num_steps, "arrays": self._arrays, "shards": shards}
+        shards = [each for each in self._shards if each.first_step < num_steps]
+        manifest = {**self._about, **dataclasses.asdict(_Manifest(num_steps, self._arrays, shards))}
         replace(self._folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
 
 
@@ -129,6 +163,10 @@ def step_bytes(env: Environment[Any, Any], params: Any, names: Sequence[str]) ->
 def steps_per_shard(num_envs: int, bytes_each: int) -> int:
     """How many steps of all environments the files of a chunk hold."""
     return max(1, _SHARD_BYTES // (num_envs * max(bytes_each, 1)))
+
+
+def _name(first_step: int, first_env: int) -> str:
+    return f"step-{first_step:012}-env-{first_env:08}.safetensors"
 
 
 def _step_struct(env: Environment[Any, Any], params: Any) -> Transition:

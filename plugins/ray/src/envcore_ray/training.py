@@ -22,10 +22,9 @@ from envcore import registry
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.files import locked, replace
 from envcore.options import positive_integer
+from envcore.records import File
 from envcore_baselines import algorithms
-from envcore_baselines.curve import Curve
-from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Run, Training
-from envcore_cli import checkpoint
+from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Run, Training, saved_curve
 from envcore_cli.run_folder import RUN
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -68,7 +67,7 @@ class Train:
                 training = Training(self.run.learner(*self.run.make()), self.run.keys, folder, first_seed=self.run.seed)
 
             def files() -> Files:
-                return {path.name: path.read_bytes() for path in folder.iterdir()}
+                return {path.name: File(path).content(math.inf) for path in folder.iterdir()}
 
             def saved() -> Files:
                 training.save()
@@ -183,12 +182,11 @@ def _train(
             pass
         files = [folders[name] / file for file in _FILES if (folders[name] / file).exists()]
         if folders[name] / CHECKPOINT in files:
-            curve = Curve.from_json(checkpoint.load(folders[name] / CHECKPOINT)[1]["curve"])
-            returns[name] = curve.last
+            returns[name] = saved_curve(run, folders[name]).last
         if folders[name] / CURVE_PNG in files:
             parts[name] = 1.0
         else:
-            tasks[name] = TrainTask(Train(run), {path.name: path.read_bytes() for path in files})
+            tasks[name] = TrainTask(Train(run), {path.name: File(path).content(math.inf) for path in files})
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=not show_progress) as bar:
         shown = bar.add_task(f"{len(runs)} runs", total=len(runs))
