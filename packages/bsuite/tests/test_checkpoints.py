@@ -1,19 +1,24 @@
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
 from typing import Any
 
+import hostile_files
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_bsuite import checkpoints
+from envcore_bsuite import checkpoints, csv_log
+from envcore_bsuite.agents import random_agent
 from envcore_bsuite.checkpoints import path_of
 from envcore_bsuite.errors import RunError
+from envcore_bsuite.playing import Play
 from envcore_bsuite.programs import Lane
 
 LANES = (Lane("catch/3", 0), Lane("catch/4", 1))
-ROWS = [[{"steps": 1, "total_return": 0.1}], []]
+ROWS = [[dict(zip(csv_log.COLUMNS, (9, 1, 0.1, 9, 0.1), strict=True))], []]
 TREE: dict[str, Any] = {
     "key": jax.random.split(jax.random.key(3), 2),
     "legacy": jax.random.PRNGKey(4),
@@ -51,5 +56,48 @@ def test_another_agents_state(tmp_path: Path, like: object) -> None:
 
 def test_a_broken_file(tmp_path: Path) -> None:
     path_of(tmp_path, LANES).write_bytes(b"PK nonsense")
-    with pytest.raises(RunError, match="is not a readable checkpoint: delete it"):
+    with pytest.raises(RunError, match=r"is damaged: it is not an .npz file. Delete it to play its settings again."):
         list(checkpoints.load_all(tmp_path))
+
+
+PLAY = Play(random_agent, 0, {}, (Lane("catch/0", 0), Lane("catch/1", 0)), Path("a.npz"))
+
+
+@pytest.fixture(scope="module")
+def arrays() -> dict[str, np.ndarray]:
+    """Those of a checkpoint after some episodes."""
+    save = next(save for update, save in PLAY(None) if all(number >= 3 for number in update.episodes.values()))
+    with np.load(io.BytesIO(save())) as file:
+        return dict(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda about: about["lanes"].__setitem__(1, ["cartpole/0", 0]), "no program plays all its lanes"),
+        (lambda about: about["lanes"].__setitem__(1, ["catch/0", 0]), "several different lanes"),
+        (lambda about: about["lanes"].__setitem__(1, ["catch/99", 0]), "a lane of no setting of bsuite, 'catch/99'"),
+        (
+            lambda about: about["lanes"].__setitem__(1, ["catch/1", -1]),
+            r"its lanes\[1\].repeat is -1, not an integer from 0",
+        ),
+        (lambda about: about["rows"][0].pop(), "its rows are not those of its episodes"),
+        (lambda about: about["rows"][0].pop(0), "rows of other episodes than those that are logged"),
+        (lambda about: about["rows"].pop(), "not one list of rows for each"),
+        (lambda about: about["rows"][0][1].pop("episode"), "a row without the columns"),
+        (lambda about: [row.pop("total_regret") for row in about["rows"][0]], "its rows are not those of its episodes"),
+        (lambda about: about["rows"][0][0].update(steps="1"), r"its rows\[0\]\[0\].steps is '1', not a number"),
+    ],
+)
+def test_facts_that_do_not_fit(arrays: dict[str, np.ndarray], change: Any, message: str) -> None:
+    about = json.loads(str(arrays["about"]))
+    change(about)
+    with pytest.raises(RunError, match=f"^a.npz is damaged: .*{message}"):
+        list(PLAY(hostile_files.npz({**arrays, "about": np.array(json.dumps(about))})))
+
+
+def test_a_compressed_file_could_be_a_bomb(arrays: dict[str, np.ndarray]) -> None:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays, leaf_99=np.zeros(10**6))
+    with pytest.raises(RunError, match="it is compressed"):
+        checkpoints.load(file.getvalue(), Path("a.npz"))

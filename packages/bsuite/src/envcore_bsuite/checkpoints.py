@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import io
 import json
+import math
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,10 +16,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import trees
+from envcore.plugins import one_line
+from envcore.records import File, shown
 
-from envcore_bsuite.csv_log import Row
+from envcore_bsuite.csv_log import Row, fault_of, logged_episodes
 from envcore_bsuite.errors import RunError
 from envcore_bsuite.programs import Lane
+from envcore_bsuite.sweep import EPISODES
 
 _PREFIX = ".checkpoint-"
 
@@ -50,6 +56,25 @@ class Checkpoint(NamedTuple):
         return jax.tree.unflatten(structure, map(_like, self.leaves, expected))
 
 
+@dataclasses.dataclass(frozen=True)
+class _About:
+    """What a checkpoint says beside its arrays."""
+
+    lanes: list[Lane]
+    rows: list[list[dict[str, float]]]
+
+    def __post_init__(self) -> None:
+        if not self.lanes or len(set(self.lanes)) < len(self.lanes) or len(self.rows) != len(self.lanes):
+            raise ValueError("has not one list of rows for each of several different lanes")
+        for lane, rows in zip(self.lanes, self.rows, strict=True):
+            if lane.bsuite_id not in EPISODES:
+                raise ValueError(f"has a lane of no setting of bsuite, {shown(lane.bsuite_id)}")
+            if fault := fault_of(rows):
+                raise ValueError(f"has {fault}")
+            if len(rows) > len(logged_episodes(EPISODES[lane.bsuite_id])):
+                raise ValueError("has more rows than are logged")
+
+
 def path_of(folder: Path, lanes: Sequence[Lane]) -> Path:
     """The file for a program that starts with these lanes."""
     digest = hashlib.sha256(json.dumps(lanes).encode()).hexdigest()
@@ -70,13 +95,19 @@ def load(content: bytes, path: Path) -> Checkpoint:
     Raises:
       RunError: it is damaged.
     """
+    file = file_of(path)
+    if not zipfile.is_zipfile(io.BytesIO(content)):  # numpy would take it for a pickle
+        raise file.damaged("it is not an .npz file")
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            about = json.loads(str(file["about"]))
-            leaves = [file[f"leaf_{number}"] for number in range(len(file.files) - 1)]
-        return Checkpoint(path, tuple(Lane(*each) for each in about["lanes"]), about["rows"], leaves)
-    except Exception as error:
-        raise RunError(f"{path} is not a readable checkpoint: delete it to play its settings again.") from error
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            if sum(each.file_size for each in arrays.zip.infolist()) > len(content):
+                raise ValueError("it is compressed")
+            text = str(arrays["about"])
+            leaves = [arrays[f"leaf_{number}"] for number in range(len(arrays.files) - 1)]
+    except Exception as error:  # numpy's and zipfile's depend on what is damaged
+        raise file.damaged(one_line(error)) from error
+    about = file.parsed(text, _About)
+    return Checkpoint(path, tuple(about.lanes), [[*rows] for rows in about.rows], leaves)
 
 
 def load_all(folder: Path) -> Iterator[tuple[Checkpoint, bytes]]:
@@ -86,8 +117,13 @@ def load_all(folder: Path) -> Iterator[tuple[Checkpoint, bytes]]:
       RunError: a file is damaged.
     """
     for path in sorted(folder.glob(f"{_PREFIX}*.npz")):
-        found = path.read_bytes()
+        found = file_of(path).content(math.inf)
         yield load(found, path), found
+
+
+def file_of(path: Path) -> File:
+    """The file of a checkpoint."""
+    return File(path, "Delete it to play its settings again.", RunError)
 
 
 def _plain(leaf: Any) -> np.ndarray:

@@ -12,6 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from envcore.files import replace
+from envcore.records import File
+from envcore.text import printable
+
+from envcore_bsuite.errors import RunError
 
 COLUMNS = ("steps", "episode", "total_return", "episode_len", "episode_return")
 """The columns of every file; those of the environment's `bsuite_info` follow."""
@@ -55,9 +59,31 @@ def write(folder: Path, bsuite_id: str, rows: Sequence[Row]) -> None:
 
 
 def last_episode(folder: Path, bsuite_id: str) -> int:
-    """The episode of a file's last row; 0 if there is no file."""
+    """The episode of a file's last row; 0 if there is no file.
+
+    Raises:
+      RunError: the file is not one that `write` wrote.
+    """
     path = path_of(folder, bsuite_id)
     if not path.exists():
         return 0
-    with path.open(newline="") as file:
-        return max((int(row["episode"]) for row in csv.DictReader(file)), default=0)
+    file = File(path, "Delete it to play its setting again.", RunError)
+    try:
+        found = list(csv.DictReader(io.StringIO(file.content().decode(), newline=""), strict=True))
+        rows = [{name: float(value) for name, value in row.items()} for row in found]
+    except (csv.Error, TypeError, ValueError) as error:  # a row may have fewer or more values than there are columns
+        raise file.damaged(f"it is not a table of numbers: {printable(error)}") from error
+    if fault := fault_of(rows) if rows else "no rows":
+        raise file.damaged(f"it has {fault}")
+    return int(rows[-1]["episode"])
+
+
+def fault_of(rows: Sequence[Row]) -> str:
+    """What the rows have that the first rows of a log do not have; "" if nothing."""
+    for row in rows:
+        if row.keys() != rows[0].keys() or tuple(row)[: len(COLUMNS)] != COLUMNS:
+            return f"a row without the columns {', '.join(COLUMNS)} and those of the first row"
+    last = rows[-1]["episode"] if rows else 0
+    if not 0 <= last < 2**31 or tuple(row["episode"] for row in rows) != logged_episodes(int(last)):
+        return "rows of other episodes than those that are logged"
+    return ""

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from envcore.errors import DatasetError, FileError
 from envcore.files import replace
+from envcore.plugins import one_line
+from envcore.records import File
 
 URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 """Where the published files are downloaded from."""
@@ -167,16 +169,16 @@ def _fetch(folder: Path, name: str) -> Path:
 
 def _read(path: Path, sha256: str | None) -> bytes:
     """The decompressed content of the file, whose hash must be `sha256` if it is given."""
+    content = File(path, "Put a valid one there.", DatasetError).content(math.inf)
     try:
-        content = path.read_bytes()
         if sha256 and (found := hashlib.sha256(content).hexdigest()) != sha256:
             raise DatasetError(
                 f"{path} is not MNIST's published file: its SHA-256 is {found}, not {sha256}. Delete it, and it is "
                 "downloaded again; to use images of your own, put them into another folder and pass it as folder=."
             )
         return gzip.decompress(content) if path.suffix == ".gz" else content
-    except (OSError, EOFError, zlib.error) as error:
-        raise DatasetError(f"{path} cannot be read: {error}.") from error
+    except (OSError, EOFError, MemoryError, zlib.error) as error:
+        raise DatasetError(f"{path} cannot be read: {one_line(error)}.") from error
 
 
 def _parse(content: bytes, path: Path, ndim: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,16 +58,20 @@ class Play:
         """Continues from a checkpoint, or begins. When half of the lanes have finished, a smaller program continues.
 
         Raises:
-          RunError: the agent is invalid, or the checkpoint is another agent's.
+          RunError: the agent is invalid, or the checkpoint is damaged or another agent's.
         """
         saved = None if state is None else checkpoints.load(state, self.path)
-        (members,) = group(self.lanes if saved is None else saved.lanes, self.options)
+        members, *others = group(self.lanes if saved is None else saved.lanes, self.options)
+        if others:
+            raise checkpoints.file_of(self.path).damaged("no program plays all its lanes")
         program = Program(members, self.make_agent)
         progress = program.start(key_of(self.seed))
         rows: list[list[Row]] = [[] for _ in members.lanes]
+        schedule = (*csv_log.logged_episodes(members.num_episodes), 0)
         if saved is not None:
             progress, rows = saved.restore(progress), saved.rows
-        schedule = (*csv_log.logged_episodes(members.num_episodes), 0)
+            if not _fits(rows, np.asarray(progress.episode), schedule, program.columns):
+                raise checkpoints.file_of(self.path).damaged("its rows are not those of its episodes")
         episodes = {lane: EPISODES[lane.bsuite_id] for lane in self.lanes}
         chunk = 16
         while True:
@@ -97,3 +101,12 @@ class Play:
             update = Update({members.lanes[number]: list(rows[number]) for number in grown}, dict(episodes))
             now = members.lanes, rows, progress
             yield update, lambda now=now: checkpoints.content(*now)
+
+
+def _fits(rows: list[list[Row]], episode: np.ndarray, schedule: Sequence[int], columns: tuple[str, ...]) -> bool:
+    """Whether each lane, in its current episode, has the rows that it should: else the next one would never come."""
+    numbers = [len(lane_rows) for lane_rows in rows]
+    last = np.array([schedule[number - 1] if number else 0 for number in numbers])
+    awaited = np.array([schedule[number] for number in numbers])
+    is_between = (last <= episode) & ((episode < awaited) | (awaited == 0))
+    return bool(is_between.all()) and all(tuple(row) == columns for lane_rows in rows for row in lane_rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import envcore
 import jax
@@ -18,6 +18,7 @@ import numpy as np
 from envcore import random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
+from envcore.records import Range
 from envcore.rollout import Transition
 from envcore.time_limit import next_time
 from flax import struct
@@ -42,7 +43,7 @@ class Lane(NamedTuple):
     """
 
     bsuite_id: str
-    repeat: int
+    repeat: Annotated[int, Range(0, 2**31 - 1)]
 
 
 class Group(NamedTuple):
@@ -126,6 +127,9 @@ def group(lanes: Iterable[Lane], options: Mapping[str, Mapping[str, Any]]) -> li
 class Program:
     """A group's compiled program with an agent.
 
+    Attributes:
+      columns: the names in a `row`.
+
     Raises:
       RunError: `make_agent` does not return an `Agent`, or (in `advance`) the agent's state changes its types.
     """
@@ -136,6 +140,7 @@ class Program:
         if not isinstance(self._agent, Agent):
             raise RunError(f"make_agent(env) must return an envcore_bsuite.agents.Agent, got {self._agent!r}")
         self._info_names = _info_names(members.env)
+        self.columns = (*COLUMNS, *self._info_names)
         self._start = jax.jit(jax.vmap(self._start_lane, (0, members.axes)))
         self._advance = jax.jit(self._advance_lanes, donate_argnums=0)
 

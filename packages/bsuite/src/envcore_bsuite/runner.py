@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from envcore.files import locked, remove_unfinished, replace
 from envcore.options import positive_integer
+from envcore.records import File, shown
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
 
@@ -201,14 +202,11 @@ def _claimed(folder: Path, manifest: dict[str, Any]) -> Generator[None]:
 
 
 def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
-    try:
-        found = dict(json.loads(path.read_text()))
-    except (TypeError, ValueError) as error:
-        raise RunError(f"{path} is damaged: choose another results_dir, or delete it.") from error
+    found = File(path, "Choose another results_dir, or delete it.", RunError).read(dict[str, Any])
     different = [name for name in manifest if found.get(name) != json.loads(json.dumps(manifest[name]))]
     if different:
         name = different[0]
         raise RunError(
-            f"{path.parent} holds a run with {name}={found.get(name)!r}, not {manifest[name]!r}: choose another "
-            "results_dir, or delete it."
+            f"{path.parent} holds a run with {name}={shown(found.get(name))}, not {manifest[name]!r}: choose "
+            "another results_dir, or delete it."
         )

@@ -13,11 +13,16 @@ id, or one that cannot be scored, is an error, where bsuite skips it or fails la
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from envcore.plugins import one_line
+from envcore.records import File
+from envcore.text import printable
 
 from envcore_bsuite.csv_log import PREFIX, path_of
 from envcore_bsuite.errors import ResultsError
@@ -77,7 +82,8 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[str], where: str) -> No
     """Raises `ResultsError` if one of the columns is missing; `where` says in what."""
     missing = [column for column in columns if column not in frame]
     if missing:
-        raise ResultsError(f"{where}: no column {', '.join(missing)}; there are {', '.join(map(str, frame))}")
+        there = printable(", ".join(map(str, frame)))
+        raise ResultsError(f"{where}: no column {', '.join(missing)}; there are {there[:300]}")
 
 
 def check_rows(rows: pd.DataFrame, experiment: str, where: str) -> None:
@@ -85,8 +91,11 @@ def check_rows(rows: pd.DataFrame, experiment: str, where: str) -> None:
     columns = ("episode", *_SCORED[family(experiment)])
     check_columns(rows, columns, where)
     for column in columns:
-        if not pd.api.types.is_numeric_dtype(rows[column]) or rows[column].isna().any():
+        is_number = pd.api.types.is_numeric_dtype(rows[column]) and not pd.api.types.is_bool_dtype(rows[column])
+        if not is_number or not np.isfinite(rows[column]).all():
             raise ResultsError(f"{where}: not every row has a number in column {column}")
+    if not ((rows["episode"] >= 1) & (rows["episode"] % 1 == 0)).all():
+        raise ResultsError(f"{where}: not every episode is a positive integer")
 
 
 def _check_others(paths: set[Path]) -> None:
@@ -99,10 +108,13 @@ def _check_others(paths: set[Path]) -> None:
 
 
 def _load_log(path: Path, bsuite_id: str) -> pd.DataFrame:
+    content = File(path, "Play its setting again.", ResultsError).content()
     try:
-        log = pd.read_csv(path)
-    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
-        raise ResultsError(f"{path} is not a readable CSV file: {error}") from error
+        log = pd.read_csv(io.BytesIO(content), low_memory=False)  # at once: a column has one dtype
+    except Exception as error:  # of pandas, of its parser in C, or of a codec
+        raise ResultsError(f"{path} is not a readable CSV file: {one_line(error)}") from error
+    if not isinstance(log.index, pd.RangeIndex):
+        raise ResultsError(f"{path} is not a readable CSV file: its rows have more values than there are columns")
     if log.empty:
         raise ResultsError(f"{path} has no rows; a log gets its first when an episode ends")
     check_rows(log, _experiment(bsuite_id), str(path))

@@ -1,0 +1,111 @@
+"""Folders of runs in which anything may stand: the runner and the analysis read them whole, or say what is wrong."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import hostile_files
+import mnist_files
+import numpy as np
+import pytest
+from envcore_bsuite import checkpoints, csv_log, mnist_data
+from envcore_bsuite.agents import random_agent
+from envcore_bsuite.analysis import load_results, score
+from envcore_bsuite.mnist_data import IMAGES
+from envcore_bsuite.playing import Play
+from envcore_bsuite.programs import Lane
+from envcore_bsuite.runner import _check_manifest
+
+LANES = (Lane("catch/0", 0), Lane("catch/1", 0))
+PLAY = Play(random_agent, 0, {}, LANES, Path("checkpoint.npz"))
+ROWS = [
+    {"steps": 9 * n, "episode": n, "total_return": 1.0, "episode_len": 9, "episode_return": -1.0, "total_regret": 2.0}
+    for n in (1, 2, 3)
+]
+MANIFEST = {"agent": "a:b", "seed": 0, "num_seeds": 1, "options": {"catch": {"rows": 3}}}
+
+pytestmark = pytest.mark.parametrize("mutations", hostile_files.MUTATIONS)
+
+
+def test_manifest(tmp_path: Path, mutations: int) -> None:
+    path = tmp_path / "run.json"
+
+    def read(content: bytes) -> None:
+        path.write_bytes(content)
+        _check_manifest(path, MANIFEST)
+        assert json.loads(content).items() >= MANIFEST.items()
+
+    hostile_files.check(read, hostile_files.of_json(MANIFEST), mutations)
+
+
+def test_logs_of_the_runner(tmp_path: Path, mutations: int) -> None:
+    csv_log.write(tmp_path, "catch/0", ROWS)
+    path = csv_log.path_of(tmp_path, "catch/0")
+
+    def read(content: bytes) -> None:
+        path.write_bytes(content)
+        assert csv_log.last_episode(tmp_path, "catch/0") in csv_log.logged_episodes(10**9)
+
+    hostile_files.check(read, hostile_files.of_bytes(path.read_bytes()), mutations)
+
+
+def test_logs_of_the_analysis(tmp_path: Path, mutations: int) -> None:
+    for bsuite_id in ("catch/0", "catch/1"):
+        csv_log.write(tmp_path, bsuite_id, ROWS)
+    path = csv_log.path_of(tmp_path, "catch/0")
+
+    def read(content: bytes) -> None:
+        path.write_bytes(content)
+        assert score(load_results(tmp_path))["bsuite_env"].tolist() == ["catch"]
+
+    hostile_files.check(read, hostile_files.of_bytes(path.read_bytes()), mutations)
+
+
+@pytest.fixture(scope="module")
+def state() -> dict[str, np.ndarray]:
+    """The arrays of a checkpoint after some episodes."""
+    save = next(save for update, save in PLAY(None) if all(number >= 3 for number in update.episodes.values()))
+    with np.load(io.BytesIO(save())) as file:
+        return dict(file)
+
+
+def test_bytes_of_a_checkpoint(state: dict[str, np.ndarray], mutations: int) -> None:
+    valid = hostile_files.npz(state)
+    hostile_files.check(lambda content: checkpoints.load(content, PLAY.path), hostile_files.of_bytes(valid), mutations)
+
+
+def test_facts_of_a_checkpoint(state: dict[str, np.ndarray], mutations: int) -> None:
+    about = json.loads(str(state["about"]))
+
+    def read(about: Any) -> None:
+        found = checkpoints.load(hostile_files.npz({**state, "about": np.array(json.dumps(about))}), PLAY.path)
+        assert set(found.lanes) <= {
+            Lane(f"catch/{number}", repeat) for number, repeat in itertools.product(range(20), range(9))
+        }
+
+    hostile_files.check(read, hostile_files.of_value(about), mutations)
+
+
+def test_arrays_of_a_checkpoint(state: dict[str, np.ndarray], mutations: int) -> None:
+    def read(arrays: dict[str, np.ndarray]) -> None:
+        checkpoints.load(hostile_files.npz(arrays), PLAY.path)
+
+    hostile_files.check(read, hostile_files.of_arrays(state), mutations)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_images_of_ones_own(tmp_path: Path, packed: bool, mutations: int) -> None:
+    mnist_files.write(tmp_path, mnist_files.random_images(3), packed=packed)
+    path = tmp_path / (IMAGES + ".gz" * packed)
+    source = mnist_data.locate(str(tmp_path))
+
+    def read(content: bytes) -> None:
+        path.write_bytes(content)
+        mnist_data._load.cache_clear()
+        assert mnist_data.load(source).images.shape == (3, 28, 28)
+
+    hostile_files.check(read, hostile_files.of_bytes(path.read_bytes()), mutations)
