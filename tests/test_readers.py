@@ -1,0 +1,86 @@
+"""Files are read in one place: whoever reads another way would bypass its checks, and the tests with hostile files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from textwrap import dedent
+
+ROOT = Path(__file__).parents[1]
+METHODS = {"open", "read_bytes", "read_text"}
+MODULES = {
+    "csv",
+    "gzip",
+    "json",
+    "marshal",
+    "np",
+    "numpy",
+    "pd",
+    "pandas",
+    "pickle",
+    "safetensors",
+    "tomllib",
+    "zipfile",
+}
+FUNCTIONS = re.compile(r".*\.(load|loads|load_file|safe_open|fromfile|genfromtxt|loadtxt|memmap|read_\w+|\w*[rR]eader)")
+
+ALLOWED = {
+    # `File.content`, and what parses its bytes: the readers that have tests with hostile files.
+    "envcore/records.py": {"read_bytes", "json.loads", "tomllib.loads"},
+    "envcore_cli/checkpoint.py": {"safetensors.numpy.load"},
+    "envcore_bsuite/checkpoints.py": {"np.load"},
+    "envcore_bsuite/csv_log.py": {"csv.DictReader"},
+    "envcore_bsuite/analysis/results.py": {"pd.read_csv"},
+    # Files of the system and of any distribution, and the index that envcore itself brings.
+    "envcore/distributions.py": {"open", "read_text"},
+    "envcore/program_cache.py": {"read_text"},
+    "envcore/suggestions.py": {"read_text", "json.loads"},
+    "envcore_cli/memory.py": {"read_text"},
+    # Files that are opened to be written or locked, and streams.
+    "envcore/files.py": {"open"},
+    "envcore_cli/processes.py": {"open"},
+    "envcore_cli/streams.py": {"open"},
+    "envcore_viewer/animation/files.py": {"open"},
+    # Values of this process, as they are after JSON or a pickle.
+    "envcore/testing/rules_definition.py": {"pickle.loads"},
+    "envcore_bsuite/runner.py": {"json.loads"},
+    "envcore_cli/run_folder.py": {"json.loads"},
+}
+"""By module, what opens files or parses what was in them."""
+
+
+def reads(source: str) -> set[str]:
+    """What a module uses that opens files or parses what was in them."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in MODULES:
+            found.add(f"{node.value.id}.{node.attr}")
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in MODULES:
+            found |= {f"{node.module}.{each.name}" for each in node.names}
+        elif isinstance(node, ast.Call):
+            found.add(node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", ""))
+    return {each for each in found if each in METHODS or FUNCTIONS.fullmatch(each)}
+
+
+def test_nobody_reads_files_another_way() -> None:
+    found: dict[str, set[str]] = {}
+    for path in [
+        *ROOT.glob("core/src/**/*.py"),
+        *ROOT.glob("packages/*/src/**/*.py"),
+        *ROOT.glob("plugins/*/src/**/*.py"),
+    ]:
+        if names := reads(path.read_text()):
+            found[path.as_posix().partition("/src/")[2]] = names
+    assert found == ALLOWED
+
+
+def test_what_reads_is_recognized() -> None:
+    program = """
+        import json, numpy as np
+        from tomllib import loads
+        from safetensors.numpy import load as load_tensors
+        np.load(path), json.load(file), path.read_text(), open(path), pd.read_json(path), folder.open
+    """
+    expected = {"tomllib.loads", "safetensors.numpy.load", "np.load", "json.load", "read_text", "open", "pd.read_json"}
+    assert reads(dedent(program)) == expected
