@@ -60,12 +60,12 @@ Positive = Annotated[int, Range(1, 2**63 - 1)]
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """A file that may hold anything.
+    """A file that may hold anything. Every method raises `error`, one line, if it does not hold what it should.
 
     Attributes:
       path: its path.
       advice: what to do if it is damaged, the last sentence of the error.
-      error: the class of all errors that are raised.
+      error: the class of the errors.
     """
 
     path: Path
@@ -81,7 +81,11 @@ class File:
         return self.parsed(self.content(), kind)
 
     def content(self, most_bytes: float = _MOST_BYTES) -> bytes:
-        """All bytes, of which there may be so many."""
+        """The bytes of the file.
+
+        Args:
+          most_bytes: their largest number.
+        """
         try:
             found = self.path.stat()
             if not stat.S_ISREG(found.st_mode):  # to open a pipe would wait for its writer

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import hostile_files
 import jax
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from envcore_baselines.commands import training_bytes
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.ppo import PPO, PPOConfig
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, Run, Training
+from envcore_cli import checkpoint
 from envcore_cli.run_folder import RUN as RUN_JSON
 from toy import Counter, Spring
 
@@ -96,7 +98,16 @@ class TestRun:
 
     @pytest.mark.parametrize(
         ("name", "value"),
-        [("num_seeds", "two"), ("num_seeds", 0), ("num_seeds", 10**9), ("options", []), ("options", None), ("more", 1)],
+        [
+            ("num_seeds", "two"),
+            ("num_seeds", 0),
+            ("num_seeds", 10**9),
+            ("seed", -1),
+            ("seed", True),
+            ("options", []),
+            ("options", None),
+            ("more", 1),
+        ],
     )
     def test_a_damaged_run(self, tmp_path: Path, name: str, value: Any) -> None:
         found = {**dataclasses.asdict(RUN), name: value}
@@ -197,3 +208,26 @@ class TestTraining:
     def test_a_folder_without_a_checkpoint(self, learner: PPO, tmp_path: Path) -> None:
         with pytest.raises(FileError, match="has no checkpoint yet"):
             Training.load(learner, len(KEYS), tmp_path)
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"num_seeds": 10_000}, "its curve has not 3 rows of 10,000 returns"),
+            ({"num_seeds": 1, "returns": [[1], [1], [1]]}, "it has 1 agents, of 2"),
+            ({"steps": [96, 192]}, "its curve has not 2 rows of 2 returns"),
+            ({"steps": [96, 192, 289]}, "the steps of its curve are not those of the run"),
+            ({"steps": [-96, 192, 288]}, r"its curve.steps\[0\] is -96, not an integer from 1"),
+            ({"returns": None}, "its curve.returns is None, not a list"),
+            ({"more": 1}, "its curve.more is unknown to this version"),
+        ],
+    )
+    def test_a_curve_that_does_not_fit(self, learner: PPO, whole: Path, changes: dict[str, Any], message: str) -> None:
+        arrays, about = checkpoint.load(whole / CHECKPOINT, dict[str, Any])
+        about["curve"] |= changes
+        (whole / CHECKPOINT).write_bytes(hostile_files.sealed(arrays, about))
+        with pytest.raises(FileError, match=f"is damaged: {message}"):
+            Training.load(learner, 2, whole)
+        del about["curve"]
+        (whole / CHECKPOINT).write_bytes(hostile_files.sealed(arrays, about))
+        with pytest.raises(FileError, match="is damaged: its curve is missing"):
+            Training.load(learner, 2, whole)
