@@ -27,7 +27,7 @@ SMALL: dict[str, Any] = {
 }
 RUN = Run("ppo", "Counter-v0", {}, {"bonus": 0.5}, SMALL, 7, 2)  # an option of 2**31 could take all memory
 ENV = Counter()
-LEARNER = PPO(ENV, ENV.default_params, PPOConfig(**{**SMALL, "hidden": (2,)}))
+LEARNER = PPO(ENV, ENV.default_params, settings.build(PPOConfig, SMALL, "SMALL"))
 POINTS = 3
 
 pytestmark = [
