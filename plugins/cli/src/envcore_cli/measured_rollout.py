@@ -26,10 +26,9 @@ from envcore_cli.episode_statistics import (
     nothing_running,
     summarize_episodes,
 )
+from envcore_cli.pace import Pace
 from envcore_cli.policies import Player, batch_policy, outside_action_space
 from envcore_cli.trajectories import Trajectories
-
-_SECONDS = 0.1  # per chunk: the interval at which progress is shown and Ctrl-C is noticed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +67,8 @@ class Carry:
     running: Running
 
 
+_MOST = 2**30  # steps of a chunk: int32 counts them
+
 _SPLIT: Any = Carry(RolloutState(False, True), True, True, True)  # pyright: ignore[reportArgumentType]
 """Which parts of a `Carry` have an axis for the environments."""
 
@@ -81,13 +82,14 @@ class MeasuredRollout:
       params: their params.
       key: a random key.
       sharding: the devices, as `placement.sharding` chooses them.
-      chunk: steps of a chunk; by default as many as take about a tenth of a second.
+      chunk: steps of a chunk; by default as many as `Pace` chooses.
       trajectories: what writes parts of each step to disk; needs `chunk`.
 
     Attributes:
       num_devices: over how many devices the copies are spread.
       struct: the shapes and dtypes of the rollout's state.
       progress: the progress so far, of all processes.
+      pace: what steps cost, the same in all processes.
       compile_seconds: the time to reset, trace, compile and warm up.
 
     Raises:
@@ -124,8 +126,12 @@ class MeasuredRollout:
         self._program = jax.jit(program).lower(self._start, np.int32(1)).compile()
         self._carry, self.progress = self._start, Progress()
         self._timed(1)
-        seconds = self._timed(1)[-1]
-        self._pace = processes.gathered(np.array([seconds])).max()  # seconds per step
+        self.pace = Pace()
+        for _ in range(2):  # calls of different lengths, unless a step takes a second
+            steps = min(self.pace.chunk(), self._chunk or _MOST)
+            self.pace.add(steps, float(processes.gathered(np.array([self._timed(steps)[-1]])).max()))
+            if self.pace.per_step > 1:
+                break
         self.compile_seconds = time.perf_counter() - started
 
     def advance(self, limit: int) -> int:
@@ -136,7 +142,7 @@ class MeasuredRollout:
           FileError: what is recorded cannot be written.
           ProcessError: another process has ended.
         """
-        steps = max(1, min(limit, self._chunk or int(_SECONDS / self._pace), 2**30))
+        steps = min(limit, self._chunk or self.pace.chunk(), _MOST)
         carry, summary, recorded, seconds = self._timed(steps)
         rows = [
             (is_valid.all(), seconds, *dataclasses.astuple(EpisodeStatistics.of(each)))
@@ -146,7 +152,7 @@ class MeasuredRollout:
         if not rows[:, 0].all():
             raise outside_action_space(self._policy_name, self._batch.env, self._params)
         seconds = float(rows[:, 1].max())
-        self._pace = seconds / steps
+        self.pace.add(steps, seconds)
         parts = [EpisodeStatistics(int(episodes), *numbers) for _, _, episodes, *numbers in rows.tolist()]
         before = self.progress
         if self._trajectories is not None:

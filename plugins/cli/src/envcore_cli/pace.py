@@ -1,0 +1,50 @@
+"""How long the chunks of a rollout are: as short as progress is shown, and long enough that a call's fixed cost is small.
+
+Imports no JAX.
+"""
+
+from __future__ import annotations
+
+import math
+
+_SECONDS = 0.1  # per chunk: the interval at which progress is shown and Ctrl-C is noticed
+_FIXED = 0.1  # of the time of its steps a call itself may take, as long as that keeps the chunk short enough:
+_LONGEST = 1.0  # seconds that the steps of a chunk take
+
+
+class Pace:
+    """Tells the fixed cost of calling a program from that of its steps, by calls of different lengths.
+
+    A call copies the state of all environments in and out and sums up their episodes, which takes a million
+    environments as long as several steps. Whatever else the machine does makes a call longer, never shorter: so the
+    fixed cost is that of the line through the shortest call and the one with the least time for a step.
+
+    Attributes:
+      per_call: seconds of a call without steps; 0 until calls of different lengths tell.
+      per_step: seconds of a step, of the last call; infinite before the first.
+    """
+
+    def __init__(self) -> None:
+        self.per_call, self.per_step = 0.0, math.inf
+        self._last = self._shortest = self._fastest = 1, math.inf  # steps and seconds
+
+    def add(self, steps: int, seconds: float) -> None:
+        """Learns from a call."""
+        self._last = steps, seconds
+        self._shortest = min(self._last, self._shortest, key=lambda call: call[1])
+        self._fastest = min(self._last, self._fastest, key=lambda call: call[1] / call[0])
+        (few, least), (many, most) = self._shortest, self._fastest
+        self.per_call = least - few * (most - least) / (many - few) if many > few else 0.0
+        self.per_step = max(seconds - self.per_call, 1e-9) / steps
+
+    def chunk(self) -> int:
+        """How many steps the next call should take, at least 1. Processes that have learned the same agree."""
+        steps, seconds = self._last
+        if math.isinf(seconds):
+            return 1
+        wanted = min(max(_SECONDS, self.per_call / _FIXED), _LONGEST) / self.per_step
+        if steps == self._shortest[0] == self._fastest[0]:  # no longer call has told the two costs apart
+            wanted = max(wanted, 2 * steps)
+        # Even without a fixed cost, the call would take so many seconds at the most.
+        longest = 2 * max(_LONGEST, self._shortest[1])
+        return max(1, int(min(wanted, longest * steps / seconds)))
