@@ -10,18 +10,22 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 from flax import struct
 from jax import lax
+from jax.sharding import NamedSharding
 
 from envcore import options, random, spaces
 from envcore.choice import with_updates
+from envcore.devices import free_devices, spread
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import InvalidArgumentError
 from envcore.registration import make
+
+T = TypeVar("T")
 
 Policy = Callable[[Any, Any, jax.Array], Any]
 """`policy(policy_params, obs, key) -> action`."""
@@ -151,6 +155,15 @@ class RolloutWrapper:
     `cum_return`, float32, the return of the first episode. `next_obs` is the observation after the step, also at the
     end of an episode.
 
+    Many rollouts are spread over this process's devices, over as many as divide the number of members or else of keys;
+    not where the caller has placed an argument on a device, has set JAX's default device, or calls this inside a
+    program. Random actions give the same results on any devices; a network may round differently.
+
+    Called directly, the methods write all steps to memory, which takes about as long as a light environment's steps.
+    Inside the caller's `jit`, what is not used is not computed: `jax.jit(lambda *args:
+    manager.batch_rollout(*args)[-1])` takes no memory for the steps. For the most steps a second use `run_rollout` with
+    `Batched` or `Sharded`, whose random numbers cost less than those of a key for each rollout.
+
     Raises:
       InvalidArgumentError: an argument has the wrong type, or num_env_steps is not a positive integer.
       InvalidParamsError: env_params names a param that the environment does not have.
@@ -189,18 +202,47 @@ class RolloutWrapper:
         _, steps = run_rollout(self.env, self.policy, start, self.num_env_steps, self.env_params, policy_params)
         return steps.obs, steps.action, steps.reward, steps.next_obs, steps.done, _first_return(steps)
 
-    @functools.partial(jax.jit, static_argnums=0)
     def batch_rollout(self, keys: jax.Array, policy_params: Any = None) -> tuple[Any, ...]:
         """Runs a rollout for each key: every result gets a leading axis for the keys."""
-        return jax.vmap(self.single_rollout, (0, None))(keys, policy_params)
+        return for_each_key(self.single_rollout, keys, policy_params)
 
-    @functools.partial(jax.jit, static_argnums=0)
     def population_rollout(self, keys: jax.Array, policy_params: Any) -> tuple[Any, ...]:
         """Runs a rollout for each member of a population and each key: the two leading axes of the results.
 
         The leaves of `policy_params` have a leading axis for the members.
         """
-        return jax.vmap(self.batch_rollout, (None, 0))(keys, policy_params)
+        return for_each_member(self.single_rollout, keys, policy_params)
+
+
+def for_each_key(rollout: Callable[[jax.Array, Any], T], keys: jax.Array, policy_params: Any) -> T:
+    """`rollout(key, policy_params)` for each key, spread over the devices that are free; see `RolloutWrapper`."""
+    return _for_each_key(rollout, free_devices(keys, policy_params), keys, policy_params)
+
+
+def for_each_member(rollout: Callable[[jax.Array, Any], T], keys: jax.Array, policy_params: Any) -> T:
+    """`rollout(key, policy_params)` for each member and each key: likewise, over members or else over keys."""
+    of_members = free_devices(policy_params, keys)
+    of_keys = free_devices(keys, policy_params) if of_members is None else None
+    return _for_each_member(rollout, of_members, of_keys, keys, policy_params)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _for_each_key(
+    rollout: Callable[..., Any], sharding: NamedSharding | None, keys: jax.Array, policy_params: Any
+) -> Any:
+    return spread(jax.vmap(rollout, (0, None)), sharding, (True, False))(keys, policy_params)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _for_each_member(
+    rollout: Callable[..., Any],
+    of_members: NamedSharding | None,
+    of_keys: NamedSharding | None,
+    keys: jax.Array,
+    policy_params: Any,
+) -> Any:
+    of_member = functools.partial(_for_each_key, rollout, of_keys)
+    return spread(jax.vmap(of_member, (None, 0)), of_members, (False, True))(keys, policy_params)
 
 
 def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int | None) -> int:

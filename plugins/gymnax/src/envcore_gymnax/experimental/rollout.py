@@ -8,8 +8,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from envcore import random
 from envcore.errors import InvalidArgumentError
 from envcore.options import positive_integer
+from envcore.rollout import for_each_key, for_each_member
 
 from envcore_gymnax.registration import make
 
@@ -27,7 +29,7 @@ class RolloutWrapper:
 
     All three methods return `(obs, action, reward, next_obs, done, cum_return)`, with an axis of length
     `num_env_steps`, and before it one for the keys and one for the population; `cum_return` (1,) is the return of the
-    first episode.
+    first episode. Many rollouts are spread over this process's devices, as by `envcore.RolloutWrapper`.
 
     Raises:
       InvalidArgumentError: there are both `env` and `env_name` or `env_kwargs`, or `num_env_steps` is not a positive
@@ -64,25 +66,23 @@ class RolloutWrapper:
         """The shape of an observation."""
         return jax.eval_shape(self.env.reset, jax.random.key(0), self.env_params)[0].shape
 
-    @functools.partial(jax.jit, static_argnums=0)
     def population_rollout(self, key_eval: jax.Array, policy_params: Any) -> tuple[Any, ...]:
         """A rollout for each member of a population, whose params have a leading axis, and each key."""
-        return jax.vmap(self.batch_rollout, (None, 0))(key_eval, policy_params)
+        return for_each_member(self.single_rollout, key_eval, policy_params)
 
-    @functools.partial(jax.jit, static_argnums=0)
     def batch_rollout(self, key_eval: jax.Array, policy_params: Any) -> tuple[Any, ...]:
         """A rollout for each key."""
-        return jax.vmap(self.single_rollout, (0, None))(key_eval, policy_params)
+        return for_each_key(self.single_rollout, key_eval, policy_params)
 
     @functools.partial(jax.jit, static_argnums=0)
     def single_rollout(self, key_input: jax.Array, policy_params: Any) -> tuple[Any, ...]:
         """One rollout."""
-        key_reset, key = jax.random.split(key_input)
+        key_reset, key = random.split(key_input)
         first = (*self.env.reset(key_reset, self.env_params), key, jnp.zeros(1, jnp.float32), jnp.ones((), jnp.bool_))
 
         def body(carry: Any, _: None) -> tuple[Any, Any]:
             obs, state, key, cum_return, is_first_episode = carry
-            key, key_step, key_act = jax.random.split(key, 3)
+            key, key_step, key_act = random.split(key, 3)
             if self.model_forward is None:
                 action = self.env.action_space(self.env_params).sample(key_act)
             else:
