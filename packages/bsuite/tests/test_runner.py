@@ -258,6 +258,8 @@ def test_the_progress_bar_ends_at_100_percent(tmp_path: Path, capsys: pytest.Cap
         ({"ids": "catch"}, "bsuite has no setting 'catch'"),
         ({"ids": [3]}, "bsuite has no setting 3"),
         ({"seed": -1}, "seed must be an integer from 0 to .* got -1"),
+        ({"num_seeds": 2**31}, "num_seeds must be at most 10,000, got 2147483648"),
+        ({"workers": 2**31}, "workers must be at most 1,024, got 2147483648"),
         ({"num_seeds": 0}, "num_seeds must be a positive integer, got 0"),
         ({"workers": 1.5}, r"workers must be a positive integer, got 1\.5"),
         ({"options": {"minst": {}}}, "options are given by experiment, and bsuite has no experiment 'minst'"),

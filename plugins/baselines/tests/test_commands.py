@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from envcore.errors import EnvcoreError
 from envcore_baselines import algorithms, commands
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Training
 from envcore_baselines.training import Run as PlannedRun
@@ -70,6 +71,36 @@ def test_agents_that_do_not_fit_into_memory(run: Run, tmp_path: Path, monkeypatc
     assert (code, text) == (1, "")
     assert re.search(r"--seeds 9,000 would take about .* of memory, but only 100 kB are free: at most \d+ fit", err)
     assert not (tmp_path / "run").exists()
+
+
+def test_the_time_of_a_long_training_is_told_and_years_are_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def advance(self: Training) -> None:
+        raise EnvcoreError("enough")
+
+    monkeypatch.setattr(Training, "advance", advance)
+    monkeypatch.setattr(commands, "_MANY_STEPS", 100)
+    monkeypatch.setattr(Training, "seconds_left", lambda self: 1e6)
+    _, text, _ = run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "run"))
+    assert text.startswith("total_steps = 128 will take about 12 days.\n")
+    monkeypatch.setattr(Training, "seconds_left", lambda self: 1e9)
+    code, text, err = run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "run"))
+    assert (code, text, err) == (1, "", "error: total_steps = 128 would take about 32 years here: choose less.\n")
+    monkeypatch.setattr(commands, "_MANY_STEPS", 128)
+    assert "will take" not in run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "run"))[1]
+
+
+def test_more_episodes_than_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = str(tmp_path / "run")
+    assert run(*TRAIN, *SETTINGS, "--out", out)[0] == 0
+    monkeypatch.setattr("envcore_cli.memory.device_bytes", lambda: 100_000)
+    assert run("evaluate", out, "--episodes", "10")[0] == 0
+    code, text, err = run("evaluate", out, "--episodes", "100000")
+    assert (code, text) == (1, "")
+    assert re.search(
+        r"--episodes 100,000 would take about .* of memory, but only 100 kB are free: at most \d+ fit", err
+    )
 
 
 def test_show_prints_the_settings(run: Run) -> None:

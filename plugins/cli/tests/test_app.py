@@ -15,11 +15,13 @@ import jax
 import pytest
 import toy
 from envcore import registry
+from envcore.errors import EnvcoreError
 from envcore.plugins import PluginRecord
 from envcore.registration import Registry
 from envcore_cli.catalogue import _in_parts, _lines
 from envcore_cli.choice import choose, parse_value
 from envcore_cli.measured_rollout import MeasuredRollout
+from envcore_cli.pace import Pace
 from envcore_cli.rollout_report import report_rollout
 from rich.cells import cell_len
 from terminal import Terminal
@@ -133,6 +135,54 @@ def test_a_long_listing_is_quick() -> None:
 def test_values(text: str, value: Any) -> None:
     assert parse_value(text) == value
     assert type(parse_value(text)) is type(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["1" + "0" * 400, "-" + "9" * 5000, "1e400", "[1, 1e400]", "(2, {'a': 1" + "0" * 400 + "})", "1e400j"]
+)
+@pytest.mark.parametrize(("flag", "name"), [("--set", "bonus"), ("--option", "goal")])
+def test_a_number_beyond_float64(run: Run, text: str, flag: str, name: str) -> None:
+    with pytest.raises(OverflowError):
+        parse_value(text)
+    status, out, err = run("info", "Counter-v0", flag, f"{name}={text}")
+    shown = text if len(text) <= 20 else f"{text[:20]}..."
+    assert (status, out) == (1, "")
+    assert err == f"error: {flag} {name} must be within the range of float64, 1.8e308, got {shown}\n"
+
+
+def test_an_option_that_no_environment_can_take(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toy.Counter, "default_params", property(lambda self: [0] * int(self.goal)))
+    status, _, err = run("info", "Counter-v0", "--option", "goal=inf")
+    assert status == 1
+    assert err.startswith("error: Counter-v0 does not work with --option goal=inf: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("steps", ["10000000000000000", "9223372036854775807"])
+def test_more_steps_than_can_be_counted(run: Run, tmp_path: Path, steps: str) -> None:
+    status, out, err = run("rollout", "Counter-v0", "--steps", steps, "--out", str(tmp_path / "run"))
+    assert (status, out) == (1, "")
+    expected = (
+        f"error: --num-envs 2,048 times --steps {int(steps):,} is more than 2**53 steps, which nobody can count.\n"
+    )
+    assert err == expected
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_long_rollout_says_how_long_and_an_endless_one_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def advance(self: MeasuredRollout, limit: int) -> int:
+        raise EnvcoreError("enough")
+
+    monkeypatch.setattr(MeasuredRollout, "advance", advance)
+    monkeypatch.setattr(Pace, "seconds", lambda self, steps: steps * 0.001)
+    args = ("rollout", "Counter-v0", "--num-envs", "2", "--steps")
+    assert "will take" not in run(*args, "3000000")[1]
+    status, out, err = run(*args, "864000000")
+    assert (status, err) == (1, "error: enough\n")
+    assert "--steps 864,000,000 will take about 10 days.\n" in out
+    status, out, err = run(*args, "1000000000000")
+    assert (status, out) == (1, "")
+    assert err == "error: --steps 1,000,000,000,000 would take about 32 years here: choose less.\n"
 
 
 def test_version(run: Run) -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from envcore_cli.pace import Pace
+from envcore.errors import InvalidArgumentError
+from envcore_cli.pace import Pace, check_duration, duration
 
 
 def chunks(
@@ -62,3 +63,31 @@ def test_a_slower_machine_gets_shorter_chunks() -> None:
     pace, found = chunks(0.0002, 2e-5)
     pace.add(found[-1][0], 3 * found[-1][1])
     assert pace.chunk() == pytest.approx(found[-1][0] / 3, rel=0.02)
+
+
+def test_the_time_of_a_rollout_counts_the_fixed_cost_of_each_chunk() -> None:
+    pace, _ = chunks(0.1, 0.015)
+    assert pace.seconds(6600) == pytest.approx(100 * 1.09)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.4, "0 seconds"),
+        (100, "100 seconds"),
+        (1e3, "17 minutes"),
+        (1e4, "3 hours"),
+        (1e6, "12 days"),
+        (1e11, "3,171 years"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_a_run_that_cannot_end_is_refused() -> None:
+    assert check_duration("--steps", 5, 3599) == ""
+    assert check_duration("--steps", 50_000, 86400 * 9) == "--steps 50,000 will take about 9 days."
+    assert "9 years" in check_duration("--steps", 5, 9.4 * 365 * 86400)
+    with pytest.raises(InvalidArgumentError, match=r"^--steps 1,000 would take about 11 years here: choose less\.$"):
+        check_duration("--steps", 1000, 10.6 * 365 * 86400)

@@ -6,6 +6,7 @@ import json
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import pytest
 import toy
 from command_line import Run
 from ctrl_c import envcore, interrupt
-from envcore.errors import EnvcoreError
+from envcore.errors import EnvcoreError, FileError
 from envcore.files import locked, replace
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched
@@ -28,7 +29,7 @@ from envcore_cli import checkpoint, saved_rollout
 from envcore_cli.choice import choose
 from envcore_cli.measured_rollout import MeasuredRollout
 from envcore_cli.rollout_report import report_rollout
-from envcore_cli.trajectories import Trajectories
+from envcore_cli.trajectories import Trajectories, check_disk
 from several_processes import SOON, Command, commands, pair
 
 ROLLOUT = ("rollout", "Counter-v0", "--num-envs", "6", "--steps", "100", "--seed", "3")
@@ -447,3 +448,21 @@ def test_ctrl_c_saves_what_was_collected(tmp_path: Path) -> None:
     assert steps % 512 == 0
     assert f"{steps:,} steps each" in terminal.text
     assert not list(folder.glob(".*"))
+
+
+def test_more_is_recorded_than_the_disk_holds(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: shutil._ntuple_diskusage(10**6, 10**6 - 5000, 5000))
+    out = tmp_path / "new" / "run"
+    status, _, err = run(
+        "rollout", "Counter-v0", "--num-envs", "6", "--steps", "300", "--out", str(out), "--record", "reward"
+    )
+    assert (status, out.exists()) == (1, False)
+    assert err == (
+        f"error: --record would write 7.2 kB to {out}, but only 5 kB are free: take fewer steps, or record less.\n"
+    )
+    recorded = out / "trajectories" / "step-0.safetensors"
+    recorded.parent.mkdir(parents=True)
+    recorded.write_bytes(bytes(2200))
+    check_disk(out, 7200)  # of which 2,200 are there
+    with pytest.raises(FileError):
+        check_disk(out, 7201)

@@ -14,7 +14,7 @@ import typer
 from envcore.files import replacing
 from envcore_cli.errors import CommandError
 from envcore_cli.interrupt import interruptible
-from envcore_cli.options import Seed, path
+from envcore_cli.options import Seed, integer, path
 
 from envcore_bsuite.errors import ResultsError, RunError
 from envcore_bsuite.sweep import EXPERIMENTS, SWEEP
@@ -33,8 +33,12 @@ def run(
         typer.Option(metavar="NAME", help="An experiment or an id, such as deep_sea/11; can be repeated."),
     ] = None,
     seed: Seed = 0,
-    num_seeds: Annotated[int, typer.Option(help="Repetitions of every id, each in its own folder.")] = 1,
-    workers: Annotated[int, typer.Option(help="Number of programs that run at the same time.")] = 1,
+    num_seeds: Annotated[
+        int, typer.Option(parser=integer, metavar="<int>", help="Repetitions of every id, each in its own folder.")
+    ] = 1,
+    workers: Annotated[
+        int, typer.Option(parser=integer, metavar="<int>", help="Number of programs that run at the same time.")
+    ] = 1,
 ) -> None:
     """Play all 468 settings of bsuite, or those of --only, and write bsuite's logs.
 

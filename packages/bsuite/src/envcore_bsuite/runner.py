@@ -36,6 +36,7 @@ from envcore_bsuite.sweep import EPISODES, EXPERIMENTS, SWEEP
 from envcore_bsuite.workers import Task, Threads, Workers
 
 _MANIFEST = "run.json"
+_MOST_SEEDS = 10_000  # a folder each
 
 
 def run(
@@ -73,7 +74,7 @@ def run(
     wanted = _checked_ids(ids)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
         raise RunError(f"seed must be an integer from 0 to 2**63 - 1, got {seed!r}.")
-    num_seeds = positive_integer("num_seeds", num_seeds, RunError)
+    num_seeds = positive_integer("num_seeds", num_seeds, RunError, at_most=_MOST_SEEDS)
     if not isinstance(workers, Workers):
         workers = Threads(workers)
     folder = Path(results_dir)

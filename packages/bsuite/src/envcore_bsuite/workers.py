@@ -50,6 +50,9 @@ class Workers(Protocol):
         ...
 
 
+_MOST_THREADS = 1024  # more than a program can use: a thread has a stack of megabytes
+
+
 class Threads:
     """Plays tasks in threads of this process.
 
@@ -57,11 +60,11 @@ class Threads:
       num: number of threads.
 
     Raises:
-      RunError: the number is not a positive integer.
+      RunError: the number is not a positive integer, or is above 1,024.
     """
 
     def __init__(self, num: int):
-        self._num = positive_integer("workers", num, RunError)
+        self._num = positive_integer("workers", num, RunError, at_most=_MOST_THREADS)
 
     def run(
         self,

@@ -21,12 +21,16 @@ from envcore_cli.options import (
     Params,
     ProcessId,
     Seed,
+    integer,
     path,
 )
 from envcore_cli.output import say
 
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
+
+_MANY_STEPS = 10**9
+"""Steps of an agent above which their time is estimated before a run begins: most take longer than an hour."""
 
 
 def train(
@@ -35,7 +39,9 @@ def train(
     ],
     env_id: EnvId,
     out: Annotated[Path | None, typer.Option(parser=path, metavar="DIR", help="The folder of the run.")] = None,
-    seeds: Annotated[int, typer.Option(help="Number of agents, which are trained side by side.")] = 1,
+    seeds: Annotated[
+        int, typer.Option(parser=integer, metavar="<int>", help="Number of agents, which are trained side by side.")
+    ] = 1,
     seed: Seed = 0,
     setting: Annotated[
         list[str] | None,
@@ -77,7 +83,7 @@ def train(
 
 def evaluate(
     folder: Annotated[Path, typer.Argument(parser=path, metavar="DIR", help="The folder of a run.")],
-    episodes: Annotated[int, typer.Option(help="Episodes of each agent.")] = 100,
+    episodes: Annotated[int, typer.Option(parser=integer, metavar="<int>", help="Episodes of each agent.")] = 100,
     sample: Annotated[
         bool, typer.Option("--sample", help="Sample actions, instead of the most probable ones.")
     ] = False,
@@ -110,6 +116,7 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
 def _train_in(out: Path, run: Any, learner: Any, keys: Any, sharding: Any) -> None:
     from envcore.files import replace
     from envcore_cli import memory, processes
+    from envcore_cli.pace import check_duration
     from rich.console import Console
 
     from envcore_baselines.training import CURVE_PNG, Training
@@ -124,6 +131,11 @@ def _train_in(out: Path, run: Any, learner: Any, keys: Any, sharding: Any) -> No
         training = Training(learner, keys, out, sharding, run.seed)
         if training.is_split_anew and not training.is_finished:
             say("note: continued with another number of agents on a device, so the rest can go another way.")
+        total = learner.num_updates * learner.steps_per_update
+        if total > _MANY_STEPS and not training.is_finished:
+            note = check_duration("total_steps =", total, training.seconds_left())
+            if note and processes.is_first():
+                say(note)
         try:
             while not training.is_finished:
                 training.advance()
@@ -146,6 +158,7 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) ->
     import jax
     import numpy as np
     from envcore.seeds import key_of
+    from envcore_cli import memory
     from rich.console import Console
     from rich.table import Table
 
@@ -155,6 +168,7 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) ->
     env, params = run.make()
     learner = run.learner(env, params)
     training = Training.load(learner, run.num_seeds, folder)
+    memory.check_fits("--episodes", episodes, episode_bytes(learner, params, training.agents), memory.device_bytes())
     play = functools.partial(episode_returns, learner, params)
     with _progress_bar(Console().is_terminal) as progress, interruptible():
         keys = jax.random.split(key_of(seed), run.num_seeds)
@@ -191,9 +205,28 @@ def training_bytes(learner: Any) -> int:
     from envcore_cli.memory import tree_bytes
 
     state = jax.eval_shape(learner.init, jax.eval_shape(lambda: jax.random.key(0)))
-    operations = jax.make_jaxpr(learner.update)(state).eqns
-    largest = max(tree_bytes([each.aval for each in operation.outvars]) for operation in operations)
-    return 2 * (tree_bytes(state) + largest)
+    return 2 * (tree_bytes(state) + _largest_bytes(learner.update, state))
+
+
+def episode_bytes(learner: Any, params: Any, agents: Any) -> int:
+    """About how many bytes one episode of an evaluation takes: its state, and what acting stores, each twice."""
+    import jax
+    from envcore_cli.memory import tree_bytes
+
+    agent = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), agents)
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    started = jax.eval_shape(learner.env.reset, key, params), jax.eval_shape(learner.start_memory)
+    (obs, _), memory = started
+    return 2 * (tree_bytes(started) + _largest_bytes(learner.act, agent, memory, obs, key))
+
+
+def _largest_bytes(fun: Any, *args: Any) -> int:
+    """The bytes of the largest result of an operation of a function."""
+    import jax
+    from envcore_cli.memory import tree_bytes
+
+    operations = jax.make_jaxpr(fun)(*args).eqns
+    return max(tree_bytes([each.aval for each in operation.outvars]) for operation in operations)
 
 
 def _as_json(value: Any) -> Any:

@@ -211,6 +211,22 @@ class Training:
         if self.is_finished or processes.any_says(time.monotonic() - self._saved > _SECONDS):
             self.save()
 
+    def seconds_left(self) -> float:
+        """About how long the rest takes, by one update, whose program is compiled for this.
+
+        Raises:
+          ProcessError: another process has ended.
+        """
+
+        def update() -> float:
+            started = time.perf_counter()
+            jax.block_until_ready(_point(self._learner, 1, self._sharding, self._state))
+            return time.perf_counter() - started
+
+        update()  # compiles
+        seconds = processes.gathered(np.array([update()])).max()
+        return float(seconds) * self._updates * (self.num_points - len(self.curve))
+
     def save(self) -> None:
         """Writes the curve, then the checkpoint: with a finished checkpoint, the whole curve is there too.
 

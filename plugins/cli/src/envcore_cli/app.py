@@ -29,6 +29,7 @@ from envcore_cli.options import (
     Policy,
     ProcessId,
     Seed,
+    integer,
     path,
 )
 
@@ -122,9 +123,16 @@ def info(env_id: EnvId, option: Options = None, set_: Params = None) -> None:
 @app.command()
 def rollout(
     env_id: EnvId,
-    num_envs: Annotated[int, typer.Option(help="How many environments step in parallel.")] = 2048,
+    num_envs: Annotated[
+        int, typer.Option(parser=integer, metavar="<int>", help="How many environments step in parallel.")
+    ] = 2048,
     steps: Annotated[
-        int | None, typer.Option(help="Steps of each environment; by default as many as fit into a second.")
+        int | None,
+        typer.Option(
+            parser=integer,
+            metavar="<int>",
+            help="Steps of each environment; by default as many as fit into a second.",
+        ),
     ] = None,
     policy: Policy = "random",
     gif: Annotated[

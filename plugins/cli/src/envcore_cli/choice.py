@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +24,8 @@ _WORDS: dict[str, Any] = {
     "nan": float("nan"),
 }
 """Spellings of values that are not Python literals, in lower case."""
+
+_NUMBERS, _DIGITS = re.compile(r"[-+\d_.,e\[\]() ]+"), re.compile(r"\d{1000}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,10 +59,18 @@ class Choice:
         """
         from envcore.engine.arguments import device_params
 
-        env = construct(self.found, dict(self.options))
-        params = device_params(env)
-        if self.options:
-            self._check_options(env)
+        try:
+            env = construct(self.found, dict(self.options))
+            params = device_params(env)
+            if self.options:
+                self._check_options(env)
+        except EnvcoreError:
+            raise
+        except Exception as error:  # an environment may fail in any way on an unexpected value
+            if not self.options:
+                raise
+            given = " ".join(f"--option {name}={value!r}" for name, value in self.options.items())
+            raise InvalidArgumentError(f"{self.title} does not work with {given}: {one_line(error)}") from error
         return env, self._with_params(env, params) if self.params else params
 
     def _check_options(self, env: Any) -> None:
@@ -67,16 +79,10 @@ class Choice:
         for name, value in self.options.items():
             if isinstance(getattr(type(env), name, None), bool) and not isinstance(value, bool):
                 raise InvalidArgumentError(f"{self.title}'s option {name!r} must be True or False, got {value!r}.")
-        try:
-            params = default_params(env)
-            state_struct(env)
-            env.action_space(params)
-            env.observation_space(params)
-        except EnvcoreError:
-            raise
-        except Exception as error:  # an environment may fail in any way on an unexpected value
-            given = " ".join(f"--option {name}={value!r}" for name, value in self.options.items())
-            raise InvalidArgumentError(f"{self.title} does not work with {given}: {one_line(error)}") from error
+        params = default_params(env)
+        state_struct(env)
+        env.action_space(params)
+        env.observation_space(params)
 
     def _with_params(self, env: Any, params: Any) -> Any:
         import numpy as np
@@ -105,7 +111,7 @@ def choose(env_id: str, options: Sequence[str] = (), params: Sequence[str] = ())
 
     Raises:
       UnknownEnvironmentError: as for `envcore.make`.
-      InvalidArgumentError: an argument is not NAME=VALUE, or a name is given twice.
+      InvalidArgumentError: an argument is not NAME=VALUE, a name is given twice, or a number overflows float64.
     """
     found = registry[env_id]
     return Choice(
@@ -120,7 +126,7 @@ def assignments(flag: str, texts: Iterable[str], error: type[EnvcoreError]) -> d
     """The values of an option that takes NAME=VALUE and may be given several times, by name.
 
     Raises:
-      whatever `error` is: a text is not NAME=VALUE, or a name is given twice.
+      whatever `error` is: a text is not NAME=VALUE, a name is given twice, or a number overflows float64.
     """
     values: dict[str, Any] = {}
     for text in texts:
@@ -129,18 +135,40 @@ def assignments(flag: str, texts: Iterable[str], error: type[EnvcoreError]) -> d
             raise error(f"{flag} must be NAME=VALUE, as in {flag} size=8, got {text!r}.")
         if name in values:
             raise error(f"{flag} gives {name!r} twice.")
-        values[name] = parse_value(value)
+        try:
+            values[name] = parse_value(value)
+        except OverflowError:
+            shown = value if len(value) <= 20 else f"{value[:20]}..."
+            raise error(f"{flag} {name} must be within the range of float64, 1.8e308, got {shown}") from None
     return values
 
 
 def parse_value(text: str) -> Any:
-    """The value of a Python literal, or of true, false, none, inf or nan; any other text is a string."""
+    """The value of a Python literal, or of true, false, none, inf or nan; any other text is a string.
+
+    Raises:
+      OverflowError: it contains a number beyond the range of float64, with which arithmetic would fail.
+    """
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
-        return ast.literal_eval(text)
+        value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return text
+        if not _NUMBERS.fullmatch(text) or not _DIGITS.search(text):
+            return text
+        raise OverflowError from None  # Python does not read integers of thousands of digits
+    if _overflows(value):
+        raise OverflowError
+    return value
+
+
+def _overflows(value: Any) -> bool:
+    """Whether a literal contains a number beyond the range of float64; one with an exponent has become infinite."""
+    if isinstance(value, Mapping):
+        return any(map(_overflows, [*value, *value.values()]))
+    if isinstance(value, list | tuple | set):
+        return any(map(_overflows, value))
+    return isinstance(value, int | float | complex) and not abs(value) <= sys.float_info.max
 
 
 def _options(env: Any) -> set[str]:

@@ -39,8 +39,8 @@ def check_total(
     """Raises `NotEnoughMemoryError` if the requested work takes `total` bytes and fewer are available."""
     if available is not None and total > available:
         raise NotEnoughMemoryError(
-            f"{option} {value:,} would take about {_shown(total)} of memory, but only {_shown(available)} are free: "
-            f"{advice}."
+            f"{option} {value:,} would take about {shown_bytes(total)} of memory, but only {shown_bytes(available)} "
+            f"are free: {advice}."
         )
 
 
@@ -132,7 +132,7 @@ def _reclaimable(stat: Path) -> int:
     return 0
 
 
-def _shown(count: int) -> str:
+def shown_bytes(count: int) -> str:
     """A number of bytes in a readable unit."""
     power = min(max(0, math.floor(math.log(max(count, 1), 1000))), 6)
     return f"{count / 1000**power:.3g} {('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')[power]}"

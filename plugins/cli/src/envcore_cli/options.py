@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,33 @@ def path(text: str) -> Path:
     if not text:
         raise typer.BadParameter("the path is empty.")
     return Path(text)
+
+
+def integer(value: str | int) -> int:
+    """Parses an integer of an option; refuses those that float64 could not hold, times anything that is counted."""
+    try:
+        number = int(value)
+    except ValueError:
+        raise typer.BadParameter(f"{_shown(value)} is not an integer.") from None
+    if abs(number) >= 10**30:
+        raise typer.BadParameter(f"{_shown(value)} has too many digits.")
+    return number
+
+
+def number(value: str | float) -> float:
+    """Parses a number of an option; refuses those that are not finite."""
+    try:
+        found = float(value)
+    except ValueError:
+        raise typer.BadParameter(f"{_shown(value)} is not a number.") from None
+    if not math.isfinite(found):
+        raise typer.BadParameter(f"{_shown(value)} is not a finite number.")
+    return found
+
+
+def _shown(value: object) -> str:
+    text = str(value)
+    return repr(text if len(text) <= 40 else f"{text[:20]}...{text[-10:]}")
 
 
 EnvId = Annotated[str, typer.Argument(metavar="ID", help="An environment's id, for example CartPole-v1.")]
@@ -32,7 +60,11 @@ Policy = Annotated[
 ]
 Devices = Annotated[
     int | None,
-    typer.Option(help="Devices of this process; by default all, and of a CPU every core as a device.", metavar="N"),
+    typer.Option(
+        parser=integer,
+        metavar="N",
+        help="Devices of this process; by default all, and of a CPU every core as a device.",
+    ),
 ]
 Coordinator = Annotated[
     str | None,
@@ -42,8 +74,10 @@ Coordinator = Annotated[
         "SLURM, Open MPI, Kubernetes and Cloud TPU need none of these options.",
     ),
 ]
-NumProcesses = Annotated[int | None, typer.Option(metavar="N", help="How many processes; 1 ignores the cluster.")]
-ProcessId = Annotated[int | None, typer.Option(metavar="I", help="The number of this process, from 0.")]
+NumProcesses = Annotated[
+    int | None, typer.Option(parser=integer, metavar="N", help="How many processes; 1 ignores the cluster.")
+]
+ProcessId = Annotated[int | None, typer.Option(parser=integer, metavar="I", help="The number of this process, from 0.")]
 Cache = Annotated[
     Path | None,
     typer.Option(
@@ -53,5 +87,7 @@ Cache = Annotated[
         help="Keep compiled programs there: the second start of the same command compiles nothing.",
     ),
 ]
-ConnectTimeout = Annotated[int, typer.Option(metavar="SECONDS", help="How long to wait for the other processes.")]
-Seed = Annotated[int, typer.Option(help="Seed of the random key.")]
+ConnectTimeout = Annotated[
+    int, typer.Option(parser=integer, metavar="SECONDS", help="How long to wait for the other processes.")
+]
+Seed = Annotated[int, typer.Option(parser=integer, metavar="<int>", help="Seed of the random key.")]

@@ -1,4 +1,4 @@
-"""How long the chunks of a rollout are: as short as progress is shown, and long enough that a call's fixed cost is small.
+"""How long a rollout takes, and its chunks: short enough to show progress, too long for a call's fixed cost to matter.
 
 Imports no JAX.
 """
@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import math
 
+from envcore.errors import InvalidArgumentError
+
 _SECONDS = 0.1  # per chunk: the interval at which progress is shown and Ctrl-C is noticed
 _FIXED = 0.1  # of the time of its steps a call itself may take, as long as that keeps the chunk short enough:
 _LONGEST = 1.0  # seconds that the steps of a chunk take
+
+_LONG, _NEVER = 3600.0, 10 * 365 * 86400.0  # seconds: what is said before it starts, and what cannot end
 
 
 class Pace:
@@ -48,3 +52,31 @@ class Pace:
         # Even without a fixed cost, the call would take so many seconds at the most.
         longest = 2 * max(_LONGEST, self._shortest[1])
         return max(1, int(min(wanted, longest * steps / seconds)))
+
+    def seconds(self, steps: int) -> float:
+        """About how long so many steps take."""
+        return steps * (self.per_step + self.per_call / self.chunk())
+
+
+def duration(seconds: float) -> str:
+    """A duration in the unit that fits: seconds, minutes, hours, days or years."""
+    for unit, size in (("years", 365 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def check_duration(option: str, value: int, seconds: float) -> str:
+    """What to tell the user about a run that is estimated to take so long; empty if it is less than an hour.
+
+    Args:
+      option: the option with which the user chose the length, such as "--steps".
+      value: its value.
+      seconds: the estimate.
+
+    Raises:
+      InvalidArgumentError: more than ten years.
+    """
+    if seconds > _NEVER:
+        raise InvalidArgumentError(f"{option} {value:,} would take about {duration(seconds)} here: choose less.")
+    return f"{option} {value:,} will take about {duration(seconds)}." if seconds > _LONG else ""

@@ -29,6 +29,12 @@ _COUNTS = ("SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
 _SIGNS = ("JOB_COMPLETION_INDEX", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES")
 """Environment variables of processes that an indexed job of Kubernetes or a Cloud TPU has started."""
 
+_MOST_DEVICES = 1024
+"""Devices into which a CPU may be divided: far more than make a program faster, as for a test of a large machine's
+program. JAX would begin to make a million, with gigabytes of threads."""
+_LONGEST_TIMEOUT = 10**6
+"""Seconds, eleven days: a thread can wait for 292 years, and JAX for 68."""
+
 
 class _Runtime:
     """State that exists once per process."""
@@ -66,8 +72,13 @@ def start(
     """
     if devices is not None and devices < 1:
         raise InvalidArgumentError(f"--devices must be at least 1, got {devices}.")
+    most = max(_MOST_DEVICES, _num_cores())
+    if devices is not None and devices > most:
+        raise InvalidArgumentError(f"--devices must be at most {most:,}, got {devices:,}.")
     if timeout < 1:
         raise InvalidArgumentError(f"--connect-timeout must be at least 1, got {timeout}.")
+    if timeout > _LONGEST_TIMEOUT:
+        raise InvalidArgumentError(f"--connect-timeout must be at most {_LONGEST_TIMEOUT:,}, got {timeout:,}.")
     _check_addresses(coordinator, num_processes, process_id)
     if cache is not None:
         from envcore.program_cache import keep_programs
@@ -175,7 +186,7 @@ def _check_addresses(coordinator: str | None, num_processes: int | None, process
             raise InvalidArgumentError("--num-processes and --process-id need --coordinator HOST:PORT.")
         return
     host, _, port = coordinator.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+    if not host or not port.isdecimal() or len(port) > 5 or not 0 < int(port) < 2**16:
         raise InvalidArgumentError(f"--coordinator must be HOST:PORT, as in 10.0.0.1:1234, got {coordinator!r}.")
 
 

@@ -21,11 +21,13 @@ from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
 from envcore_cli.measured_rollout import MeasuredRollout, check_memory
 from envcore_cli.output import say
+from envcore_cli.pace import check_duration
 from envcore_cli.policies import find_player
 from envcore_cli.saved_rollout import SavedRollout
 from envcore_cli.trajectories import Trajectories
 
 _SECONDS = 1.0  # of a rollout without --steps
+_MOST_STEPS = 2**53  # of all environments; a hundred days at a thousand million a second
 _MAX_FRAMES = 500
 _HEIGHT = 256  # of the picture, in pixels
 
@@ -61,6 +63,10 @@ def report_rollout(
     if num_envs < 1 or (steps is not None and steps < 1):
         given = "" if steps is None else f" and {steps}"
         raise InvalidArgumentError(f"--num-envs and --steps must be at least 1, got {num_envs}{given}.")
+    if num_envs * (steps or 0) > _MOST_STEPS:
+        raise InvalidArgumentError(
+            f"--num-envs {num_envs:,} times --steps {steps:,} is more than 2**53 steps, which nobody can count."
+        )
     if out is not None and steps is None:
         raise InvalidArgumentError("--out needs --steps N: how long the rollout is.")
     if record and out is None:
@@ -80,14 +86,21 @@ def report_rollout(
     if out is not None:
         chunk = saved_rollout.chunk_steps(num_envs, trajectories.steps_per_shard(num_envs, bytes_each))
     check_memory(env, params, num_envs, sharding, bytes_each * (chunk or 0))
+    if out is not None:
+        trajectories.check_disk(out, (steps or 0) * num_envs * bytes_each)
     about = {"env_id": choice.title, "options": dict(choice.options), "params": dict(choice.params)}
     about |= {"policy": policy, "num_envs": num_envs, "steps": steps, "seed": seed}
     whole = {**about, "record": names, "steps_per_chunk": chunk}
     claimed = contextlib.nullcontext() if out is None else run_folder.claimed(out, whole)
     with claimed, memory.explained("--num-envs", num_envs):
-        recorded = Trajectories(out / saved_rollout.TRAJECTORIES, names, about) if out is not None and names else None
+        recorded = Trajectories(out / trajectories.TRAJECTORIES, names, about) if out is not None and names else None
         measured = MeasuredRollout(player, num_envs, params, key, sharding, chunk, recorded)
         saved = None if out is None or steps is None else SavedRollout(out, steps, measured, recorded, key)
+        if steps is not None:
+            left = steps - measured.progress.steps
+            note = check_duration("--steps", steps, measured.pace.seconds(left))
+            if note and processes.is_first():
+                say(note)
         try:
             _run(measured, choice.title, steps, saved)
         except KeyboardInterrupt:

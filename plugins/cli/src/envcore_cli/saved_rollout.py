@@ -22,7 +22,7 @@ from envcore_cli.episode_statistics import EpisodeStatistics
 from envcore_cli.measured_rollout import MeasuredRollout
 from envcore_cli.trajectories import Trajectories
 
-CHECKPOINT, STATISTICS, TRAJECTORIES = "checkpoint.safetensors", "statistics.json", "trajectories"
+CHECKPOINT, STATISTICS = "checkpoint.safetensors", "statistics.json"
 
 _CHUNK = 2**20
 """Steps of all environments together: about 10 ms of a light environment, below a second of most others."""

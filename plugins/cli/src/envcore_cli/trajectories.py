@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,9 @@ from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import save
 
 from envcore_cli import processes
-from envcore_cli.memory import tree_bytes
+from envcore_cli.memory import shown_bytes, tree_bytes
 
-MANIFEST = "manifest.json"
+TRAJECTORIES, MANIFEST = "trajectories", "manifest.json"
 
 _SHARD_BYTES = 64 * 2**20
 
@@ -158,6 +159,22 @@ def checked_names(text: str, env: Environment[Any, Any], params: Any) -> tuple[s
 def step_bytes(env: Environment[Any, Any], params: Any, names: Sequence[str]) -> int:
     """How many bytes are recorded of a step of one environment."""
     return tree_bytes(jax.eval_shape(functools.partial(_arrays, names=names), _step_struct(env, params)))
+
+
+def check_disk(folder: Path, num_bytes: int) -> None:
+    """Checks that so many bytes of trajectories, those that are there already among them, fit into a run's folder.
+
+    Raises:
+      FileError: the disk has not enough space.
+    """
+    there = sum(path.stat().st_size for path in (folder / TRAJECTORIES).glob("*.safetensors"))
+    place = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    free = shutil.disk_usage(place).free
+    if num_bytes - there > free:
+        raise FileError(
+            f"--record would write {shown_bytes(num_bytes)} to {folder}, but only {shown_bytes(free)} are free: take "
+            "fewer steps, or record less."
+        )
 
 
 def steps_per_shard(num_envs: int, bytes_each: int) -> int:

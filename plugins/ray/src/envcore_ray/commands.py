@@ -12,7 +12,7 @@ from envcore_baselines import algorithms
 from envcore_baselines.errors import ConfigError
 from envcore_cli.choice import assignments
 from envcore_cli.interrupt import interruptible
-from envcore_cli.options import Seed, path
+from envcore_cli.options import Seed, integer, number, path
 
 
 def sweep(
@@ -30,17 +30,27 @@ def sweep(
     setting: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of all runs; may be given several times.")
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Number of agents for each environment and combination.")] = 1,
+    seeds: Annotated[
+        int,
+        typer.Option(parser=integer, metavar="<int>", help="Number of agents for each environment and combination."),
+    ] = 1,
     seeds_per_run: Annotated[
-        int | None, typer.Option(help="How many of them are trained side by side in one task; by default all.")
+        int | None,
+        typer.Option(
+            parser=integer,
+            metavar="<int>",
+            help="How many of them are trained side by side in one task; by default all.",
+        ),
     ] = None,
     seed: Seed = 0,
     address: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help='The Ray cluster: HOST:PORT or "auto"; by default Ray is started here.'),
     ] = None,
-    cpus: Annotated[float, typer.Option(help="Cores of each task.")] = 1,
-    gpus: Annotated[float, typer.Option(help="GPUs of each task; may be a fraction.")] = 0,
+    cpus: Annotated[float, typer.Option(parser=number, metavar="<float>", help="Cores of each task.")] = 1,
+    gpus: Annotated[
+        float, typer.Option(parser=number, metavar="<float>", help="GPUs of each task; may be a fraction.")
+    ] = 0,
 ) -> None:
     """Train over seeds, environments and settings on a Ray cluster.
 

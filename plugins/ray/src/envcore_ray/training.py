@@ -34,6 +34,9 @@ from envcore_ray.workers import RayWorkers
 _FILES = (RUN, CURVE_CSV, CHECKPOINT, CURVE_PNG)
 """In the order of writing: what a checkpoint counts is there, and a picture is that of a finished run."""
 
+_MOST_RUNS = 10_000
+"""Of a sweep: each has a folder, and is planned before the first begins."""
+
 Files = dict[str, bytes]
 """The files of a run's folder, by name."""
 
@@ -110,15 +113,22 @@ def plan(
       seeds_per_run: how many of them are trained side by side in one task; by default all.
 
     Raises:
-      InvalidArgumentError: a number is not a positive integer, or two runs have the same name.
+      InvalidArgumentError: a number is not a positive integer or is too large, there are more than 10,000 runs, or two
+        have the same name.
       ConfigError: there is no such algorithm or setting, or a value is invalid.
       UnknownEnvironmentError: as for `envcore.make`.
     """
     seeds = positive_integer("seeds", seeds, InvalidArgumentError)
     each = seeds if seeds_per_run is None else positive_integer("seeds_per_run", seeds_per_run, InvalidArgumentError)
-    varied = varied or {}
+    varied, env_ids = varied or {}, list(dict.fromkeys(env_ids))
+    positive_integer(
+        "the number of agents of a run", min(each, seeds), InvalidArgumentError, at_most=algorithms.MAX_SEEDS
+    )
+    num_runs = len(env_ids) * math.prod(map(len, varied.values())) * -(-seeds // each)
+    if num_runs > _MOST_RUNS:
+        raise InvalidArgumentError(f"a sweep can have {_MOST_RUNS:,} runs, this one has {num_runs:,}.")
     runs: dict[str, Run] = {}
-    for env_id, values in itertools.product(dict.fromkeys(env_ids), itertools.product(*varied.values())):
+    for env_id, values in itertools.product(env_ids, itertools.product(*varied.values())):
         chosen = dict(zip(varied, values, strict=True))
         config = algorithms.config(algorithm, registry[env_id].spec.id, {**(settings or {}), **chosen})
         for first in range(0, seeds, each):

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 from envcore_cli.choice import choose
-from envcore_cli.options import EnvId, Options, Params, Policy, Seed, path
+from envcore_cli.options import EnvId, Options, Params, Policy, Seed, integer, number, path
 
 from envcore_viewer.errors import GalleryError
 
@@ -19,14 +19,25 @@ def render(
     env_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="An environment's id, or several.")],
     out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The file: .gif, .webp, .png or .mp4.")],
     policy: Policy = "random",
-    steps: Annotated[int | None, typer.Option(help="Frames; by default eight seconds of them.")] = None,
-    num_envs: Annotated[int, typer.Option(help="Copies of each environment, side by side.")] = 1,
-    height: Annotated[int, typer.Option(help="Height of one environment's picture, in pixels.")] = 256,
-    fps: Annotated[float | None, typer.Option(help="Frames per second; by default those of the environment.")] = None,
+    steps: Annotated[
+        int | None, typer.Option(parser=integer, metavar="<int>", help="Frames; by default eight seconds of them.")
+    ] = None,
+    num_envs: Annotated[
+        int, typer.Option(parser=integer, metavar="<int>", help="Copies of each environment, side by side.")
+    ] = 1,
+    height: Annotated[
+        int, typer.Option(parser=integer, metavar="<int>", help="Height of one environment's picture, in pixels.")
+    ] = 256,
+    fps: Annotated[
+        float | None,
+        typer.Option(parser=number, metavar="<float>", help="Frames per second; by default those of the environment."),
+    ] = None,
     overlay: Annotated[
         bool, typer.Option("--overlay", help="Write step, action, reward and return below the picture.")
     ] = False,
-    columns: Annotated[int | None, typer.Option(help="Columns of a mosaic of several environments.")] = None,
+    columns: Annotated[
+        int | None, typer.Option(parser=integer, metavar="<int>", help="Columns of a mosaic of several environments.")
+    ] = None,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
@@ -48,7 +59,7 @@ def gallery(
     env_ids: Annotated[
         list[str] | None, typer.Argument(metavar="[ID...]", help="Ids of environments; by default all.")
     ] = None,
-    height: Annotated[int, typer.Option(help="Height of a picture, in pixels.")] = 200,
+    height: Annotated[int, typer.Option(parser=integer, metavar="<int>", help="Height of a picture, in pixels.")] = 200,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
@@ -67,7 +78,10 @@ def gallery(
 
 def play(
     env_id: EnvId,
-    fps: Annotated[float | None, typer.Option(help="Steps per second; by default those of the environment.")] = None,
+    fps: Annotated[
+        float | None,
+        typer.Option(parser=number, metavar="<float>", help="Steps per second; by default those of the environment."),
+    ] = None,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
