@@ -22,7 +22,7 @@ def shell(line: str, before: str = "", **environment: str) -> subprocess.Complet
     )
 
 
-@pytest.mark.parametrize(("args", "unbuffered"), [("list", ""), ("list", "1"), ("plugins", ""), ("--help", "")])
+@pytest.mark.parametrize(("args", "unbuffered"), [("list", ""), ("list", "1"), ("--version", "1"), ("--help", "")])
 def test_a_full_disk_is_one_line(args, unbuffered):
     process = shell(f"envcore {args} > /dev/full", PYTHONUNBUFFERED=unbuffered)
     assert (process.returncode, process.stderr) == (1, f"error: {UNDONE}No space left on device.\n")
@@ -32,6 +32,32 @@ def test_a_failure_at_exit_is_one_line():
     before = "from envcore_cli import app\napp.app = lambda: print('kept in the buffer')"
     process = shell("envcore > /dev/full", before)
     assert (process.returncode, process.stderr) == (1, f"error: {UNDONE}No space left on device.\n")
+
+
+SWALLOWED = """
+import io, sys
+from envcore_cli import app
+def careless():
+    stream = sys.stdout
+    for each in ("one", "two"):
+        try:
+            stream.write(each)
+            stream.flush()
+        except BaseException as error:
+            sys.stderr.write(f"{type(error).__name__} is ignored. ")
+app.app = careless
+"""
+
+
+def test_a_failure_that_a_command_ignores_is_reported_all_the_same():
+    process = shell("envcore > /dev/full", SWALLOWED)
+    message = f"{2 * 'OutputError is ignored. '}error: {UNDONE}No space left on device.\n"
+    assert (process.returncode, process.stderr) == (1, message)
+
+
+def test_a_closed_pipe_that_a_command_ignores_ends_it_all_the_same():
+    process = shell("exec 3> >(exit 0); sleep 0.2; envcore >&3", SWALLOWED)
+    assert (process.returncode, process.stderr) == (141, 2 * "SystemExit is ignored. ")
 
 
 @pytest.mark.parametrize("args", ["list", "--help"])

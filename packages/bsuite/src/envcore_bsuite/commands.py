@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 from envcore.files import replacing
+from envcore_cli import output
 from envcore_cli.errors import CommandError
 from envcore_cli.interrupt import interruptible
 from envcore_cli.options import Seed, integer, path
@@ -56,7 +57,6 @@ def run(
 @app.command()
 def score(folder: Logs) -> None:
     """Print the score of an agent in each experiment that it has played, and the means by tag."""
-    from rich.console import Console
     from rich.table import Table
 
     analysis = _analysis()
@@ -68,10 +68,9 @@ def score(folder: Logs) -> None:
     by_tag = Table("tag", "mean score", box=None, pad_edge=False)
     for tag, mean in analysis.score_by_tag(scores).dropna().items():
         by_tag.add_row(str(tag), f"{mean:.3f}")
-    console = Console()
-    console.print(by_experiment)
-    console.print()
-    console.print(by_tag)
+    output.show(by_experiment)
+    output.write("")
+    output.show(by_tag)
 
 
 @app.command()
@@ -84,8 +83,6 @@ def radar(
     ] = None,
 ) -> None:
     """Draw the scores by tag of agents, named by their folders. Tags that none of them has played are left out."""
-    from envcore_cli.output import say
-
     analysis = _analysis()
     tags = {
         name: analysis.score_by_tag(analysis.score(analysis.load_results(folder)))
@@ -99,7 +96,7 @@ def radar(
             figure.savefig(file, format=out.suffix[1:] or "png")
     except ValueError as error:  # matplotlib has no such format
         raise ResultsError(f"cannot write {out}: {error}") from error
-    say(f"{out} shows the scores of {', '.join(tags)}.")
+    output.say(f"{out} shows the scores of {', '.join(tags)}.")
 
 
 def _ids(names: Iterable[str]) -> list[str]:

@@ -25,7 +25,7 @@ from envcore.files import locked, remove_unfinished, replace
 from envcore.options import positive_integer
 from envcore.records import File, shown
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as ProgressBar
+from rich.progress import Progress as ProgressBar  # noqa: TID251  # envcore-cli may be missing
 
 from envcore_bsuite import checkpoints, csv_log
 from envcore_bsuite.agents import MakeAgent

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from envcore.errors import InvalidArgumentError
+from envcore_cli import output
 from envcore_cli.choice import Choice, assignments, choose
 from envcore_cli.interrupt import interruptible
 from envcore_cli.options import (
@@ -24,7 +25,6 @@ from envcore_cli.options import (
     integer,
     path,
 )
-from envcore_cli.output import say
 
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
@@ -72,7 +72,7 @@ def train(
         raise InvalidArgumentError("--out DIR is needed: the folder for the results.")
     config = algorithms.config(name, choice.found.spec.id, given)
     if show:
-        typer.echo(settings.as_toml(config, name))
+        output.write(settings.as_toml(config, name))
         return
     assert out is not None
     from envcore_cli import processes
@@ -117,25 +117,24 @@ def _train_in(out: Path, run: Any, learner: Any, keys: Any, sharding: Any) -> No
     from envcore.files import replace
     from envcore_cli import memory, processes
     from envcore_cli.pace import check_duration
-    from rich.console import Console
 
     from envcore_baselines.training import CURVE_PNG, Training
 
-    is_shown = Console().is_terminal and processes.is_first()
+    is_shown = output.console().is_terminal and processes.is_first()
     with (
-        _progress_bar(is_shown) as progress,
+        output.progress_bar(is_shown=is_shown, transient=True) as progress,
         interruptible(),
         memory.explained("--seeds", run.num_seeds),
     ):
         bar = progress.add_task("compiling", total=None)
         training = Training(learner, keys, out, sharding, run.seed)
         if training.is_split_anew and not training.is_finished:
-            say("note: continued with another number of agents on a device, so the rest can go another way.")
+            output.say("note: continued with another number of agents on a device, so the rest can go another way.")
         total = learner.num_updates * learner.steps_per_update
         if total > _MANY_STEPS and not training.is_finished:
             note = check_duration("total_steps =", total, training.seconds_left())
             if note and processes.is_first():
-                say(note)
+                output.say(note)
         try:
             while not training.is_finished:
                 training.advance()
@@ -149,7 +148,7 @@ def _train_in(out: Path, run: Any, learner: Any, keys: Any, sharding: Any) -> No
         return
     replace(out / CURVE_PNG, training.curve.to_png(f"{run.algorithm} in {run.env_id}"))
     agents = f"{run.num_seeds} agent{'s' * (run.num_seeds != 1)}"
-    say(f"{out}: {agents}, {training.curve.steps[-1]:,} steps each; last return {training.curve.last:.4g}.")
+    output.say(f"{out}: {agents}, {training.curve.steps[-1]:,} steps each; last return {training.curve.last:.4g}.")
 
 
 def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) -> None:
@@ -159,7 +158,6 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) ->
     import numpy as np
     from envcore.seeds import key_of
     from envcore_cli import memory
-    from rich.console import Console
     from rich.table import Table
 
     from envcore_baselines.evaluation import MAX_STEPS, episode_returns
@@ -170,7 +168,7 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) ->
     training = Training.load(learner, run.num_seeds, folder)
     memory.check_fits("--episodes", episodes, episode_bytes(learner, params, training.agents), memory.device_bytes())
     play = functools.partial(episode_returns, learner, params)
-    with _progress_bar(Console().is_terminal) as progress, interruptible():
+    with output.progress_bar(is_shown=output.console().is_terminal, transient=True) as progress, interruptible():
         keys = jax.random.split(key_of(seed), run.num_seeds)
         played = [
             jax.block_until_ready(
@@ -186,17 +184,10 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) ->
         table.add_row(str(run.seed + number), f"{returns.mean():.4g}", f"{returns.std():.4g}")
         if not ended.all():
             cut = int((~ended).sum())
-            say(f"{cut} episode{'s' * (cut != 1)} of seed {run.seed + number} cut after {MAX_STEPS:,} steps.")
+            output.say(f"{cut} episode{'s' * (cut != 1)} of seed {run.seed + number} cut after {MAX_STEPS:,} steps.")
     if run.num_seeds > 1:
         table.add_row("all", f"{np.mean(means):.4g}", f"{np.std(means):.4g}")
-    Console().print(table)
-
-
-def _progress_bar(is_shown: bool) -> Any:
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    return Progress(*columns, transient=True, disable=not is_shown)
+    output.show(table)
 
 
 def training_bytes(learner: Any) -> int:

@@ -83,7 +83,7 @@ def _checked(field: Any, value: Any, source: str) -> Any:
         return value
     if "at_least" in field.metadata:
         smallest, largest = field.metadata["at_least"]
-        if not is_number or not abs(value) < math.inf or value != int(value) or value < smallest:
+        if not is_number or value != int(value) or value < smallest:
             raise invalid(f"an integer of at least {smallest}")
         if value > largest:
             raise invalid(f"at most {largest:,}")

@@ -59,18 +59,19 @@ def main() -> None:
 
 
 def _run() -> None:
+    from envcore_cli import streams
     from envcore_cli.app import app
 
     try:
         app()
     finally:
-        sys.stdout.flush()  # while a failure can still be reported
+        streams.finish()
 
 
 def _fail(message: str) -> None:
     from envcore.text import printable
 
-    print(f"error: {printable(message)}", file=sys.stderr)
+    sys.stderr.write(f"error: {printable(message)}\n")
     _leave(1)
     raise SystemExit(1) from None
 

@@ -32,6 +32,7 @@ from envcore_cli.options import (
     integer,
     path,
 )
+from envcore_cli.output import write
 
 
 class _Commands(TyperGroup):
@@ -80,7 +81,7 @@ def _print_version(is_asked: bool) -> None:
     if is_asked:
         from envcore_cli.versions import versions
 
-        typer.echo(versions())
+        write(versions())
         raise typer.Exit
 
 

@@ -10,9 +10,10 @@ from envcore.catalogue import Registration
 from envcore.errors import UnknownEnvironmentError
 from envcore.text import printable
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from envcore_cli import output
 
 _SHOWN_FAMILIES = 30  # in the error for an unknown family
 _GAP = "  "
@@ -31,25 +32,26 @@ def show_environments(family: str = "") -> None:
     Raises:
       UnknownEnvironmentError: there is no such family.
     """
-    console, families = Console(), by_family()
+    families = by_family()
     if family and family not in families:
         raise UnknownEnvironmentError(_unknown_family(family, list(families)))
     alone = [(env_id, found.distribution, found.spec.summary) for env_id, found in families[family].items()]
     others = [] if family else [_family_row([*members.values()]) for name, members in families.items() if name]
     rows = [[printable(cell) for cell in row] for row in (*alone, *others)]
     if rows:
-        for lines in _in_parts(_lines([("id", "distribution", "task"), *rows], _room(console))):
-            console.file.write(f"{lines}\n")
+        for lines in _in_parts(_lines([("id", "distribution", "task"), *rows], _room())):
+            output.write(lines)
     else:
-        console.print("No environments are installed: pip install 'envcore\\[all]'.")
+        output.say("No environments are installed: pip install 'envcore[all]'.")
     for plugin in registry.plugins:
         if plugin.status != "loaded":
             problem = f"{plugin.distribution} is {plugin.status}. {plugin.error}".rstrip()
-            console.print(printable(problem), markup=False, style="red")
+            output.say(problem, style="red")
 
 
-def _room(console: Console) -> int | None:
+def _room() -> int | None:
     """The number of columns of the terminal; None if the output is not a terminal."""
+    console = output.console()
     return console.width if console.is_terminal else None
 
 
@@ -109,10 +111,9 @@ def _family_row(members: Sequence[Registration]) -> tuple[str, str, str]:
 
 def show_plugins() -> None:
     """Prints one row per plugin."""
-    console = Console()
     found = registry.plugins
     if not found:
-        console.print("No plugins are installed: pip install 'envcore\\[all]'.")
+        output.say("No plugins are installed: pip install 'envcore[all]'.")
         return
     table = Table(
         "distribution", "version", "status", "environments", "commands", "module", "error", box=None, pad_edge=False
@@ -121,6 +122,5 @@ def show_plugins() -> None:
         names = ", ".join(sorted(command.name for command in plugin.commands))
         counts = str(len(plugin.specs)), names
         row = (plugin.distribution, plugin.version, plugin.status, *counts, plugin.module, plugin.error)
-        # Text from plugins is never interpreted as rich markup or escape sequences.
         table.add_row(*(Text(printable(cell)) for cell in row))
-    console.print(table)
+    output.show(table)

@@ -7,8 +7,8 @@ from envcore.errors import ConformanceError
 from envcore.seeds import key_of
 from envcore.testing.compilation import compile_quickly
 from envcore.text import printable
-from rich.console import Console
 
+from envcore_cli import output
 from envcore_cli.choice import Choice
 
 
@@ -19,7 +19,7 @@ def check_environment(choice: Choice, seed: int) -> None:
       ConformanceError: the environment breaks a rule.
     """
     compile_quickly()
-    console, key = Console(), key_of(seed)
+    console, key = output.console(), key_of(seed)
     env, params = choice.make()
     broken: list[str] = []
     for result in testing.check_rules(env, params, key=key):
@@ -31,22 +31,22 @@ def check_environment(choice: Choice, seed: int) -> None:
             mark, text = "[dim]skipped[/]", result.skipped
         else:
             mark = "[green]ok[/]"
-        console.print(mark, result.rule, style="bold", end=" ", highlight=False)
-        console.print(printable(text), markup=False, highlight=False)
+        console.print(mark, result.rule, style="bold", end=" ", markup=True, highlight=False)
+        console.print(printable(text), highlight=False)
         for breach in result.breaches:
-            _print_breach(console, breach)
+            _print_breach(breach)
     if broken:
         raise ConformanceError(f"{choice.title} breaks {len(broken)} of the rules: {', '.join(broken)}.")
-    console.print(f"{choice.title} keeps the contract.", markup=False)
+    console.print(f"{choice.title} keeps the contract.")
 
 
-def _print_breach(console: Console, breach: testing.Breach) -> None:
+def _print_breach(breach: testing.Breach) -> None:
     """Prints the place on a line of its own, without wrapping, so that terminals and editors can open it."""
-    place = breach.place
+    console, place = output.console(), breach.place
     if place is not None:
         where = printable(f"  {place.file}:{place.line}, in {place.function}")
-        console.print(where, style="cyan", markup=False, highlight=False, soft_wrap=True)
+        console.print(where, style="cyan", highlight=False, soft_wrap=True)
         if place.source:
-            console.print(f"      {printable(place.source)}", markup=False, highlight=False, soft_wrap=True)
+            console.print(f"      {printable(place.source)}", highlight=False, soft_wrap=True)
     problem = printable(breach.problem, multiline=True)
-    console.print(f"    {problem}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"    {problem}", highlight=False, soft_wrap=True)

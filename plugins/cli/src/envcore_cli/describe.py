@@ -13,16 +13,16 @@ from envcore.engine.arguments import param_names
 from envcore.environment import Environment
 from envcore.foreign import ForeignEnvironment
 from envcore.text import printable
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from envcore_cli import output
 from envcore_cli.choice import Choice
 
 
 def show_environment(choice: Choice) -> None:
     """Prints what a user needs to know about an environment before the first step."""
-    console, found = Console(), choice.found
+    found = choice.found
     env, params = choice.make()
     table = Table(show_header=False, box=None, pad_edge=False)
     facts = {
@@ -33,14 +33,12 @@ def show_environment(choice: Choice) -> None:
         **describe(env, params),
     }
     for name, text in facts.items():
-        table.add_row(name, Text(printable(text)))  # `Text`, so that brackets are not read as markup
-    console.print(table)
+        table.add_row(name, Text(printable(text)))
+    output.show(table)
     for cls in dict.fromkeys((type(env.unwrapped), type(env))):
         rules = cls.__doc__ or ""
         if not rules.startswith(f"{cls.__name__}("):  # the signature, for a dataclass without a docstring
-            console.print(
-                f"\n{printable(inspect.cleandoc(rules), multiline=True)}", markup=False, highlight=False, soft_wrap=True
-            )
+            output.write(f"\n{printable(inspect.cleandoc(rules), multiline=True)}")
 
 
 def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:

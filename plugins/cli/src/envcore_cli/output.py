@@ -1,11 +1,45 @@
-"""Printing messages. Imports no JAX."""
+"""Standard output: the one place that writes to it, for the commands of all distributions. Imports no JAX.
+
+A failure ends the command: see `streams`. Elsewhere, ruff refuses `print`, `typer.echo`, `sys.stdout` and `Console`.
+"""
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 from envcore.text import printable
-from rich.console import Console
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.progress import Progress, ProgressColumn
+
+
+def console() -> Console:
+    """Standard output for rich, which interprets no markup and no names of emojis unless it is told to."""
+    from rich.console import Console
+
+    return Console(markup=False, emoji=False)
+
+
+def write(text: str) -> None:
+    """Writes lines as they are, fast: without wrapping, and without escaping what the caller has not made printable."""
+    sys.stdout.write(f"{text}\n")
 
 
 def say(text: str, style: str = "") -> None:
     """Prints a message on one line, without interpreting markup or escape sequences in it."""
-    Console().print(printable(text), style=style, markup=False, highlight=False, soft_wrap=True)
+    console().print(printable(text), style=style, highlight=False, soft_wrap=True)
+
+
+def show(table: RenderableType) -> None:
+    """Prints a table."""
+    console().print(table)
+
+
+def progress_bar(*columns: ProgressColumn, is_shown: bool = True, transient: bool = False) -> Progress:
+    """A progress bar with these columns; by default the task, the bar, the percentage and the time that is left."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    usual = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    return Progress(*(columns or usual), console=console(), transient=transient, disable=not is_shown)

@@ -12,11 +12,9 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rendering import picture_struct
 from envcore.seeds import key_of
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from envcore_cli import memory, picture, placement, processes, run_folder, saved_rollout, trajectories
+from envcore_cli import memory, output, picture, placement, processes, run_folder, saved_rollout, trajectories
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible
 from envcore_cli.measured_rollout import MeasuredRollout, check_memory
@@ -116,8 +114,7 @@ def report_rollout(
 
 
 def _run(measured: MeasuredRollout, title: str, steps: int | None, saved: SavedRollout | None) -> None:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, disable=not processes.is_first()) as shown, interruptible():
+    with output.progress_bar(is_shown=processes.is_first()) as shown, interruptible():
         task = shown.add_task(title, total=_SECONDS if steps is None else steps)
         while True:
             done = measured.progress.steps
@@ -154,7 +151,7 @@ def _print_table(
     if folder is not None:
         table.add_row("folder", str(folder))
     table.add_row("compile time", f"{measured.compile_seconds:.2f} s, not counted in the speed")
-    Console().print(table, markup=False)
+    output.show(table)
 
 
 def _devices(measured: MeasuredRollout) -> str:
@@ -173,4 +170,4 @@ def _write_picture(env: Environment[Any, Any], params: Any, measured: MeasuredRo
     states = measured.first_states(num_frames)
     if processes.is_first():
         picture.write(gif, env, states, params, height=_HEIGHT)
-        say(f"{gif} shows the first environment's first {num_frames} steps.")
+        output.say(f"{gif} shows the first environment's first {num_frames} steps.")

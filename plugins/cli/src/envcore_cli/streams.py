@@ -34,31 +34,50 @@ def prepare() -> None:
             del os.environ[name]
 
 
+def finish() -> None:
+    """Flushes standard output while a failure can still be reported.
+
+    Raises:
+      SystemExit: the reader of the pipe is gone, now or before, which is not an error.
+      OutputError: any other write has failed, now or before, even if the code that wrote has ignored it.
+    """
+    sys.stdout.flush()
+    if isinstance(sys.stdout, _Output):
+        sys.stdout.check()
+
+
 class _Output(io.TextIOWrapper):
-    """Standard output whose failures reach `main`, even through code that handles `OSError` in its own way."""
+    """Standard output whose first failure ends the command, even through code that handles exceptions in its own way.
+
+    Libraries try a write to find out what a stream can do, and ignore the exception.
+    """
+
+    _error: OSError | None = None
 
     def write(self, text: str, /) -> int:
+        self.check()
         try:
             return super().write(text)
         except OSError as error:
-            self._failed(error)
+            self._fail(error)
 
-    def flush(self) -> None:
+    def flush(self) -> None:  # quiet after a failure: Python flushes once more when it exits
         try:
             super().flush()
         except OSError as error:
-            self._failed(error)
+            self._fail(error)
 
-    def _failed(self, error: OSError) -> NoReturn:
-        """Ends the command.
+    def check(self) -> None:
+        """Raises as `finish` does."""
+        if self._error is not None:
+            self._fail(self._error)
 
-        Raises:
-          SystemExit: the reader of the pipe is gone, which is not an error.
-          OutputError: any other failure.
-        """
+    def _fail(self, error: OSError) -> NoReturn:
         from envcore_cli.errors import OutputError
 
-        _discard(1)
+        if self._error is None:
+            self._error = error
+            _discard(1)
         if isinstance(error, BrokenPipeError):
             raise SystemExit(CLOSED_PIPE) from None
         raise OutputError(f"cannot write to standard output: {error.strerror or error}.") from None

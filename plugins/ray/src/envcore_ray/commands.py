@@ -10,6 +10,7 @@ import typer
 from envcore.errors import InvalidArgumentError
 from envcore_baselines import algorithms
 from envcore_baselines.errors import ConfigError
+from envcore_cli import output
 from envcore_cli.choice import assignments
 from envcore_cli.interrupt import interruptible
 from envcore_cli.options import Seed, integer, number, path
@@ -64,7 +65,6 @@ def sweep(
     given = assignments("--setting", setting or (), ConfigError)
     if both := sorted({*varied} & {*given}):
         raise InvalidArgumentError(f"--vary and --setting both give {both[0]!r}.")
-    from rich.console import Console
     from rich.table import Table
 
     from envcore_ray.errors import TasksFailedError
@@ -84,6 +84,6 @@ def sweep(
     table = Table("run", "last return", box=None, pad_edge=False)
     for name, last in sorted(returns.items(), key=lambda each: -math.inf if math.isnan(each[1]) else each[1])[::-1]:
         table.add_row(name, f"{last:.4g}")
-    Console().print(table, markup=False)
+    output.show(table)
     if failed is not None:
         raise failed

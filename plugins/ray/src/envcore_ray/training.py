@@ -24,9 +24,10 @@ from envcore.files import locked, replace
 from envcore.options import positive_integer
 from envcore.records import File
 from envcore_baselines import algorithms
+from envcore_baselines.curve import Curve
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Run, Training, saved_curve
+from envcore_cli import checkpoint, output
 from envcore_cli.run_folder import RUN
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from envcore_ray.errors import TasksFailedError
 from envcore_ray.workers import RayWorkers
@@ -197,8 +198,7 @@ def _train(
             parts[name] = 1.0
         else:
             tasks[name] = TrainTask(Train(run), {path.name: File(path).content(math.inf) for path in files})
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, disable=not show_progress) as bar:
+    with output.progress_bar(is_shown=show_progress) as bar:
         shown = bar.add_task(f"{len(runs)} runs", total=len(runs))
         bar.update(shown, completed=sum(parts.values()))
 

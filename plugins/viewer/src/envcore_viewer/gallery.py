@@ -23,9 +23,9 @@ from envcore_cli.catalogue import by_family
 from envcore_cli.choice import Choice
 from envcore_cli.describe import describe
 from envcore_cli.errors import NotEnoughMemoryError
-from envcore_cli.output import say
+from envcore_cli.output import progress_bar, say
 from envcore_cli.policies import find_player
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from envcore_viewer.animation import save_animation
 from envcore_viewer.errors import AnimationError, GalleryError
@@ -91,7 +91,7 @@ def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array) ->
     """Makes the cards of all environments, one thread per core: compiling, rendering and encoding release the GIL."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     pool = ThreadPoolExecutor(_cores())
-    with Progress(*columns) as progress:
+    with progress_bar(*columns) as progress:
         everything = progress.add_task("all", total=len(chosen))
 
         def card(choice: Choice, key: jax.Array) -> _Card:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 from rich.color import Color
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderResult  # noqa: TID251  # a type
 from rich.segment import Segment
 from rich.style import Style
 

@@ -17,8 +17,8 @@ from envcore.seeds import key_of
 from envcore.text import printable
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import alternate_screen, interruptible
-from envcore_cli.output import say
-from rich.console import Console, Group
+from envcore_cli.output import console, say
+from rich.console import Console, Group  # noqa: TID251  # a type
 from rich.live import Live
 from rich.text import Text
 
@@ -47,10 +47,10 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
     """
     key = key_of(seed)
     _check_fps("--fps", fps)
-    keyboard, console = Keyboard(), Console()
-    if not console.is_terminal:
+    keyboard, screen = Keyboard(), console()
+    if not screen.is_terminal:
         raise PlayError("envcore play needs a terminal to show pictures in: do not redirect its output.")
-    if console.is_dumb_terminal:
+    if screen.is_dumb_terminal:
         raise PlayError("envcore play cannot show pictures where TERM is dumb or unknown: run it in another terminal.")
     env, params = choice.make()
     picture_struct(env, state_struct(env), params, _SMALLEST)  # fails early if the environment has no picture
@@ -60,9 +60,9 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
         _check_fps(f"{env.name}.render_fps", fps)
     game = Game(env, params, key)
     signal.signal(signal.SIGTERM, _leave)
-    screen = Live(console=console, screen=True, auto_refresh=False)
+    shown = Live(console=screen, screen=True, auto_refresh=False)
     try:
-        with keyboard, alternate_screen(), screen as live, interruptible():
+        with keyboard, alternate_screen(), shown as live, interruptible():
             _run(game, controls, keyboard, live, fps)
     finally:
         if not game.finished:
