@@ -43,6 +43,7 @@ for args in cases:
 WHERE = {"/dev/full": "No space left on device", "&-": "Bad file descriptor"}
 SMALL = ["total_steps=128", "num_envs=4", "rollout_steps=16", "minibatches=2", "hidden=[8]"]
 SETTINGS = [part for setting in SMALL for part in ("--setting", setting)]
+EXPERIMENTS = ["--only", "bandit/0", "--only", "bandit_noise/3", "--only", "memory_len/0"]  # of three tags
 
 FAST = {
     "list": [["list"], ["list", "bsuite/catch"]],
@@ -56,7 +57,7 @@ SLOW = {
     "rollout": [["rollout", "CartPole-v1", "--num-envs", "4", "--steps", "8", "--gif", "rollout.gif"]],
     "train": [["train", "ppo", "CartPole-v1", "--out", "agents", *SETTINGS]],
     "evaluate": [["evaluate", "agents", "--episodes", "2"]],
-    "bsuite run": [["bsuite", "run", "random", "--out", "scores", "--only", "bandit/0"]],
+    "bsuite run": [["bsuite", "run", "random", "--out", "scores", *EXPERIMENTS]],
     "bsuite score": [["bsuite", "score", "scores"]],
     "bsuite radar": [["bsuite", "radar", "scores", "--out", "radar.png"]],
     "render": [["render", "CartPole-v1", "--out", "render.gif", "--steps", "4", "--height", "32"]],
@@ -86,8 +87,8 @@ def failures(where: str, cases: list[list[str]], folder: Path, **variables: str)
 
 def every_command() -> dict[str, bool]:
     """All commands and subcommands, such as "bsuite score"; True for those with subcommands."""
-    own = typer.main.get_command(app.app)
-    found = {name: own.commands[name] for name in own.commands}
+    own: Any = typer.main.get_command(app.app)
+    found: dict[str, Any] = dict(own.commands)
     found |= {name: commands.load(each) for name, each in commands.plugin_commands(own.commands).items()}
     for name, command in list(found.items()):
         found |= {f"{name} {sub}": each for sub, each in getattr(command, "commands", {}).items()}

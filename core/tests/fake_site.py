@@ -20,8 +20,8 @@ class FakeSite:
         self.folder = folder
         self._monkeypatch = monkeypatch
         monkeypatch.setattr(sys, "path", [str(folder)])
-        for variable in ("ENVCORE_DISABLE_PLUGINS", "ENVCORE_PLUGIN_AUTOLOAD", "ENVCORE_STRICT_PLUGINS"):
-            monkeypatch.delenv(variable, raising=False)
+        for name in ("DISABLE_PLUGINS", "PLUGIN_AUTOLOAD", "STRICT_PLUGINS", "TRACE_PLUGINS"):
+            monkeypatch.delenv(f"ENVCORE_{name}", raising=False)
 
     def add(
         self,

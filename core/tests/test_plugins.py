@@ -316,9 +316,45 @@ def test_a_plugin_may_announce_as_many_rows_as_the_limit_allows(site: FakeSite) 
     assert len(found("good-suite").specs) == 2_000
 
 
-def test_a_plugin_that_prints(site: FakeSite) -> None:
-    site.add("good-suite", "print('hello')\n" + announcing("A-v0"))
-    assert found("good-suite").status == "loaded"
+@pytest.mark.parametrize("rows", ["[EnvSpec(f'A-v{n}', 'a:A') for n in range(100_000)]", "endless()"])
+def test_far_too_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: str) -> None:
+    endless = "import itertools\ndef endless():\n    for n in itertools.count(): yield EnvSpec(f'A-v{n}', 'a:A')\n"
+    FakeSite(tmp_path, monkeypatch).add("large-suite", endless + hook(f"return {rows}"))
+    error = "envcore_env_specs() announces more than 10,000 environments; use options instead"
+    assert found("large-suite").error == error
+
+
+HUGE = "'x' * 10_000_000"
+LONG = {
+    "an id": (
+        hook(f"return [EnvSpec({HUGE}, 'a:A')]"),
+        "EnvSpec.id must have at most 1,000 characters, got 10,000,000",
+    ),
+    "a summary": (
+        hook(f"return [EnvSpec('A-v0', 'a:A', summary={HUGE})]"),
+        "EnvSpec.summary must have at most 1,000 characters, got 10,000,000",
+    ),
+    "a command's summary": (
+        commands(f"return [CommandSpec('walk', {HUGE}, 'a:A')]"),
+        "CommandSpec.summary must have at most 1,000 characters, got 10,000,000",
+    ),
+    "an error": (f"raise ImportError({HUGE})", f"ImportError: {'x' * 1000}\N{HORIZONTAL ELLIPSIS}"),
+    "a result": (
+        hook(f"return type('Odd', (), {{'__repr__': lambda self: {HUGE}}})()"),
+        "envcore_env_specs() returned xxx",
+    ),
+    "bytes": (hook(f"return [EnvSpec(({HUGE}).encode(), 'a:A')]"), "EnvSpec.id must be a string, got b'xxx"),
+}
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_text_without_end_is_cut(site: FakeSite, case: str) -> None:
+    code, error = LONG[case]
+    site.add("bad-suite", code)
+    record = found("bad-suite")
+    assert record.status == "broken"
+    assert record.error.startswith(error)
+    assert len(record.error) < 1_100
 
 
 def test_ids_that_differ_in_case_and_separators_are_different(site: FakeSite) -> None:
@@ -401,7 +437,7 @@ def test_autoload_on(site: FakeSite, monkeypatch: pytest.MonkeyPatch, on: str) -
     assert found("good-suite").status == "loaded"
 
 
-@pytest.mark.parametrize("variable", ["ENVCORE_PLUGIN_AUTOLOAD", "ENVCORE_STRICT_PLUGINS"])
+@pytest.mark.parametrize("variable", ["ENVCORE_PLUGIN_AUTOLOAD", "ENVCORE_STRICT_PLUGINS", "ENVCORE_TRACE_PLUGINS"])
 def test_a_switch_is_on_or_off(site: FakeSite, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "maybe")
     with pytest.raises(EnvcoreError, match=f"{variable} must be 0 or 1, got 'maybe'"):

@@ -48,6 +48,15 @@ def test_what_is_not_a_string(field: str, value: Any) -> None:
         row(**{field: value})
 
 
+@pytest.mark.parametrize("field", ["id", "entry_point", "summary", "source", "family"])
+def test_strings_have_at_most_a_thousand_characters(field: str) -> None:
+    with pytest.raises(
+        InvalidArgumentError, match=rf"^EnvSpec\.{field} must have at most 1,000 characters, got 1,001$"
+    ):
+        row(**{field: "x" * 1001})
+    assert row(summary="x" * 1000).summary == "x" * 1000
+
+
 def test_a_family_is_a_prefix_of_the_id() -> None:
     assert row(id="bsuite/catch/0", family="bsuite/catch").family == "bsuite/catch"
     for family in ("catch", "bsuite/catch/0", "bsuite/cat", "bsuite/catch/"):

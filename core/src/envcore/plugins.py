@@ -18,11 +18,15 @@ pluggy checks the hooks' names and signatures. The loading is our own: one broke
 down, and the order must not depend on `sys.path`. A distribution with a damaged `entry_points.txt` that does not name
 the group may or may not have a plugin: it is listed as unreadable, without a warning.
 
-Three environment variables control it. They are read at the first discovery:
+What a plugin prints while it is imported goes to standard error, with its name; see `envcore.watching`. So does a line
+on one that takes longer than two seconds.
+
+Four environment variables control it. They are read at the first discovery, the last one also at later imports:
 
     ENVCORE_DISABLE_PLUGINS=a,b   skip these distributions (or entry-point names), without importing them
     ENVCORE_PLUGIN_AUTOLOAD=0     skip all plugins; environments come from `envcore.register` alone
     ENVCORE_STRICT_PLUGINS=1      raise `PluginError` at the first broken plugin instead of warning
+    ENVCORE_TRACE_PLUGINS=1       say on standard error what is imported, before it is: plugins, environments, commands
 """
 
 from __future__ import annotations
@@ -44,10 +48,12 @@ from envcore.hooks import hookimpl as hookimpl
 from envcore.specs import CommandSpec, EnvSpec
 from envcore.text import printable
 from envcore.version import __version__
+from envcore.watching import notify, watched
 
 GROUP = "envcore.plugins"
 AUTOLOAD_OFF = "ENVCORE_PLUGIN_AUTOLOAD is off"
 """The `error` of plugins that are disabled all together."""
+_LONGEST = 1_000  # characters of an error's message
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +70,8 @@ class PluginRecord:
       specs: the announced environments; empty unless loaded.
       error: one line that says why it is left out; empty if it is loaded.
       commands: the announced commands of `envcore`; empty unless loaded.
+      side_effects: what it changed in the process while it was imported, such as `"the working directory"`; it has been
+        changed back.
     """
 
     distribution: str
@@ -74,6 +82,7 @@ class PluginRecord:
     specs: tuple[EnvSpec, ...] = ()
     error: str = ""
     commands: tuple[CommandSpec, ...] = ()
+    side_effects: tuple[str, ...] = ()
 
 
 def discover() -> tuple[PluginRecord, ...]:
@@ -81,10 +90,10 @@ def discover() -> tuple[PluginRecord, ...]:
 
     Raises:
       PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`.
-      EnvcoreError: `ENVCORE_PLUGIN_AUTOLOAD` or `ENVCORE_STRICT_PLUGINS` is neither on nor off.
+      EnvcoreError: one of the other variables is neither on nor off.
     """
     autoload = is_autoload_on()
-    strict = _switch("ENVCORE_STRICT_PLUGINS", default=False)
+    strict, traced = _switch("ENVCORE_STRICT_PLUGINS", default=False), _is_traced()
     disabled = _disabled_names()
     records: list[PluginRecord] = []
     for copy, entry_point in _installed():
@@ -94,9 +103,14 @@ def discover() -> tuple[PluginRecord, ...]:
         elif disabled & _names(record):
             record = dataclasses.replace(record, status="disabled", error="ENVCORE_DISABLE_PLUGINS names it")
         else:
+            changed: list[str] = []
             try:
                 _check_distribution(copy)
-                record = dataclasses.replace(record, **announced_by(entry_point.load())._asdict())
+                if traced:
+                    notify(f"importing {_title(record)}")
+                with watched(f"plugin {record.distribution}", changed):
+                    announced = announced_by(entry_point.load())
+                record = dataclasses.replace(record, **announced._asdict())
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # a plugin may call sys.exit, or raise another BaseException
@@ -104,6 +118,7 @@ def discover() -> tuple[PluginRecord, ...]:
                 record = dataclasses.replace(record, status=status, error=one_line(error))
                 if strict and status == "broken":
                     raise PluginError(f"plugin {record.distribution} is broken: {record.error}") from error
+            record = dataclasses.replace(record, side_effects=tuple(changed))
         if autoload or copy.names_group:
             records.append(record)
     return tuple(records)
@@ -115,14 +130,18 @@ def is_autoload_on() -> bool:
 
 
 def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
-    """Describes in one line each the broken plugins, and the disabled names that match no plugin."""
+    """Describes in one line each the broken plugins, those with side effects, and disabled names that match none."""
     unmatched = _disabled_names()
     for record in records:
         unmatched -= _names(record)
-        if record.status == "broken":
-            module = f" ({record.module})" if record.module else ""
+        if record.side_effects:
             yield printable(
-                f"plugin {record.distribution} {record.version}{module} is left out: {record.error}. "
+                f"{_title(record)} changes {', '.join(record.side_effects)} while it is imported, which is undone. "
+                f"Fix it, or set ENVCORE_DISABLE_PLUGINS={record.distribution}."
+            )
+        if record.status == "broken":
+            yield printable(
+                f"{_title(record)} is left out: {record.error}. "
                 f"Fix or uninstall it, or set ENVCORE_DISABLE_PLUGINS={record.distribution}; "
                 "ENVCORE_STRICT_PLUGINS=1 shows the whole traceback."
             )
@@ -141,6 +160,10 @@ def _switch(variable: str, default: bool) -> bool:
     return default
 
 
+def _is_traced() -> bool:
+    return _switch("ENVCORE_TRACE_PLUGINS", default=False)
+
+
 def _disabled_names() -> set[str]:
     names = os.environ.get("ENVCORE_DISABLE_PLUGINS", "").split(",")
     return {canonicalize_name(name.strip()) for name in names if name.strip()}
@@ -156,6 +179,11 @@ def _installed() -> Iterator[tuple[Copy, Any]]:
 def _describe(copy: Copy, entry_point: Any) -> PluginRecord:
     name, module = ("", "") if entry_point is None else (entry_point.name, entry_point.value)
     return PluginRecord(copy.name, copy.version, name, module, "loaded")
+
+
+def _title(record: PluginRecord) -> str:
+    module = f" ({record.module})" if record.module else ""
+    return f"plugin {record.distribution} {record.version}{module}"
 
 
 def _names(record: PluginRecord) -> set[str]:
@@ -192,9 +220,11 @@ def _core_versions(line: str) -> SpecifierSet | None:
 
 
 def one_line(error: BaseException) -> str:
-    """Describes an error in one line, with its class unless it is one of envcore's own."""
+    """Describes an error in one line of bounded length, with its class unless it is one of envcore's own."""
     try:
         message = printable(" ".join(str(error).split()))
+        if len(message) > _LONGEST:
+            message = f"{message[:_LONGEST]}\N{HORIZONTAL ELLIPSIS}"
     except BaseException:  # `__str__` may raise anything, too
         message = "an error whose message cannot be shown"
     kind = "" if isinstance(error, EnvcoreError) else type(error).__name__
@@ -204,6 +234,8 @@ def one_line(error: BaseException) -> str:
 def import_entry_point(entry_point: str, what: str, error_class: type[EnvcoreError]) -> Any:
     """Imports what a spec's "module:name" points at; raises `error_class`, whose message begins with `what`."""
     module, _, name = entry_point.partition(":")
+    if _is_traced():
+        notify(f"importing {entry_point}")
     try:
         return getattr(importlib.import_module(module), name)
     except KeyboardInterrupt:

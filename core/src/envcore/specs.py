@@ -12,6 +12,7 @@ from envcore.errors import InvalidArgumentError
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]*")
 _COMMAND = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
+_LONGEST = 1_000  # characters of a string
 _ENTRY_POINT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -31,7 +32,8 @@ class EnvSpec:
         in one line. Empty for an environment that belongs to no family.
 
     Raises:
-      InvalidArgumentError: a field is not of its type, or `id`, `entry_point` or `family` is malformed.
+      InvalidArgumentError: a field is not of its type, a string is longer than 1,000 characters, or `id`, `entry_point`
+        or `family` is malformed.
     """
 
     id: str
@@ -97,7 +99,8 @@ class CommandSpec:
         its own, or a function whose parameters become options.
 
     Raises:
-      InvalidArgumentError: a field is not a string, or `name` or `entry_point` is malformed.
+      InvalidArgumentError: a field is not a string of at most 1,000 characters, or `name` or `entry_point` is
+        malformed.
     """
 
     name: str
@@ -122,6 +125,10 @@ def _check_strings(spec: object, *names: str) -> None:
         value = getattr(spec, name)
         if not isinstance(value, str):
             raise InvalidArgumentError(f"{type(spec).__name__}.{name} must be a string, got {value!r}")
+        if len(value) > _LONGEST:
+            raise InvalidArgumentError(
+                f"{type(spec).__name__}.{name} must have at most {_LONGEST:,} characters, got {len(value):,}"
+            )
 
 
 def is_hashable(value: object) -> bool:

@@ -52,6 +52,7 @@ MODULES = {
 }
 
 RECORDS = [
+    PluginRecord("changing-suite", "1.0", "main", "suite", "loaded", side_effects=("the working directory",)),
     PluginRecord("broken-suite", "1.0", "main", "broken_suite", "broken", (), "ValueError: no rows today"),
     *(
         PluginRecord(name, "1.0", "main", name, "loaded", (), "", tuple(CommandSpec(*row) for row in rows))
@@ -96,6 +97,13 @@ def test_functions_and_apps_are_commands(run: Run) -> None:
     assert "completion" not in help_
     assert "Greet somebody." in run("greet", "--help")[1]
     assert run("greet")[0] == 2
+
+
+def test_the_listing_of_plugins_shows_errors_and_side_effects(run: Run) -> None:
+    rows = {line.split()[0]: line.rstrip() for line in run("plugins")[1].splitlines()}
+    assert rows["changing-suite"].endswith("changes the working directory")
+    assert rows["broken-suite"].endswith("ValueError: no rows today")
+    assert "changes" not in rows["b-suite"]
 
 
 def test_an_envcore_error_is_one_line(run: Run) -> None:

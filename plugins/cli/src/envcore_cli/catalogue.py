@@ -121,6 +121,7 @@ def show_plugins() -> None:
     for plugin in found:
         names = ", ".join(sorted(command.name for command in plugin.commands))
         counts = str(len(plugin.specs)), names
-        row = (plugin.distribution, plugin.version, plugin.status, *counts, plugin.module, plugin.error)
+        changes = f"changes {', '.join(plugin.side_effects)}" if plugin.side_effects else ""
+        row = (plugin.distribution, plugin.version, plugin.status, *counts, plugin.module, plugin.error or changes)
         table.add_row(*(Text(printable(cell)) for cell in row))
     output.show(table)

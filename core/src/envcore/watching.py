@@ -1,0 +1,213 @@
+"""Watches a plugin while it is imported: names one that hangs, shows what it prints, undoes what it changes.
+
+A plugin that ends the process or never returns cannot be stopped from inside, but it can be named before. What it
+prints goes to standard error, with its name and without escape sequences. What it writes past `sys.stdout` and
+`sys.stderr`, to the file descriptors, is left alone: to redirect those would take the output of other threads and of
+child processes as well, and lose what native code reports of a crash.
+
+Only discovery watches, which imports what nobody has asked for, and one plugin at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any
+
+from envcore.text import printable
+
+_PATIENCE = 2.0  # seconds; a plugin module is light
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_STREAMS = ("stdout", "stderr")
+
+
+def notify(text: str, stream: Any = None) -> None:
+    """Writes a line to standard error, now: the process may be about to hang or to end."""
+    stream = sys.stderr if stream is None else stream
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # there is none, or it is full or closed
+        stream.write(f"envcore: {printable(text)}\n")
+        stream.flush()
+
+
+@contextlib.contextmanager
+def watched(plugin: str, changed: list[str]) -> Generator[None]:
+    """A context in which a plugin is imported and its hooks are called.
+
+    Args:
+      plugin: how to call it.
+      changed: gets what the plugin has changed in the process; it has been changed back.
+    """
+    errors = sys.stderr
+    timer = threading.Timer(_PATIENCE, notify, [f"{plugin} is still being imported after {_PATIENCE:g} s", errors])
+    timer.daemon = True
+    before, quoted = _Process(), _Quoted(plugin, errors)
+    with contextlib.suppress(RuntimeError):  # no more threads can be started
+        timer.start()
+    try:
+        with quoted.streams(changed):
+            yield
+    finally:
+        timer.cancel()
+        if timer.ident is not None:
+            timer.join()
+        changed += before.restored()
+        if before.is_copy:
+            notify(f"{plugin} has forked the process while it was imported, and this is the copy", errors)
+
+
+class _Process:
+    """What a plugin must leave as it is, at one moment."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._folder = _folder()
+        self._handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+        self._descriptors: dict[int, int] = {}
+        for number in (1, 2):
+            with contextlib.suppress(OSError):  # it is closed
+                self._descriptors[number] = os.dup(number)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether this is another process by now."""
+        return os.getpid() != self._pid
+
+    def restored(self) -> Iterator[str]:
+        """Restores what has changed, once, and says what it was."""
+        if self._folder != _folder():
+            with contextlib.suppress(OSError):  # it has been deleted
+                os.chdir(self._folder)
+            yield "the working directory"
+        for number, handler in self._handlers.items():
+            if signal.getsignal(number) != handler and handler is not None:
+                with contextlib.suppress(ValueError):  # not in the main thread, where it was changed
+                    signal.signal(number, handler)
+                yield f"the handler of {number.name}"
+        for number, copy in self._descriptors.items():
+            if not _is_same_file(number, copy):
+                os.dup2(copy, number)
+                yield f"file descriptor {number}"
+            os.close(copy)
+
+
+class _Quoted:
+    """Shows text on standard error, each line of it after the plugin's name."""
+
+    def __init__(self, plugin: str, errors: Any):
+        self._plugin, self._errors, self._is_inside_line = plugin, errors, False
+
+    @contextlib.contextmanager
+    def streams(self, changed: list[str]) -> Generator[None]:
+        """A context in which this thread's `sys.stdout` and `sys.stderr` come here; notes which of them is replaced."""
+        originals = {name: getattr(sys, name, None) for name in _STREAMS}
+        ours = {name: _Stream(stream, self.show) for name, stream in originals.items() if stream is not None}
+        _put(ours)
+        try:
+            yield
+        finally:
+            for name, stream in ours.items():
+                found: Any = getattr(sys, name, None)
+                if stream.is_closed or found is not stream:
+                    changed.append(f"sys.{name}")
+                    with contextlib.suppress(Exception):  # it may be anything
+                        found.flush()  # a wrapper around ours may hold text
+                stream.is_over = True
+            _put(originals)
+            if self._is_inside_line:
+                self.show("\n")
+
+    def show(self, text: str) -> None:
+        """Writes a part of what the plugin prints."""
+        shown = ""
+        for number, part in enumerate(text.split("\n")):
+            if number:
+                shown, self._is_inside_line = shown + "\n", False
+            if part:
+                shown += printable(part if self._is_inside_line else f"{self._plugin}: {part}")
+                self._is_inside_line = True
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            self._errors.write(shown)
+            self._errors.flush()
+
+
+class _Stream:
+    """Stands in for a standard stream while a plugin is imported in this thread.
+
+    Other threads write to the stream itself. So does later whoever has kept this object, such as a handler of logs.
+    """
+
+    def __init__(self, stream: Any, show: Callable[[str], None]):
+        self._stream, self._show, self._thread = stream, show, threading.get_ident()
+        self.is_over = self.is_closed = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether what is written now comes from the plugin."""
+        return not self.is_over and threading.get_ident() == self._thread
+
+    @functools.cached_property
+    def buffer(self) -> _Buffer:
+        """The stream for bytes; closing it, as a discarded wrapper does, does not close that of the process."""
+        return _Buffer(self, self._stream)
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        if not self.is_active:
+            return self._stream.write(text)
+        self._show(text)
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def detach(self) -> Any:
+        raise io.UnsupportedOperation("detach")
+
+
+class _Buffer(io.BufferedIOBase):
+    """The bytes of a `_Stream`."""
+
+    def __init__(self, text: _Stream, stream: Any):
+        self._text, self._stream = text, stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        if not self._text.is_active:
+            return self._stream.buffer.write(data)
+        self._text.write(bytes(data).decode(errors="backslashreplace"))
+        return len(data)
+
+
+def _put(streams: Mapping[str, Any]) -> None:
+    for name, stream in streams.items():
+        setattr(sys, name, stream)
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109  # a `Path` is slower
+    except OSError:  # it has been deleted
+        return ""
+
+
+def _is_same_file(number: int, copy: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(number), os.fstat(copy))
+    except OSError:
+        return False

@@ -1,0 +1,231 @@
+"""Plugins that hang, end the process, print, or change the process while they are imported."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from envcore.errors import PluginWarning
+from envcore.plugins import PluginRecord, discover, import_entry_point, problems
+from envcore.registration import Registry
+from fake_site import FakeSite, announcing, hook
+
+ROWS = announcing("A-v0")
+PROGRAM = """
+import sys
+from envcore import plugins, watching
+watching._PATIENCE = float(sys.argv[2])
+sys.path[:] = [sys.argv[1], *(each for each in sys.path if "site-packages" not in each)]
+print([(each.status, each.side_effects) for each in plugins.discover()])
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
+    return FakeSite(tmp_path, monkeypatch)
+
+
+def started(site: FakeSite, patience: float = 1e6, **variables: str) -> subprocess.Popen[str]:
+    """A process that discovers what is in the folder, and prints it."""
+    command = [sys.executable, "-c", PROGRAM, str(site.folder), str(patience)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env={**os.environ, **variables})
+
+
+def found(site: FakeSite, code: str) -> PluginRecord:
+    """The record of a plugin with this code."""
+    site.add("my-suite", dedent(code) + ROWS)
+    (record,) = discover()
+    return record
+
+
+# One that does not come back is named.
+
+
+@pytest.mark.parametrize("code", ["import time; time.sleep(600)", "while True: pass", hook("while True: pass")])
+def test_one_that_hangs_is_named(site: FakeSite, code: str) -> None:
+    site.add_suite("good-suite", "A-v0")
+    site.add("hanging-suite", code)
+    with started(site, patience=0.2) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        process.kill()
+    assert line == "envcore: plugin hanging-suite is still being imported after 0.2 s\n"
+
+
+def test_one_that_is_quick_costs_no_line_and_leaves_no_thread(
+    site: FakeSite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = threading.enumerate()
+    assert found(site, "").status == "loaded"
+    assert threading.enumerate() == before
+    assert capsys.readouterr() == ("", "")
+
+
+def test_one_that_ends_the_process_is_named_before(site: FakeSite) -> None:
+    site.add_suite("good-suite", "A-v0")
+    site.add("leaving-suite", "import os; os._exit(7)")
+    with started(site, ENVCORE_TRACE_PLUGINS="1") as process:
+        _, err = process.communicate()
+    assert process.returncode == 7
+    assert err.splitlines() == [
+        "envcore: importing plugin good-suite 1.2 (good_suite_plugin)",
+        "envcore: importing plugin leaving-suite 1.2 (leaving_suite_plugin)",
+    ]
+
+
+def test_what_is_made_is_named_before(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    import_entry_point("toy:Counter", "x", ImportError)  # pyright: ignore[reportArgumentType]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("ENVCORE_TRACE_PLUGINS", "1")
+    import_entry_point("toy:Counter", "x", ImportError)  # pyright: ignore[reportArgumentType]
+    assert capsys.readouterr().err == "envcore: importing toy:Counter\n"
+
+
+def test_one_that_is_not_imported_is_not_named(
+    site: FakeSite, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.add_suite("newer-suite", "A-v0", requires="envcore>=99")
+    site.add_suite("other-suite", "A-v0")
+    monkeypatch.setenv("ENVCORE_TRACE_PLUGINS", "1")
+    monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", "other-suite")
+    discover()
+    assert capsys.readouterr().err == ""
+
+
+def test_the_copy_of_a_process_is_named(site: FakeSite) -> None:
+    site.add("forking-suite", "import os; os.fork()\n" + ROWS)
+    with started(site) as process:
+        out, err = process.communicate()
+    assert out.count("[('loaded', ())]") == 2
+    assert err == "envcore: plugin forking-suite has forked the process while it was imported, and this is the copy\n"
+
+
+# What one prints is shown with its name, and cannot steer the terminal.
+
+PRINTED = {
+    "a line": ("print('hello')", "plugin my-suite: hello\n"),
+    "lines": ("print('one\\n\\ntwo')", "plugin my-suite: one\n\nplugin my-suite: two\n"),
+    "parts of a line": ("print('one', end=' '); print('two', end='')", "plugin my-suite: one two\n"),
+    "an error": ("import sys; sys.stderr.write('no disk\\n')", "plugin my-suite: no disk\n"),
+    "lines at once": (
+        "import sys; sys.stdout.writelines(['a\\n', 'b\\n'])",
+        "plugin my-suite: a\nplugin my-suite: b\n",
+    ),
+    "bytes": ("import sys; sys.stdout.buffer.write(b'\\xff\\x1b[2J\\n')", "plugin my-suite: \\xff\\x1b[2J\n"),
+    "escape sequences": ("print('\\x1b]0;renamed\\x07\\r')", "plugin my-suite: \\x1b]0;renamed\\x07\\r\n"),
+    "a line of a hook": (hook("print('hello'); return []", "envcore_env_specs()"), "plugin my-suite: hello\n"),
+    "a line before an error": ("print('hello'); 1 / 0", "plugin my-suite: hello\n"),
+}
+
+
+@pytest.mark.parametrize("case", PRINTED)
+def test_what_one_prints_is_quoted(site: FakeSite, capsys: pytest.CaptureFixture[str], case: str) -> None:
+    code, shown = PRINTED[case]
+    site.add("my-suite", code)
+    (record,) = discover()
+    assert capsys.readouterr() == ("", shown)
+    assert record.side_effects == ()
+
+
+def test_other_threads_print_as_before(site: FakeSite, capsys: pytest.CaptureFixture[str]) -> None:
+    code = """
+        import threading
+        thread = threading.Thread(target=lambda: print("\\x1b[1mfrom a thread"))
+        thread.start()
+        thread.join()
+    """
+    assert found(site, code).status == "loaded"
+    assert capsys.readouterr() == ("\x1b[1mfrom a thread\n", "")
+
+
+def test_a_stream_that_is_kept_works_later(site: FakeSite, capsys: pytest.CaptureFixture[str]) -> None:
+    code = (
+        "import logging\nimport sys\nhandler, out = logging.StreamHandler(), sys.stdout\nbuffer = sys.stdout.buffer\n"
+    )
+    assert found(site, code).side_effects == ()
+    module = sys.modules["my_suite_plugin"]
+    module.handler.emit(logging.makeLogRecord({"msg": "\x1b[1mlater"}))
+    print("later, too", file=module.out)
+    module.buffer.write(b"\x00bytes")
+    module.out.flush()
+    assert not module.out.isatty()
+    assert capsys.readouterr() == ("later, too\n\x00bytes", "\x1b[1mlater\n")
+
+
+# What one changes in the process is changed back.
+
+CHANGES = {
+    "closed": ("import sys; sys.stdout.close()", ("sys.stdout",)),
+    "none": ("import sys; sys.stderr = None", ("sys.stderr",)),
+    "deleted": ("import sys; del sys.stdout", ("sys.stdout",)),
+    "wrapped": (
+        "import io, sys; sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8'); print('hello')",
+        ("sys.stdout",),
+    ),
+    "the folder": ("import os; os.chdir('/')", ("the working directory",)),
+    "a handler": ("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)", ("the handler of SIGINT",)),
+    "several": (
+        "import os, signal; os.chdir('/'); signal.signal(signal.SIGTERM, lambda *_: None)",
+        ("the working directory", "the handler of SIGTERM"),
+    ),
+}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("case", CHANGES)
+def test_what_one_changes_is_changed_back(
+    site: FakeSite, capsys: pytest.CaptureFixture[str], case: str, fails: bool
+) -> None:
+    code, changed = CHANGES[case]
+
+    def state() -> tuple[object, ...]:
+        handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+        return sys.stdout, sys.stderr, Path.cwd(), handlers
+
+    before = state()
+    record = found(site, code + ("\n1 / 0\n" if fails else "\n"))
+    assert state() == before
+    print("still there")
+    assert capsys.readouterr().out == "still there\n"
+    assert record.side_effects == changed
+    assert record.status == ("broken" if fails else "loaded")
+    problem = next(problems([record]))
+    assert problem == (
+        f"plugin my-suite 1.2 (my_suite_plugin) changes {', '.join(changed)} while it is imported, which is undone. "
+        "Fix it, or set ENVCORE_DISABLE_PLUGINS=my-suite."
+    )
+
+
+@pytest.mark.parametrize("code", ["os.close({0})", "os.dup2(os.open(os.devnull, os.O_WRONLY), {0})"])
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_descriptor_is_opened_again(site: FakeSite, code: str, number: int) -> None:
+    site.add("closing-suite", f"import os\n{code.format(number)}\n{ROWS}")
+    site.add("printing-suite", f"print('hello')\n{ROWS}")
+    with started(site) as process:
+        out, err = process.communicate()
+    assert out == f"[('loaded', ('file descriptor {number}',)), ('loaded', ())]\n"
+    assert err == "plugin printing-suite: hello\n"
+
+
+def test_a_folder_that_one_deletes_stays_away(
+    site: FakeSite, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("doomed"))
+    assert found(site, "import os; os.rmdir(os.getcwd())\n").side_effects == ("the working directory",)
+
+
+def test_the_registry_warns_of_side_effects(site: FakeSite) -> None:
+    site.add("my-suite", "import os; os.chdir('/')\n" + ROWS)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert "A-v0" in Registry()
+    assert [each.category for each in caught] == [PluginWarning]
