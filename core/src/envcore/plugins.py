@@ -108,7 +108,7 @@ def discover() -> tuple[PluginRecord, ...]:
                 _check_distribution(copy)
                 if traced:
                     notify(f"importing {_title(record)}")
-                with watched(f"plugin {record.distribution}", changed):
+                with watched(record.distribution, changed):
                     announced = announced_by(entry_point.load())
                 record = dataclasses.replace(record, **announced._asdict())
             except KeyboardInterrupt:

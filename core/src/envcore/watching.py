@@ -36,15 +36,18 @@ def notify(text: str, stream: Any = None) -> None:
 
 
 @contextlib.contextmanager
-def watched(plugin: str, changed: list[str]) -> Generator[None]:
+def watched(distribution: str, changed: list[str]) -> Generator[None]:
     """A context in which a plugin is imported and its hooks are called.
 
     Args:
-      plugin: how to call it.
+      distribution: the plugin's.
       changed: gets what the plugin has changed in the process; it has been changed back.
     """
-    errors = sys.stderr
-    timer = threading.Timer(_PATIENCE, notify, [f"{plugin} is still being imported after {_PATIENCE:g} s", errors])
+    errors, plugin = sys.stderr, f"plugin {distribution}"
+    late = (
+        f"{plugin} is still being imported after {_PATIENCE:g} s; ENVCORE_DISABLE_PLUGINS={distribution} leaves it out"
+    )
+    timer = threading.Timer(_PATIENCE, notify, [late, errors])
     timer.daemon = True
     before, quoted = _Process(), _Quoted(plugin, errors)
     with contextlib.suppress(RuntimeError):  # no more threads can be started
