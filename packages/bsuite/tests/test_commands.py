@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,3 +128,24 @@ def test_an_empty_path_is_an_error(run: Run) -> None:
         code, out, err = run("bsuite", *args)
         assert (code, out) == (2, "")
         assert "the path is empty." in err
+
+
+@pytest.mark.slow
+def test_sigterm_saves_what_was_played(tmp_path: Path) -> None:
+    envcore, whole, parts = Path(sys.executable).with_name("envcore"), tmp_path / "whole", tmp_path / "parts"
+
+    def command(out: Path) -> list[str | Path]:
+        return [envcore, "bsuite", "run", "random", "--only", "memory_len/22", "--workers", "2", "--out", out]
+
+    with subprocess.Popen(command(parts), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 120
+        while not list(parts.glob("*.csv")) and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (143, "terminated\n")
+    assert list(parts.glob(".checkpoint-*"))
+    for folder in (parts, whole):
+        subprocess.run(command(folder), check=True, stdout=subprocess.DEVNULL)
+    (log,) = whole.glob("*.csv")
+    assert (parts / log.name).read_bytes() == log.read_bytes()

@@ -129,6 +129,40 @@ def test_a_full_disk_stops_with_one_line_and_training_goes_on(
     assert files(full) == files(whole)
 
 
+SLOW = """
+import sys, time
+import envcore_cli
+from envcore_baselines import training
+training._SECONDS = 1e9
+advance = training.Training.advance
+def noticed(self):
+    if len(self.curve) == 3:
+        print("trained", file=sys.stderr, flush=True)
+    if len(self.curve) >= 3:
+        time.sleep(0.1)
+    advance(self)
+training.Training.advance = noticed
+envcore_cli.main()
+"""
+"""`envcore`, which saves nothing by itself, says that the curve has three points, and goes on slowly from there."""
+
+
+@pytest.mark.slow
+def test_sigterm_to_one_of_two_processes_saves_the_training(by_two: Path, tmp_path: Path) -> None:
+    out = tmp_path / "terminated"
+    with commands(*pair(*TRAIN, str(out), program=SLOW)) as found:
+        for each in found:
+            assert each.process.stderr is not None
+            assert each.process.stderr.readline() == "trained\n"
+        found[1].process.send_signal(signal.SIGTERM)
+        ends = [each.end() for each in found]
+    assert [(status, err) for status, _, err in ends] == [(143, "terminated\n")] * 2
+    assert len((out / "curve.csv").read_text().splitlines()) > 3
+    with commands(*pair(*TRAIN, str(out))) as found:
+        assert [each.end()[0] for each in found] == [0, 0]
+    assert files(out) == files(by_two)
+
+
 @pytest.mark.slow
 def test_all_processes_must_see_the_folder(tmp_path: Path) -> None:
     one = tmp_path / "one"

@@ -53,7 +53,13 @@ class Terminal:
     def __exit__(self, *_: object) -> None:
         self.program.kill()
         self.program.wait()
-        os.close(self._end)
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """Closes the terminal."""
+        if self._end >= 0:
+            os.close(self._end)
+            self._end = -1
 
     def resize(self, rows: int, columns: int) -> None:
         fcntl.ioctl(self._end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

@@ -1,4 +1,7 @@
-"""Ctrl-C through a pseudo-terminal, at chosen places and, marked slow, at many moments of whole commands."""
+"""Ctrl-C through a pseudo-terminal, at chosen places and, marked slow, at many moments of whole commands.
+
+SIGTERM and SIGHUP take the same way; what differs is tested with pipes.
+"""
 
 from __future__ import annotations
 
@@ -203,11 +206,115 @@ def test_a_pipe_that_nobody_reads_does_not_block_the_end():
         assert process.wait(timeout=30) == 130
 
 
-def test_where_it_is_ignored_it_stays_ignored():
-    body = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(0.5); print('went on')"
-    code = f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n{INSTALL}{body}"
+ENDS = {
+    signal.SIGINT: (130, "interrupted\n"),
+    signal.SIGTERM: (143, "terminated\n"),
+    signal.SIGHUP: (129, "hung up\n"),
+}
+
+
+def end_by(body: str, *signals: signal.Signals) -> tuple[int, str, str]:
+    """Status, output and errors of a program that gets signals at its line "ready", half a second apart."""
+    pipe = subprocess.PIPE
+    with piped(body, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        for number, each in enumerate(signals):
+            time.sleep(0.5 * bool(number))
+            process.send_signal(each)
+        out, err = process.communicate(timeout=30)
+    return process.returncode, out.decode(), err.decode()
+
+
+@pytest.mark.parametrize("signum", ENDS)
+def test_each_signal_has_its_status_and_its_line(signum):
+    status, line = ENDS[signum]
+    assert end_by("at_once(ready, native)", signum) == (status, "", line)
+    assert end_by(LOOP.format("done > 1 or ready()", "pass"), signum) == (status, "collected True\n", line)
+
+
+@pytest.mark.parametrize(("signum", "saved"), [(signal.SIGTERM, "saved\n"), (signal.SIGINT, "")])
+def test_a_scheduler_leaves_more_time_than_ctrl_c(signum, saved):
+    report = "import time; time.sleep(2.5); print('saved')"
+    found = end_by(LOOP.format("done > 1 or ready()", report), signum)
+    assert found == (ENDS[signum][0], f"collected True\n{saved}", ENDS[signum][1])
+
+
+@pytest.mark.parametrize("second", ENDS)
+def test_another_signal_ends_at_once_with_the_status_of_the_first(second):
+    found = end_by(LOOP.format("done > 1 or ready()", "native()"), signal.SIGTERM, second)
+    assert found == (143, "collected True\n", "terminated\n")
+
+
+def test_a_signal_that_is_sent_to_the_process_and_to_its_group_is_one():
+    body = """
+        import os, signal
+        def twice():
+            ready()
+            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGTERM)
+    """
+    report = "import time; time.sleep(0.5); print('saved')"
+    assert end_by(dedent(body) + LOOP.format("done > 1 or twice()", report))[1] == "collected True\nsaved\n"
+
+
+@pytest.mark.parametrize("signum", ENDS)
+def test_where_it_is_ignored_it_stays_ignored(signum):
+    body = f"import os, time; os.kill(os.getpid(), {signum:d}); time.sleep(0.5); print('went on')"
+    code = f"import signal\nsignal.signal({signum:d}, signal.SIG_IGN)\n{INSTALL}{body}"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert process.stdout == "went on\n"
+
+
+def test_a_terminal_that_is_gone_does_not_keep_a_command_from_saving(tmp_path):
+    body = f"print('saved'); open({str(tmp_path / 'saved')!r}, 'w').close()"
+    with program(LOOP.format("done > 1 or ready()", body)) as terminal:
+        terminal.wait_for("ready")
+        terminal.hang_up()
+        assert terminal.program.wait(timeout=30) == 129
+    assert (tmp_path / "saved").exists()
+
+
+SHARED = """
+done = 0
+try:
+    with interrupt.interruptible(is_shared=True):
+        while done < 3:
+            done += 1
+            {}
+        {}
+except KeyboardInterrupt:
+    print(f"collected {{done}}")
+    interrupt.end()
+"""
+
+
+def test_what_several_processes_share_stops_where_they_agree():
+    chunk = "ready() if done == 1 else time.sleep(0.5)"
+    found = end_by("import time" + SHARED.format(chunk, "interrupt.agree(interrupt.noted())"), signal.SIGTERM)
+    assert found == (143, "collected 3\n", "terminated\n")
+
+
+def test_the_signal_of_another_process_ends_this_one_whose_own_comes_later():
+    loop = LOOP.replace("interruptible()", "interruptible(is_shared=True)")
+    body = "import time" + loop.format("ready(); interrupt.agree(15)", "time.sleep(0.5); print('saved')")
+    assert end_by(body, signal.SIGTERM) == (143, "collected True\nsaved\n", "terminated\n")
+
+
+def test_processes_that_do_not_come_to_agree_are_ended():
+    body = "interrupt._LONG_GRACE = 0.5" + SHARED.format("at_once(ready, native)", "pass")
+    assert end_by(body, signal.SIGTERM) == (143, "", "terminated\n")
+
+
+def test_what_a_library_does_with_the_signals_can_be_undone():
+    body = """
+        import signal
+        with interrupt.kept():
+            for each in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(each, lambda *_: print("lost"))
+        at_once(ready, native)
+    """
+    assert end_by(body, signal.SIGTERM) == (143, "", "terminated\n")
 
 
 def test_a_rollout_reports_its_results_so_far():

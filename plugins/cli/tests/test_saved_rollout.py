@@ -434,6 +434,53 @@ def test_two_processes_record_what_one_records(whole: Path, tmp_path: Path) -> N
     assert statistics[0] == pytest.approx(statistics[1], rel=1e-12)
 
 
+def saved_steps(folder: Path) -> int:
+    path = folder / "statistics.json"
+    return json.loads(path.read_text())["steps"] if path.exists() else 0
+
+
+@pytest.mark.slow
+def test_sigterm_at_random_moments_saves_and_changes_nothing(whole: Path, tmp_path: Path) -> None:
+    folder, moments = tmp_path / "terminated", random.Random(4)
+    for _ in range(2):
+        before = saved_steps(folder)
+        with commands(long_rollout(folder, seconds=1e9)) as (command,):  # which saves nothing by itself
+            wait_for_shards(folder, before // 256 + moments.randrange(2, 30), command)
+            time.sleep(moments.random() * 0.02)
+            command.process.send_signal(signal.SIGTERM)
+            status, out, err = command.end()
+        assert (status, err) == (143, "terminated\n")
+        assert saved_steps(folder) > before
+        assert f"{saved_steps(folder):,} steps each" in out
+    with commands(long_rollout(folder)) as (command,):
+        assert command.end()[0] == 0
+    assert files(folder) == files(whole)
+
+
+@pytest.mark.slow
+def test_sigterm_to_any_of_two_processes_saves_what_both_have_collected(whole: Path, tmp_path: Path) -> None:
+    two = tmp_path / "two"
+    program = SHORT_CHUNKS.format(256 * 16, 1e9)
+    for targets in ((0,), (1, 0)):
+        before = saved_steps(two)
+        with commands(*pair(*LONG, *RECORD_LONG, "--out", str(two), program=program)) as found:
+            wait_for_shards(two, 2 * before // 256 + 10, found[0])
+            for each in targets:
+                found[each].process.send_signal(signal.SIGTERM)
+            ends = [each.end() for each in found]
+        assert [(status, err) for status, _, err in ends] == [(143, "terminated\n")] * 2
+        assert saved_steps(two) > before
+        assert f"{saved_steps(two):,} steps each" in ends[0][1]
+    with commands(*pair(*LONG, *RECORD_LONG, "--out", str(two), program=program)) as found:
+        assert [each.end()[0] for each in found] == [0, 0]
+    mine, theirs = recorded(whole), recorded(two)
+    for name, array in mine.items():
+        np.testing.assert_array_equal(theirs[name], array)
+    assert json.loads((two / "statistics.json").read_text()) == pytest.approx(
+        json.loads((whole / "statistics.json").read_text()), rel=1e-12
+    )
+
+
 @pytest.mark.slow
 def test_ctrl_c_saves_what_was_collected(tmp_path: Path) -> None:
     folder = tmp_path / "run"

@@ -123,7 +123,7 @@ def _train_in(out: Path, run: Any, learner: Any, keys: Any, sharding: Any) -> No
     is_shown = output.console().is_terminal and processes.is_first()
     with (
         output.progress_bar(is_shown=is_shown, transient=True) as progress,
-        interruptible(),
+        interruptible(is_shared=not processes.is_alone()),
         memory.explained("--seeds", run.num_seeds),
     ):
         bar = progress.add_task("compiling", total=None)
@@ -141,8 +141,7 @@ def _train_in(out: Path, run: Any, learner: Any, keys: Any, sharding: Any) -> No
                 text = f"{training.curve.steps[-1]:,} steps, return {training.curve.last:.4g}"
                 progress.update(bar, description=text, total=training.num_points, completed=len(training.curve))
         except KeyboardInterrupt:
-            if processes.is_alone():  # several may have come to different points
-                training.save()
+            training.save()
             raise
     if not processes.is_first():
         return

@@ -23,8 +23,8 @@ def main() -> None:
     """Entry point of the console script.
 
     An error of envcore or of the system is printed as one line, with exit status 1. Ctrl-C prints one line and exits
-    with 130; when the reader of a pipe is gone, the command exits silently with 141. Only while Python itself starts,
-    before this is called, does Ctrl-C show Python's own traceback.
+    with 130, SIGTERM with 143 and SIGHUP with 129; when the reader of a pipe is gone, the command exits silently with
+    141. Only while Python itself starts, before this is called, does Ctrl-C show Python's own traceback.
     """
     try:
         from envcore_cli import interrupt, streams
@@ -43,6 +43,7 @@ def main() -> None:
     try:
         _run()
     except interrupt.Interrupted:
+        _part()
         interrupt.end()
     except EnvcoreError as error:
         _fail(str(error))
@@ -74,6 +75,13 @@ def _fail(message: str) -> None:
     sys.stderr.write(f"error: {printable(message)}\n")
     _leave(1)
     raise SystemExit(1) from None
+
+
+def _part() -> None:
+    if "envcore_cli.processes" in sys.modules:
+        from envcore_cli import processes
+
+        processes.part()
 
 
 def _leave(status: int) -> None:

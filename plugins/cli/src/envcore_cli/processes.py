@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.plugins import one_line
 
+from envcore_cli import interrupt
+
 if TYPE_CHECKING:
     import numpy as np
     from jax.sharding import Mesh
@@ -40,6 +42,7 @@ class _Runtime:
     """State that exists once per process."""
 
     is_connected = False
+    has_agreed = False  # to end by a signal
 
 
 class ProcessError(EnvcoreError):
@@ -131,6 +134,7 @@ def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
     Raises:
       ProcessError: a process has ended.
+      KeyboardInterrupt: a signal has come to a process, inside `interruptible(is_shared=True)`; raised in all of them.
     """
     import jax
     import numpy as np
@@ -138,19 +142,23 @@ def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
     if jax.process_count() == 1:
         return numbers
-    words = np.ascontiguousarray(numbers).view(np.uint32)  # JAX would make them float32
+    words = np.append(numbers, float(interrupt.noted()))[None].view(np.uint32)  # JAX would make them float32
     mesh = Mesh(np.array([found[0] for found in devices_of_processes()]), ("processes",))
     with _together():
         split = jax.make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec("processes")), words)
         found = np.asarray(_everywhere(mesh)(split))
-    return found.view(np.float64)
+    found = found.view(np.float64)
+    if signum := int(found[:, -1].max()):
+        _Runtime.has_agreed = True
+        interrupt.agree(signum)
+    return found[:, :-1].reshape(-1, *numbers.shape[1:])
 
 
 def any_says(flag: bool) -> bool:
     """Whether the flag is true in any process; none goes on before all have got here.
 
     Raises:
-      ProcessError: a process has ended.
+      ProcessError, KeyboardInterrupt: as for `gathered`.
     """
     import numpy as np
 
@@ -226,7 +234,8 @@ def _connect(coordinator: str | None, num_processes: int | None, process_id: int
     with contextlib.suppress(AttributeError):  # an older JAX does not have it
         jax.config.update("jax_enable_preemption_service", False)  # when another process ends, it logs that too
     try:
-        jax.distributed.initialize(coordinator, num_processes, process_id, initialization_timeout=timeout + 60)
+        with interrupt.kept():  # an older JAX takes SIGTERM for itself
+            jax.distributed.initialize(coordinator, num_processes, process_id, initialization_timeout=timeout + 60)
     except ValueError:
         if coordinator is not None:
             raise InvalidArgumentError("--coordinator needs --num-processes and --process-id here.") from None
@@ -245,6 +254,15 @@ def leave(status: int) -> None:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
+
+
+def part() -> None:
+    """Disconnects processes that have agreed to end: a process that vanished would make the others fail."""
+    if _Runtime.has_agreed:
+        import jax
+
+        with contextlib.suppress(Exception):
+            jax.distributed.shutdown()
 
 
 def _fail(message: str) -> NoReturn:

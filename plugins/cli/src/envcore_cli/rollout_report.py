@@ -56,7 +56,7 @@ def report_rollout(
 
     Raises:
       EnvcoreError: an argument is invalid, there is not enough memory, or the picture cannot be written.
-      KeyboardInterrupt: Ctrl-C was pressed; the table of the results so far is printed first.
+      KeyboardInterrupt: Ctrl-C was pressed, or another signal has come; the results so far have been saved and shown.
     """
     if num_envs < 1 or (steps is not None and steps < 1):
         given = "" if steps is None else f" and {steps}"
@@ -102,10 +102,10 @@ def report_rollout(
         try:
             _run(measured, choice.title, steps, saved)
         except KeyboardInterrupt:
+            if saved is not None:
+                saved.save()
             if measured.progress.steps and processes.is_first():
                 _print_table(choice.title, num_envs, measured, "interrupted: these are the results up to then")
-            if saved is not None and processes.is_alone():  # several may have come to different steps
-                saved.save()
             raise
         if processes.is_first():
             _print_table(choice.title, num_envs, measured, folder=out)
@@ -114,7 +114,8 @@ def report_rollout(
 
 
 def _run(measured: MeasuredRollout, title: str, steps: int | None, saved: SavedRollout | None) -> None:
-    with output.progress_bar(is_shown=processes.is_first()) as shown, interruptible():
+    is_shared = not processes.is_alone()
+    with output.progress_bar(is_shown=processes.is_first()) as shown, interruptible(is_shared):
         task = shown.add_task(title, total=_SECONDS if steps is None else steps)
         while True:
             done = measured.progress.steps

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import signal
 import time
 from typing import Any
 
@@ -59,7 +58,6 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
         fps = env.render_fps
         _check_fps(f"{env.name}.render_fps", fps)
     game = Game(env, params, key)
-    signal.signal(signal.SIGTERM, _leave)
     shown = Live(console=screen, screen=True, auto_refresh=False)
     try:
         with keyboard, alternate_screen(), shown as live, interruptible():
@@ -74,11 +72,6 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
 def _check_fps(name: str, fps: float | None) -> None:
     if fps is not None and not 0 < fps <= 1000:
         raise PlayError(f"{name} must be more than 0 and at most 1000, got {fps}.")
-
-
-def _leave(*_: object) -> None:
-    """Ends the program with a signal's exit status, but restores the terminal."""
-    raise SystemExit(128 + signal.SIGTERM)
 
 
 class Game:
