@@ -110,7 +110,7 @@ def test_a_task_continues_from_its_last_state_and_may_fail_again_after_it(cluste
 
 
 @pytest.mark.slow
-def test_both_nodes_work_and_one_that_is_lost_is_replaced(cluster: Any) -> None:
+def test_both_nodes_work_and_one_that_is_lost_is_replaced(cluster: Any, capfd: pytest.CaptureFixture[str]) -> None:
     tasks = {name: Task(Count(40, seconds=0.05)) for name in "abcd"}
     record, lost = Record(), second_node(cluster)
 
@@ -119,7 +119,9 @@ def test_both_nodes_work_and_one_that_is_lost_is_replaced(cluster: Any) -> None:
         if cluster.worker_nodes and update == (lost, 20):
             cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
 
+    capfd.readouterr()
     RayWorkers(cluster.address, attempts=2).run(tasks, 0.1, handle, record.finish)
+    assert capfd.readouterr() == ("", "")  # Ray would print its state
     assert not cluster.worker_nodes
     assert sorted(record.finished) == list("abcd")
     moved = [name for name in tasks if len(set(record.nodes[name])) == 2]

@@ -9,9 +9,7 @@ from __future__ import annotations
 import collections
 import math
 import os
-import socket
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -24,6 +22,7 @@ from envcore.errors import InvalidArgumentError
 from envcore.options import positive_integer
 from envcore.plugins import one_line
 
+from envcore_ray.connection import connected
 from envcore_ray.errors import ClusterError, TasksFailedError
 
 Play = Callable[[Any], Iterator[tuple[Any, Callable[[], Any]]]]
@@ -113,33 +112,11 @@ class RayWorkers:
         """
         if not tasks:
             return
-        is_ours = self._connect()
-        try:
-            _Run(self._options, self._attempts, self._patience, seconds, handle, finish).complete(tasks)
-        except ray.exceptions.RayError as error:
-            raise ClusterError(f"the Ray cluster failed: {one_line(error)}.") from error
-        finally:
-            if is_ours:
-                ray.shutdown()
-
-    def _connect(self) -> bool:
-        """Initializes Ray, unless somebody has done so; returns whether it did."""
-        if ray.is_initialized():
-            return False
-        options: dict[str, Any] = {"logging_level": "warning", "log_to_driver": False}
-        if self._address is None:
-            options["include_dashboard"] = False
-        else:
-            _check_reachable(self._address)
-        try:
-            with warnings.catch_warnings():
-                # JAX warns of each new process, lest it go on as a copy of this one; Ray's start other programs.
-                warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
-                ray.init(self._address or "local", **options)
-        except Exception as error:  # Ray raises its own errors, ValueError, ConnectionError, RuntimeError, ...
-            where = "this machine" if self._address is None else self._address
-            raise ClusterError(f"cannot use Ray at {where}: {one_line(error)}.") from error
-        return True
+        with connected(self._address):
+            try:
+                _Run(self._options, self._attempts, self._patience, seconds, handle, finish).complete(tasks)
+            except ray.exceptions.RayError as error:
+                raise ClusterError(f"the Ray cluster failed: {one_line(error)}.") from error
 
 
 class _Run:
@@ -215,21 +192,6 @@ class _Run:
             node["Alive"] and all(node["Resources"].get(name, 0) >= number for name, number in self._needs.items())
             for node in ray.nodes()
         )
-
-
-def _check_reachable(address: str) -> None:
-    """Checks that something listens at HOST:PORT: Ray itself tries for minutes.
-
-    Raises:
-      ClusterError: nothing does.
-    """
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
-        return
-    try:
-        socket.create_connection((host, int(port)), timeout=10).close()
-    except (OSError, OverflowError) as error:
-        raise ClusterError(f"nothing answers at {address}: {getattr(error, 'strerror', None) or error}.") from error
 
 
 def _reports(play: Play, state: Any, seconds: float) -> Iterator[tuple[Any, Any]]:
