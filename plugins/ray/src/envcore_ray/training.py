@@ -24,9 +24,8 @@ from envcore.files import locked, replace
 from envcore.options import positive_integer
 from envcore.records import File
 from envcore_baselines import algorithms
-from envcore_baselines.curve import Curve
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Run, Training, saved_curve
-from envcore_cli import checkpoint, output
+from envcore_cli import output
 from envcore_cli.run_folder import RUN
 
 from envcore_ray.errors import TasksFailedError
