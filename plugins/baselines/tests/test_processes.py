@@ -165,11 +165,29 @@ def test_sigterm_to_one_of_two_processes_saves_the_training(by_two: Path, tmp_pa
 
 @pytest.mark.slow
 def test_all_processes_must_see_the_folder(tmp_path: Path) -> None:
-    one = tmp_path / "one"
-    with commands(Command(*TRAIN, str(one))) as (command,):
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    with commands(Command(*TRAIN, "one", folder=here)) as (command,):
         assert command.end()[0] == 0
-    before, (first, second) = files(one), connected(2)
-    with commands(Command(*TRAIN, str(one), *first), Command(*TRAIN, str(tmp_path / "other"), *second)) as found:
+    before, (first, second) = files(here / "one"), connected(2)
+    with commands(Command(*TRAIN, "one", *first, folder=here), Command(*TRAIN, "one", *second, folder=there)) as found:
         ends = [each.end() for each in found]
     assert all(status == 1 and "the folder must be on a file system that they share" in err for status, _, err in ends)
-    assert files(one) == before
+    assert files(here / "one") == before
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--seed", "1"), "--seed 1, and process 0 --seed 2"),
+        (("--setting", "learning_rate=0.1"), "--setting learning_rate=0.1, and process 0 no --setting learning_rate"),
+    ],
+)
+def test_processes_with_other_commands_end(given: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    first, second = connected(2)
+    command = (*TRAIN, str(tmp_path / "run"))
+    with commands(Command(*command, *first), Command(*command, *second, *given)) as found:
+        ends = [each.end() for each in found]
+    assert ends == [(1, "", f"error: process 1 was given {message}: give all processes the same command.\n")] * 2
+    assert not list(tmp_path.iterdir())

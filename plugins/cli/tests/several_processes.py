@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 SOON = 60
@@ -27,13 +28,14 @@ class Command:
         num_devices: int = 2,
         variables: dict[str, str] | None = None,
         program: str = "import envcore_cli; envcore_cli.main()",
+        folder: Path | None = None,
     ):
         command = [sys.executable, "-c", program, *args]
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "OMPI_"))}
         environ = {**clean, "JAX_NUM_CPU_DEVICES": str(num_devices), "NPROC": "4", "COLUMNS": "200"}
         environ |= variables or {}
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, env=environ, stdout=pipe, stderr=pipe, text=True)
+        self.process = subprocess.Popen(command, env=environ, stdout=pipe, stderr=pipe, text=True, cwd=folder)
 
     def end(self) -> tuple[int, str, str]:
         """Its exit status, output and errors."""

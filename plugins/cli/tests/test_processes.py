@@ -14,7 +14,7 @@ import pytest
 from command_line import Run
 from envcore.program_cache import SOUND_SINCE
 from envcore_cli import processes
-from several_processes import Command, commands, free_port, pair
+from several_processes import SOON, Command, commands, connected, free_port, pair
 
 
 def numbers(out: str) -> list[str]:
@@ -88,18 +88,106 @@ def test_an_absent_process_is_an_error_in_time(process_id: str, message: str) ->
     assert message.format(port=port) in err
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (ROLLOUT, (*ROLLOUT, "--seed", "1"), "process 1 was given --seed 1, and process 0 --seed 3"),
+        (
+            ROLLOUT,
+            ("rollout", "Acrobot-v1", "--steps", "7", "--policy", "legal"),
+            "process 1 was given Acrobot-v1, and process 0 CartPole-v1",
+        ),
+    ],
+)
+def test_processes_with_other_commands_end(first: tuple[str, ...], second: tuple[str, ...], message: str) -> None:
+    flags = connected(2)
+    with commands(Command(*first, *flags[0]), Command(*second, *flags[1], num_devices=1)) as found:
+        ends = [each.end() for each in found]
+    assert ends == [(1, "", f"error: {message}: give all processes the same command.\n")] * 2
+
+
+def test_a_number_that_is_given_twice_ends_both() -> None:
+    flags = connected(2)[0]
+    with commands(Command(*ROLLOUT, *flags), Command(*ROLLOUT, *flags)) as found:
+        ends = [each.end() for each in found]
+    message = "error: several processes were given --process-id 0: give each a number of its own.\n"
+    assert ends == [(1, "", message)] * 2
+
+
+ENDLESS = ("rollout", "CartPole-v1", "--num-envs", "64", "--steps", "2000000000")
+ANNOUNCED = """
+import envcore_cli
+from envcore_cli import link
+from envcore_cli.measured_rollout import MeasuredRollout
+
+link.PATIENCE, link._SELDOM = 1.0, 1000.0
+advance = MeasuredRollout.advance
+
+
+def announced(self, limit):
+    MeasuredRollout.advance = advance
+    print("running", flush=True)
+    return advance(self, limit)
+
+
+MeasuredRollout.advance = announced
+envcore_cli.main()
+"""
+"""`envcore`, which says that its rollout has begun, and soon for whom it waits."""
+
+
+def wait_until_running(*found: Command) -> None:
+    for each in found:
+        assert each.process.stdout is not None
+        assert each.process.stdout.readline() == "running\n"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", [0, 1])
 def test_a_process_that_dies_ends_the_others(killed: int) -> None:
-    endless = ("rollout", "CartPole-v1", "--num-envs", "64", "--steps", "2000000000", "--connect-timeout", "30")
-    with commands(*pair(*endless)) as found:
-        time.sleep(8)  # by then they are usually connected, and if not, the rest has to hold as well
+    with commands(*pair(*ENDLESS, program=ANNOUNCED)) as found:
+        wait_until_running(*found)
         found[killed].process.send_signal(signal.SIGKILL)
         status, _, err = found[1 - killed].end()
-    assert status != 0
-    # Where process 0 dies, JAX may notice before us; then it ends the process with a message of its own.
-    expected = ("error: another process of this command has ended", "another task died", "error: not", "error: nothing")
-    assert any(message in err for message in expected), err
+    assert (status, err) == (1, f"error: process {killed} of this command has ended.\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stopped", [0, 1])
+def test_a_process_that_is_stopped_is_waited_for(stopped: int, tmp_path: Path) -> None:
+    """The rollout is saved every five seconds, which shows that it goes on."""
+    args = (*ENDLESS, "--out", str(tmp_path / "run"))
+    with commands(*pair(*args, program=ANNOUNCED)) as found:
+        wait_until_running(*found)
+        other, process = found[1 - stopped].process, found[stopped].process
+        process.send_signal(signal.SIGSTOP)
+        assert other.stderr is not None
+        assert other.stderr.readline() == f"note: waiting for process {stopped}, 1 s so far.\n"
+        saved, until = tmp_path / "run" / "statistics.json", time.monotonic() + SOON
+        before = saved.stat().st_mtime_ns if saved.exists() else 0
+        process.send_signal(signal.SIGCONT)
+        while not (saved.exists() and saved.stat().st_mtime_ns > before) and time.monotonic() < until:
+            assert (process.poll(), other.poll()) == (None, None)
+            time.sleep(0.1)
+        assert saved.stat().st_mtime_ns > before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/net/tcp6").exists(), reason="the sockets of a process are not seen here")
+def test_nothing_listens_on_other_interfaces() -> None:
+    with commands(*pair(*ENDLESS, program=ANNOUNCED)) as found:
+        wait_until_running(*found)
+        for each in found:
+            assert (addresses := listening(each.process.pid))
+            assert all(address.endswith("0100007F") for address in addresses), addresses
+
+
+def listening(pid: int) -> list[str]:
+    """The addresses at which a process listens, as the kernel writes them."""
+    sockets = {str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir()}
+    rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    listens = "0A"
+    return [row[1].partition(":")[0] for row in rows if row[3] == listens and f"socket:[{row[9]}]" in sockets]
 
 
 @pytest.mark.parametrize(

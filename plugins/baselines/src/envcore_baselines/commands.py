@@ -34,6 +34,7 @@ _MANY_STEPS = 10**9
 
 
 def train(
+    context: typer.Context,
     algorithm: Annotated[
         str, typer.Argument(metavar="ALGO", help=f"The algorithm: {', '.join(algorithms.ALGORITHMS)}.")
     ],
@@ -77,7 +78,7 @@ def train(
     assert out is not None
     from envcore_cli import processes
 
-    processes.start(devices, coordinator, num_processes, process_id, connect_timeout, cache)
+    processes.start(context, devices, coordinator, num_processes, process_id, connect_timeout, cache)
     _train(choice, name, config, out, seeds, seed, devices)
 
 

@@ -123,6 +123,7 @@ def info(env_id: EnvId, option: Options = None, set_: Params = None) -> None:
 
 @app.command()
 def rollout(
+    context: typer.Context,
     env_id: EnvId,
     num_envs: Annotated[
         int, typer.Option(parser=integer, metavar="<int>", help="How many environments step in parallel.")
@@ -170,7 +171,7 @@ def rollout(
     choice = choose(env_id, option or (), set_ or ())
     from envcore_cli import processes
 
-    processes.start(devices, coordinator, num_processes, process_id, connect_timeout, cache)
+    processes.start(context, devices, coordinator, num_processes, process_id, connect_timeout, cache)
     from envcore_cli.rollout_report import report_rollout
 
     report_rollout(choice, policy, num_envs, steps, gif, seed, devices, out, record)

@@ -13,5 +13,9 @@ class OutputError(EnvcoreError):
     """The output of a command cannot be written: the disk is full, or standard output is closed."""
 
 
+class ProcessError(EnvcoreError):
+    """Another process of the same command cannot be reached, has ended, or was given something else."""
+
+
 class NotEnoughMemoryError(EnvcoreError, MemoryError):
     """The requested work does not fit into memory."""

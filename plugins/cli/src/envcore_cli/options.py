@@ -70,7 +70,8 @@ Coordinator = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
-        help="Run the same command in several processes, of which process 0 listens here. "
+        help="Run the same command in several processes, of which process 0 listens here: at an IP address of its "
+        "machine on that address alone, at a name on all interfaces. "
         "SLURM, Open MPI, Kubernetes and Cloud TPU need none of these options.",
     ),
 ]

@@ -38,9 +38,10 @@ def sharding(option: str, count: int, devices: int | None = None) -> NamedShardi
         raise InvalidArgumentError(
             f"{option} must be a multiple of the number of processes, {jax.process_count()}, got {count:,}."
         )
-    each = count // jax.process_count()
-    num = max(num for num in range(1, (devices or here) + 1) if each % num == 0) if IS_SUPPORTED else 1
-    chosen = [device for found in processes.devices_of_processes() for device in found[:num]]
+    each, of_processes = count // jax.process_count(), processes.devices_of_processes()
+    most = devices or min(map(len, of_processes))  # all processes must come to the same mesh
+    num = max(num for num in range(1, most + 1) if each % num == 0) if IS_SUPPORTED else 1
+    chosen = [device for found in of_processes for device in found[:num]]
     return NamedSharding(Mesh(np.array(chosen), (AXIS,)), PartitionSpec(AXIS))
 
 

@@ -5,31 +5,39 @@ Imports no JAX before `start`, which is called before JAX starts its backend.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import functools
 import importlib.util
+import inspect
+import json
 import os
 import re
 import sys
-import threading
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from envcore.errors import EnvcoreError, InvalidArgumentError
+from envcore.errors import InvalidArgumentError
 from envcore.plugins import one_line
 
-from envcore_cli import interrupt
+from envcore_cli import interrupt, request
+from envcore_cli.errors import ProcessError
 
 if TYPE_CHECKING:
     import numpy as np
+    import typer
     from jax.sharding import Mesh
+
+    from envcore_cli.link import Link
 
 _COUNTS = ("SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
 """Environment variables with the number of processes that SLURM or Open MPI has started."""
 _SIGNS = ("JOB_COMPLETION_INDEX", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES")
 """Environment variables of processes that an indexed job of Kubernetes or a Cloud TPU has started."""
+_FOREVER = 7 * 24 * 3600  # seconds
+_END = "end"
 
 _MOST_DEVICES = 1024
 """Devices into which a CPU may be divided: far more than make a program faster, as for a test of a large machine's
@@ -41,15 +49,12 @@ _LONGEST_TIMEOUT = 10**6
 class _Runtime:
     """State that exists once per process."""
 
-    is_connected = False
+    link: Link | None = None
     has_agreed = False  # to end by a signal
 
 
-class ProcessError(EnvcoreError):
-    """Another process of the same command cannot be reached."""
-
-
 def start(
+    context: typer.Context,
     devices: int | None = None,
     coordinator: str | None = None,
     num_processes: int | None = None,
@@ -59,7 +64,10 @@ def start(
 ) -> None:
     """Prepares JAX: chooses the devices, and connects the processes of one command.
 
+    All processes have to be given the same command, and have the same versions.
+
     Args:
+      context: of the command, which says what it was given.
       devices: devices of this process; None for all. On a CPU, which JAX takes for one device, None makes each of the
         cores that this process may use a device.
       coordinator: host and port at which process 0 listens. Without it, the processes that a cluster has started
@@ -71,7 +79,7 @@ def start(
 
     Raises:
       InvalidArgumentError: an argument is invalid, or one of them is missing.
-      ProcessError: the runtime cannot be started. If the others do not answer in time, the process ends with a message.
+      ProcessError: the others do not answer in time, they were given something else, or JAX's runtime cannot start.
     """
     if devices is not None and devices < 1:
         raise InvalidArgumentError(f"--devices must be at least 1, got {devices}.")
@@ -89,7 +97,7 @@ def start(
         keep_programs(cache)
     _make_cpu_devices(_num_cores() if devices is None else devices)
     if coordinator is not None or (num_processes is None and _is_in_cluster()):
-        _connect(coordinator, num_processes, process_id, timeout)
+        _connect(context, coordinator, num_processes, process_id, timeout)
 
 
 def is_first() -> bool:
@@ -218,38 +226,52 @@ def _make_cpu_devices(num: int) -> None:
             jax.config.update("jax_num_cpu_devices", num)
 
 
-def _connect(coordinator: str | None, num_processes: int | None, process_id: int | None, timeout: int) -> None:
-    """Starts JAX's distributed runtime; a process of which JAX cannot tell the others stays alone."""
+def _connect(
+    context: typer.Context, coordinator: str | None, num_processes: int | None, process_id: int | None, timeout: int
+) -> None:
+    """Connects the processes and starts JAX's distributed runtime; a process without any others stays alone."""
     import jax
+    from jax._src import clusters  # nothing public says where the processes of a cluster are
 
-    where = coordinator or "the coordinator"
-    if process_id == 0:
-        late = f"not all processes have connected to {where} within {timeout} s: are they all running?"
-    else:
-        late = f"nothing answers at {where} within {timeout} s: is process 0 running, and can its port be reached?"
-    # JAX's own timeout aborts the process with a page of addresses, so it has to be the later one.
-    guard = threading.Timer(timeout, _fail, [late])
-    guard.daemon = True
-    guard.start()
+    from envcore_cli.link import Link
+
     with contextlib.suppress(AttributeError):  # an older JAX does not have it
         jax.config.update("jax_enable_preemption_service", False)  # when another process ends, it logs that too
+    with contextlib.suppress(AttributeError):
+        jax.config.update("jax_check_proxy_envs", False)  # it would warn of the variable below
+    os.environ.setdefault("no_grpc_proxy", "127.0.0.1")  # of the link
+    coordinator = coordinator or os.environ.get("JAX_COORDINATOR_ADDRESS")
+    try:
+        found = clusters.ClusterEnv.auto_detect_unset_distributed_params(
+            coordinator, num_processes, process_id, None, None, timeout
+        )
+    except Exception as error:
+        raise ProcessError(f"cannot find the other processes of the cluster: {one_line(error)}") from error
+    address, num, number, _ = found
+    if address is None or num is None or number is None:
+        if coordinator is not None:
+            raise InvalidArgumentError("--coordinator needs --num-processes and --process-id here.")
+        return
+    link = _Runtime.link = Link(address, num, number, timeout)
+    if different := request.difference(
+        [json.loads(each) for each in link.exchange(json.dumps(request.described(context)))]
+    ):
+        raise ProcessError(different)
+    more: dict[str, Any] = {}
+    if "heartbeat_timeout_seconds" in inspect.signature(jax.distributed.initialize).parameters:
+        more["heartbeat_timeout_seconds"] = _FOREVER  # a process that is stopped is waited for
     try:
         with interrupt.kept():  # an older JAX takes SIGTERM for itself
-            jax.distributed.initialize(coordinator, num_processes, process_id, initialization_timeout=timeout + 60)
-    except ValueError:
-        if coordinator is not None:
-            raise InvalidArgumentError("--coordinator needs --num-processes and --process-id here.") from None
-    except Exception as error:  # of a cluster, or of the runtime
+            jax.distributed.initialize(link.coordinator, num, number, coordinator_bind_address=link.coordinator, **more)
+        jax.devices()
+    except Exception as error:
         raise ProcessError(f"cannot start JAX's distributed runtime: {one_line(error)}") from error
-    else:
-        _Runtime.is_connected = True
-    finally:
-        guard.cancel()
+    atexit.register(_end, link)
 
 
 def leave(status: int) -> None:
     """Ends a process that has failed, if it is connected: a regular exit would wait for the others."""
-    if _Runtime.is_connected:
+    if _Runtime.link is not None:
         with contextlib.suppress(Exception):
             sys.stdout.flush()
             sys.stderr.flush()
@@ -258,29 +280,41 @@ def leave(status: int) -> None:
 
 def part() -> None:
     """Disconnects processes that have agreed to end: a process that vanished would make the others fail."""
-    if _Runtime.has_agreed:
-        import jax
-
+    if _Runtime.has_agreed and _Runtime.link is not None:
         with contextlib.suppress(Exception):
-            jax.distributed.shutdown()
+            _leave_together(_Runtime.link)
 
 
-def _fail(message: str) -> NoReturn:
-    """Ends the process from another thread than the one that waits."""
-    with contextlib.suppress(Exception):
-        sys.stderr.write(f"error: {message}\n")
-        sys.stderr.flush()
-    os._exit(1)
+def _end(link: Link) -> None:
+    """At the end of the process."""
+    from envcore_cli.link import fail
+
+    try:
+        _leave_together(link)
+    except Exception as error:
+        fail(str(link.lost() or one_line(error)))
+
+
+def _leave_together(link: Link) -> None:
+    """Waits for the others, so that none of them loses a process that they still need."""
+    import jax
+
+    link.exchange(_END)
+    jax.distributed.shutdown()
+    link.leave()
 
 
 @contextlib.contextmanager
 def _together() -> Generator[None]:
-    """A context in which the processes exchange something, all of it.
+    """A context in which the processes exchange something, all of it. It begins when all of them have come to it.
 
     Gloo, which connects CPUs, reports each connection on standard output, through the buffer of C: that is left out.
     """
     import jax
 
+    link = _Runtime.link
+    if link is not None and _END in link.exchange():
+        raise ProcessError("another process of this command has come to its end.")
     sys.stdout.flush()
     stdout, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -290,7 +324,8 @@ def _together() -> Generator[None]:
         # A program that was called before raises a ValueError, with the status of the runtime.
         if not isinstance(error, jax.errors.JaxRuntimeError) and not re.match("[A-Z_]+: ", str(error)):
             raise
-        raise ProcessError(f"another process of this command has ended: {one_line(error)}") from error
+        lost = None if link is None else link.lost()
+        raise lost or ProcessError(f"another process of this command has ended: {one_line(error)}") from error
     finally:
         ctypes.CDLL(None).fflush(None)
         os.dup2(stdout, 1)
