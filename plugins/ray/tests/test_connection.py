@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import ray
@@ -137,3 +139,16 @@ def test_a_cluster_that_demands_a_token(
     assert capfd.readouterr() == ("", "")
     assert {name: os.environ.get(name) for name in before} == before
     assert not ray.is_initialized()
+
+
+@pytest.mark.slow
+def test_signals_stay_those_of_the_command(cluster: Any) -> None:
+    def handler(*_: object) -> None: ...
+
+    before, found = signal.signal(signal.SIGTERM, handler), list[Any]()
+    try:
+        workers = RayWorkers(cluster.address)
+        workers.run({"a": Task(Count(0))}, 1, lambda *_: None, lambda _: found.append(signal.getsignal(signal.SIGTERM)))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert found == [handler]

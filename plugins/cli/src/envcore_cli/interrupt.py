@@ -223,7 +223,7 @@ def _watch(reader: int) -> None:
                 break
             if _Process.was_lost and _Process.interruptible:
                 _Process.was_lost = _Process.was_raised = False
-                _thread.interrupt_main(signum)
+                _thread.interrupt_main(signal.Signals(signum))
                 os.read(reader, 1)  # the byte that this call wrote
     end()
 

@@ -6,6 +6,7 @@ Ray is configured by variables of its environment, which are as they were when t
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import secrets
 import socket
@@ -21,10 +22,11 @@ from envcore_cli import interrupt
 
 from envcore_ray.errors import ClusterError
 
-try:
-    from ray._raylet import AuthenticationTokenLoader, Config, GcsClient
-except ImportError:  # pragma: no cover  # an older Ray has no tokens
-    AuthenticationTokenLoader = Config = GcsClient = None
+# Ray has no public names for what is needed of these.
+_raylet: Any = importlib.import_module("ray._raylet")
+_constants: Any = importlib.import_module("ray._private.ray_constants")
+_worker: Any = importlib.import_module("ray._private.worker")
+_HAS_TOKENS = hasattr(_raylet, "AuthenticationTokenLoader")  # Ray before 2.52 has none
 
 _MODE, _TOKEN, _HAS_NETWORK = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 
@@ -67,9 +69,8 @@ def connected(address: str | None) -> Generator[None]:
 @contextlib.contextmanager
 def _restored() -> Generator[None]:
     """A context after which the environment is as it was before, and Ray has read it."""
-    constants = ray._private.ray_constants
     variables = {name: os.environ.get(name) for name in (_MODE, _TOKEN, _HAS_NETWORK)}
-    has_network = constants.ENABLE_RAY_CLUSTER
+    has_network = _constants.ENABLE_RAY_CLUSTER
     try:
         yield
     finally:
@@ -77,20 +78,19 @@ def _restored() -> Generator[None]:
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
-        constants.ENABLE_RAY_CLUSTER = has_network
+        _constants.ENABLE_RAY_CLUSTER = has_network
         _read_token()
 
 
 @contextlib.contextmanager
 def _quiet() -> Generator[None]:
     """A context in which Ray keeps the logs of its own processes, which `log_to_driver` does not turn off."""
-    worker: Any = ray._private.worker
-    original = worker.print_to_stdstream
-    worker.print_to_stdstream = lambda *args, **kwargs: None
+    original = _worker.print_to_stdstream
+    _worker.print_to_stdstream = lambda *args, **kwargs: None
     try:
         yield
     finally:
-        worker.print_to_stdstream = original
+        _worker.print_to_stdstream = original
 
 
 def _close_to_strangers() -> None:
@@ -99,7 +99,7 @@ def _close_to_strangers() -> None:
     Ray would write that token to the user's home, where it changes how the next cluster is started.
     """
     os.environ[_HAS_NETWORK] = "0"
-    ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # which was read when Ray was imported
+    _constants.ENABLE_RAY_CLUSTER = False  # which was read when Ray was imported
     if os.environ.setdefault(_MODE, "token").lower() == "token" and not _has_token():
         os.environ[_TOKEN] = secrets.token_hex(32)
     _read_token()
@@ -141,13 +141,13 @@ def _takes_us(address: str) -> bool:
     Raises:
       ClusterError: what listens there is something else.
     """
-    if GcsClient is None:
+    if not _HAS_TOKENS:
         return True
     if os.environ.get(_MODE, "").lower() == "token" and not _has_token():
         return False  # Ray would end the process
     with _no_errors():
         try:
-            GcsClient(address=address)
+            _raylet.GcsClient(address=address)
         except ray.exceptions.AuthenticationError:
             return False
         except ray.exceptions.RayError as error:
@@ -161,19 +161,19 @@ def _has_token() -> bool:
     Raises:
       ClusterError: it cannot be read.
     """
-    if AuthenticationTokenLoader is None:
+    if not _HAS_TOKENS:
         return False
     try:
-        return AuthenticationTokenLoader.instance().has_token(ignore_auth_mode=True)
+        return _raylet.AuthenticationTokenLoader.instance().has_token(ignore_auth_mode=True)
     except ray.exceptions.RayError as error:
         raise ClusterError(f"Ray's token cannot be read: {one_line(error)}") from error
 
 
 def _read_token() -> None:
     """Makes Ray read the environment's token and mode again."""
-    if AuthenticationTokenLoader is not None:
-        Config.initialize("")
-        AuthenticationTokenLoader.instance().reset_cache()
+    if _HAS_TOKENS:
+        _raylet.Config.initialize("")
+        _raylet.AuthenticationTokenLoader.instance().reset_cache()
 
 
 @contextlib.contextmanager
