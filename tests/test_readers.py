@@ -39,9 +39,14 @@ ALLOWED = {
     "envcore_cli/memory.py": {"read_text"},
     # Files that are opened to be written or locked, and streams.
     "envcore/files.py": {"open"},
-    "envcore_cli/processes.py": {"open"},
+    "envcore_cli/interrupt.py": {"open"},
     "envcore_cli/streams.py": {"open"},
-    "envcore_viewer/animation/files.py": {"open"},
+    "envcore_ray/connection.py": {"open"},
+    # The video that FFmpeg has just written.
+    "envcore_viewer/animation/mp4.py": {"open"},
+    # What the processes of a command tell each other; and a stream.
+    "envcore_cli/sockets.py": {"json.loads"},
+    "envcore_cli/processes.py": {"json.loads", "open"},
     # Values of this process, as they are after JSON or a pickle.
     "envcore/testing/rules_definition.py": {"pickle.loads"},
     "envcore_bsuite/runner.py": {"json.loads"},
