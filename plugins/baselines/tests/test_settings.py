@@ -44,7 +44,7 @@ def test_values_replace_defaults() -> None:
         ("rate", 10**400, "rate must be a number from 0 to 1, got 1000"),
         ("steps", 10**400, "steps must be at most 2,147,483,647, got 1000"),
         ("steps", -(10**400), "steps must be an integer of at least 1, got -1000"),
-        ("hidden", [8, 2**31], r"hidden must be a list of integers below 2\*\*31, got \[8, 2147483648\]"),
+        ("hidden", [8, 2**31], r"hidden must be a list of positive integers below 2\*\*31, got \[8, 2147483648\]"),
         ("kind", "odd", "kind must be one of 'plain', 'fancy', got 'odd'"),
         ("fast", 1, "fast must be true or false, got 1"),
         ("hidden", [0], r"hidden must be a list of positive integers below 2\*\*31, got \[0\]"),

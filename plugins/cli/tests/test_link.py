@@ -115,6 +115,7 @@ def test_a_process_that_has_ended_is_named(failures: list[str]) -> None:
 def test_processes_that_leave_lose_nobody(failures: list[str]) -> None:
     found = links(0, 1)
     in_threads(*(each.leave for each in found))
+    assert found[0]._has_left == {0, 1}
     for each in found:
         for writer in each._writers.values():
             each._loop.call_soon_threadsafe(writer.close)
@@ -157,5 +158,7 @@ def test_what_jax_sends_passes_through_the_link() -> None:
         assert client.recv(100) == b"answer"
         served.close()  # as where process 0 was killed
         client.settimeout(0.3)
-        with pytest.raises(TimeoutError):
-            client.recv(1)
+        for _ in range(3):
+            client.sendall(b"heartbeat")
+            with pytest.raises(TimeoutError):
+                client.recv(1)

@@ -37,10 +37,11 @@ ROLLOUT = ("rollout", "CartPole-v1", "--num-envs", "64", "--steps", "300", "--se
 
 def test_two_processes_report_what_one_reports() -> None:
     with commands(*pair(*ROLLOUT), Command(*ROLLOUT, num_devices=4), Command(*ROLLOUT, num_devices=1)) as found:
-        (first, one_out, err), (second, two_out, _), (third, four, _), (fourth, alone, _) = (
+        (first, one_out, err), (second, two_out, two_err), (third, four, _), (fourth, alone, _) = (
             each.end() for each in found
         )
     assert (first, second, third, fourth) == (0, 0, 0, 0), err
+    assert (err, two_err) == ("", "")
     assert len(numbers(one_out)) == 4
     assert two_out == ""
     assert numbers(one_out) == numbers(four) == numbers(alone)

@@ -12,7 +12,7 @@ What it leaves out keeps the dataclass's default.
 from __future__ import annotations
 
 import dataclasses
-import sys
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -76,7 +76,7 @@ def _checked(field: Any, value: Any, source: str) -> Any:
     def invalid(wanted: str) -> ConfigError:
         return ConfigError(f"{source}: {field.name} must be {wanted}, got {shown(value)}.")
 
-    is_number = type(value) in (int, float) and abs(value) <= sys.float_info.max  # not NaN, and no int of 400 digits
+    is_number = type(value) is int or (type(value) is float and math.isfinite(value))
     if isinstance(field.default, bool):
         if not isinstance(value, bool):
             raise invalid("true or false")

@@ -268,6 +268,8 @@ class Link:
         until = self._loop.time() + PATIENCE
         while self._number == 0 and len(self._has_left) < self._num and self._loop.time() < until:
             await asyncio.sleep(0.01)
+        for task in self._tasks:
+            task.cancel()  # Python would complain of them at its end
 
 
 def fail(message: str) -> NoReturn:
