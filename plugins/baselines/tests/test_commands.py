@@ -57,8 +57,8 @@ def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: p
     with monkeypatch.context() as patch:
         patch.setattr(Training, "advance", interrupted)
         options: dict[str, Any] = {"option": ["goal=2"], "set_": ["bonus=0.25"], "setting": SETTINGS[1::2]}
+        context: Any = None  # of a process that is alone, and compares it with nobody's
         with pytest.raises(KeyboardInterrupt):
-            context: Any = None  # of a process that is alone, and compares it with nobody's
             commands.train(context, "ppo", "Counter-v0", out, seeds=2, seed=3, **options)
     assert len(checkpoint.load(out / CHECKPOINT, dict)[1]["curve"]["steps"]) == 1
     assert run(*TRAIN, *SETTINGS, "--out", str(out))[0] == 0
