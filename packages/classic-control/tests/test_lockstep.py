@@ -209,7 +209,7 @@ def test_a_fast_acrobot_differs_as_much_as_the_original_amplifies_rounding() -> 
         np.zeros(count, bool),
     )
     # Without the limits, which would hide the differences beyond them.
-    bounds = {"MAX_VEL_1": 1e6, "MAX_VEL_2": 1e6}
+    bounds = {"MAX_VEL_1": 1000.0, "MAX_VEL_2": 1000.0}
     env, params = ACROBOT.make({name.lower(): value for name, value in bounds.items()})
     expected = lockstep.gymnasium_steps(ACROBOT, inputs, attributes=bounds).state
     ours = ACROBOT.distance(lockstep.our_steps(ACROBOT, env, params, inputs).state, expected)
