@@ -72,7 +72,7 @@ def test_one_that_is_quick_costs_no_line_and_leaves_no_thread(
 ) -> None:
     before = threading.enumerate()
     assert found(site, "").status == "loaded"
-    assert threading.enumerate() == before
+    assert set(threading.enumerate()) <= set(before)
     assert capsys.readouterr() == ("", "")
 
 
@@ -178,7 +178,7 @@ CHANGES = {
         ("sys.stdout",),
     ),
     "the folder": ("import os; os.chdir('/')", ("the working directory",)),
-    "a handler": ("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)", ("the handler of SIGINT",)),
+    "a handler": ("import signal; signal.signal(signal.SIGINT, lambda *_: None)", ("the handler of SIGINT",)),
     "several": (
         "import os, signal; os.chdir('/'); signal.signal(signal.SIGTERM, lambda *_: None)",
         ("the working directory", "the handler of SIGTERM"),
