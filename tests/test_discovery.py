@@ -210,6 +210,17 @@ def test_damaged_and_left_over_metadata_affects_no_plugin(workshop: Workshop) ->
         assert off == {"envcore-classic-control": ["disabled", "ENVCORE_PLUGIN_AUTOLOAD is off"]}
 
 
+def test_a_suite_replaces_another_project_called_envcore(workshop: Workshop) -> None:
+    """The package index has one, of this version: resolution refuses it, because every suite needs a later core."""
+    workshop.build_plugin("envcore", "print('hello')", requires="packaging", version="0.1.1")
+    venv = workshop.venv("other", "envcore==0.1.1")
+    assert venv.run("import envcore").stdout == "hello\n"
+    venv.install("envcore-minatar")
+    assert "envcore-minatar:Breakout-MinAtar" in venv.probe(CATALOGUE).result["ids"]
+    venv.install("envcore==0.1.1", force=True)
+    assert "'envcore' is not a package" in venv.run("import envcore_minatar").stderr
+
+
 # Disabled plugins are not imported.
 
 

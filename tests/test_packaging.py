@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -80,3 +85,34 @@ def test_the_core_has_an_extra_for_each_of_our_distributions():
     # Ray is large, and comes late to new versions of Python; an adapter is for those who use what it adapts to.
     bridges = {"jaxtari", "jumanji", "navix", "pgx", "xminigrid"}
     assert everything.extras == ours - {"brax", "dm-env", "envcore", "gymnasium", "gymnax", "ray", *bridges}
+
+
+LAZY = [path for path in sorted(ROOT.glob("p*/*/src/*/__init__.py")) if "lazy_names(" in path.read_text()]
+
+
+@pytest.mark.parametrize("path", LAZY, ids=lambda path: path.parent.name)
+def test_type_checkers_see_the_names_that_a_package_imports_on_first_use(path):
+    package = importlib.import_module(path.parent.name)
+    (block,) = (node for node in ast.parse(path.read_text()).body if isinstance(node, ast.If))
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    imported = {alias.asname: node.module for node in imports for alias in node.names}
+    assert sorted(imported) == package.__all__
+    for name, module in imported.items():
+        assert getattr(package, name) is getattr(importlib.import_module(module), name), name
+
+
+# envcore_gymnasium registers the environments with Gymnasium when it is imported, as Gymnasium's plugins do.
+PACKAGES = sorted(
+    path.parent for path in ROOT.glob("p*/*/src/*/__init__.py") if path.parent.name != "envcore_gymnasium"
+)
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_importing_a_package_imports_almost_nothing(package):
+    paths = [str(ROOT / "core" / "src"), str(package.parent)]
+    code = f"import sys; sys.path[:0] = {paths}; import json, {package.name}; print(json.dumps(list(sys.modules)))"
+    process = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    modules = json.loads(process.stdout)
+    ours = {name for name in modules if name.startswith("envcore")}
+    assert ours <= {"envcore", "envcore.lazy", "envcore.version", package.name}
+    assert not {"importlib.metadata", "dataclasses", "inspect"} & set(modules)

@@ -106,7 +106,7 @@ class Workshop:
     def _build(self, source: Path) -> tuple[str, ...]:
         return "build", "--python", sys.executable, "--wheel", "--out-dir", str(self._wheels), str(source)
 
-    def build_plugin(self, distribution: str, code: str, *, requires: str = "envcore") -> None:
+    def build_plugin(self, distribution: str, code: str, *, requires: str = "envcore", version: str = "1.2") -> None:
         """Builds the wheel of a distribution whose plugin module contains `code`."""
         module = distribution.replace("-", "_")
         source = self.folder / "sources" / distribution
@@ -116,7 +116,7 @@ class Workshop:
             dedent(f"""
                 [project]
                 name = "{distribution}"
-                version = "1.2"
+                version = "{version}"
                 dependencies = ["{requires}"]
 
                 [project.entry-points."envcore.plugins"]

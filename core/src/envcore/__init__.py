@@ -9,14 +9,11 @@ Names are imported on first use, so that `import envcore` costs next to nothing 
 
 from __future__ import annotations
 
-import importlib
-
+from envcore.lazy import lazy_names
 from envcore.version import __version__ as __version__
 
-TYPE_CHECKING = False  # type checkers treat it as True; importing `typing` would take most of this module's time
+TYPE_CHECKING = False  # type checkers treat it as True
 if TYPE_CHECKING:
-    from typing import Any
-
     from envcore import errors as errors
     from envcore import painting as painting
     from envcore import plugins as plugins
@@ -39,42 +36,26 @@ if TYPE_CHECKING:
     from envcore.specs import EnvSpec as EnvSpec
     from envcore.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
 
-_MODULES = (
-    "errors",
-    "painting",
-    "plugins",
-    "random",
-    "rendering",
-    "require",
-    "rollout",
-    "spaces",
-    "testing",
-    "wrappers",
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "environment": ["Environment", "EnvParams", "EnvState"],
+        "errors": ["EnvcoreError"],
+        "registration": ["make", "register", "registry"],
+        "rollout": ["RolloutWrapper"],
+        "specs": ["CommandSpec", "EnvSpec"],
+        "time_limit": ["NO_TIME_LIMIT"],
+    },
+    modules=[
+        "errors",
+        "painting",
+        "plugins",
+        "random",
+        "rendering",
+        "require",
+        "rollout",
+        "spaces",
+        "testing",
+        "wrappers",
+    ],
 )
-_HOME = {
-    "NO_TIME_LIMIT": "time_limit",
-    "Environment": "environment",
-    "EnvParams": "environment",
-    "EnvState": "environment",
-    "EnvcoreError": "errors",
-    "make": "registration",
-    "register": "registration",
-    "registry": "registration",
-    "RolloutWrapper": "rollout",
-    "CommandSpec": "specs",
-    "EnvSpec": "specs",
-}
-
-__all__ = [*_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"envcore.{name}")
-    if name in _HOME:
-        return getattr(importlib.import_module(f"envcore.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'envcore' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

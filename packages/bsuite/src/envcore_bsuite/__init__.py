@@ -1,19 +1,66 @@
 """bsuite as pure JAX functions: environments, experiments, runner and score.
 
-Importing this package imports no environment: `envcore.make("Catch-bsuite")` does, or
-`from envcore_bsuite.catch import Catch`.
+    env, params = envcore.make("Catch-bsuite")
+
+or, with types that an editor sees:
+
+    from envcore_bsuite import Catch
+
+Names are imported on first use: importing this package imports no environment.
 """
 
-try:
-    from envcore.errors import InvalidActionError as _  # noqa: F401
-except ImportError:  # another project's `envcore` is installed
-    import importlib.metadata
-    import sys
+from __future__ import annotations
 
-    found = [each.version for each in importlib.metadata.distributions(name="envcore")][:1]
-    found += [str(getattr(sys.modules.get("envcore"), "__file__", "not importable"))]
-    raise ImportError(
-        f"{__name__} needs envcore>=0.2, the library of JAX environments, and the installed envcore is not that "
-        f"({', '.join(found)}): run `pip install ./core` in a clone of its repository, or "
-        "`pip install 'envcore>=0.2'` once it is released"
-    ) from None
+from envcore.lazy import lazy_names
+
+TYPE_CHECKING = False  # type checkers treat it as True
+if TYPE_CHECKING:
+    from envcore_bsuite.bandit import SimpleBandit as SimpleBandit
+    from envcore_bsuite.bandit import SimpleBanditParams as SimpleBanditParams
+    from envcore_bsuite.bandit import SimpleBanditState as SimpleBanditState
+    from envcore_bsuite.cartpole import CartPole as CartPole
+    from envcore_bsuite.cartpole import CartPoleParams as CartPoleParams
+    from envcore_bsuite.cartpole import CartPoleState as CartPoleState
+    from envcore_bsuite.cartpole_swingup import CartPoleSwingup as CartPoleSwingup
+    from envcore_bsuite.cartpole_swingup import CartPoleSwingupParams as CartPoleSwingupParams
+    from envcore_bsuite.cartpole_swingup import CartPoleSwingupState as CartPoleSwingupState
+    from envcore_bsuite.catch import Catch as Catch
+    from envcore_bsuite.catch import CatchParams as CatchParams
+    from envcore_bsuite.catch import CatchState as CatchState
+    from envcore_bsuite.deep_sea import DeepSea as DeepSea
+    from envcore_bsuite.deep_sea import DeepSeaParams as DeepSeaParams
+    from envcore_bsuite.deep_sea import DeepSeaState as DeepSeaState
+    from envcore_bsuite.discounting_chain import DiscountingChain as DiscountingChain
+    from envcore_bsuite.discounting_chain import DiscountingChainParams as DiscountingChainParams
+    from envcore_bsuite.discounting_chain import DiscountingChainState as DiscountingChainState
+    from envcore_bsuite.memory_chain import MemoryChain as MemoryChain
+    from envcore_bsuite.memory_chain import MemoryChainParams as MemoryChainParams
+    from envcore_bsuite.memory_chain import MemoryChainState as MemoryChainState
+    from envcore_bsuite.mnist import MNISTBandit as MNISTBandit
+    from envcore_bsuite.mnist import MNISTBanditParams as MNISTBanditParams
+    from envcore_bsuite.mnist import MNISTBanditState as MNISTBanditState
+    from envcore_bsuite.mountain_car import MountainCar as MountainCar
+    from envcore_bsuite.mountain_car import MountainCarParams as MountainCarParams
+    from envcore_bsuite.mountain_car import MountainCarState as MountainCarState
+    from envcore_bsuite.umbrella_chain import UmbrellaChain as UmbrellaChain
+    from envcore_bsuite.umbrella_chain import UmbrellaChainParams as UmbrellaChainParams
+    from envcore_bsuite.umbrella_chain import UmbrellaChainState as UmbrellaChainState
+    from envcore_bsuite.wrappers import RewardNoise as RewardNoise
+    from envcore_bsuite.wrappers import RewardScale as RewardScale
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "bandit": ["SimpleBandit", "SimpleBanditParams", "SimpleBanditState"],
+        "cartpole": ["CartPole", "CartPoleParams", "CartPoleState"],
+        "cartpole_swingup": ["CartPoleSwingup", "CartPoleSwingupParams", "CartPoleSwingupState"],
+        "catch": ["Catch", "CatchParams", "CatchState"],
+        "deep_sea": ["DeepSea", "DeepSeaParams", "DeepSeaState"],
+        "discounting_chain": ["DiscountingChain", "DiscountingChainParams", "DiscountingChainState"],
+        "memory_chain": ["MemoryChain", "MemoryChainParams", "MemoryChainState"],
+        "mnist": ["MNISTBandit", "MNISTBanditParams", "MNISTBanditState"],
+        "mountain_car": ["MountainCar", "MountainCarParams", "MountainCarState"],
+        "umbrella_chain": ["UmbrellaChain", "UmbrellaChainParams", "UmbrellaChainState"],
+        "wrappers": ["RewardNoise", "RewardScale"],
+    },
+)

@@ -1,19 +1,44 @@
 """Gymnasium's classic control environments as pure JAX functions.
 
-Importing this package imports no environment: `envcore.make("CartPole-v1")` does, or
-`from envcore_classic_control.cartpole import CartPole`.
+    env, params = envcore.make("CartPole-v1")
+
+or, with types that an editor sees:
+
+    from envcore_classic_control import CartPole
+
+Names are imported on first use: importing this package imports no environment.
 """
 
-try:
-    from envcore.errors import InvalidActionError as _  # noqa: F401
-except ImportError:  # another project's `envcore` is installed
-    import importlib.metadata
-    import sys
+from __future__ import annotations
 
-    found = [each.version for each in importlib.metadata.distributions(name="envcore")][:1]
-    found += [str(getattr(sys.modules.get("envcore"), "__file__", "not importable"))]
-    raise ImportError(
-        f"{__name__} needs envcore>=0.2, the library of JAX environments, and the installed envcore is not that "
-        f"({', '.join(found)}): run `pip install ./core` in a clone of its repository, or "
-        "`pip install 'envcore>=0.2'` once it is released"
-    ) from None
+from envcore.lazy import lazy_names
+
+TYPE_CHECKING = False  # type checkers treat it as True
+if TYPE_CHECKING:
+    from envcore_classic_control.acrobot import Acrobot as Acrobot
+    from envcore_classic_control.acrobot import AcrobotParams as AcrobotParams
+    from envcore_classic_control.acrobot import AcrobotState as AcrobotState
+    from envcore_classic_control.cartpole import CartPole as CartPole
+    from envcore_classic_control.cartpole import CartPoleParams as CartPoleParams
+    from envcore_classic_control.cartpole import CartPoleState as CartPoleState
+    from envcore_classic_control.mountain_car import MountainCar as MountainCar
+    from envcore_classic_control.mountain_car import MountainCarParams as MountainCarParams
+    from envcore_classic_control.mountain_car import MountainCarState as MountainCarState
+    from envcore_classic_control.mountain_car_continuous import MountainCarContinuous as MountainCarContinuous
+    from envcore_classic_control.mountain_car_continuous import (
+        MountainCarContinuousParams as MountainCarContinuousParams,
+    )
+    from envcore_classic_control.pendulum import Pendulum as Pendulum
+    from envcore_classic_control.pendulum import PendulumParams as PendulumParams
+    from envcore_classic_control.pendulum import PendulumState as PendulumState
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "acrobot": ["Acrobot", "AcrobotParams", "AcrobotState"],
+        "cartpole": ["CartPole", "CartPoleParams", "CartPoleState"],
+        "mountain_car": ["MountainCar", "MountainCarParams", "MountainCarState"],
+        "mountain_car_continuous": ["MountainCarContinuous", "MountainCarContinuousParams"],
+        "pendulum": ["Pendulum", "PendulumParams", "PendulumState"],
+    },
+)

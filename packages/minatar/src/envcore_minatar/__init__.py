@@ -1,19 +1,41 @@
 """MinAtar's games as pure JAX functions.
 
-Importing this package imports no environment: `envcore.make("Breakout-MinAtar")` does, or
-`from envcore_minatar.breakout import Breakout`.
+    env, params = envcore.make("Breakout-MinAtar")
+
+or, with types that an editor sees:
+
+    from envcore_minatar import Breakout
+
+Names are imported on first use: importing this package imports no environment.
 """
 
-try:
-    from envcore.errors import InvalidActionError as _  # noqa: F401
-except ImportError:  # another project's `envcore` is installed
-    import importlib.metadata
-    import sys
+from __future__ import annotations
 
-    found = [each.version for each in importlib.metadata.distributions(name="envcore")][:1]
-    found += [str(getattr(sys.modules.get("envcore"), "__file__", "not importable"))]
-    raise ImportError(
-        f"{__name__} needs envcore>=0.2, the library of JAX environments, and the installed envcore is not that "
-        f"({', '.join(found)}): run `pip install ./core` in a clone of its repository, or "
-        "`pip install 'envcore>=0.2'` once it is released"
-    ) from None
+from envcore.lazy import lazy_names
+
+TYPE_CHECKING = False  # type checkers treat it as True
+if TYPE_CHECKING:
+    from envcore_minatar.asterix import Asterix as Asterix
+    from envcore_minatar.asterix import AsterixState as AsterixState
+    from envcore_minatar.breakout import Breakout as Breakout
+    from envcore_minatar.breakout import BreakoutState as BreakoutState
+    from envcore_minatar.freeway import Freeway as Freeway
+    from envcore_minatar.freeway import FreewayParams as FreewayParams
+    from envcore_minatar.freeway import FreewayState as FreewayState
+    from envcore_minatar.game import MinAtarParams as MinAtarParams
+    from envcore_minatar.seaquest import Seaquest as Seaquest
+    from envcore_minatar.seaquest import SeaquestState as SeaquestState
+    from envcore_minatar.space_invaders import SpaceInvaders as SpaceInvaders
+    from envcore_minatar.space_invaders import SpaceInvadersState as SpaceInvadersState
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "asterix": ["Asterix", "AsterixState"],
+        "breakout": ["Breakout", "BreakoutState"],
+        "freeway": ["Freeway", "FreewayParams", "FreewayState"],
+        "game": ["MinAtarParams"],
+        "seaquest": ["Seaquest", "SeaquestState"],
+        "space_invaders": ["SpaceInvaders", "SpaceInvadersState"],
+    },
+)

@@ -1,19 +1,27 @@
 """Windy gridworld for envcore: a complete suite with one environment, which serves as a template.
 
-Importing this package imports no environment: `envcore.make("WindyGridworld-v0")` does, or
-`from envcore_example.windy_gridworld import WindyGridworld`.
+    env, params = envcore.make("WindyGridworld-v0")
+
+or, with types that an editor sees:
+
+    from envcore_example import WindyGridworld
+
+Names are imported on first use: importing this package imports no environment.
 """
 
-try:
-    from envcore.errors import InvalidActionError as _  # noqa: F401
-except ImportError:  # another project's `envcore` is installed
-    import importlib.metadata
-    import sys
+from __future__ import annotations
 
-    found = [each.version for each in importlib.metadata.distributions(name="envcore")][:1]
-    found += [str(getattr(sys.modules.get("envcore"), "__file__", "not importable"))]
-    raise ImportError(
-        f"{__name__} needs envcore>=0.2, the library of JAX environments, and the installed envcore is not that "
-        f"({', '.join(found)}): run `pip install ./core` in a clone of its repository, or "
-        "`pip install 'envcore>=0.2'` once it is released"
-    ) from None
+from envcore.lazy import lazy_names
+
+TYPE_CHECKING = False  # type checkers treat it as True
+if TYPE_CHECKING:
+    from envcore_example.windy_gridworld import WindyGridworld as WindyGridworld
+    from envcore_example.windy_gridworld import WindyGridworldParams as WindyGridworldParams
+    from envcore_example.windy_gridworld import WindyGridworldState as WindyGridworldState
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "windy_gridworld": ["WindyGridworld", "WindyGridworldParams", "WindyGridworldState"],
+    },
+)
