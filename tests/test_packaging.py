@@ -114,5 +114,5 @@ def test_importing_a_package_imports_almost_nothing(package):
     process = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     modules = json.loads(process.stdout)
     ours = {name for name in modules if name.startswith("envcore")}
-    assert ours <= {"envcore", "envcore.lazy", "envcore.version", package.name}
+    assert ours <= {"envcore", "envcore.forks", "envcore.lazy", "envcore.version", package.name}
     assert not {"importlib.metadata", "dataclasses", "inspect"} & set(modules)

@@ -9,37 +9,52 @@ import pytest
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
-PROGRAM = """
+PARENT = """
 import os, sys, warnings
-import jax, envcore
-from envcore import choice
-from envcore.errors import EnvcoreError
+import envcore, jax
 sys.path.insert(0, {folder!r})
-from toy import Counter
 
-warnings.simplefilter("ignore")  # JAX's own, of the fork
-env = Counter()
-if {is_started}:
-    key = jax.random.key(0)
+def play():
+    global env, key, keys, state, rollouts
+    from toy import Counter
+
+    key, env = jax.random.key(0), Counter()
+    keys = key[None]
+    rollouts = envcore.RolloutWrapper(env_name=env, num_env_steps=2)
     _, state = env.reset(key)
     env.step(key, state, 1)
+    rollouts.single_rollout(key), rollouts.batch_rollout(keys)
+
+warnings.simplefilter("ignore")  # JAX's own, of the fork
+{before}
 child = os.fork()
 if child:
     assert os.waitpid(child, 0)[1] == 0
-    if {is_started}:
-        env.step(key, state, 1)  # the parent goes on
+    play()  # the parent goes on
     sys.exit()
-if not {is_started}:
-    key = jax.random.key(0)
-    _, state = env.reset(key)
-    env.step(key, state, 1)
-    os._exit(0)
-calls = [
-    lambda: env.reset(key),
-    lambda: env.step(key, state, 1),
-    lambda: env.step_env(key, state, 1),
-    lambda: choice.chosen(env, None, {{}}),
-]
+{inside}
+os._exit(0)
+"""
+
+RAISES = """
+from envcore import choice, seeds
+from envcore.errors import EnvcoreError
+from envcore.rollout import start_rollout
+from toy import Counter
+calls = [lambda: choice.chosen("CartPole-v1", None, {}), lambda: seeds.key_of(2**40)]
+if "env" in globals():
+    calls += [
+        lambda: env.reset(key),
+        lambda: env.step(key, state, 1),
+        lambda: env.step_env(key, state, 1),
+        lambda: env.get_obs(state),
+        lambda: env.get_action_mask(state),
+        lambda: env.render(state),
+        lambda: start_rollout(env, key),
+        lambda: rollouts.single_rollout(key),
+        lambda: rollouts.batch_rollout(keys),
+        lambda: rollouts.population_rollout(keys, keys),
+    ]
 for call in calls:
     try:
         call()
@@ -47,11 +62,17 @@ for call in calls:
     except EnvcoreError as error:
         assert "forked after JAX had started" in str(error)
         assert "\\n" not in str(error)
-os._exit(0)
 """
 
 
-@pytest.mark.parametrize("is_started", [False, True])
-def test_a_child(is_started):
-    program = PROGRAM.format(is_started=is_started, folder=str(Path(__file__).parent))
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120, env={**os.environ, "JAX_PLATFORMS": "cpu"})
+@pytest.mark.parametrize(
+    ("before", "inside"),
+    [
+        pytest.param("", "play()", id="before JAX starts"),
+        pytest.param("jax.numpy.ones(3).sum().block_until_ready()", RAISES, id="after JAX has started"),
+        pytest.param("play()", RAISES, id="after everything has been compiled"),
+    ],
+)
+def test_a_child(before, inside):
+    program = PARENT.format(folder=str(Path(__file__).parent), before=before, inside=inside)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300, env={**os.environ, "JAX_PLATFORMS": "cpu"})

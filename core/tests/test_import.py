@@ -29,7 +29,12 @@ def probe(code: str) -> Any:
 
 def test_import_loads_only_the_package() -> None:
     _, packages, modules = probe("import envcore; result = None")
-    assert [name for name in modules if name.startswith("envcore")] == ["envcore", "envcore.lazy", "envcore.version"]
+    assert [name for name in modules if name.startswith("envcore")] == [
+        "envcore",
+        "envcore.forks",
+        "envcore.lazy",
+        "envcore.version",
+    ]
     assert not packages & {*HEAVY, "importlib_metadata", "packaging", "pluggy"}
 
 

@@ -32,8 +32,14 @@ def test_seeds_below_2_to_32_are_jax_s_own(kind):
 
 @pytest.mark.parametrize("seed", [-1, 2**63, np.int64(-1), 1.5, "a", True, None])
 def test_other_seeds_are_an_error(seed):
-    with pytest.raises(InvalidArgumentError, match=r"seed must be from 0 to 2\*\*63 - 1, got"):
+    with pytest.raises(InvalidArgumentError, match=r"seed must be an integer from 0 to 2\*\*63 - 1, got"):
         key_of(seed)
+
+
+def test_a_seed_that_python_does_not_print():
+    for function, seed in ((key_of, 10**5_000), (optional_seed, -(10**5_000))):
+        with pytest.raises(InvalidArgumentError, match=r"got a number of 16,610 bits\.$"):
+            function(seed)
 
 
 def test_an_unknown_key_type_takes_32_bits(monkeypatch):

@@ -28,7 +28,7 @@ def chosen(env: str | Environment[Any, Any], params: Any, options: Mapping[str, 
       InvalidParamsError: the params belong to another environment, or a name or value is invalid.
       EnvcoreError: this process was forked after JAX had started.
     """
-    forks.check()
+    forks.check()  # before `make`, which would hang
     if isinstance(env, str):
         env, _ = make(env, **options)
     elif not isinstance(env, Environment):

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import jax
 from flax import struct
 
-from envcore import forks, random, spaces
+from envcore import random, spaces
 from envcore.devices import AxisName
 from envcore.engine import arguments, episode, stepping
 from envcore.engine.finite import limit as limit
@@ -221,7 +221,6 @@ class Environment(Generic[StateT, ParamsT]):
           InvalidArgumentError: an argument is invalid; also raised while tracing.
           EnvcoreError: this process was forked after JAX had started.
         """
-        forks.check()
         random.check_key(key)
         return stepping.reset(self, key, arguments.checked_params(self, params))
 

@@ -3,6 +3,8 @@
 A fork copies none of the threads with which JAX compiles and computes, so what waits for one of them never ends.
 Nothing can repair that, but the functions that a user calls outside `jit` can say so. A process that was forked before
 JAX started its first backend, which `envcore.make` does but importing envcore does not, is a process like any other.
+
+Importing envcore imports this module, so that every later fork is seen.
 """
 
 from __future__ import annotations
@@ -10,14 +12,14 @@ from __future__ import annotations
 import os
 import sys
 
-from envcore.errors import EnvcoreError
-
 _is_after_start = False
 
 
 def check() -> None:
     """Raises `EnvcoreError` where this process was forked after JAX had started."""
     if _is_after_start:
+        from envcore.errors import EnvcoreError
+
         raise EnvcoreError(
             "this process was forked after JAX had started, and JAX hangs in it: start processes with the method "
             "'spawn' or 'forkserver' of multiprocessing (Gymnasium's AsyncVectorEnv: context='spawn'), "

@@ -18,7 +18,7 @@ from flax import struct
 from jax import lax
 from jax.sharding import NamedSharding
 
-from envcore import options, random, spaces
+from envcore import forks, options, random, spaces
 from envcore.choice import with_updates
 from envcore.devices import free_devices, spread
 from envcore.environment import NO_TIME_LIMIT, Environment
@@ -74,6 +74,7 @@ class RolloutState:
 
 def start_rollout(env: Environment[Any, Any], key: jax.Array, params: Any = None) -> RolloutState:
     """Resets the environment for a rollout."""
+    forks.check()
     key, key_reset = random.split(key)
     return RolloutState(key, env.reset(key_reset, params)[1])
 
@@ -195,32 +196,38 @@ class RolloutWrapper:
         self.num_env_steps = _rollout_length(self.env, self.env_params, num_env_steps)
         self.policy = random_policy(self.env, self.env_params) if model_forward is None else model_forward
 
-    @functools.partial(jax.jit, static_argnums=0)
     def single_rollout(self, key: jax.Array, policy_params: Any = None) -> tuple[Any, ...]:
         """Runs one rollout."""
+        forks.check()
+        return self._rollout(key, policy_params)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def _rollout(self, key: jax.Array, policy_params: Any) -> tuple[Any, ...]:
         start = start_rollout(self.env, key, self.env_params)
         _, steps = run_rollout(self.env, self.policy, start, self.num_env_steps, self.env_params, policy_params)
         return steps.obs, steps.action, steps.reward, steps.next_obs, steps.done, _first_return(steps)
 
     def batch_rollout(self, keys: jax.Array, policy_params: Any = None) -> tuple[Any, ...]:
         """Runs a rollout for each key: every result gets a leading axis for the keys."""
-        return for_each_key(self.single_rollout, keys, policy_params)
+        return for_each_key(self._rollout, keys, policy_params)
 
     def population_rollout(self, keys: jax.Array, policy_params: Any) -> tuple[Any, ...]:
         """Runs a rollout for each member of a population and each key: the two leading axes of the results.
 
         The leaves of `policy_params` have a leading axis for the members.
         """
-        return for_each_member(self.single_rollout, keys, policy_params)
+        return for_each_member(self._rollout, keys, policy_params)
 
 
 def for_each_key(rollout: Callable[[jax.Array, Any], T], keys: jax.Array, policy_params: Any) -> T:
     """`rollout(key, policy_params)` for each key, spread over the devices that are free; see `RolloutWrapper`."""
+    forks.check()
     return _for_each_key(rollout, free_devices(keys, policy_params), keys, policy_params)
 
 
 def for_each_member(rollout: Callable[[jax.Array, Any], T], keys: jax.Array, policy_params: Any) -> T:
     """`rollout(key, policy_params)` for each member and each key: likewise, over members or else over keys."""
+    forks.check()
     of_members = free_devices(policy_params, keys)
     of_keys = free_devices(keys, policy_params) if of_members is None else None
     return _for_each_member(rollout, of_members, of_keys, keys, policy_params)

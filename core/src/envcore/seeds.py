@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from envcore import forks
 from envcore.errors import InvalidArgumentError
 
 _COPIES = {"threefry2x32": 1, "rbg": 2, "unsafe_rbg": 2}  # how often a key repeats the seed's two words
@@ -21,9 +22,11 @@ def key_of(seed: int | np.integer) -> jax.Array:
     Raises:
       InvalidArgumentError: the seed is not an integer from 0 to 2**63 - 1; or it does not fit into 32 bits, and the
         default key type is not one of JAX's own.
+      EnvcoreError: this process was forked after JAX had started.
     """
+    forks.check()
     if not _is_seed(seed) or seed >= 2**63:
-        raise InvalidArgumentError(f"seed must be from 0 to 2**63 - 1, got {seed!r}.")
+        raise InvalidArgumentError(f"seed must be an integer from 0 to 2**63 - 1, got {_shown(seed)}.")
     if seed < 2**32:
         return jax.random.key(seed)
     kind = str(jax.random.key_impl(jax.random.key(0)))
@@ -41,8 +44,13 @@ def optional_seed(seed: Any) -> int | None:
       InvalidArgumentError: it is neither None nor a non-negative integer.
     """
     if seed is not None and not _is_seed(seed):
-        raise InvalidArgumentError(f"seed must be a non-negative integer or None, got {seed!r}.")
+        raise InvalidArgumentError(f"seed must be a non-negative integer or None, got {_shown(seed)}.")
     return None if seed is None else int(seed)
+
+
+def _shown(seed: Any) -> str:
+    is_long = isinstance(seed, int) and seed.bit_length() > 1_000  # Python does not print numbers of 4,300 digits
+    return f"a number of {seed.bit_length():,} bits" if is_long else repr(seed)
 
 
 def _is_seed(value: Any) -> bool:

@@ -87,7 +87,7 @@ def test_errors():
 def test_actions_that_are_not_finite(env_id, value):
     env = BraxEnv(env_id)
     state = env.reset(jax.random.key(0))
-    with pytest.raises(InvalidActionError, match=re.escape(f"float32): got {value}.")):
+    with pytest.raises(InvalidActionError, match=re.escape(f"float32): got {value}, which is not finite as float32.")):
         env.step(state, np.full(env.action_size, value))  # pyright: ignore[reportArgumentType]
     with pytest.raises(InvalidActionError, match="expected an array, got list"):
         env.step(state, [0.0] * env.action_size)  # pyright: ignore[reportArgumentType]

@@ -196,6 +196,9 @@ def cartpole():
         ("Pendulum-v1", np.array([np.nan])),
         ("Pendulum-v1", np.array([-np.inf], np.float32)),
         ("Pendulum-v1", np.array([1e300])),
+        ("Pendulum-v1", jnp.array([jnp.nan])),
+        ("CartPole-v1", jnp.int32(2)),
+        ("Asterix-MinAtar", jnp.int32(99)),
     ],
 )
 def test_invalid_actions(env_id, action):
@@ -234,6 +237,8 @@ def test_actions_and_observations_of_several_parts():
         env.step((0.5, np.float32([0.5])))
     with pytest.raises(InvalidActionError, match="got nan"):
         env.step((1, np.float32([np.nan])))
+    with pytest.raises(InvalidActionError, match="got inf"):
+        env.step((1, jnp.array([jnp.inf])))
 
 
 def test_stepping_before_a_reset():

@@ -322,7 +322,7 @@ def test_invalid_masks(mask):
         envs.reset(options={"reset_mask": mask})
 
 
-@pytest.mark.parametrize("actions", [[0, 2], [0, -1], [0], 0, [0.5, 1.0], [[1], 0, 1]])
+@pytest.mark.parametrize("actions", [[0, 2], [0, -1], [0], 0, [0.5, 1.0], [[1], 0, 1], jnp.array([0, 2])])
 def test_invalid_actions(actions):
     envs = GymnasiumVectorEnv("CartPole-v1", 2)
     envs.reset(seed=0)
@@ -360,6 +360,13 @@ def test_actions_that_are_not_finite_change_nothing(actions, message, arrays):
     with pytest.raises(InvalidActionError, match=rf"must be in Box\(-2, 2, \(2, 1\), float32\): {message}"):
         envs.step(actions)
     np.testing.assert_array_equal(envs.env.get_obs(envs.state, envs.params), obs)
+
+
+def test_jax_arrays_are_checked_where_results_go_to_the_host():
+    envs = GymnasiumVectorEnv("Pendulum-v1", 2)
+    envs.reset(seed=0)
+    with pytest.raises(InvalidActionError, match="got nan, which is not finite as float32"):
+        envs.step(jnp.array([[0.0], [jnp.nan]]))
 
 
 @pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist, jnp.asarray, np.float32, np.int64])

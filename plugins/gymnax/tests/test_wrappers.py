@@ -84,13 +84,67 @@ WRAPPERS = [
 def test_invalid_actions(wrapper):
     step = wrapped(wrapper, "Pendulum-v1")
     for value in (np.nan, np.inf, 1e300):
-        with pytest.raises(InvalidActionError, match=r"must be in Box.*: got (nan|inf|1e\+300)\."):
+        with pytest.raises(InvalidActionError, match=r"must be in Box.*: got (nan|inf|1e\+300), which is not finite"):
             step(np.array([value]))
     step(np.array([9.0], np.float32))  # which the rules clip
     step = wrapped(wrapper, "CartPole-v1")
     with pytest.raises(InvalidActionError, match="got 2"):
         step(np.int32(2))
     step(np.int32(1))
+
+
+@pytest.mark.parametrize("wrapper", [*WRAPPERS[:4], GymnaxToVectorGymWrapper])
+def test_an_invalid_action_of_one_number_in_any_shape(wrapper):
+    step = wrapped(wrapper, "Pendulum-v1")
+    for value in (np.float32(np.nan), np.array(np.nan)) + ((float("nan"),) if wrapper is not None else ()):
+        with pytest.raises(InvalidActionError, match="which is not finite"):
+            step(value)
+    step = wrapped(wrapper, "CartPole-v1")
+    for value in (5, np.array([5])):
+        with pytest.raises(InvalidActionError, match="got 5"):
+            step(value)
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_what_is_not_a_number_is_not_an_action(wrapper):
+    step = wrapped(wrapper, "CartPole-v1")
+    for value in ("1", {1}, 10**30):
+        with pytest.raises(InvalidActionError, match="expected an"):
+            step(value)
+
+
+def test_an_environment_needs_no_action_space():
+    class Mine(gymnax.environments.environment.Environment):
+        default_params = gymnax.EnvParams()
+
+        def reset_env(self, key, params):
+            return jnp.zeros(()), gymnax.EnvState(time=0)
+
+        def step_env(self, key, state, action, params):
+            return jnp.zeros(()), state, action * 1.0, jnp.array(False), {}
+
+        def get_obs(self, state, params=None, key=None):
+            return jnp.zeros(())
+
+        def is_terminal(self, state, params):
+            return jnp.array(False)
+
+    env = LogWrapper(Mine())
+    _, state = env.reset(jax.random.key(0), env.default_params)
+    assert env.step(jax.random.key(0), state, 3, env.default_params)[2] == 3
+
+
+@pytest.mark.parametrize("wrapper", [GymnaxToGymWrapper, GymnaxToVectorGymWrapper])
+def test_params_of_a_reset_that_fails_are_forgotten(wrapper):
+    env, params = gymnax.make("CartPole-v1")
+    env = wrapper(env, params=params)
+    with pytest.raises((InvalidArgumentError, AttributeError)):  # inside `vmap`, JAX's own
+        env.reset(options={"env_params": 1})
+    assert env.env_params is params
+    env.reset(options={"env_params": params.replace(gravity=jnp.float32(5))})
+    assert env.env_params.gravity == 5
+    env.reset(options={"env_params": None})
+    np.testing.assert_allclose(env.env_params.gravity, 9.8)
 
 
 def test_lists_are_not_actions():
@@ -178,7 +232,7 @@ def test_a_closed_batch():
     ("use", "message"),
     [
         (lambda env: GymnaxToGymWrapper(env, seed=-1), "seed must be"),
-        (lambda env: GymnaxToGymWrapper(env).reset(seed=2**64), "seed must be from 0 to"),
+        (lambda env: GymnaxToGymWrapper(env).reset(seed=2**64), "seed must be an integer from 0 to"),
         (lambda env: GymnaxToGymWrapper(env).reset(seed=1.5), "seed must be"),
         (lambda env: GymnaxToGymWrapper(env).reset(options="x"), "options must be a dict or None, got 'x'"),
         (lambda env: GymnaxToVectorGymWrapper(env, 2, seed="a"), "seed must be"),

@@ -23,14 +23,18 @@ _VMAP = " To map over a batch, use jax.vmap."
 
 def checked(env: Rules, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     """The arguments of a step, each checked and cast: `(key, state, action, params)`."""
-    forks.check()
     random.check_key(key)
     params = checked_params(env, params)
     return key, checked_state(env, state), checked_action(env, action, params), params
 
 
 def checked_params(env: Rules, params: Any) -> Any:
-    """The params with exactly the types of the defaults, which None stands for."""
+    """The params with exactly the types of the defaults, and the defaults for None.
+
+    Raises:
+      EnvcoreError: this process was forked after JAX had started.
+    """
+    forks.check()  # every function that a user calls comes here before it computes anything
     if params is None:
         return default_params(env)
     params = env.complete_params(params)
@@ -172,6 +176,8 @@ def value_problem(space: spaces.Space, action: Any) -> str | None:
     if isinstance(space, spaces.Box):
         held = narrowed(values, space.dtype)
         is_right = held == values if space.dtype.kind in "iu" else np.isfinite(held)
+        if space.dtype.kind not in "iu" and not is_right.all():
+            return f"got {values[~is_right].flat[0]}, which is not finite as {space.dtype}"
     elif isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
         is_right = (values >= 0) & (values < (space.n if isinstance(space, spaces.Discrete) else space.nvec))
     else:

@@ -25,10 +25,12 @@ class ActionReader:
     Args:
       env: the environment, or a batch.
       space: its action space.
+      reads_devices: JAX arrays are copied to the host and checked, as is right where all results go there too; else
+        they stay where they are, and their values are not looked at.
     """
 
-    def __init__(self, env: Environment[Any, Any], space: spaces.Space):
-        self._name, self._space = env.name, space
+    def __init__(self, env: Environment[Any, Any], space: spaces.Space, *, reads_devices: bool):
+        self._name, self._space, self._reads_devices = env.name, space, reads_devices
         self._is_multi_discrete = isinstance(space, spaces.MultiDiscrete)
         self._is_float_box = _is_float_box(space)
         self._on_device: list[jax.Array] = []
@@ -37,7 +39,7 @@ class ActionReader:
             self._on_device = [jax.device_put(np.int32(action)) for action in range(space.n)]
 
     def __call__(self, action: Any) -> Any:
-        """The action as arrays of the space's dtypes; JAX arrays stay where they are.
+        """The action as arrays of the space's dtypes.
 
         Raises:
           InvalidActionError: its structure, shape or kind of dtype differs, or a value on the host is no choice of a
@@ -104,7 +106,7 @@ class ActionReader:
     def _typed(self, space: spaces.Space, action: Any) -> Any:
         """The action as an array of the space's shape and kind of dtype."""
         if not isinstance(action, np.ndarray):
-            if isinstance(action, jax.Array):
+            if isinstance(action, jax.Array) and not self._reads_devices:
                 self._check(space, action)
                 return action
             try:

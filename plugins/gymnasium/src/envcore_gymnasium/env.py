@@ -69,7 +69,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         self._program = Program.of(self.env)
         self._packed_params = self._program.params.pack(self.params)
         self._position: Position | None = None
-        self._action = ActionReader(self.env, space)
+        self._action = ActionReader(self.env, space, reads_devices=True)
 
     @property
     def state(self) -> Any:

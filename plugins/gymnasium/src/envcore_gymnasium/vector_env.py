@@ -86,7 +86,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             "autoreset_mode": self.autoreset_mode,
         }
         space = self.env.action_space(self.params)
-        self._action = ActionReader(self.env, space)
+        self._action = ActionReader(self.env, space, reads_devices=arrays == "numpy")
         self.single_action_space = to_gymnasium_space(unbatch_space(space))
         self.single_observation_space = to_gymnasium_space(unbatch_space(self.env.observation_space(self.params)))
         self.action_space = batch_space(self.single_action_space, self.num_envs)

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from envcore import random
+from envcore import forks, random
 from envcore.errors import InvalidArgumentError
 from envcore.options import positive_integer
 from envcore.rollout import for_each_key, for_each_member
@@ -68,15 +68,19 @@ class RolloutWrapper:
 
     def population_rollout(self, key_eval: jax.Array, policy_params: Any) -> tuple[Any, ...]:
         """A rollout for each member of a population, whose params have a leading axis, and each key."""
-        return for_each_member(self.single_rollout, key_eval, policy_params)
+        return for_each_member(self._rollout, key_eval, policy_params)
 
     def batch_rollout(self, key_eval: jax.Array, policy_params: Any) -> tuple[Any, ...]:
         """A rollout for each key."""
-        return for_each_key(self.single_rollout, key_eval, policy_params)
+        return for_each_key(self._rollout, key_eval, policy_params)
 
-    @functools.partial(jax.jit, static_argnums=0)
     def single_rollout(self, key_input: jax.Array, policy_params: Any) -> tuple[Any, ...]:
         """One rollout."""
+        forks.check()
+        return self._rollout(key_input, policy_params)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def _rollout(self, key_input: jax.Array, policy_params: Any) -> tuple[Any, ...]:
         key_reset, key = random.split(key_input)
         first = (*self.env.reset(key_reset, self.env_params), key, jnp.zeros(1, jnp.float32), jnp.ones((), jnp.bool_))
 

@@ -59,17 +59,17 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
         return self._latest_spaces()[1]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode; `options["env_params"]` replaces the params.
+        """Begins an episode; `options["env_params"]` replaces the params, by the defaults where it is None.
 
         Raises:
           InvalidArgumentError: the seed or the options are invalid.
         """
-        params = checked_options(options).get("env_params", self.env_params)
+        params = _params_after(self, options)
         rng = self.rng if seed is None else key_of(seed)
         super().reset(seed=optional_seed(seed))
-        self.rng, self.env_params = rng, params
-        self.rng, key = jax.random.split(self.rng)
-        obs, self.env_state = self._env.reset(key, self.env_params)
+        self.rng, key = jax.random.split(rng)
+        obs, self.env_state = self._env.reset(key, params)
+        self.env_params = params
         return _numpy(obs), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -126,7 +126,7 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begins all episodes; `options["env_params"]` replaces the params.
+        """Begins all episodes; `options["env_params"]` replaces the params, by the defaults where it is None.
 
         A list of seeds has one for each environment, or None for any start.
 
@@ -135,7 +135,7 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
           ClosedEnvironmentError: after `close`.
         """
         self._check_open()
-        params, seeds = checked_options(options).get("env_params", self.env_params), seeds_of_each(seed, self.num_envs)
+        params, seeds = _params_after(self, options), seeds_of_each(seed, self.num_envs)
         if seeds is None:
             one: Any = seed
             rng = self.rng if one is None else key_of(one)
@@ -143,11 +143,12 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
             self.rng = rng
         elif None not in seeds:
             self.rng = key_of(int(np.random.default_rng(seeds).integers(2**63)))
-        keys, self.env_params = self._keys(), params
+        keys = self._keys()
         for index, each in enumerate(seeds or ()):
             if each is not None:  # as `GymnaxToGymWrapper` with this seed
                 keys = keys.at[index].set(jax.random.split(key_of(each))[1])
-        obs, self.env_state = self._reset(keys, self.env_params)
+        obs, self.env_state = self._reset(keys, params)
+        self.env_params = params
         return _numpy(obs), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -187,6 +188,12 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _keys(self) -> jax.Array:
         self.rng, key = jax.random.split(self.rng)
         return jax.random.split(key, self.num_envs)
+
+
+def _params_after(env: Any, options: Any) -> Any:
+    """The params after a reset with these options."""
+    params = checked_options(options).get("env_params", env.env_params)
+    return env._env.default_params if params is None else params
 
 
 def _ends(state: Any, ended: Any, params: Any) -> tuple[Any, Any]:

@@ -26,7 +26,9 @@ from envcore_gymnax.environments import spaces as spaces
 
 
 def check_values(env: Any, action: Any, params: Any, num_envs: int | None = None) -> None:
-    """Looks at an action on the host before `jit` hides it, if it has the types of the action space.
+    """Looks at an action on the host before `jit` hides it, where the environment has an action space.
+
+    A wrong structure or shape is left to the environment, which sees it inside `jit`; not so the shape of a batch.
 
     Args:
       env: an environment with gymnax's interface.
@@ -35,16 +37,46 @@ def check_values(env: Any, action: Any, params: Any, num_envs: int | None = None
       num_envs: the number of environments of a batch of actions; None for one action.
 
     Raises:
-      InvalidActionError: it is no choice of a discrete space, or not finite.
+      InvalidActionError: it is not a choice of a discrete space, not finite, or not a number at all.
     """
     if isinstance(action, jax.Array):
         return
-    space = env.action_space(params)
+    try:
+        space = env.action_space(params)
+    except NotImplementedError:
+        return
     space = space if isinstance(space, spaces.Space) else space_like(space, None)
     space = space if num_envs is None else batch_space(space, num_envs)
-    problem = None if space.mismatch(action) else arguments.value_problem(space, action)
-    if problem is not None:
+    is_left_out, action = num_envs is None, _in_shape(space, action)
+    if isinstance(action, np.ndarray) and action.dtype.kind in "OSU":
+        is_left_out = False
+    mismatch = space.mismatch(action)
+    problem = mismatch or arguments.value_problem(space, action)
+    if problem and not (mismatch and is_left_out):
         raise InvalidActionError(f"an action of {env.name} must be in {space!r}: {problem}.")
+
+
+def _in_shape(space: spaces.Space, action: Any) -> Any:
+    """The action as an array of the space's shape, if it has as many numbers; that of a Tuple or Dict as it is."""
+    if isinstance(space, spaces.Tuple | spaces.Dict):
+        return action
+    try:
+        values = np.asarray(action)
+    except ValueError:  # lists of different lengths
+        return action
+    return values.reshape(space.shape) if values.size == np.prod(space.shape, dtype=int) else values
+
+
+def resetting(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiles a wrapper's `reset(key, params=None)`."""
+    compiled = jax.jit(method, static_argnums=0)
+
+    @functools.wraps(method)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        forks.check()
+        return compiled(*args, **kwargs)
+
+    return checked
 
 
 def stepping(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,7 +120,7 @@ class FlattenObservationWrapper(GymnaxWrapper):
             raise TypeError(f"FlattenObservationWrapper needs a Box, got {space!r}")
         return spaces.Box(space.low.reshape(-1), space.high.reshape(-1), (int(np.prod(space.shape)),), space.dtype)
 
-    @functools.partial(jax.jit, static_argnums=0)
+    @resetting
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
         """Begins an episode."""
         obs, state = self._env.reset(key, params)
@@ -132,7 +164,7 @@ class LogWrapper(GymnaxWrapper):
     the last finished one, 0 before (`returned_episode_valid` tells); `timestep` counts all steps.
     """
 
-    @functools.partial(jax.jit, static_argnums=0)
+    @resetting
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, LogEnvState]:
         """Begins an episode."""
         obs, state = self._env.reset(key, params)
