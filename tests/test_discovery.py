@@ -114,7 +114,7 @@ def test_one_suite(workshop: Workshop) -> None:
 def test_all_suites(workshop: Workshop) -> None:
     catalogue = workshop.venv("all", "envcore[all]").probe(CATALOGUE)
     assert catalogue.result["plugins"] == {
-        name: ["loaded", ""] for name in (*SUITES, "envcore-baselines", "envcore-viewer")
+        name: ["loaded", ""] for name in (*SUITES, "envcore-baselines", "envcore-testing", "envcore-viewer")
     }
     ids = [env_id.partition(":")[2] for env_id in catalogue.result["ids"]]
     assert len(set(ids)) == len(ids) > 0

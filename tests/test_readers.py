@@ -48,7 +48,7 @@ ALLOWED = {
     "envcore_cli/sockets.py": {"json.loads"},
     "envcore_cli/processes.py": {"json.loads", "open"},
     # Values of this process, as they are after JSON or a pickle.
-    "envcore/testing/rules_definition.py": {"pickle.loads"},
+    "envcore_testing/rules_definition.py": {"pickle.loads"},
     "envcore_bsuite/runner.py": {"json.loads"},
     "envcore_cli/run_folder.py": {"json.loads"},
 }

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from envcore import random, spaces, wrappers
 from envcore.numerics import numerics
-from envcore.testing.compare import take
 from envcore.wrappers.actions import StickyDraws
+from envcore_testing.trees import take
 from toy import Counter, Deck, Spring, SpringDraws
 
 KEY = jax.random.key(3)

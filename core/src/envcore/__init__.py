@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from envcore import require as require
     from envcore import rollout as rollout
     from envcore import spaces as spaces
-    from envcore import testing as testing
     from envcore import wrappers as wrappers
     from envcore.environment import Environment as Environment
     from envcore.environment import EnvParams as EnvParams
@@ -48,7 +47,6 @@ _MODULES = (
     "require",
     "rollout",
     "spaces",
-    "testing",
     "wrappers",
 )
 _HOME = {

@@ -18,10 +18,10 @@ from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, InvalidArgumentError
 from envcore.foreign import as_dicts
 from envcore.numerics import numerics
-from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore.wrappers import FlattenObservation
 from envcore_jumanji import from_jumanji
 from envcore_jumanji.plugin import ENVIRONMENTS
+from envcore_testing import Case, check_env, check_lockstep, conformance_cases
 from jumanji.environments.packing.knapsack.env import Knapsack
 from jumanji.environments.packing.knapsack.generator import RandomGenerator as KnapsackGenerator
 from jumanji.environments.routing.connector.env import Connector
