@@ -36,7 +36,7 @@ def test_announcing_and_options_import_nothing_heavy(statement: str, unwanted: s
 def test_the_kit_needs_no_command_line() -> None:
     code = """
         import sys
-        sys.modules["typer"] = sys.modules["rich"] = sys.modules["envcore_cli"] = None
+        sys.modules["typer"] = sys.modules["envcore_cli"] = None
         import envcore
         from envcore_testing import check_env
         check_env(*envcore.make("CartPole-v1"), num_steps=16)
