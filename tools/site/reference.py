@@ -10,7 +10,7 @@ _PAGES = {
     "registration": ("make and the registry", ["envcore.registration", "envcore.catalogue"]),
     "wrappers": ("Wrappers", ["envcore.wrappers"]),
     "rollout": ("Rollouts", ["envcore.rollout"]),
-    "random": ("Random numbers", ["envcore.random", "envcore.seeds"]),
+    "random": ("Random numbers", ["envcore.random"]),
     "testing": ("Conformance kit", ["envcore_testing", "envcore_testing.kit", "envcore_testing.lockstep"]),
     "foreign": ("Bridges", ["envcore.foreign"]),
     "plugins": ("Plugins", ["envcore.plugins", "envcore.specs", "envcore.hooks"]),

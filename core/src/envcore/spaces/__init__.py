@@ -13,8 +13,7 @@ from envcore.spaces.box import COUNT, Box, symmetric_box
 from envcore.spaces.composite import Dict, Tuple
 from envcore.spaces.discrete import Discrete, MultiDiscrete
 from envcore.spaces.legal import entries_of_values, masks_combinations, sample_legal
-from envcore.spaces.tree import Tree
-from envcore.spaces.unbounded import unbounded_space
+from envcore.spaces.tree import Tree, unbounded_space
 
 __all__ = [
     "COUNT",

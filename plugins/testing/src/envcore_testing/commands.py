@@ -24,7 +24,7 @@ def check_environment(choice: Choice, seed: int) -> None:
     Raises:
       ConformanceError: the environment breaks a rule.
     """
-    from envcore.seeds import key_of
+    from envcore.random import key_of
 
     from envcore_testing.compilation import compile_quickly
     from envcore_testing.kit import check_rules
