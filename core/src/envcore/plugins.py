@@ -41,10 +41,10 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from envcore.distributions import Copy, announcing
 from envcore.errors import EnvcoreError, PluginError
 from envcore.hooks import announced_by
 from envcore.hooks import hookimpl as hookimpl
+from envcore.installed import Copy, announcing
 from envcore.specs import CommandSpec, EnvSpec
 from envcore.text import printable
 from envcore.version import __version__

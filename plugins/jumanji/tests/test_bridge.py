@@ -117,7 +117,7 @@ def test_observations_are_dicts_with_the_library_s_dtypes() -> None:
     assert (obs["walls"].dtype, obs["step_count"].dtype) == (jnp.bool_, jnp.int32)
     space = env.observation_space()
     assert isinstance(space, spaces.Dict)
-    assert space.spaces["step_count"] == spaces.COUNT
+    assert space.spaces["step_count"] == spaces.NATURAL_NUMBERS
     flat, _ = FlattenObservation(env).reset(jax.random.key(0))
     assert flat.shape == (2 + 2 + 100 + 1 + 4,)
 

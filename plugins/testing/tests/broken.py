@@ -226,7 +226,7 @@ class NarrowObservationSpace(Counter):
 
 class StateSpaceWithoutGoal(Counter):
     def make_state_space(self, params: Any) -> spaces.Dict:
-        return spaces.Dict({"count": spaces.Discrete(self.goal), "time": spaces.COUNT})
+        return spaces.Dict({"count": spaces.Discrete(self.goal), "time": spaces.NATURAL_NUMBERS})
 
 
 class InfiniteReward(Counter):

@@ -97,7 +97,9 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         return spaces.Box(np.array([[-1.0, 0.0]]), np.array([[len(_REWARD_TIMESTEPS) - 1.0, np.inf]]))
 
     def make_state_space(self, params: DiscountingChainParams) -> spaces.Dict:
-        return spaces.Dict({"context": spaces.Box(-1, len(_REWARD_TIMESTEPS) - 1, (), np.int32), "time": spaces.COUNT})
+        return spaces.Dict(
+            {"context": spaces.Box(-1, len(_REWARD_TIMESTEPS) - 1, (), np.int32), "time": spaces.NATURAL_NUMBERS}
+        )
 
     def init_state(self, key: jax.Array, params: DiscountingChainParams) -> DiscountingChainState:
         return DiscountingChainState(context=-1)

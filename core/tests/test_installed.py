@@ -11,7 +11,7 @@ from typing import Any
 
 import importlib_metadata
 import pytest
-from envcore.distributions import Copy, announcing
+from envcore.installed import Copy, announcing
 from fake_site import FakeSite, metadata_of
 
 OURS = b"[envcore.plugins]\nmain = good_suite_plugin\n"
