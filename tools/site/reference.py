@@ -13,7 +13,7 @@ _PAGES = {
     "random": ("Random numbers", ["envcore.random"]),
     "testing": ("Conformance kit", ["envcore_testing", "envcore_testing.kit", "envcore_testing.lockstep"]),
     "foreign": ("Bridges", ["envcore.foreign"]),
-    "plugins": ("Plugins", ["envcore.plugins", "envcore.specs", "envcore.hooks"]),
+    "plugins": ("Plugins", ["envcore.plugins", "envcore.specs"]),
     "export": ("Export and program cache", ["envcore.export", "envcore.program_cache"]),
     "pictures": ("Pictures", ["envcore.painting", "envcore.rendering"]),
     "errors": ("Errors", ["envcore.errors"]),
