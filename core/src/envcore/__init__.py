@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from envcore import rollout as rollout
     from envcore import spaces as spaces
     from envcore import wrappers as wrappers
+    from envcore.environment import NO_TIME_LIMIT as NO_TIME_LIMIT
     from envcore.environment import Environment as Environment
     from envcore.environment import EnvParams as EnvParams
     from envcore.environment import EnvState as EnvState
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from envcore.rollout import RolloutWrapper as RolloutWrapper
     from envcore.specs import CommandSpec as CommandSpec
     from envcore.specs import EnvSpec as EnvSpec
-    from envcore.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
 
 _MODULES = (
     "errors",
@@ -50,7 +50,7 @@ _MODULES = (
     "wrappers",
 )
 _HOME = {
-    "NO_TIME_LIMIT": "time_limit",
+    "NO_TIME_LIMIT": "environment",
     "Environment": "environment",
     "EnvParams": "environment",
     "EnvState": "environment",

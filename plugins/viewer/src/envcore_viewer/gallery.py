@@ -15,7 +15,7 @@ from envcore import random
 from envcore.catalogue import Registration
 from envcore.errors import EnvcoreError
 from envcore.files import replace
-from envcore.palette import BLUE, INK, PAPER, SHADE
+from envcore.painting import BLUE, INK, PAPER, SHADE
 from envcore.random import key_of
 from envcore.text import printable
 from envcore_cli import memory
