@@ -531,7 +531,7 @@ def test_key_words_are_those_of_a_default_key_and_drawn_from_others() -> None:
     assert (other != random.key_words(jax.random.key(8, impl="rbg"))).any()
 
 
-SEEDS = (0, 5, 2**31, 2**32 - 1, 2**32, 2**32 + 5, 0x0123456789ABCDEF, 2**63 - 1)
+LONG_SEEDS = (0, 5, 2**31, 2**32 - 1, 2**32, 2**32 + 5, 0x0123456789ABCDEF, 2**63 - 1)
 
 
 @pytest.fixture(params=["threefry2x32", "rbg", "unsafe_rbg"])
@@ -540,7 +540,7 @@ def kind(request):
         yield request.param
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", LONG_SEEDS)
 def test_a_key_has_all_bits_of_the_seed(kind, seed):
     key = key_of(seed)
     with switched(jax_enable_x64=True):
@@ -550,7 +550,7 @@ def test_a_key_has_all_bits_of_the_seed(kind, seed):
 
 
 def test_seeds_below_2_to_32_are_jax_s_own(kind):
-    for seed in SEEDS[:4]:
+    for seed in LONG_SEEDS[:4]:
         np.testing.assert_array_equal(jax.random.key_data(key_of(seed)), jax.random.key_data(jax.random.key(seed)))
 
 

@@ -104,7 +104,6 @@ def test_an_author_s_error_names_the_class() -> None:
         stepping.step(env, *arguments.checked(env, KEY, state, 1, None))
 
 
-KEY = jax.random.key(0)
 LAST = 2**31 - 1
 
 
