@@ -1,9 +1,11 @@
-"""For all tests."""
+"""For all tests: the repository's own pytest plugins, in tests/support, each of which `-p no:NAME` switches off."""
 
 from __future__ import annotations
 
 import jax
 import pytest
+
+pytest_plugins = ["hostile", "program_cache", "unoptimized"]
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,6 +1,6 @@
 """Every environment does on two CPU devices what it does on one, bit for bit.
 
-CI runs this without `envcore.testing.unoptimized`: the programs are to be those of users.
+CI runs this without the plugin `unoptimized`: the programs are to be those of users.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import jax
 import pytest
 from envcore.devices import IS_SUPPORTED, all_devices, spread
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.testing.compare import value_differences
 from envcore.wrappers import Batched, Sharded
+from envcore_testing.trees import value_differences
 
 NUM_ENVS, NUM_STEPS = 256, 200
 SPECS = [found.spec for found in envcore.registry.values() if not found.spec.family]

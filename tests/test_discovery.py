@@ -114,7 +114,7 @@ def test_one_suite(workshop: Workshop) -> None:
 def test_all_suites(workshop: Workshop) -> None:
     catalogue = workshop.venv("all", "envcore[all]").probe(CATALOGUE)
     assert catalogue.result["plugins"] == {
-        name: ["loaded", ""] for name in (*SUITES, "envcore-baselines", "envcore-viewer")
+        name: ["loaded", ""] for name in (*SUITES, "envcore-baselines", "envcore-testing", "envcore-viewer")
     }
     ids = [env_id.partition(":")[2] for env_id in catalogue.result["ids"]]
     assert len(set(ids)) == len(ids) > 0
@@ -324,7 +324,7 @@ STAND_IN = """
 def test_the_commands_of_the_examples_readme(workshop: Workshop) -> None:
     outside = workshop.folder / "outside"
     example = outside / "envcore" / "plugins" / "example"
-    for folder in ("core", "plugins/cli", "plugins/example"):
+    for folder in ("core", "plugins/cli", "plugins/testing", "plugins/example"):
         ignored = shutil.ignore_patterns(".*", "__pycache__", "dist", "" if folder == "plugins/example" else "tests")
         shutil.copytree(ROOT / folder, outside / "envcore" / folder, ignore=ignored)
     commands = re.findall(r"^```bash\n(.*?)^```$", (example / "README.md").read_text(), re.DOTALL | re.MULTILINE)

@@ -74,7 +74,7 @@ def test_commands_of_a_readme_install_the_core_from_the_clone(readme):
 
 def test_the_core_is_thin():
     names = {Requirement(line).name for line in project(ROOT / "core")["dependencies"]}
-    assert names == {"chex", "flax", "importlib-metadata", "jax", "jaxlib", "numpy", "packaging", "pluggy"}
+    assert names == {"flax", "importlib-metadata", "jax", "jaxlib", "numpy", "packaging", "pluggy"}
 
 
 def test_the_core_has_an_extra_for_each_of_our_distributions():

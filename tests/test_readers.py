@@ -33,7 +33,7 @@ ALLOWED = {
     "envcore_bsuite/csv_log.py": {"csv.DictReader"},
     "envcore_bsuite/analysis/results.py": {"pd.read_csv"},
     # Files of the system and of any distribution, and the index that envcore itself brings.
-    "envcore/distributions.py": {"open", "read_text"},
+    "envcore/installed.py": {"open", "read_text"},
     "envcore/program_cache.py": {"read_text"},
     "envcore/suggestions.py": {"read_text", "json.loads"},
     "envcore_cli/memory.py": {"read_text"},
@@ -48,7 +48,7 @@ ALLOWED = {
     "envcore_cli/sockets.py": {"json.loads"},
     "envcore_cli/processes.py": {"json.loads", "open"},
     # Values of this process, as they are after JSON or a pickle.
-    "envcore/testing/rules_definition.py": {"pickle.loads"},
+    "envcore_testing/rules_definition.py": {"pickle.loads"},
     "envcore_bsuite/runner.py": {"json.loads"},
     "envcore_cli/run_folder.py": {"json.loads"},
 }

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import spaces
-from envcore.testing import check_env
 from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, LogWrapper
+from envcore_testing import check_env
 from toy import Counter
 
 KEY = jax.random.key(0)

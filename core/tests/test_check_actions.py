@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore.errors import InvalidActionError
-from envcore.testing import check_env
 from envcore.wrappers import Batched, CheckActions, ClipAction, LogWrapper
+from envcore_testing import check_env
 from toy import Counter, Spring
 
 KEY = jax.random.key(5)

@@ -15,8 +15,8 @@ from envcore.devices import all_devices, spread
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.testing.compare import value_differences
 from envcore.wrappers import Batched, Sharded
+from envcore_testing.trees import value_differences
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from toy import Counter, Deck, Spring
 

@@ -11,7 +11,6 @@ from envcore.errors import EnvcoreError, InvalidArgumentError
 CLASSES = {name: each for name, each in vars(errors).items() if inspect.isclass(each)}
 
 PYTHONS = {
-    "ConformanceError": (AssertionError,),
     "EnvironmentDefinitionError": (TypeError,),
     "EnvironmentLoadError": (ImportError,),
     "InvalidActionError": (TypeError, ValueError),
@@ -27,7 +26,7 @@ PYTHONS = {
 def test_what_an_error_can_be_caught_as(name: str) -> None:
     each = CLASSES[name]
     assert issubclass(each, UserWarning if name.endswith("Warning") else EnvcoreError)
-    bases = (AssertionError, ImportError, KeyError, LookupError, NotImplementedError, TypeError, ValueError)
+    bases = (ImportError, KeyError, LookupError, NotImplementedError, TypeError, ValueError)
     assert tuple(base for base in bases if issubclass(each, base)) == PYTHONS.get(name, ())
 
 

@@ -15,7 +15,7 @@ import pytest
 from envcore import spaces
 from envcore.devices import IS_SUPPORTED
 from envcore.environment import NO_TIME_LIMIT
-from envcore.errors import ConformanceError, EnvironmentDefinitionError, InvalidArgumentError
+from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
 from envcore.foreign import (
     ForeignEnvironment,
     ForeignParams,
@@ -25,8 +25,8 @@ from envcore.foreign import (
     rebuilt,
     unknown_name,
 )
-from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore.wrappers import Batched, LogWrapper, Sharded
+from envcore_testing import Case, ConformanceError, check_lockstep, conformance_cases
 from flax import struct
 
 LOADED: list[str] = []
@@ -149,7 +149,7 @@ def test_the_library_s_params_are_read_and_replaced_like_ours() -> None:
 
 @pytest.mark.skipif(jax.__version_info__ >= (0, 11), reason="XLA has the usual emitters alone")
 def test_both_programs_round_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Pong of JAXtari differed in the last bit under `envcore.testing.unoptimized`: what is one product and sum in a
+    # Pong of JAXtari differed in the last bit under the pytest plugin `unoptimized`: what is one product and sum in a
     # fusion of one program may be in two fusions of the other.
     chosen: list[Any] = []
     compiled = jax.jit

@@ -37,11 +37,12 @@ os._exit(0)
 """
 
 RAISES = """
-from envcore import choice, seeds
+from envcore import choice
 from envcore.errors import EnvcoreError
+from envcore.random import key_of
 from envcore.rollout import start_rollout
 from toy import Counter
-calls = [lambda: choice.chosen("CartPole-v1", None, {}), lambda: seeds.key_of(2**40)]
+calls = [lambda: choice.chosen("CartPole-v1", None, {}), lambda: key_of(2**40)]
 if "env" in globals():
     calls += [
         lambda: env.reset(key),

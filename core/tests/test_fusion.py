@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from envcore import fusion
 from envcore.fusion import compute_once, one_kernel, recomputed
-from envcore.testing.compare import type_differences
+from envcore_testing.trees import type_differences
 from jax import lax
 
 

@@ -16,8 +16,8 @@ import pytest
 from envcore import random, wrappers
 from envcore.errors import InvalidParamsError
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.testing import check_env
 from envcore.wrappers import Batched, LogWrapper, NormalizeObservation, NormalizeReward, RunningStatistics
+from envcore_testing import check_env
 from test_wrappers import trace
 from toy import Counter, Spring
 

@@ -16,8 +16,8 @@ from envcore.environment import Environment, Outcome
 from envcore.errors import InvalidArgumentError, InvalidParamsError
 from envcore.registration import Registry
 from envcore.rollout import RolloutWrapper
-from envcore.testing import check_env
 from envcore.wrappers import Batched, LogWrapper, ParamsWrapper, WrapperParams
+from envcore_testing import check_env
 from toy import Counter, CounterParams, Fuse, Spring
 
 KEY = jax.random.key(4)

@@ -15,7 +15,7 @@ from fake_site import FakeSite, announcing, commands, hook, metadata_of
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
-    monkeypatch.setattr("envcore.hooks._MOST_ROWS", 2_000)
+    monkeypatch.setattr("envcore.plugins._MOST_ROWS", 2_000)
     return FakeSite(tmp_path, monkeypatch)
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from envcore import random, spaces, wrappers
 from envcore.numerics import numerics
-from envcore.testing.compare import take
 from envcore.wrappers.actions import StickyDraws
+from envcore_testing.trees import take
 from toy import Counter, Deck, Spring, SpringDraws
 
 KEY = jax.random.key(3)
@@ -361,7 +361,7 @@ def test_the_state_space_inside_keeps_its_bounds() -> None:
     for wrap in (wrappers.NoAutoReset, wrappers.FlattenObservation, wrappers.CheckActions, Eager):
         assert wrap(Counter()).state_space() == inner
     assert wrappers.Batched(Counter(), 3).state_space() == spaces.Dict(
-        {"count": spaces.MultiDiscrete([4] * 3), "time": spaces.batch_space(spaces.COUNT, 3)}
+        {"count": spaces.MultiDiscrete([4] * 3), "time": spaces.batch_space(spaces.NATURAL_NUMBERS, 3)}
     )
     env = wrappers.LogWrapper(wrappers.NormalizeReward(wrappers.Batched(Counter(), 3)))
     space: Any = env.state_space()

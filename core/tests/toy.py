@@ -43,7 +43,7 @@ class Counter(Environment[CounterState, CounterParams]):
         return spaces.Box(0.0, 1.0, (self.goal + 1,))
 
     def make_state_space(self, params: CounterParams) -> spaces.Dict:
-        return spaces.Dict({"count": spaces.Discrete(self.goal + 1), "time": spaces.COUNT})
+        return spaces.Dict({"count": spaces.Discrete(self.goal + 1), "time": spaces.NATURAL_NUMBERS})
 
     def init_state(self, key: jax.Array, params: CounterParams) -> CounterState:
         return CounterState(count=0)
@@ -86,7 +86,7 @@ class Tally(Counter):
     """A counter that remembers through resets how many episodes it has finished."""
 
     def make_state_space(self, params: CounterParams) -> spaces.Dict:
-        return spaces.Dict({**super().make_state_space(params).spaces, "episodes": spaces.COUNT})
+        return spaces.Dict({**super().make_state_space(params).spaces, "episodes": spaces.NATURAL_NUMBERS})
 
     def init_state(self, key: jax.Array, params: CounterParams) -> TallyState:
         return TallyState(count=0, episodes=0)

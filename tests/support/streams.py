@@ -14,7 +14,7 @@ import envcore
 import jax
 import numpy as np
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.testing.compilation import quick_jit
+from envcore_testing.compilation import quick_jit
 
 RECORDED = Path(__file__).parents[1] / "golden" / "streams.json"
 IDS = [

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 import pytest
 from envcore.numerics import numerics
-from envcore.testing.compilation import quick_jit
+from envcore_testing.compilation import quick_jit
 from tool_modules import TOOLS, load_tool
 
 NUM_ENVS, NUM_STEPS = 3, 5

@@ -55,7 +55,7 @@ def test_the_readme_and_ci_run_the_same_tests(checkout):
                 *(f"--ignore={path}" for path in optimized),
             ]
         ),
-        " ".join([commands[0], "-m slow -p no:envcore.testing.unoptimized", *optimized]),
+        " ".join([commands[0], "-m slow -p no:unoptimized", *optimized]),
     ]
 
 
@@ -83,7 +83,7 @@ def test_the_exhaustive_workflow_runs_every_library_that_has_such_tests():
 
 @pytest.mark.parametrize(("variables", "tests"), [({}, "plugins/"), ({"LIBRARY": "navix"}, "plugins/navix")])
 def test_the_exhaustive_tests_of_one_library(checkout, variables, tests):
-    command = "uv run pytest -m exhaustive -p no:envcore.testing.program_cache"
+    command = "uv run pytest -m exhaustive -p no:program_cache"
     assert checkout.run("exhaustive", **variables)[0] == f"{command} {tests}\n"
 
 

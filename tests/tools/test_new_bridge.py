@@ -65,7 +65,8 @@ def bridge(tmp_path):
 
 
 def python(*arguments, folder):
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "steps" / "src")])}
+    paths = [folder, folder / "steps" / "src", ROOT / "tests" / "support"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     return subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False
     )
@@ -134,6 +135,6 @@ def test_with_its_todos_done_the_tests_that_it_brings_pass(bridge):
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: envcore-steps\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text("[envcore.plugins]\nsteps = envcore_steps.plugin\n")
-    done = python("-m", "pytest", "-q", "-p", "envcore.testing.unoptimized", tests, folder=bridge.parent)
+    done = python("-m", "pytest", "-q", "-p", "unoptimized", tests, folder=bridge.parent)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "passed" in done.stdout

@@ -15,7 +15,7 @@ from typing import Any
 
 import envcore
 import pytest
-from envcore.testing.kit import RULES
+from envcore_testing.kit import RULES
 from tool_modules import TOOLS, load_tool
 
 SITE = TOOLS / "site"

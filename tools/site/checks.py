@@ -18,9 +18,9 @@ import envcore_baselines
 import jax
 import jax.numpy as jnp
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.testing import check_rules
 from envcore.wrappers import Batched
 from envcore_baselines.trained import names
+from envcore_testing import check_rules
 from suites import our_environments, write_by_id
 
 DATA = Path(__file__).with_name("data") / "checks.json"

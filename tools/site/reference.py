@@ -10,10 +10,10 @@ _PAGES = {
     "registration": ("make and the registry", ["envcore.registration", "envcore.catalogue"]),
     "wrappers": ("Wrappers", ["envcore.wrappers"]),
     "rollout": ("Rollouts", ["envcore.rollout"]),
-    "random": ("Random numbers", ["envcore.random", "envcore.seeds"]),
-    "testing": ("Conformance kit", ["envcore.testing", "envcore.testing.kit", "envcore.testing.lockstep"]),
+    "random": ("Random numbers", ["envcore.random"]),
+    "testing": ("Conformance kit", ["envcore_testing", "envcore_testing.kit", "envcore_testing.lockstep"]),
     "foreign": ("Bridges", ["envcore.foreign"]),
-    "plugins": ("Plugins", ["envcore.plugins", "envcore.specs", "envcore.hooks"]),
+    "plugins": ("Plugins", ["envcore.plugins", "envcore.specs"]),
     "export": ("Export and program cache", ["envcore.export", "envcore.program_cache"]),
     "pictures": ("Pictures", ["envcore.painting", "envcore.rendering"]),
     "errors": ("Errors", ["envcore.errors"]),
@@ -33,4 +33,4 @@ def write_pages(folder: Path) -> None:
     (folder / "index.md").write_text("\n".join(rows))
 
 
-_PACKAGES = ("envcore.spaces", "envcore.wrappers", "envcore.testing", "envcore.painting")
+_PACKAGES = ("envcore.spaces", "envcore.wrappers", "envcore_testing", "envcore.painting")

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from envcore import require as require
     from envcore import rollout as rollout
     from envcore import spaces as spaces
-    from envcore import testing as testing
     from envcore import wrappers as wrappers
+    from envcore.environment import NO_TIME_LIMIT as NO_TIME_LIMIT
     from envcore.environment import Environment as Environment
     from envcore.environment import EnvParams as EnvParams
     from envcore.environment import EnvState as EnvState
@@ -35,17 +35,15 @@ if TYPE_CHECKING:
     from envcore.rollout import RolloutWrapper as RolloutWrapper
     from envcore.specs import CommandSpec as CommandSpec
     from envcore.specs import EnvSpec as EnvSpec
-    from envcore.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "environment": ["Environment", "EnvParams", "EnvState"],
+        "environment": ["NO_TIME_LIMIT", "Environment", "EnvParams", "EnvState"],
         "errors": ["EnvcoreError"],
         "registration": ["make", "register", "registry"],
         "rollout": ["RolloutWrapper"],
         "specs": ["CommandSpec", "EnvSpec"],
-        "time_limit": ["NO_TIME_LIMIT"],
     },
     modules=[
         "errors",
@@ -56,7 +54,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "require",
         "rollout",
         "spaces",
-        "testing",
         "wrappers",
     ],
 )

@@ -54,7 +54,3 @@ class PluginError(EnvcoreError):
 
 class PluginWarning(UserWarning):
     """A plugin could not be loaded and was left out."""
-
-
-class ConformanceError(EnvcoreError, AssertionError):
-    """`envcore.testing` found that an environment breaks a rule of the contract."""

@@ -33,18 +33,18 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import itertools
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+import pluggy
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from envcore.distributions import Copy, announcing
 from envcore.errors import EnvcoreError, PluginError
-from envcore.hooks import announced_by
-from envcore.hooks import hookimpl as hookimpl
+from envcore.installed import Copy, announcing
 from envcore.specs import CommandSpec, EnvSpec
 from envcore.text import printable
 from envcore.version import __version__
@@ -54,6 +54,25 @@ GROUP = "envcore.plugins"
 AUTOLOAD_OFF = "ENVCORE_PLUGIN_AUTOLOAD is off"
 """The `error` of plugins that are disabled all together."""
 _LONGEST = 1_000  # characters of an error's message
+_MOST_ROWS = 10_000  # of one hook; bsuite, the largest so far, announces some 500 environments
+_PLURALS = {EnvSpec: "environments; use options instead", CommandSpec: "commands"}
+
+_Spec = TypeVar("_Spec", EnvSpec, CommandSpec)
+
+hookspec = pluggy.HookspecMarker("envcore")
+hookimpl = pluggy.HookimplMarker("envcore")
+
+
+class EnvcoreHooks:
+    """The hooks that a plugin can implement. It implements at least one."""
+
+    @hookspec
+    def envcore_env_specs(self) -> Iterable[EnvSpec]:  # pyright: ignore[reportReturnType]
+        """Returns the environments that this distribution brings, as `EnvSpec` rows."""
+
+    @hookspec
+    def envcore_commands(self) -> Iterable[CommandSpec]:  # pyright: ignore[reportReturnType]
+        """Returns the commands that this distribution adds to `envcore`, as `CommandSpec` rows."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +111,7 @@ def discover() -> tuple[PluginRecord, ...]:
       PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`.
       EnvcoreError: one of the other variables is neither on nor off.
     """
-    autoload = is_autoload_on()
+    autoload = _switch("ENVCORE_PLUGIN_AUTOLOAD", default=True)
     strict, traced = _switch("ENVCORE_STRICT_PLUGINS", default=False), _is_traced()
     disabled = _disabled_names()
     records: list[PluginRecord] = []
@@ -109,8 +128,8 @@ def discover() -> tuple[PluginRecord, ...]:
                 if traced:
                     notify(f"importing {_title(record)}")
                 with watched(record.distribution, changed):
-                    announced = announced_by(entry_point.load())
-                record = dataclasses.replace(record, **announced._asdict())
+                    specs, commands = _announced_by(entry_point.load())
+                record = dataclasses.replace(record, specs=specs, commands=commands)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # a plugin may call sys.exit, or raise another BaseException
@@ -124,9 +143,43 @@ def discover() -> tuple[PluginRecord, ...]:
     return tuple(records)
 
 
-def is_autoload_on() -> bool:
-    """Whether installed plugins are loaded, by the environment variable `ENVCORE_PLUGIN_AUTOLOAD`."""
-    return _switch("ENVCORE_PLUGIN_AUTOLOAD", default=True)
+def _announced_by(module: object) -> tuple[tuple[EnvSpec, ...], tuple[CommandSpec, ...]]:
+    """Calls the hooks of a plugin module; returns its environments and its commands.
+
+    Raises:
+      PluginError: it implements no hook, or a hook returns something other than rows, two rows of one
+        name, or too many rows.
+      pluggy.PluginValidationError: it implements a hook that this core does not know, or with another signature.
+    """
+    manager = pluggy.PluginManager("envcore")
+    manager.add_hookspecs(EnvcoreHooks)
+    manager.register(module)
+    manager.check_pending()  # a hook that this core does not know
+    hooks = manager.hook.envcore_env_specs, manager.hook.envcore_commands
+    if not any(hook.get_hookimpls() for hook in hooks):
+        names = " or ".join(f"{hook.name}()" for hook in hooks)
+        raise PluginError(f"it has no function {names} that is marked with @envcore.plugins.hookimpl")
+    environments, commands = hooks
+    return tuple(_rows(environments, EnvSpec)), tuple(_rows(commands, CommandSpec))
+
+
+def _rows(hook: Any, kind: type[_Spec]) -> Iterator[_Spec]:
+    """The rows that the implementations of one hook return, in order; none without an implementation."""
+    results: list[Any] = hook() or [None] * bool(hook.get_hookimpls())  # pluggy leaves a None out
+    for rows in results:
+        if not isinstance(rows, Iterable):
+            raise PluginError(f"{hook.name}() returned {rows!r} instead of a list of {kind.__name__}")
+    known: set[str] = set()
+    for row, spec in enumerate(itertools.chain.from_iterable(results)):
+        if row == _MOST_ROWS:
+            raise PluginError(f"{hook.name}() announces more than {_MOST_ROWS:,} {_PLURALS[kind]}")
+        if type(spec) is not kind:  # a subclass could skip the checks
+            raise PluginError(f"row {row} of {hook.name}() is of type {type(spec).__name__}, not {kind.__name__}")
+        name = spec.id if isinstance(spec, EnvSpec) else spec.name
+        if name in known:
+            raise PluginError(f"{hook.name}() announces {name!r} twice")
+        known.add(name)
+        yield spec
 
 
 def problems(records: Iterable[PluginRecord]) -> Iterator[str]:

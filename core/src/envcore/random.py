@@ -22,15 +22,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from envcore import trees
+from envcore import forks, trees
 from envcore.devices import AxisName, axis_size, first_row, share_of
 from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
+from envcore.text import shown
 
 _RESET_TAG = 0x7265736B
 _SPAWN_TAG = 0x73706177
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
+_COPIES = {"threefry2x32": 1, "rbg": 2, "unsafe_rbg": 2}  # how often a key repeats the seed's two words
 _CONFIG: Any = jax.config
 
 
@@ -260,3 +262,39 @@ def _threefry(key: tuple[jax.Array, jax.Array], counters: tuple[jax.Array, jax.A
         x = lax.add(x, schedule[(group + 1) % 3])
         y = lax.add(lax.add(y, schedule[(group + 2) % 3]), np.uint32(group + 1))
     return x, y
+
+
+def key_of(seed: int | np.integer) -> jax.Array:
+    """The key of a seed: what `jax.random.key` returns in x64 mode. In 32-bit mode that drops a seed's upper half.
+
+    Raises:
+      InvalidArgumentError: the seed is not an integer from 0 to 2**63 - 1; or it does not fit into 32 bits, and the
+        default key type is not one of JAX's own.
+      EnvcoreError: this process was forked after JAX had started.
+    """
+    forks.check()
+    if not _is_seed(seed) or seed >= 2**63:
+        raise InvalidArgumentError(f"seed must be an integer from 0 to 2**63 - 1, got {shown(seed)}.")
+    if seed < 2**32:
+        return jax.random.key(seed)
+    kind = str(jax.random.key_impl(jax.random.key(0)))
+    if kind not in _COPIES:
+        raise InvalidArgumentError(f"seed must be less than 2**32 for random keys of type {kind}, got {seed}.")
+    seed = int(seed)  # numpy's may have only 32 bits
+    words = jnp.array([seed >> 32, seed % 2**32] * _COPIES[kind], jnp.uint32)
+    return jax.random.wrap_key_data(words, impl=kind)
+
+
+def optional_seed(seed: Any) -> int | None:
+    """The seed as an `int`, or None, where a seed may have any number of bits, as numpy's may.
+
+    Raises:
+      InvalidArgumentError: it is neither None nor a non-negative integer.
+    """
+    if seed is not None and not _is_seed(seed):
+        raise InvalidArgumentError(f"seed must be a non-negative integer or None, got {shown(seed)}.")
+    return None if seed is None else int(seed)
+
+
+def _is_seed(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0

@@ -1,4 +1,4 @@
-"""Makes text that others wrote safe to print on a terminal. Imports nothing heavy."""
+"""Values and others' text in messages: short enough, and safe to print on a terminal. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ def printable(text: object, *, multiline: bool = False) -> str:
     if text.isprintable():
         return text
     return _HIDDEN.sub(lambda found: _escape(found[0], multiline), text)
+
+
+def shown(value: object) -> str:
+    """The `repr`; of an integer that Python refuses to print, which one of 4,300 digits is, its size."""
+    is_long = isinstance(value, int) and value.bit_length() > 1_000
+    return f"a number of {value.bit_length():,} bits" if is_long else repr(value)
 
 
 def _escape(char: str, multiline: bool) -> str:

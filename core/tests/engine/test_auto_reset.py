@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from envcore import random
 from envcore.engine.auto_reset import reset_where
-from envcore.testing.compilation import quick_jit
+from envcore_testing.compilation import quick_jit
 from toy import Deck
 
 State = dict[str, Any]

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.environment import Environment
-from envcore.testing.compilation import CompilationCount
+from envcore_testing.compilation import CompilationCount
 from jax import lax
 from toy import Counter, CounterParams, Deck, Spring
 

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.spaces import COUNT, Box
+from envcore.spaces import NATURAL_NUMBERS, Box
 from envcore.spaces.box import symmetric_box
 from scipy import stats
 
@@ -238,6 +238,6 @@ class TestContains:
         assert Box(0, 1, dtype=bool).mismatch(1) == "expected bool, got int64"
 
     def test_counts(self):
-        assert COUNT.contains(jnp.int32(0))
-        assert COUNT.contains(jnp.int32(2**31 - 1))
-        assert not COUNT.contains(jnp.int32(-1))
+        assert NATURAL_NUMBERS.contains(jnp.int32(0))
+        assert NATURAL_NUMBERS.contains(jnp.int32(2**31 - 1))
+        assert not NATURAL_NUMBERS.contains(jnp.int32(-1))

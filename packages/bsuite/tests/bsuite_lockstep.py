@@ -22,7 +22,7 @@ import lockstep
 import numpy as np
 from envcore import trees
 from envcore.engine import arguments
-from envcore.testing.compare import as_numpy
+from envcore_testing.trees import as_numpy
 from lockstep import ROUNDINGS, SPACING, Calls, Fields, ForcedDraws, check_agreement, our_steps
 
 FIRST, LAST = 0, 2

@@ -10,8 +10,8 @@ import jax
 import numpy as np
 import pytest
 from bsuite_tasks import BANDIT
-from envcore.testing import check_env
 from envcore_bsuite.bandit import SimpleBandit
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 RECORDINGS = ("bandit.mapping_seed0", "bandit.mapping_seed19", "bandit.num_actions5")

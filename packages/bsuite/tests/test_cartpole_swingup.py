@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from bsuite_physics import CARTPOLE_SWINGUP
-from envcore.testing import check_env
 from envcore_bsuite.cartpole_swingup import CartPoleSwingup
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 RECORDINGS = [f"cartpole_swingup.setting{number}" for number in (0, 10, 19)]

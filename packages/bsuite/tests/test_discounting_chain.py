@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from bsuite_tasks import DISCOUNTING_CHAIN
-from envcore.testing import check_env
 from envcore_bsuite.discounting_chain import DiscountingChain
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 

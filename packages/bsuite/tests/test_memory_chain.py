@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from bsuite_tasks import MEMORY_CHAIN
-from envcore.testing import check_env
 from envcore_bsuite.experiments import shared_program
 from envcore_bsuite.memory_chain import MemoryChain
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 RECORDINGS = (

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore.errors import DatasetError, InvalidArgumentError
-from envcore.testing import check_env
 from envcore_bsuite import mnist_data
 from envcore_bsuite.mnist import MNISTBandit, MNISTBanditState
 from envcore_bsuite.mnist_data import Mnist
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 KEY = jax.random.key(0)

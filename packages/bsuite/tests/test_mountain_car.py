@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from bsuite_physics import MOUNTAIN_CAR
-from envcore.testing import check_env
 from envcore_bsuite.mountain_car import MountainCar
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 LEFT, STAY, RIGHT = range(3)

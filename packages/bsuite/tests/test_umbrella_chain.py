@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from bsuite_tasks import umbrella_chain
-from envcore.testing import check_env
 from envcore_bsuite import bits
 from envcore_bsuite.experiments import shared_program
 from envcore_bsuite.umbrella_chain import UmbrellaChain, UmbrellaChainDraws
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 RECORDINGS = (

@@ -12,13 +12,13 @@ import pytest
 from bsuite_physics import CARTPOLE, MOUNTAIN_CAR
 from bsuite_tasks import BANDIT, CATCH, with_noise
 from envcore import random
-from envcore.testing import check_env
 from envcore.wrappers import Batched, LogWrapper
 from envcore_bsuite.bandit import SimpleBandit
 from envcore_bsuite.cartpole import CartPole
 from envcore_bsuite.catch import Catch
 from envcore_bsuite.mountain_car import MountainCar
 from envcore_bsuite.wrappers import RewardNoise, RewardNoiseDraws, RewardScale
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 KEY = jax.random.key(5)

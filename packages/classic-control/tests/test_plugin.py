@@ -4,8 +4,8 @@ import classic_lockstep as lockstep
 import envcore
 import gymnasium
 import pytest
-from envcore.testing import check_env
 from envcore_classic_control.plugin import envcore_env_specs
+from envcore_testing import check_env
 
 IDS = [spec.id for spec in envcore_env_specs()]
 

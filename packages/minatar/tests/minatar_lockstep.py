@@ -13,7 +13,7 @@ import golden
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore.testing.compilation import quick_jit
+from envcore_testing.compilation import quick_jit
 from lockstep import Calls, ForcedDraws, Task, our_steps
 from minatar import Environment
 from minatar_rules import not_sticky

@@ -11,9 +11,9 @@ import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore.testing.compilation import quick_jit
 from envcore_minatar import asterix
 from envcore_minatar.asterix import Asterix, AsterixDraws
+from envcore_testing.compilation import quick_jit
 from lockstep import Calls
 from minatar_rules import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
 

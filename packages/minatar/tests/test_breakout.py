@@ -11,9 +11,9 @@ import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore.testing.compilation import quick_jit
 from envcore_minatar import breakout
 from envcore_minatar.breakout import Breakout, BreakoutDraws
+from envcore_testing.compilation import quick_jit
 from minatar_rules import LEFT, NOTHING, RIGHT, check_step, rules
 
 ENV = Breakout(use_minimal_action_set=False)

@@ -11,11 +11,11 @@ import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore.testing.compilation import quick_jit
 from envcore_minatar import freeway
 from envcore_minatar.freeway import Freeway, FreewayDraws, FreewayParams, FreewayState
 from envcore_minatar.game import UP
 from envcore_minatar.lanes import unpack_lanes
+from envcore_testing.compilation import quick_jit
 from lockstep import Calls
 from minatar.environments import freeway as theirs
 from minatar_rules import DOWN, NOTHING, check_step, rules

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.errors import InvalidParamsError
-from envcore.testing import check_env
-from envcore.testing.compilation import quick_jit
 from envcore_minatar import plugin
 from envcore_minatar.bit_fields import View
+from envcore_testing import check_env
+from envcore_testing.compilation import quick_jit
 from minatar import Environment
 
 IDS = [spec.id for spec in plugin.envcore_env_specs()]

@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import numpy as np
 import seaquest_original
-from envcore.testing.compilation import quick_jit
 from envcore_minatar.seaquest import Seaquest, SeaquestDraws
+from envcore_testing.compilation import quick_jit
 from minatar_rules import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
 
 ENV = Seaquest(use_minimal_action_set=False)

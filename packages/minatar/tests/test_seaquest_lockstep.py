@@ -15,8 +15,8 @@ import minatar_lockstep as lockstep
 import numpy as np
 import pytest
 import seaquest_original
-from envcore.testing.compilation import quick_jit
 from envcore_minatar.seaquest import Seaquest, SeaquestDraws
+from envcore_testing.compilation import quick_jit
 from lockstep import Calls, Task
 from minatar import Environment
 from seaquest_original import canonical, fields

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from bandits import play
 from envcore.errors import InvalidParamsError
-from envcore.testing import check_env
-from envcore.testing.compilation import quick_jit
 from envcore_misc.bernoulli_bandit import BernoulliBandit, BernoulliBanditDraws
+from envcore_testing import check_env
+from envcore_testing.compilation import quick_jit
 from rules import check_rule, rules
 
 KEYS = jax.random.split(jax.random.key(0), 4000)

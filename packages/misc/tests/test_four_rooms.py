@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
-from envcore.testing import check_env
 from envcore_misc.four_rooms import MAP, FourRooms, FourRoomsDraws, FourRoomsStart, FourRoomsState
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 UP, RIGHT, DOWN, LEFT = range(4)

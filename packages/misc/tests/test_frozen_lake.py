@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.testing import check_env
 from envcore_misc.frozen_lake import MAPS, FrozenLake, FrozenLakeDraws, FrozenLakeState
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 GOLDEN = Path(__file__).parents[3] / "tests" / "golden" / "toy_text.frozen_lake.npz"

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from bandits import play
-from envcore.testing import check_env
-from envcore.testing.compilation import quick_jit
 from envcore_misc.gaussian_bandit import GaussianBandit, GaussianBanditDraws
+from envcore_testing import check_env
+from envcore_testing.compilation import quick_jit
 from rules import check_rule, rules
 from scipy import stats
 

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.testing import check_env
 from envcore_misc.meta_maze import MetaMaze, MetaMazeDraws, MetaMazeState
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 MOVES = {

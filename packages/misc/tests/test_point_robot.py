@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.testing import check_env
-from envcore.testing.compilation import quick_jit
 from envcore_misc.point_robot import PointRobot, PointRobotDraws
+from envcore_testing import check_env
+from envcore_testing.compilation import quick_jit
 from rules import check_rule, rules
 
 GYMNAX, ORIGINAL = PointRobot(), PointRobot("original")

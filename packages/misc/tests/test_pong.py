@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.testing import check_env
 from envcore_misc.pong import Pong, PongParams, PongStart, PongState
+from envcore_testing import check_env
 from rules import check_rule, rules
 
 STAY, UP, DOWN = range(3)

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
-from envcore.testing import check_env
 from envcore_misc.swimmer import Swimmer, SwimmerParams, SwimmerStart, SwimmerState
+from envcore_testing import check_env
 from gradients import check_finite_differences
 from rules import check_rule, rules
 from uniform_draws import check_uniform_draws

@@ -16,9 +16,9 @@ from brax.envs import Env, fast
 from brax.envs.wrappers import training
 from envcore.errors import EnvironmentLoadError, InvalidArgumentError, InvalidParamsError, NoPictureError
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore_brax import FromBrax, from_brax
 from envcore_brax.plugin import ENVIRONMENTS
+from envcore_testing import Case, check_env, check_lockstep, conformance_cases
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Brax System, pip:UserWarning"),

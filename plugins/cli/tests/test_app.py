@@ -201,7 +201,6 @@ def test_version(run: Run) -> None:
             for args in (
                 "--version",
                 "info nope",
-                "check nope",
                 "render nope --out x.gif",  # of envcore-viewer; no more than its options is imported
                 "play nope",
                 "gallery nope --out g",
@@ -268,13 +267,6 @@ def test_info_sets_the_params_of_a_wrapper_and_those_inside(run: Run) -> None:
 def test_rollout_with_set_and_option(run: Run) -> None:
     args = ("--num-envs", "5", "--steps", "80", "--set", "bonus=2", "--option", "goal=2")
     assert " to 4.00)" in run("rollout", "Counter-v0", *args, "--set", "max_steps_in_episode=6")[1]
-
-
-@pytest.mark.slow
-def test_check_with_set_and_option(run: Run) -> None:
-    code, out, _ = run("check", "Counter-v0", "--set", "bonus=2", "--option", "goal=1")
-    assert code == 0
-    assert "Counter-v0 keeps the contract." in out
 
 
 @pytest.mark.slow
@@ -413,27 +405,6 @@ def test_rollout_writes_a_picture(run: Run, tmp_path: Path) -> None:
         assert image.info["duration"] % (1000 / Counter.render_fps) == 0
 
 
-def test_check(run: Run) -> None:
-    code, out, _ = run("check", "Counter-v0")
-    assert code == 0
-    assert "Counter-v0 keeps the contract." in out
-
-
-def test_check_shows_every_breach_with_its_line(run: Run) -> None:
-    registry.register("Careless-v0", "broken:Careless")
-    code, out, err = run("check", "Careless-v0")
-    assert code == 1
-    assert err == "error: Careless-v0 breaks 2 of the rules: strict_dtype_promotion, strict_rank_promotion.\n"
-    lines = out.splitlines()
-    (at,) = [number for number, line in enumerate(lines) if line.strip() == "reward = reward + 0.5 * (action == 1)"]
-    assert re.search(r"broken\.py:\d+, in transition$", lines[at - 1])
-    assert lines[at + 1].endswith(
-        "turn the flag into a number, as in flag.astype(jnp.float32) or jnp.where(flag, 1.0, 0.0)."
-    )
-    assert out.count("broken.py:") == 4
-    assert "broken strict_rank_promotion" in out
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -463,7 +434,7 @@ def test_check_shows_every_breach_with_its_line(run: Run) -> None:
         (("info", "Counter-v0", "--set", "max_steps_in_episode=99999999999"), "must fit into int32"),
         *(
             ((command, "Counter-v0", "--set", f"bonus={value}"), f"Counter's params.bonus must {message}.")
-            for command in ("info", "rollout", "check")
+            for command in ("info", "rollout")
             for value, message in (
                 ("nan", "be finite, got nan"),
                 ("-inf", "be finite, got -inf"),
@@ -474,7 +445,6 @@ def test_check_shows_every_breach_with_its_line(run: Run) -> None:
         (("info", "Counter-v0", "--option", "bonus=1"), "or --set bonus=... on the command line"),
         (("info", "Counter-v0", "--option", "goal=[1]"), "must be hashable"),
         (("info", "Counter-v0", "--option", "goal=many"), "Counter-v0 does not work with --option goal='many': "),
-        (("check", "Counter-v0", "--set", "boni=1"), "has no param 'boni'"),
     ],
 )
 def test_errors_are_one_line(run: Run, tmp_path: Path, args: tuple[str, ...], message: str) -> None:

@@ -324,7 +324,6 @@ def test_a_rollout_reports_its_results_so_far():
 
 COMMANDS = {
     "rollout": (("--steps", "1000", "--gif", "{tmp}/a.gif"), 6),
-    "check": ((), 4),
     "info": ((), 3),
     "list": ((), 3),
 }

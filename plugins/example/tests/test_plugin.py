@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import envcore
 import pytest
-from envcore.testing import check_env
 from envcore_example.plugin import envcore_env_specs
+from envcore_testing import check_env
 
 IDS = [spec.id for spec in envcore_env_specs()]
 

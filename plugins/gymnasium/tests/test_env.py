@@ -373,5 +373,5 @@ class TwoParts(envcore.Environment):
         return Tuple([Discrete(2), envcore.spaces.Box(-1, 1, (1,))])
 
     def make_observation_space(self, params):
-        parts = {"sum": envcore.spaces.Box(-9, 9, ()), "time": envcore.spaces.COUNT, "choice": Discrete(2)}
+        parts = {"sum": envcore.spaces.Box(-9, 9, ()), "time": envcore.spaces.NATURAL_NUMBERS, "choice": Discrete(2)}
         return envcore.spaces.Dict(parts)

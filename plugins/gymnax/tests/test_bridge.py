@@ -16,8 +16,8 @@ import pytest
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError, NoPictureError
-from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore_gymnax import from_gymnax, plugin
+from envcore_testing import Case, check_lockstep, conformance_cases
 from flax import struct
 
 

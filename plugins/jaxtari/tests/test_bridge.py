@@ -12,9 +12,9 @@ import pytest
 from envcore.errors import DatasetError, InvalidArgumentError
 from envcore.foreign import as_dicts
 from envcore.numerics import numerics
-from envcore.testing import Case, check_env, check_lockstep, compilation, conformance_cases
 from envcore_jaxtari import FromJaxtari, from_jaxtari
 from envcore_jaxtari.plugin import ENVIRONMENTS
+from envcore_testing import Case, check_env, check_lockstep, compilation, conformance_cases
 
 FAST = ("pong",)
 SLOW = ("skiing", "surround")  # they have clocks of their own

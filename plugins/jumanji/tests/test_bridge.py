@@ -18,10 +18,10 @@ from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, InvalidArgumentError
 from envcore.foreign import as_dicts
 from envcore.numerics import numerics
-from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore.wrappers import FlattenObservation
 from envcore_jumanji import from_jumanji
 from envcore_jumanji.plugin import ENVIRONMENTS
+from envcore_testing import Case, check_env, check_lockstep, conformance_cases
 from jumanji.environments.packing.knapsack.env import Knapsack
 from jumanji.environments.packing.knapsack.generator import RandomGenerator as KnapsackGenerator
 from jumanji.environments.routing.connector.env import Connector
@@ -117,7 +117,7 @@ def test_observations_are_dicts_with_the_library_s_dtypes() -> None:
     assert (obs["walls"].dtype, obs["step_count"].dtype) == (jnp.bool_, jnp.int32)
     space = env.observation_space()
     assert isinstance(space, spaces.Dict)
-    assert space.spaces["step_count"] == spaces.COUNT
+    assert space.spaces["step_count"] == spaces.NATURAL_NUMBERS
     flat, _ = FlattenObservation(env).reset(jax.random.key(0))
     assert flat.shape == (2 + 2 + 100 + 1 + 4,)
 

@@ -10,9 +10,9 @@ import pytest
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
-from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore_navix import FromNavix, from_navix
 from envcore_navix.plugin import ENVIRONMENTS
+from envcore_testing import Case, check_env, check_lockstep, conformance_cases
 
 CHEAP = "Navix-Empty-Random-5x5-v0"  # the test of the limit plays it beside the library
 SLOW = ("Navix-DoorKey-Random-5x5-v0", "Navix-LavaGapS5-v0", "Navix-Dynamic-Obstacles-5x5-v0")

@@ -11,9 +11,9 @@ import pytest
 from envcore.errors import InvalidArgumentError
 from envcore.foreign import ForeignState
 from envcore.spaces import sample_legal
-from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore_pgx import from_pgx
 from envcore_pgx.plugin import ENVIRONMENTS
+from envcore_testing import Case, check_env, check_lockstep, conformance_cases
 from pgx.minatar.breakout import MinAtarBreakout
 from pgx.minatar.freeway import MinAtarFreeway
 from pgx.play2048 import Play2048

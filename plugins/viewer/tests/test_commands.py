@@ -190,7 +190,7 @@ class TestRender:
             (("Counter-v0", "--out", "a.gif", "--height", "0"), "a positive integer, got 0"),
             (("Counter-v0", "--out", "a.gif", "--height", "2000000000"), "at most 65,536, got 2000000000"),
             (("Counter-v0", "--out", "a.gif", "--fps", "0"), "supports 0.01 to 50 frames per second, got 0.0"),
-            (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "seed must be from 0 to 2**63 - 1, got -1"),
+            (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "seed must be an integer from 0 to 2**63 - 1, got -1"),
             (
                 ("Counter-v0", "--out", "a.gif", "--policy", "best"),
                 "--policy must be random, legal, trained or MODULE:FUNCTION",
@@ -281,7 +281,7 @@ class TestGallery:
             (("Nowhere-v0", "--out", "g"), "no installed environment is called 'Nowhere-v0'"),
             (("Counter-v0", "--out", "file"), "cannot write into file: Not a directory; choose another folder"),
             (("Counter-v0", "--out", "g", "--height", "0"), "--height must be at least 1, got 0"),
-            (("Counter-v0", "--out", "g", "--seed", "-1"), "seed must be from 0"),
+            (("Counter-v0", "--out", "g", "--seed", "-1"), "seed must be an integer from 0"),
         ],
     )
     def test_says_in_one_line_what_is_wrong(
@@ -373,7 +373,7 @@ def test_text_of_plugins_cannot_control_a_browser(run: Run, tmp_path: Path, monk
         (("Nowhere-v0",), "no installed environment is called 'Nowhere-v0'"),
         (("Counter-v0",), "envcore play needs a keyboard: run it in a POSIX terminal"),
         (("Counter-v0", "--fps", "0"), "--fps must be more than 0 and at most 1000, got 0.0"),
-        (("Counter-v0", "--seed", "-1"), r"seed must be from 0 to 2**63 - 1, got -1"),
+        (("Counter-v0", "--seed", "-1"), r"seed must be an integer from 0 to 2**63 - 1, got -1"),
     ],
 )
 def test_play_says_in_one_line_what_is_wrong(run: Run, args: tuple[str, ...], message: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
-from envcore.testing import Case, check_env, check_lockstep, conformance_cases
 from envcore.wrappers import FlattenObservation
+from envcore_testing import Case, check_env, check_lockstep, conformance_cases
 from envcore_xminigrid import from_xminigrid
 from envcore_xminigrid.plugin import ENVIRONMENTS
 from jax import lax

@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from envcore import trees
 from envcore.engine import arguments
@@ -17,7 +18,13 @@ from envcore.engine.auto_reset import reset_where
 from envcore.engine.types import Outcome, Rules
 from envcore.errors import EnvironmentDefinitionError
 from envcore.fusion import compute_once
-from envcore.time_limit import is_reached, next_time
+
+NO_TIME_LIMIT = 2**31 - 1
+"""`max_steps_in_episode` of an environment that has no time limit: no step is ever truncated.
+
+It is also the largest value of `state.time`. The count stops there, and the episode continues without truncation; every
+smaller limit has been reached by then.
+"""
 
 
 def start(env: Rules, key: jax.Array, params: Any) -> Any:
@@ -39,7 +46,7 @@ def advance(env: Rules, state: Any, action: Any, draws: Any, params: Any) -> Out
 def _advance(env: Rules, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
     result = env.transition(state, action, draws, params)
     after, reward, terminated, info = _checked_transition(env, state, result)
-    at_limit = is_reached(after.time, params.max_steps_in_episode)
+    at_limit = is_time_up(after.time, params.max_steps_in_episode)
     if env.time_limit_terminates:
         terminated, at_limit = terminated | at_limit, jnp.zeros_like(at_limit)
     return Outcome(after, reward, terminated, at_limit, info)
@@ -77,3 +84,13 @@ def _conform(env: Rules, value: Any, expected: Any, what: str) -> Any:
 
 def _broken(env: Rules, problem: str) -> EnvironmentDefinitionError:
     return EnvironmentDefinitionError(f"{type(env).__qualname__} breaks the contract: {problem}")
+
+
+def next_time(time: jax.Array) -> jax.Array:
+    """The time one step later, int32 of any shape; it stays at 2**31 - 1, where adding 1 would wrap around."""
+    return time + (time != np.int32(NO_TIME_LIMIT)).astype(jnp.int32)
+
+
+def is_time_up(time: jax.Array, limit: Any) -> jax.Array:
+    """Whether the limit is reached, bool of the time's shape; `NO_TIME_LIMIT` never is."""
+    return (time >= limit) & (limit != np.int32(NO_TIME_LIMIT))

@@ -14,6 +14,16 @@ figures that several suites share, such as grids, carts and gauges.
 
 from __future__ import annotations
 
+from envcore.painting.canvas import BLUE as BLUE
+from envcore.painting.canvas import GREEN as GREEN
+from envcore.painting.canvas import INK as INK
+from envcore.painting.canvas import ORANGE as ORANGE
+from envcore.painting.canvas import PAPER as PAPER
+from envcore.painting.canvas import RED as RED
+from envcore.painting.canvas import SHADE as SHADE
+from envcore.painting.canvas import STONE as STONE
+from envcore.painting.canvas import YELLOW as YELLOW
+from envcore.painting.canvas import Color as Color
 from envcore.painting.canvas import Paint as Paint
 from envcore.painting.canvas import Window as Window
 from envcore.painting.canvas import checked_height as checked_height
@@ -35,13 +45,3 @@ from envcore.painting.shapes import segment as segment
 from envcore.painting.shapes import shown as shown
 from envcore.painting.shapes import under as under
 from envcore.painting.shapes import union as union
-from envcore.palette import BLUE as BLUE
-from envcore.palette import GREEN as GREEN
-from envcore.palette import INK as INK
-from envcore.palette import ORANGE as ORANGE
-from envcore.palette import PAPER as PAPER
-from envcore.palette import RED as RED
-from envcore.palette import SHADE as SHADE
-from envcore.palette import STONE as STONE
-from envcore.palette import YELLOW as YELLOW
-from envcore.palette import Color as Color

@@ -130,8 +130,8 @@ class Box(Space):
         return f"Box({_short(self.low)}, {_short(self.high)}, {self._shape}, {self._dtype.name}{over})"
 
 
-COUNT = Box(0, np.iinfo(np.int32).max, (), jnp.int32)
-"""Counters, such as a state's `time`."""
+NATURAL_NUMBERS = Box(0, np.iinfo(np.int32).max, (), jnp.int32)
+"""int32 scalars from 0 on, such as a state's `time`."""
 
 
 def symmetric_box(high: Iterable[Any]) -> Box:

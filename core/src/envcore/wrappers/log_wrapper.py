@@ -10,8 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from envcore.environment import Outcome
-from envcore.time_limit import next_time
+from envcore.environment import Outcome, next_time
 from envcore.wrappers.base import Wrapper, WrapperState
 
 

@@ -9,8 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
-from envcore.environment import EnvParams, EnvState, limit
-from envcore.time_limit import next_time
+from envcore.environment import EnvParams, EnvState, limit, next_time
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment

@@ -102,7 +102,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     def make_state_space(self, params: CatchParams) -> spaces.Dict:
         column, row = spaces.Discrete(self.columns), spaces.Discrete(self.rows)
         places = {"ball_x": column, "ball_y": row, "paddle_x": column, "paddle_y": row}
-        return spaces.Dict({**places, "total_regret": spaces.Box(0.0, np.inf), "time": spaces.COUNT})
+        return spaces.Dict({**places, "total_regret": spaces.Box(0.0, np.inf), "time": spaces.NATURAL_NUMBERS})
 
     def draw_start(self, key: jax.Array, params: CatchParams) -> CatchStart:
         return CatchStart(ball_x=random.below(random.bits(key), self.columns))

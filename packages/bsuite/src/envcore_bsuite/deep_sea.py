@@ -133,9 +133,9 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
             {
                 "column": spaces.Discrete(self.size),
                 "bad_episode": spaces.Box(False, True, (), np.bool_),
-                "total_bad_episodes": spaces.COUNT,
+                "total_bad_episodes": spaces.NATURAL_NUMBERS,
                 "denoised_return": spaces.Box(0.0, np.inf),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

@@ -9,8 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.environment import EnvParams, EnvState
-from envcore.time_limit import next_time
+from envcore.environment import EnvParams, EnvState, next_time
 from flax import struct
 
 from envcore_bsuite.bandit import check_mapping_seed
@@ -97,7 +96,9 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         return spaces.Box(np.array([[-1.0, 0.0]]), np.array([[len(_REWARD_TIMESTEPS) - 1.0, np.inf]]))
 
     def make_state_space(self, params: DiscountingChainParams) -> spaces.Dict:
-        return spaces.Dict({"context": spaces.Box(-1, len(_REWARD_TIMESTEPS) - 1, (), np.int32), "time": spaces.COUNT})
+        return spaces.Dict(
+            {"context": spaces.Box(-1, len(_REWARD_TIMESTEPS) - 1, (), np.int32), "time": spaces.NATURAL_NUMBERS}
+        )
 
     def init_state(self, key: jax.Array, params: DiscountingChainParams) -> DiscountingChainState:
         return DiscountingChainState(context=-1)

@@ -123,9 +123,9 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
             {
                 "context": spaces.Box(0, 1, (self.num_bits,), np.int32),
                 "query": spaces.Discrete(self.num_bits),
-                "total_perfect": spaces.COUNT,
+                "total_perfect": spaces.NATURAL_NUMBERS,
                 "total_regret": spaces.Box(0.0, np.inf),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

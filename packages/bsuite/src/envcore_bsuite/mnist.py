@@ -138,7 +138,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
                 "index": spaces.Discrete(self._count),
                 "correct_label": spaces.Discrete(CLASSES),
                 "total_regret": spaces.Box(0.0, np.inf),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

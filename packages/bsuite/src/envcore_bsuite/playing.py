@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from envcore.seeds import key_of
+from envcore.random import key_of
 
 from envcore_bsuite import checkpoints, csv_log
 from envcore_bsuite.agents import MakeAgent

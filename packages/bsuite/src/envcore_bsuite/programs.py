@@ -17,10 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, trees
 from envcore.engine import arguments
-from envcore.environment import Environment
+from envcore.environment import Environment, next_time
 from envcore.records import Range
 from envcore.rollout import Transition
-from envcore.time_limit import next_time
 from flax import struct
 from jax import lax
 

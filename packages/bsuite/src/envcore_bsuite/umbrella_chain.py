@@ -9,8 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces
-from envcore.environment import EnvParams, EnvState
-from envcore.time_limit import next_time
+from envcore.environment import EnvParams, EnvState, next_time
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -136,7 +135,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
                 "has_umbrella": spaces.Discrete(2),
                 "distractors": spaces.Box(0, 2**32 - 1, (num_words(self.n_distractor),), np.uint32),
                 "total_regret": spaces.Box(0.0, np.inf),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

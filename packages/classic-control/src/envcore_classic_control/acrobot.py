@@ -154,7 +154,7 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
                 "joint_angle2": angle,
                 "velocity_1": spaces.Box(-params.max_vel_1, params.max_vel_1),
                 "velocity_2": spaces.Box(-params.max_vel_2, params.max_vel_2),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

@@ -142,7 +142,9 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         obs = self.make_observation_space(params)
         names = ("x", "x_dot", "theta", "theta_dot")
         fields = {name: spaces.Box(obs.low[i], obs.high[i]) for i, name in enumerate(names)}
-        return spaces.Dict({**fields, "has_fallen": spaces.Box(False, True, (), np.bool_), "time": spaces.COUNT})
+        return spaces.Dict(
+            {**fields, "has_fallen": spaces.Box(False, True, (), np.bool_), "time": spaces.NATURAL_NUMBERS}
+        )
 
     def init_state(self, key: jax.Array, params: CartPoleParams) -> CartPoleState:
         start = random.uniform(key, (4,), params.reset_low, params.reset_high)

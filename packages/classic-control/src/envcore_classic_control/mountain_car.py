@@ -146,6 +146,6 @@ def valley_state_space(params: Any) -> spaces.Dict:
         {
             "position": spaces.Box(params.min_position, params.max_position),
             "velocity": spaces.Box(-params.max_speed, params.max_speed),
-            "time": spaces.COUNT,
+            "time": spaces.NATURAL_NUMBERS,
         }
     )

@@ -96,7 +96,7 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
                 "theta": spaces.Box(-np.inf, np.inf),
                 "theta_dot": spaces.Box(-params.max_speed, params.max_speed),
                 "last_u": spaces.Box(-params.max_torque, params.max_torque),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random
+from envcore.environment import is_time_up, next_time
 from envcore.fusion import compute_once, recomputed
-from envcore.time_limit import is_reached, next_time
 from flax import struct
 from jax import lax
 
@@ -202,7 +202,7 @@ def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
 
     The limit is a param, which `play` does not get. Without the bit `terminal` the game would continue after its end.
     """
-    over = state.terminal | is_reached(state.time, params.max_steps_in_episode)
+    over = state.terminal | is_time_up(state.time, params.max_steps_in_episode)
     return state.replace(terminal=over)
 
 

@@ -150,7 +150,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
                 "last_reward": spaces.Discrete(2),
                 "exp_reward_best": spaces.Box(0.0, 1.0),
                 "reward_probs": spaces.Box(0.0, 1.0, (self.num_arms,)),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

@@ -182,7 +182,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
 
     def make_state_space(self, params: FourRoomsParams) -> spaces.Dict:
         place = spaces.Box(1, _SIDE - 2, (2,), jnp.int32)
-        return spaces.Dict({"pos": place, "goal": place, "time": spaces.COUNT})
+        return spaces.Dict({"pos": place, "goal": place, "time": spaces.NATURAL_NUMBERS})
 
     # One number each for start and step, which XLA computes only once; two would be computed separately (5 to 20%).
 

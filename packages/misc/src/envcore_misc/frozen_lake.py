@@ -130,7 +130,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return spaces.Discrete(self._tiles.size)
 
     def make_state_space(self, params: FrozenLakeParams) -> spaces.Dict:
-        return spaces.Dict({"position": self.make_observation_space(params), "time": spaces.COUNT})
+        return spaces.Dict({"position": self.make_observation_space(params), "time": spaces.NATURAL_NUMBERS})
 
     def init_state(self, key: jax.Array, params: FrozenLakeParams) -> FrozenLakeState:
         starts = np.flatnonzero(self._tiles == "S").astype(np.int32)

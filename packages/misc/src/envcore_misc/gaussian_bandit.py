@@ -109,7 +109,7 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
                 "last_action": self.make_action_space(params),
                 "last_reward": spaces.Box(-np.inf, np.inf),
                 "mu": spaces.Box(-np.inf, np.inf),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

@@ -178,7 +178,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
                 "last_reward": spaces.Box(-np.inf, np.inf, ()),
                 "pos": place,
                 "goal": place,
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

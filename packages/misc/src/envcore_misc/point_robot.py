@@ -156,8 +156,8 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
                 "last_reward": spaces.Box(-np.inf, 1.0),
                 "pos": spaces.Box(-np.inf, np.inf, (2,)),
                 "goal": spaces.Box(-np.inf, np.inf, (2,)),
-                "goals_reached": spaces.COUNT,
-                "time": spaces.COUNT,
+                "goals_reached": spaces.NATURAL_NUMBERS,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

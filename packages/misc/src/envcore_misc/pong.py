@@ -158,7 +158,7 @@ class Pong(Environment[PongState, PongParams]):
                 "ball_position": spaces.Box(-np.inf, np.inf, (2,)),
                 "last_ball_position": spaces.Box(-np.inf, np.inf, (2,)),
                 "ball_velocity": spaces.symmetric_box([params.ball_max_y_speed, params.ball_x_speed]),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

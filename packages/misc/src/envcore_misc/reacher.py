@@ -134,7 +134,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
                 "angles": spaces.Box(-np.inf, np.inf, (self.num_joints,)),
                 "angle_vels": spaces.Box(-np.inf, np.inf, (self.num_joints,)),
                 "goal_xy": spaces.Box(params.goal_low, params.goal_high),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

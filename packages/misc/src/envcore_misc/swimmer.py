@@ -132,7 +132,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
                 "xy": spaces.Box(-np.inf, np.inf, (2,)),
                 "xy_vel": spaces.Box(-np.inf, np.inf, (2,)),
                 "goal_xy": spaces.Box(params.goal_low, params.goal_high),
-                "time": spaces.COUNT,
+                "time": spaces.NATURAL_NUMBERS,
             }
         )
 

@@ -156,7 +156,7 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) ->
 
     import jax
     import numpy as np
-    from envcore.seeds import key_of
+    from envcore.random import key_of
     from envcore_cli import memory
     from rich.table import Table
 

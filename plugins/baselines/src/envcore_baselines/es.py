@@ -25,8 +25,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore.environment import Environment
-from envcore.time_limit import NO_TIME_LIMIT
+from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.wrappers import Batched, NoAutoReset, RunningStatistics
 from evosax.algorithms import Open_ES
 from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn

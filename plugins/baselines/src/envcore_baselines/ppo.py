@@ -23,9 +23,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore.environment import Environment
+from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.foreign import ForeignEnvironment
-from envcore.time_limit import NO_TIME_LIMIT
 from envcore.wrappers import Batched, LogWrapper, NormalizeReward, RunningStatistics
 from flax import linen as nn
 

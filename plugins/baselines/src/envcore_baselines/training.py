@@ -20,8 +20,8 @@ from envcore.devices import spread
 from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
+from envcore.random import key_of
 from envcore.records import File, Natural, Positive, Range
-from envcore.seeds import key_of
 from envcore_cli import checkpoint, placement, processes, run_folder
 from envcore_cli.choice import choose
 from envcore_cli.run_folder import RUN

@@ -175,12 +175,3 @@ def rollout(
     from envcore_cli.rollout_report import report_rollout
 
     report_rollout(choice, policy, num_envs, steps, gif, seed, devices, out, record)
-
-
-@app.command()
-def check(env_id: EnvId, option: Options = None, set_: Params = None, seed: Seed = 0) -> None:
-    """Check an environment against every rule of the contract."""
-    choice = choose(env_id, option or (), set_ or ())
-    from envcore_cli.conformance import check_environment
-
-    check_environment(choice, seed)

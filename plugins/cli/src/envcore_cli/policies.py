@@ -11,10 +11,10 @@ from typing import Any
 
 import jax
 from envcore import random, spaces
-from envcore.distributions import announcing
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, InvalidArgumentError
+from envcore.installed import announcing
 from envcore.plugins import one_line
 from envcore.rollout import Policy, random_policy
 from envcore.wrappers import ActionMaskObservation, Batched

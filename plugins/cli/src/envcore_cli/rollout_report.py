@@ -10,8 +10,8 @@ import jax
 from envcore.engine.arguments import state_struct
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
+from envcore.random import key_of
 from envcore.rendering import picture_struct
-from envcore.seeds import key_of
 from rich.table import Table
 
 from envcore_cli import memory, output, picture, placement, processes, run_folder, saved_rollout, trajectories

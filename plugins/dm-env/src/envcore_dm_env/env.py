@@ -13,7 +13,7 @@ from envcore import Environment, forks, random
 from envcore.choice import chosen
 from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
-from envcore.seeds import optional_seed
+from envcore.random import optional_seed
 
 from envcore_dm_env.specs import to_spec
 

@@ -115,7 +115,7 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
         return spaces.MultiDiscrete((self.rows, len(self.wind)))
 
     def make_state_space(self, params: WindyGridworldParams) -> spaces.Dict:
-        return spaces.Dict({"position": self.make_observation_space(params), "time": spaces.COUNT})
+        return spaces.Dict({"position": self.make_observation_space(params), "time": spaces.NATURAL_NUMBERS})
 
     def init_state(self, draws: jax.Array, params: WindyGridworldParams) -> WindyGridworldState:
         return WindyGridworldState(position=params.start)

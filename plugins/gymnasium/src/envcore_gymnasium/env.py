@@ -13,7 +13,7 @@ from envcore import Environment, forks, spaces
 from envcore.choice import chosen
 from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
-from envcore.seeds import optional_seed
+from envcore.random import optional_seed
 from gymnasium.error import ResetNeeded
 
 from envcore_gymnasium.actions import ActionReader

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from envcore.errors import InvalidArgumentError
-from envcore.seeds import optional_seed
+from envcore.random import optional_seed
 from gymnasium.utils import seeding
 
 

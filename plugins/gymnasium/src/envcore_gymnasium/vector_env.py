@@ -11,7 +11,7 @@ from envcore import Environment, forks
 from envcore.choice import chosen
 from envcore.errors import InvalidArgumentError
 from envcore.options import positive_integer
-from envcore.seeds import optional_seed
+from envcore.random import optional_seed
 from envcore.spaces import unbatch_space
 from envcore.wrappers import Batched, Sharded, Wrapper
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded

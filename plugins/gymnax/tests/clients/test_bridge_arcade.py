@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import popgym_arcade
 from envcore.errors import InvalidArgumentError
 from envcore.numerics import numerics
-from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore_gymnax import from_gymnax
 from envcore_gymnax.plugin import ENVIRONMENTS
+from envcore_testing import Case, check_lockstep, conformance_cases
 from popgym_arcade.registration import REGISTERED_ENVIRONMENTS
 
 pytestmark = pytest.mark.client

@@ -19,9 +19,9 @@ import jax
 import jax.numpy as jnp
 from craftax.craftax_env import make_craftax_env_from_name
 from envcore.errors import InvalidArgumentError
-from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore_gymnax import from_gymnax
 from envcore_gymnax.plugin import ENVIRONMENTS
+from envcore_testing import Case, check_lockstep, conformance_cases
 
 pytestmark = pytest.mark.client
 

@@ -26,10 +26,10 @@ from envcore import spaces
 from envcore.errors import InvalidArgumentError
 from envcore.numerics import numerics
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore.wrappers import Batched
 from envcore_gymnax import from_gymnax
 from envcore_gymnax.plugin import ENVIRONMENTS
+from envcore_testing import Case, check_lockstep, conformance_cases
 
 pytestmark = pytest.mark.client
 

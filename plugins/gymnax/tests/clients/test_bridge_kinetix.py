@@ -19,9 +19,9 @@ import kinetix
 from envcore.errors import InvalidArgumentError
 from envcore.numerics import numerics
 from envcore.spaces import Discrete
-from envcore.testing import Case, check_lockstep, conformance_cases
 from envcore_gymnax import from_gymnax
 from envcore_gymnax.plugin import ENVIRONMENTS
+from envcore_testing import Case, check_lockstep, conformance_cases
 from kinetix.environment import EnvParams, make_kinetix_env, static_env_params_from_size
 from kinetix.environment.spaces import ActionType, ObservationType
 from kinetix.environment.ued import ued

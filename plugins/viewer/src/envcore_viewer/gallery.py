@@ -15,8 +15,8 @@ from envcore import random
 from envcore.catalogue import Registration
 from envcore.errors import EnvcoreError
 from envcore.files import replace
-from envcore.palette import BLUE, INK, PAPER, SHADE
-from envcore.seeds import key_of
+from envcore.painting import BLUE, INK, PAPER, SHADE
+from envcore.random import key_of
 from envcore.text import printable
 from envcore_cli import memory
 from envcore_cli.catalogue import by_family

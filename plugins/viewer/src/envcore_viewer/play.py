@@ -11,8 +11,8 @@ import numpy as np
 from envcore import random
 from envcore.engine.arguments import state_struct
 from envcore.errors import InvalidArgumentError
+from envcore.random import key_of
 from envcore.rendering import fitting_height, picture_struct
-from envcore.seeds import key_of
 from envcore.text import printable
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import alternate_screen, interruptible

@@ -11,8 +11,8 @@ import numpy as np
 from envcore import random
 from envcore.engine.arguments import state_struct
 from envcore.errors import InvalidArgumentError
+from envcore.random import key_of
 from envcore.rendering import fitting_height, margins, picture_struct
-from envcore.seeds import key_of
 from envcore_cli import memory
 from envcore_cli.choice import Choice
 from envcore_cli.interrupt import interruptible

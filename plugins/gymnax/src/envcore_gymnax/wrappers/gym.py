@@ -17,7 +17,7 @@ import numpy as np
 from envcore import forks
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.options import positive_integer
-from envcore.seeds import key_of, optional_seed
+from envcore.random import key_of, optional_seed
 from envcore_gymnasium.final import final_entries
 from envcore_gymnasium.resets import checked_options, seeds_of_each
 from gymnasium.error import ClosedEnvironmentError

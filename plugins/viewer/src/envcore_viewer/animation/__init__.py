@@ -1,6 +1,6 @@
 """Animations: saving frames, adding captions, and joining several into a mosaic.
 
-Frames are uint8 (time, height, width, 3). Imports no JAX, and Pillow only when it is needed.
+Frames are uint8 (time, height, width, 3). Imports JAX, for envcore's colors, and Pillow only when they are needed.
 """
 
 from __future__ import annotations

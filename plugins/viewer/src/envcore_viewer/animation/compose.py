@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from envcore.palette import INK, PAPER, SHADE
 
 from envcore_viewer.animation.files import checked_frames, empty_frames
 from envcore_viewer.errors import AnimationError
@@ -35,6 +34,7 @@ def caption(frames: Any, texts: Iterable[str]) -> np.ndarray:
     Raises:
       AnimationError: there are no frames, they are too narrow, or the numbers of texts and frames differ.
     """
+    from envcore.painting import INK, PAPER, SHADE
     from PIL import Image, ImageDraw
 
     frames, texts = checked_frames(frames), list(texts)
@@ -112,6 +112,8 @@ def mosaic(videos: Iterable[Any], columns: int | None = None, gap: int = 8) -> n
       AnimationError: there are no animations, one of them has no frames or the wrong shape or dtype, `columns` is not a
         positive integer, or `gap` is negative.
     """
+    from envcore.painting import PAPER
+
     videos = [checked_frames(video) for video in videos]
     if not videos:
         raise AnimationError("there are no animations to show together: a mosaic needs at least one.")

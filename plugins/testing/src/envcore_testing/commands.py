@@ -1,0 +1,63 @@
+"""The command `envcore check`.
+
+The id is looked up here, by `choose`, before JAX is imported, so an unknown id is reported at once.
+"""
+
+from __future__ import annotations
+
+from envcore.text import printable
+from envcore_cli import output
+from envcore_cli.choice import Choice, choose
+from envcore_cli.options import EnvId, Options, Params, Seed
+
+from envcore_testing.breaches import Breach, ConformanceError
+
+
+def check(env_id: EnvId, option: Options = None, set_: Params = None, seed: Seed = 0) -> None:
+    """Check an environment against every rule of the contract."""
+    check_environment(choose(env_id, option or (), set_ or ()), seed)
+
+
+def check_environment(choice: Choice, seed: int) -> None:
+    """Prints one line per rule as soon as it is checked, followed by everything that breaks the rule.
+
+    Raises:
+      ConformanceError: the environment breaks a rule.
+    """
+    from envcore.random import key_of
+
+    from envcore_testing.compilation import compile_quickly
+    from envcore_testing.kit import check_rules
+
+    compile_quickly()
+    console, key = output.console(), key_of(seed)
+    env, params = choice.make()
+    broken: list[str] = []
+    for result in check_rules(env, params, key=key):
+        text = " ".join(result.summary.split())
+        if result.error is not None:
+            mark = "[red]broken[/]"
+            broken.append(result.rule)
+        elif result.skipped is not None:
+            mark, text = "[dim]skipped[/]", result.skipped
+        else:
+            mark = "[green]ok[/]"
+        console.print(mark, result.rule, style="bold", end=" ", markup=True, highlight=False)
+        console.print(printable(text), highlight=False)
+        for breach in result.breaches:
+            _print_breach(breach)
+    if broken:
+        raise ConformanceError(f"{choice.title} breaks {len(broken)} of the rules: {', '.join(broken)}.")
+    console.print(f"{choice.title} keeps the contract.")
+
+
+def _print_breach(breach: Breach) -> None:
+    """Prints the place on a line of its own, without wrapping, so that terminals and editors can open it."""
+    console, place = output.console(), breach.place
+    if place is not None:
+        where = printable(f"  {place.file}:{place.line}, in {place.function}")
+        console.print(where, style="cyan", highlight=False, soft_wrap=True)
+        if place.source:
+            console.print(f"      {printable(place.source)}", highlight=False, soft_wrap=True)
+    problem = printable(breach.problem, multiline=True)
+    console.print(f"    {problem}", highlight=False, soft_wrap=True)

@@ -1,0 +1,160 @@
+"""Plays an environment beside another implementation of it: for bridges, and for ports of other libraries' code."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.engine import arguments
+from envcore.environment import Environment
+from envcore.errors import InvalidArgumentError
+from envcore.numerics import numerics
+from jax import lax
+
+from envcore_testing.breaches import ConformanceError
+from envcore_testing.trees import exact_differences, on_host, take
+
+_PARTS = ("final_obs", "reward", "terminated", "truncated", "obs")
+"""What is compared of a step: causes before effects, so that the first difference is the one to look at."""
+
+
+def check_lockstep(
+    env: Environment[Any, Any],
+    reset: Callable[[jax.Array], tuple[Any, Any]],
+    step: Callable[[Any, Any, jax.Array], tuple[Any, ...]],
+    *,
+    params: Any = None,
+    key: jax.Array | None = None,
+    num_steps: int = 500,
+    policy: Callable[[jax.Array, Any, Any], Any] | None = None,
+) -> int:
+    """Plays the environment, then the same actions with the same keys in the other one; compares every step exactly.
+
+    Each loop is a compiled program of its own, with XLA's usual rounding also where tests are compiled quickly. Where
+    an episode ends, both begin the next one with the same key.
+
+    Args:
+      env: the environment.
+      reset: the other one's: `reset(key) -> (state, obs)`; the key is a legacy one.
+      step: the other one's: `step(state, action, key) -> (state, obs, reward, terminated)`. The time limit is that of
+        `params`, unless it returns `truncated` as a fifth.
+      params: of the environment; its defaults if None.
+      key: a random key; `jax.random.key(0)` by default.
+      num_steps: number of steps.
+      policy: `policy(key, state, params) -> action`, of the environment's state. By default actions are random; where
+        the environment has action masks, legal ones in seven of eight steps and any in the others, so that episodes are
+        long and what illegal actions do is compared too.
+
+    Returns:
+      The number of episodes that ended.
+
+    Raises:
+      ConformanceError: observation, reward or an end differs; the message names the first step at which one does.
+    """
+    params = arguments.checked_params(env, params)
+    key = jax.random.key(0) if key is None else key
+    policy = functools.partial(mostly_legal_action, env) if policy is None else policy
+
+    def ours(key: jax.Array, params: Any) -> Any:
+        def advance(state: Any, key: jax.Array) -> Any:
+            key_action, key_step = random.split(key)
+            action = policy(key_action, state, params)
+            obs, state, reward, _, info = env.step(key_step, state, action, params)
+            return state, (action, (info["final_obs"], reward, info["terminated"], info["truncated"], obs))
+
+        key_reset, key_steps = random.split(key)
+        obs, state = env.reset(key_reset, params)
+        _, (actions, steps) = lax.scan(advance, state, random.split(key_steps, num_steps))
+        return actions, (obs, steps)
+
+    def theirs(key: jax.Array, params: Any, actions: Any) -> Any:
+        def fresh(key: jax.Array) -> tuple[Any, ...]:
+            with numerics():
+                return (*reset(random.key_words(key)), 0)
+
+        def advance(carry: Any, played: Any) -> tuple[Any, ...]:
+            (state, time), (action, key) = carry, played
+            _, key_step = random.split(key)
+            with numerics():
+                state, obs, reward, terminated, *truncated = step(state, action, random.key_words(key_step))
+                truncated = truncated[0] if truncated else time + 1 >= params.max_steps_in_episode
+                terminated, truncated = (jnp.asarray(flag).astype(jnp.bool_) for flag in (terminated, truncated))
+                after = state, obs, time + 1
+                first = fresh(random.reset_key(key_step))
+                ended = terminated | truncated
+                state, now, time = jax.tree.map(lambda x, y: jnp.where(ended, x, y), first, after)
+            return (state, time), (obs, reward, terminated, truncated, now)
+
+        key_reset, key_steps = random.split(key)
+        played = actions, random.split(key_steps, num_steps)
+        state, obs, time = fresh(key_reset)
+        types = jax.eval_shape(lambda carry: advance(carry, jax.tree.map(lambda x: x[0], played))[0], (state, time))
+        start = jax.tree.map(lambda x, like: lax.convert_element_type(x, like.dtype), (state, time), types)
+        return obs, lax.scan(lambda *args: conformed(advance(*args), types), start, played)[1]
+
+    def conformed(result: Any, types: Any) -> Any:
+        carry, out = result
+        return jax.tree.map(lambda x, like: lax.convert_element_type(x, like.dtype), carry, types), out
+
+    actions, played = _jit(ours)(key, params)
+    (first, steps), (their_first, their_steps) = map(on_host, (played, _jit(theirs)(key, params, actions)))
+    problems = exact_differences({"obs": first}, {"obs": _like(their_first, first)})
+    if problems:
+        raise ConformanceError(f"{env.name}: after the reset, {problems[0]}.")
+    their_steps = tuple(map(_like, their_steps, steps))
+    for index in range(num_steps) if exact_differences(steps, their_steps) else ():
+        for name, ours_now, theirs_now in zip(_PARTS, take(steps, index), take(their_steps, index), strict=True):
+            problems = exact_differences({name: ours_now}, {name: theirs_now})
+            if problems:
+                raise ConformanceError(f"{env.name}: at step {index}, {problems[0]}.")
+    return int((steps[2] | steps[3]).sum())
+
+
+def _jit(play: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiles with XLA's usual emitters, also where `compile_quickly` has turned them off.
+
+    The others round a product and a sum once or twice depending on which fusion the two are in, which differs between
+    two programs that compute the same.
+    """
+    if jax.default_backend() == "cpu" and jax.__version_info__ < (0, 11):
+        return jax.jit(play, compiler_options={"xla_cpu_use_fusion_emitters": True})
+    return jax.jit(play)
+
+
+def _like(theirs: Any, ours: Any) -> Any:
+    """Their values in our structure and dtypes, where the conversion loses nothing."""
+
+    def leaf(theirs: Any, ours: Any) -> Any:
+        theirs = np.asarray(theirs)
+        cast = theirs.astype(ours.dtype)
+        return cast if np.array_equal(cast, theirs, equal_nan=theirs.dtype.kind == "f") else theirs
+
+    if jax.tree.structure(theirs) != jax.tree.structure(ours):
+        return theirs
+    return jax.tree.map(leaf, theirs, ours)
+
+
+_SHARE_OF_ANY = 1 / 8
+
+
+def mostly_legal_action(env: Environment[Any, Any], key: jax.Array, state: Any, params: Any) -> Any:
+    """A random action; where the environment has action masks, a legal one in seven of eight steps.
+
+    So episodes are long where illegal actions end them, and what these do is played too. Masks that `sample_legal` does
+    not take are ignored.
+    """
+    space, mask = env.action_space(params), env.get_action_mask(state, params)
+    if mask is None:
+        return space.sample(key)
+    key_any, key_legal, key_which = random.split(key, 3)
+    anything = space.sample(key_any)
+    try:
+        legal = spaces.sample_legal(space, key_legal, mask)
+    except InvalidArgumentError:
+        return anything
+    return jnp.where(random.uniform(key_which) < _SHARE_OF_ANY, anything, legal)

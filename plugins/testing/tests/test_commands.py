@@ -1,0 +1,64 @@
+"""`envcore check` in this process, with toy environments; and Ctrl-C, in a terminal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from ctrl_c import interrupt_at_any_moment
+from envcore import registry
+
+if TYPE_CHECKING:
+    from command_line import Run
+
+
+def test_check(run: Run) -> None:
+    code, out, _ = run("check", "Counter-v0")
+    assert code == 0
+    assert "Counter-v0 keeps the contract." in out
+
+
+@pytest.mark.slow
+def test_check_with_set_and_option(run: Run) -> None:
+    code, out, _ = run("check", "Counter-v0", "--set", "bonus=2", "--option", "goal=1")
+    assert code == 0
+    assert "Counter-v0 keeps the contract." in out
+
+
+def test_check_shows_every_breach_with_its_line(run: Run) -> None:
+    registry.register("Careless-v0", "broken:Careless")
+    code, out, err = run("check", "Careless-v0")
+    assert code == 1
+    assert err == "error: Careless-v0 breaks 2 of the rules: strict_dtype_promotion, strict_rank_promotion.\n"
+    lines = out.splitlines()
+    (at,) = [number for number, line in enumerate(lines) if line.strip() == "reward = reward + 0.5 * (action == 1)"]
+    assert re.search(r"broken\.py:\d+, in transition$", lines[at - 1])
+    assert lines[at + 1].endswith(
+        "turn the flag into a number, as in flag.astype(jnp.float32) or jnp.where(flag, 1.0, 0.0)."
+    )
+    assert out.count("broken.py:") == 4
+    assert "broken strict_rank_promotion" in out
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("boni=1", "has no param 'boni'"),
+        ("bonus=nan", "Counter's params.bonus must be finite, got nan."),
+        ("bonus=-inf", "Counter's params.bonus must be finite, got -inf."),
+        ("bonus=1e300", "Counter's params.bonus must fit into float32, got 1e+300."),
+    ],
+)
+def test_errors_are_one_line(run: Run, setting: str, message: str) -> None:
+    code, _, err = run("check", "Counter-v0", "--set", setting)
+    assert code == 1
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+@pytest.mark.slow
+def test_at_any_moment(tmp_path: Path) -> None:
+    interrupt_at_any_moment(("check", "Counter-v0"), 4, tmp_path)

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+from typing import Any
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import toy
+from envcore.engine import arguments
+from envcore_testing.trees import (
+    as_numpy,
+    float_params,
+    join,
+    mapped_axes,
+    on_host,
+    scaled,
+    take,
+    type_differences,
+    value_differences,
+)
+
+
+def test_equal_types_do_not_differ() -> None:
+    tree = {"a": jnp.zeros((2,)), "b": (jnp.int32(1), True)}
+    assert type_differences(jax.eval_shape(lambda: tree), jax.eval_shape(lambda: tree)) == []
+
+
+def test_the_differing_leaf_is_named() -> None:
+    zeros = np.zeros(2, np.float32)
+    assert type_differences({"a": zeros}, {"a": zeros[:1]}) == ["['a'] is float32[2] instead of float32[1]"]
+    assert type_differences(zeros, zeros.astype(np.int32)) == ["it is float32[2] instead of int32[2]"]
+    assert value_differences({"a": zeros}, {"a": zeros + 1}) == ["['a'] is 0.0 instead of 1.0"]
+    assert value_differences({"a": zeros}, {"a": zeros[:1]}) == ["['a'] has shape (2,) instead of (1,)"]
+
+
+def test_every_differing_leaf_is_named() -> None:
+    zeros, wide = np.zeros(2, np.float32), np.zeros(2, np.float64)
+    got, expected = {"a": zeros, "b": zeros, "c": wide}, {"a": wide, "b": zeros, "c": zeros + 1}
+    assert [problem[:5] for problem in type_differences(got, expected)] == ["['a']", "['c']"]
+    assert [problem[:5] for problem in value_differences({**got, "a": zeros + 2}, expected)] == ["['a']", "['c']"]
+
+
+def test_weak_types_differ() -> None:
+    weak, strong = jnp.full((), 1.0), jnp.float32(1)
+    assert type_differences(weak, strong) == ["it is weak float32[] instead of float32[]"]
+
+
+@pytest.mark.parametrize("differences", [type_differences, value_differences])
+@pytest.mark.parametrize(
+    ("expected", "problem"),
+    [
+        ({"b": np.zeros(1)}, "it must be {'b'}, got {'a'}"),
+        ({"a": np.zeros(1), "b": np.zeros(1)}, "it must be {'a', 'b'}, got {'a'}"),
+        (np.zeros(1), "it must be one array, got {'a'}"),
+        (None, "it must be None, got {'a'}"),
+    ],
+)
+def test_structures_differ(differences: Any, expected: Any, problem: str) -> None:
+    assert differences({"a": np.zeros(1)}, expected) == [problem]
+
+
+def test_rounding_is_not_a_difference_but_for_integers_everything_is() -> None:
+    assert value_differences(np.float32(1), np.float32(1.00001)) == []
+    assert value_differences(np.float32(0), np.float32(1e-6)) == []
+    assert value_differences(np.float32(1), np.float32(1.001)) != []
+    assert value_differences(np.int32(100_000), np.int32(100_001)) != []
+    assert value_differences(np.int32(2**30), np.int32(2**30 + 1)) != []  # the same float32
+    assert value_differences(np.bool_(True), np.bool_(False)) == ["it is True instead of False"]
+    assert value_differences(jnp.bfloat16(1), jnp.bfloat16(1.5)) == ["it is 1.0 instead of 1.5"]
+    assert value_differences(jnp.bfloat16(1), jnp.bfloat16(1)) == []
+
+
+def test_nan_inf_and_signed_zeros() -> None:
+    special = np.array([np.nan, np.inf, -np.inf, 0.0], np.float32)
+    assert value_differences(special, np.array([np.nan, np.inf, -np.inf, -0.0], np.float32)) == []
+    for i, problem in enumerate(["nan instead of 1.0", "inf instead of 1.0", "-inf instead of 1.0"]):
+        other = special.copy()
+        other[i] = 1
+        assert value_differences(special, other) == [f"it is {problem}"]
+    assert value_differences(np.float32(np.inf), np.float32(-np.inf)) == ["it is inf instead of -inf"]
+
+
+def test_floats_of_every_width_are_compared() -> None:
+    for dtype in (jnp.float16, jnp.bfloat16, jnp.float8_e4m3fn, np.float32):
+        largest = np.asarray(jnp.finfo(dtype).max, dtype)
+        for x, y in ((largest, -largest), (largest, np.zeros_like(largest))):
+            assert value_differences(x, y) == [f"it is {float(x)} instead of {float(y)}"]
+            assert value_differences(x, x.copy()) == []
+
+
+def test_python_numbers_are_compared_as_arrays() -> None:
+    assert value_differences((True, 2, 0.5), (True, 2, 0.5)) == []
+    assert value_differences((True, 2, 0.5), (False, 3, 1.5)) == [
+        "[0] is True instead of False",
+        "[1] is 2 instead of 3",
+        "[2] is 0.5 instead of 1.5",
+    ]
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (3, 5), (2, 3, 4)])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_the_first_differing_element_is_shown(shape: tuple[int, ...], dtype: Any) -> None:
+    values = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    for first in range(values.size):
+        other = values + (values >= first) * dtype(100)
+        assert value_differences(values, other) == [f"it is {dtype(first)} instead of {dtype(first + 100)}"]
+
+
+def test_without_elements_nothing_differs() -> None:
+    assert value_differences(np.zeros((0, 3), np.float32), np.ones((0, 3), np.float32)) == []
+
+
+def test_they_differ_where_the_process_has_switched_off_chex() -> None:
+    chex.disable_asserts()
+    try:
+        assert value_differences({"a": 0}, {"a": 1}) == ["['a'] is 0 instead of 1"]
+        assert len(value_differences({"a": 0}, {"b": 0})) == 1
+        assert len(type_differences({"a": np.zeros(1)}, {"b": np.zeros(1)})) == 1
+        chex.assert_equal(0, 1)  # holds again
+    finally:
+        chex.enable_asserts()
+    assert value_differences({"a": 0}, {"a": 1}) != []
+    with pytest.raises(AssertionError):
+        chex.assert_equal(0, 1)
+
+
+def test_keys_are_compared_by_their_words() -> None:
+    keys = jax.random.split(jax.random.key(0), 3)
+    assert as_numpy(keys).shape == (3, 2)
+    assert value_differences(keys, keys) == []
+    assert value_differences(keys[:2], keys[1:]) != []
+
+
+def test_take_indexes_every_leaf() -> None:
+    assert take({"a": np.arange(3), "b": np.arange(6).reshape(3, 2)}, 1)["b"].tolist() == [2, 3]
+
+
+def test_joined_trees_follow_each_other() -> None:
+    keys = jax.random.split(jax.random.key(0), 3)
+    joined = join({"a": np.arange(2), "key": keys[:2]}, {"a": np.arange(1), "key": keys[2:]})
+    assert joined["a"].tolist() == [0, 1, 0]
+    assert value_differences(joined["key"], keys) == []
+
+
+def test_on_the_host_there_are_numpy_arrays_and_keys() -> None:
+    tree = on_host({"a": jnp.arange(2), "key": jax.random.key(0)})
+    assert isinstance(tree["a"], np.ndarray)
+    assert jnp.issubdtype(tree["key"].dtype, jax.dtypes.prng_key)
+
+
+PARAMS = arguments.default_params(toy.Counter())
+
+
+def test_the_float_params() -> None:
+    assert float_params(PARAMS) == [".bonus"]
+
+
+def test_only_the_named_params_are_scaled_and_mapped() -> None:
+    scales = np.array([1.0, 2.0], np.float32)
+    params = scaled(PARAMS, [".bonus"], scales)
+    np.testing.assert_allclose(params.bonus, PARAMS.bonus * scales)
+    assert params.bonus.dtype == np.float32
+    assert params.max_steps_in_episode == PARAMS.max_steps_in_episode
+    doubled = jax.vmap(lambda params: 2 * params.bonus, (mapped_axes(PARAMS, [".bonus"]),))(params)
+    np.testing.assert_allclose(doubled, [1, 2])
