@@ -69,8 +69,8 @@ class DmEnv(dm_env.Environment):
         """Takes one step, or begins an episode if there is none or its last step has been taken.
 
         Raises:
-          InvalidActionError: the action has another structure, shape or kind, is no choice of a discrete space, or is
-            not finite. The rules decide on finite numbers outside bounds.
+          InvalidActionError: the action has another structure, shape or kind, is not a choice of a discrete space, or
+            is not finite. The rules decide on finite numbers outside bounds.
         """
         if self._resets_next:
             return self.reset()

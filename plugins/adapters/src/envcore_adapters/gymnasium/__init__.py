@@ -7,20 +7,22 @@
 
     env = GymnasiumEnv(my_env, params)  # any environment of envcore, with or without wrappers
 
-Importing this package imports neither JAX nor any environment; names are imported on first use. It
-needs gymnasium, which the extra `envcore-adapters[gymnasium]` installs.
+Importing this package imports neither JAX nor any environment; names are imported on first use.
+Needs gymnasium, which the extra `envcore-adapters[gymnasium]` installs.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING
+
+import envcore
+from envcore.lazy import lazy_names
 
 from envcore_adapters import needs
 
 with needs("gymnasium"):
-    from envcore_adapters.gymnasium.registration import gymnasium_id as gymnasium_id
-    from envcore_adapters.gymnasium.registration import register as register
+    import gymnasium
 
 if TYPE_CHECKING:
     from envcore_adapters.gymnasium.env import GymnasiumEnv as GymnasiumEnv
@@ -29,25 +31,46 @@ if TYPE_CHECKING:
     from envcore_adapters.gymnasium.spaces import to_gymnasium_space as to_gymnasium_space
     from envcore_adapters.gymnasium.vector_env import GymnasiumVectorEnv as GymnasiumVectorEnv
 
-_HOME = {
-    "GymnasiumEnv": "env",
-    "GymnasiumFuncEnv": "func_env",
-    "GymnasiumVectorEnv": "vector_env",
-    "from_gymnasium_space": "spaces",
-    "to_gymnasium_space": "spaces",
-}
+NAMESPACE = "envcore"
 
-__all__ = [*_HOME, "gymnasium_id", "register"]  # pyright: ignore[reportUnsupportedDunderAll]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, _lazy = lazy_names(
+    __name__,
+    {
+        "env": ["GymnasiumEnv"],
+        "func_env": ["GymnasiumFuncEnv"],
+        "spaces": ["from_gymnasium_space", "to_gymnasium_space"],
+        "vector_env": ["GymnasiumVectorEnv"],
+    },
+)
+__all__ = [*_lazy, "gymnasium_id", "register"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+def gymnasium_id(env_id: str) -> str:
+    """The id that `gymnasium.make` takes for an environment's id in envcore.
+
+    Gymnasium allows neither a second slash nor a colon, so both become dots: `"bsuite/deep_sea/0"` is
+    `"envcore/bsuite.deep_sea.0"` there.
+    """
+    return f"{NAMESPACE}/{re.sub('[/:]', '.', env_id)}"
+
+
+def register() -> None:
+    """Registers every environment of `envcore.registry` that Gymnasium does not have yet.
+
+    Importing this package does so. Call it again after `envcore.register`.
+
+    Warns:
+      PluginWarning: as `envcore.registry` does at its first use.
+    """
+    for env_id in envcore.registry:
+        name = gymnasium_id(env_id)
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name,
+                entry_point="envcore_adapters.gymnasium.env:GymnasiumEnv",
+                vector_entry_point="envcore_adapters.gymnasium.vector_env:GymnasiumVectorEnv",
+                kwargs={"env": env_id},
+            )
 
 
 register()

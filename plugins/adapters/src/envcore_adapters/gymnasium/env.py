@@ -15,9 +15,14 @@ from envcore.seeds import optional_seed
 from gymnasium.error import ResetNeeded
 
 from envcore_adapters.gymnasium.actions import ActionReader
+from envcore_adapters.gymnasium.conventions import (
+    RENDER_HEIGHT,
+    RENDER_MODES,
+    check_rendering,
+    checked_options,
+    key_data,
+)
 from envcore_adapters.gymnasium.program import ACTION_MASK, Position, Program
-from envcore_adapters.gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_rendering
-from envcore_adapters.gymnasium.resets import checked_options, key_data
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space
 from envcore_adapters.inputs import single
 

@@ -12,8 +12,8 @@ from envcore.engine.types import own_info
 from flax import struct
 from gymnasium.experimental.functional import FuncEnv
 
+from envcore_adapters.gymnasium.conventions import RENDER_HEIGHT
 from envcore_adapters.gymnasium.program import legal_actions
-from envcore_adapters.gymnasium.render_modes import RENDER_HEIGHT
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space
 from envcore_adapters.inputs import single
 

@@ -14,8 +14,6 @@ from envcore import trees
 from envcore.fusion import one_kernel
 from jax import lax
 
-from envcore_adapters.gymnasium.arrays import writable
-
 _LARGE = 2**16  # bytes; a leaf from this size on stays alone, because copying it costs more than another array
 _WORDS = {1: np.dtype(np.uint8), 4: np.dtype(np.uint32)}
 
@@ -56,7 +54,7 @@ class Part:
         """A function that makes a numpy array of the leaf: memory of the packed arrays' copies, or its own array's."""
         index, start, shape, dtype, stored = self.array, self.start, self.shape, self.dtype, self.stored
         if start is None:
-            return lambda copies, packed: writable(packed[index])
+            return lambda copies, packed: _writable(packed[index])
         if stored == dtype and start % dtype.itemsize == 0:
             return lambda copies, packed: np.ndarray(shape, dtype, copies[index], start)
         return lambda copies, packed: np.ndarray(shape, stored, copies[index], start).astype(dtype)
@@ -173,11 +171,35 @@ def memories(packed: Packed) -> Memories:
         return list(map(np.asarray, packed))
 
 
+def _writable(array: jax.Array) -> np.ndarray[Any, Any]:
+    """A numpy array of the same memory on the CPU, else a copy; only for arrays that nothing else uses.
+
+    JAX lends its memory for reading only, because an array may be used by other computations.
+    """
+    (device,) = array.devices()
+    return np.asarray(_Memory(array)) if device.platform == "cpu" else np.array(array)
+
+
+class _Memory:
+    """Lends numpy the memory of an array. What numpy makes of it keeps it, and so the array, alive."""
+
+    __slots__ = ("__array_interface__", "_array")
+
+    def __init__(self, array: jax.Array):
+        self._array = array.block_until_ready()
+        self.__array_interface__ = {
+            "data": (array.unsafe_buffer_pointer(), False),
+            "shape": array.shape,
+            "typestr": np.dtype(array.dtype).str,
+            "version": 3,
+        }
+
+
 def _part(leaf: Any) -> Part:
     key = None
     if trees.kind(leaf.dtype) == "key":
         found: list[Any] = []
-        jax.eval_shape(lambda key: found.append(jax.random.key_impl(key)), leaf)  # a struct does not tell it otherwise
+        jax.eval_shape(lambda key: found.append(jax.random.key_impl(key)), leaf)  # a struct does not have it
         key, leaf = found[0], jax.eval_shape(jax.random.key_data, leaf)
     dtype = np.dtype(leaf.dtype)
     stored = np.dtype(np.uint32) if dtype == np.bool_ and not leaf.shape else dtype

@@ -91,7 +91,7 @@ class Program:
 
     A call takes longer than the steps of a light environment. Where it has few actions, a call takes the next two steps
     for every choice of both, so that only every other step needs one: with a reader of observations and resets,
-    CartPole takes 24 us instead of 38, Breakout 50 instead of 78. Floats may be rounded otherwise than in `step_env`.
+    CartPole takes 24 us instead of 38, Breakout 50 instead of 78. Floats may be rounded differently than in `step_env`.
 
     Attributes:
       looks_ahead: whether it does so.

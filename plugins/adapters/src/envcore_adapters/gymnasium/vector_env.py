@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -18,15 +19,24 @@ from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from envcore_adapters.gymnasium.actions import ActionReader
-from envcore_adapters.gymnasium.arrays import Kind, converter, without_tensors
+from envcore_adapters.gymnasium.actions import ActionReader, without_tensors
+from envcore_adapters.gymnasium.conventions import (
+    RENDER_HEIGHT,
+    RENDER_MODES,
+    check_rendering,
+    checked_options,
+    final_entries,
+    key_data,
+    key_data_of_each,
+    seeds_of_each,
+)
 from envcore_adapters.gymnasium.env import render
-from envcore_adapters.gymnasium.final import final_entries
 from envcore_adapters.gymnasium.packing import Packed
-from envcore_adapters.gymnasium.render_modes import RENDER_HEIGHT, RENDER_MODES, check_rendering
-from envcore_adapters.gymnasium.resets import checked_options, key_data, key_data_of_each, seeds_of_each
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space
 from envcore_adapters.gymnasium.vector_program import VectorProgram
+
+Kind = Literal["numpy", "jax", "torch"]
+"""The libraries whose arrays a batch can return."""
 
 
 class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
@@ -76,7 +86,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.arrays: Kind = arrays
         single, self.params = chosen(env, params, options)
-        self._convert = converter(arrays)
+        self._convert = _converter(arrays)
         self.env = _batch(single, num_envs)
         (self.num_envs,) = self.env.batch_shape
         self.render_mode, self.render_height = render_mode, render_height
@@ -94,7 +104,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         self._program = VectorProgram.of(self.env, self.autoreset_mode, arrays == "numpy")
         self._packed_params = self._program.params.pack(self.params)
         self._progress: Packed | None = None
-        self._done = np.zeros(self.num_envs, bool)  # whose episode has ended, if something else than NEXT_STEP
+        self._done = np.zeros(self.num_envs, bool)  # whose episode has ended; not used by NEXT_STEP
 
     @property
     def state(self) -> Any:
@@ -193,7 +203,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         return tuple(np.array(render(self.env, self.render_height, self.state, self.params)))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Lets go of the states; `reset`, `step` and `state` then raise `ClosedEnvironmentError`."""
+        """Frees the states; `reset`, `step` and `state` then raise `ClosedEnvironmentError`."""
         self._progress = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -203,7 +213,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._program = VectorProgram.of(self.env, self.autoreset_mode, self.arrays == "numpy")
-        self._convert = converter(self.arrays)
+        self._convert = _converter(self.arrays)
 
     def _check_open(self) -> None:
         forks.check()
@@ -250,3 +260,19 @@ def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
         values = ", ".join(repr(each.value) for each in AutoresetMode)
         message = f"autoreset_mode must be an AutoresetMode or one of {values}, got {mode!r}."
     raise InvalidArgumentError(message)
+
+
+def _converter(kind: Kind) -> Callable[[Any], Any] | None:
+    """The function that makes an array of that library from what a program returns; None if nothing is converted.
+
+    Raises:
+      InvalidArgumentError: there is no such library, or PyTorch is not installed.
+    """
+    if kind in ("numpy", "jax"):
+        return None
+    if kind != "torch":
+        raise InvalidArgumentError(f"arrays must be 'numpy', 'jax' or 'torch', got {kind!r}.")
+    try:
+        return importlib.import_module("torch").from_dlpack
+    except ImportError as error:
+        raise InvalidArgumentError("arrays='torch' needs PyTorch: run `pip install torch`.") from error

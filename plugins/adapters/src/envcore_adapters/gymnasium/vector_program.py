@@ -28,7 +28,7 @@ class Result(NamedTuple):
     """What a step returns.
 
     Attributes:
-      infos: the entries of environments that have them, else zero, each with its mask. That of legal actions all have.
+      infos: the entries of environments that have them, else zero, each with its mask. All have that of legal actions.
       final_obs: with SAME_STEP the observation before the reset, else None.
       final_infos: with SAME_STEP the entries where an episode ended, each with its mask, else None.
     """
@@ -178,7 +178,7 @@ class VectorProgram:
         return _masked(legal_actions(self._env, state, params), mask)
 
     def _choose(self, mask: Any, chosen: Any, others: Any) -> Any:
-        """The states of `chosen` where the mask is true, else those of `others`; so is all that a batch shares."""
+        """The states of `chosen` where the mask is true, else those of `others`, as is all that a batch shares."""
 
         def leaf(is_per_env: bool, x: Any, y: Any) -> Any:
             return trees.where(mask, x, y) if is_per_env else y

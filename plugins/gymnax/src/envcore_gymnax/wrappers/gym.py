@@ -18,8 +18,7 @@ from envcore import forks
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.options import positive_integer
 from envcore.seeds import key_of, optional_seed
-from envcore_adapters.gymnasium.final import final_entries
-from envcore_adapters.gymnasium.resets import checked_options, seeds_of_each
+from envcore_adapters.gymnasium.conventions import checked_options, final_entries, seeds_of_each
 from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space

@@ -1,14 +1,30 @@
-"""What `reset` takes: one seed or one for each environment of a batch, and options."""
+"""Gymnasium's conventions: render modes, seeds, options of `reset`, and the infos of episodes that have ended."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 from envcore.errors import InvalidArgumentError
+from envcore.options import positive_integer
 from envcore.seeds import optional_seed
 from gymnasium.utils import seeding
+
+RENDER_MODES = ("rgb_array",)
+RENDER_HEIGHT = 400
+"""In pixels, by default: that of most of Gymnasium's own pictures."""
+
+
+def check_rendering(render_mode: str | None, height: int) -> None:
+    """Raises `InvalidArgumentError` if the environments do not have the mode themselves, or the height is invalid."""
+    positive_integer("render_height", height, InvalidArgumentError)
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise InvalidArgumentError(
+            f"render_mode must be None or 'rgb_array', got {render_mode!r}; with 'human' and 'rgb_array_list', use "
+            "gymnasium.make, or put gymnasium.wrappers.HumanRendering or RenderCollection around the environment."
+        )
 
 
 def checked_options(options: Any) -> Mapping[str, Any]:
@@ -42,6 +58,22 @@ def key_data(generator: np.random.Generator) -> np.ndarray[Any, Any]:
 
 
 def key_data_of_each(seeds: Sequence[int | None], generator: np.random.Generator) -> np.ndarray[Any, Any]:
-    """That of a key for each environment: of its own seed, or of `generator` for None, uint32 (num_envs, 2)."""
+    """The data of a key for each environment, from its own seed or from `generator` for None, uint32 (num_envs, 2)."""
     own = (generator if seed is None else seeding.np_random(seed)[0] for seed in seeds)
     return np.array([key_data(each) for each in own])
+
+
+def final_entries(done: np.ndarray[Any, Any], last_obs: Any, infos: Any) -> dict[str, Any]:
+    """The entries of a step's `infos` about episodes that have ended; empty if none has.
+
+    Args:
+      done: whose episode has ended, bool (num_envs,).
+      last_obs: the observations before the reset, a pytree of arrays.
+      infos: the entries of that step.
+    """
+    if not done.any():
+        return {}
+    final_obs = np.full(done.shape, None, object)
+    for index in np.flatnonzero(done):
+        final_obs[index] = jax.tree.map(lambda leaf, index=index: leaf[index], last_obs)
+    return {"final_obs": final_obs, "_final_obs": done.copy(), "final_info": infos, "_final_info": done.copy()}
