@@ -12,11 +12,11 @@ import pytest
 from envcore.numerics import numerics
 from envcore.rollout import run_rollout, start_rollout
 from envcore.wrappers import Batched, LogWrapper
+from envcore_adapters.brax import BraxEnv
+from envcore_adapters.dm_env import DmEnv
+from envcore_adapters.gymnasium import GymnasiumVectorEnv, gymnasium_id
 from envcore_baselines.es import ES, ESConfig
 from envcore_baselines.ppo import PPO, PPOConfig
-from envcore_brax import BraxEnv
-from envcore_dm_env import DmEnv
-from envcore_gymnasium import GymnasiumVectorEnv, gymnasium_id
 
 ENVIRONMENTS = ["brax/fast", "navix/Navix-Empty-5x5-v0", "pgx/2048"]
 

@@ -9,7 +9,7 @@ from envcore.numerics import numerics
 PAGE = (Path(__file__).parents[1] / "tools/site/pages/howto/migrate.md").read_text()
 
 OURS = """
-import envcore, envcore_brax, envcore_gymnasium, gymnasium, jax
+import envcore, envcore_adapters.brax, envcore_adapters.gymnasium, gymnasium, jax
 from envcore.wrappers import Batched, FlattenObservation, FrameStack, LogWrapper, NormalizeObservation
 env, params = envcore.make("CartPole-v1")
 transition, episode_length, n = envcore.Environment.transition, 100, 4

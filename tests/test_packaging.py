@@ -84,7 +84,7 @@ def test_the_core_has_an_extra_for_each_of_our_distributions():
     (everything,) = map(Requirement, extras["all"])
     # Ray is large, and comes late to new versions of Python; an adapter is for those who use what it adapts to.
     bridges = {"jaxtari", "jumanji", "navix", "pgx", "xminigrid"}
-    assert everything.extras == ours - {"brax", "dm-env", "envcore", "gymnasium", "gymnax", "ray", *bridges}
+    assert everything.extras == ours - {"adapters", "brax", "envcore", "gymnax", "ray", *bridges}
 
 
 LAZY = [path for path in sorted(ROOT.glob("p*/*/src/*/__init__.py")) if "lazy_names(" in path.read_text()]
@@ -101,10 +101,7 @@ def test_type_checkers_see_the_names_that_a_package_imports_on_first_use(path):
         assert getattr(package, name) is getattr(importlib.import_module(module), name), name
 
 
-# envcore_gymnasium registers the environments with Gymnasium when it is imported, as Gymnasium's plugins do.
-PACKAGES = sorted(
-    path.parent for path in ROOT.glob("p*/*/src/*/__init__.py") if path.parent.name != "envcore_gymnasium"
-)
+PACKAGES = sorted(path.parent for path in ROOT.glob("p*/*/src/*/__init__.py"))
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)

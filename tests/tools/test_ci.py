@@ -138,7 +138,7 @@ def test_the_oldest_jax_is_the_lower_bound_of_core(checkout):
     asked, _ = checkout.run("oldest")
     assert f"jax=={bounds['jax']} jaxlib=={bounds['jaxlib']}\n" in asked
     assert "--editable core --editable packages/suite --editable plugins/baselines" in asked
-    tests = "core/tests packages/classic-control plugins/baselines plugins/gymnasium"
+    tests = "core/tests packages/classic-control plugins/baselines plugins/adapters/tests/gymnasium"
     assert asked.endswith(f"python -m pytest {tests}\n")  # without the slow ones
 
 
@@ -162,8 +162,8 @@ def test_the_newest_jax_runs_on_debians_python(checkout):
     asked, _ = checkout.run("newest")
     assert f"trixie {root} mirror/of/apt\n" in asked
     assert f"uv venv --quiet --clear --python {python} build/newest\n" in asked
-    assert "packages/bsuite[analysis] --editable plugins/baselines[examples] jax jaxlib\n" in asked
-    tests = "core/tests packages/classic-control plugins/baselines plugins/gymnasium"
+    assert "--editable plugins/baselines[examples] --editable plugins/adapters[gymnasium] jax jaxlib\n" in asked
+    tests = "core/tests packages/classic-control plugins/baselines plugins/adapters/tests/gymnasium"
     assert asked.endswith(f"python -m pytest {tests}\n")
 
     started = subprocess.run([python, "-c", "print(1)"], capture_output=True, text=True, check=True).stdout

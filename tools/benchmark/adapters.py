@@ -43,7 +43,7 @@ def markdown(results: list[dict[str, Any]], *, header: bool) -> str:
 
 
 def _makers(num_envs: int) -> dict[str, Callable[[int], Any]]:
-    ours, theirs = "envcore_gymnasium:envcore/CartPole-v1", "CartPole-v1"
+    ours, theirs = "envcore_adapters.gymnasium:envcore/CartPole-v1", "CartPole-v1"
     if num_envs == 1:
         return {"envcore": lambda _: gymnasium.make(ours), "Gymnasium": lambda _: gymnasium.make(theirs)}
     return {
@@ -78,7 +78,7 @@ def _training() -> list[dict[str, Any]]:
     except ImportError:
         return []
     results: list[dict[str, Any]] = []
-    for name, env_id in (("envcore", "envcore_gymnasium:envcore/CartPole-v1"), ("Gymnasium", "CartPole-v1")):
+    for name, env_id in (("envcore", "envcore_adapters.gymnasium:envcore/CartPole-v1"), ("Gymnasium", "CartPole-v1")):
         model = PPO("MlpPolicy", env_id, seed=0, device="cpu")
         model.learn(2048)
         start = time.perf_counter()

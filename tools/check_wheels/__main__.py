@@ -26,6 +26,9 @@ from contents import content_problems
 
 ROOT = Path(__file__).parents[2]
 CORE, CLI = "envcore", "envcore-cli"
+_EXTRAS = {"envcore-adapters": "[brax,dm-env,gymnasium]"}
+"""The extras without which a distribution offers nothing."""
+
 _SMOKE = Path(__file__).with_name("smoke.py")
 
 
@@ -116,7 +119,7 @@ def check_distribution(distribution: Distribution, dist: Path, constraints: Path
     run("uv", "venv", "--quiet", "--python", sys.executable, venv, cwd=dist)
     python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
-    def install(*wheels: Path) -> None:
+    def install(*wheels: str | Path) -> None:
         options = ("--python", python, "--constraints", constraints, "--find-links", dist)
         run("uv", "pip", "install", "--quiet", *options, *wheels, cwd=dist)
 
@@ -133,7 +136,7 @@ def check_distribution(distribution: Distribution, dist: Path, constraints: Path
             problems.append(_last_line(done.stderr))
         return done.stdout.strip()
 
-    install(*{wheel, *dist.glob(f"{CORE}-*.whl")})
+    install(*{f"{wheel}{_EXTRAS.get(distribution.name, '')}", *map(str, dist.glob(f"{CORE}-*.whl"))})
     found = smoke("--announces") if distribution.announces else smoke()
     if distribution.announces and not problems:
         install(*dist.glob(f"{CLI.replace('-', '_')}-*.whl"))

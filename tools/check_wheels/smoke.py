@@ -17,6 +17,9 @@ from pathlib import Path
 _NEEDS_AN_EXTRA = {"envcore-gymnax": ("visualize",)}
 """The names of adapters that can only be imported with an extra."""
 
+_ADAPTERS = {"envcore-adapters": ("brax", "dm_env", "gymnasium")}
+"""The modules of a distribution that has one for each library."""
+
 _ANNOUNCES_WHAT_IS_INSTALLED = ("envcore-gymnax",)
 """Bridges to several libraries, of which none is installed here."""
 
@@ -62,11 +65,15 @@ def try_command_line() -> str:
 
 
 def try_adapter(distribution: str) -> str:
-    """Everything that it offers can be imported with its requirements alone."""
-    module = importlib.import_module(distribution.replace("-", "_"))
-    names = [name for name in module.__all__ if name not in _NEEDS_AN_EXTRA.get(distribution, ())]
-    for name in names:
-        getattr(module, name)
+    """Everything that it offers can be imported with its requirements alone, or the extras of the libraries."""
+    package = distribution.replace("-", "_")
+    names: list[str] = []
+    for path in [f"{package}.{name}" for name in _ADAPTERS.get(distribution, ())] or [package]:
+        module = importlib.import_module(path)
+        offered = [name for name in module.__all__ if name not in _NEEDS_AN_EXTRA.get(distribution, ())]
+        for name in offered:
+            getattr(module, name)
+        names += offered
     return f"imports {', '.join(names)}"
 
 

@@ -1,12 +1,10 @@
-"""envcore and brax: each one's environments for the other.
+"""brax's environments in envcore.
 
     env, params = envcore.make("brax/ant")
 
-is brax's ant in envcore, and `from_brax` brings in environments of brax that are not listed;
+or, for an environment that is not listed:
 
-    env = BraxEnv("Pendulum-v1")
-
-is an environment of envcore for programs that are written for brax, such as its own PPO and SAC.
+    env = envcore_brax.from_brax(MyEnvironment, option=1)
 
 Names are imported on first use: importing this package imports neither JAX nor brax.
 """
@@ -22,17 +20,14 @@ if TYPE_CHECKING:
     from envcore_brax.bridge import BraxParams as BraxParams
     from envcore_brax.bridge import FromBrax as FromBrax
     from envcore_brax.bridge import from_brax as from_brax
-    from envcore_brax.env import BraxEnv as BraxEnv
 
-_MODULES = {"BraxEnv": "env", "BraxParams": "bridge", "FromBrax": "bridge", "from_brax": "bridge"}
-
-__all__ = ["BraxEnv", "BraxParams", "FromBrax", "from_brax"]
+__all__ = ["BraxParams", "FromBrax", "from_brax"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return getattr(importlib.import_module(f"{__name__}.bridge"), name)
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,7 @@ __all__ = ["Box", "Dict", "Discrete", "Space", "Tuple", "gymnax_space_to_gym_spa
 
 
 def gymnax_space_to_gym_space(space: Space) -> Any:
-    """The space of Gymnasium with the same values; needs envcore-gymnasium."""
-    from envcore_gymnasium import to_gymnasium_space
+    """The space of Gymnasium with the same values; needs envcore-adapters[gymnasium]."""
+    from envcore_adapters.gymnasium import to_gymnasium_space
 
     return to_gymnasium_space(space)

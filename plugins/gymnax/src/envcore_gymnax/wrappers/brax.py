@@ -1,7 +1,7 @@
 """gymnax's wrapper for brax, on any environment with gymnax's interface; needs brax.
 
-For envcore's own environments, `BraxEnv` of envcore-brax follows brax to the letter: bounds of actions, and time limits
-told apart from terminations.
+For envcore's own environments, `BraxEnv` of envcore-adapters follows brax to the letter: bounds of actions, and time
+limits told apart from terminations.
 """
 
 from __future__ import annotations

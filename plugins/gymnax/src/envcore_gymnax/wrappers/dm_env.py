@@ -1,6 +1,6 @@
 """gymnax's wrapper that returns one `TimeStep`, after dm_env; it does not need dm_env.
 
-For programs that are written for dm_env itself, use `DmEnv` of envcore-dm-env.
+For programs that are written for dm_env itself, use `DmEnv` of envcore-adapters.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""gymnax's wrappers for Gymnasium, on any environment with gymnax's interface; needs envcore-gymnasium.
+"""gymnax's wrappers for Gymnasium, on any environment with gymnax's interface; needs envcore-adapters[gymnasium].
 
-For envcore's own environments, `GymnasiumEnv` and `GymnasiumVectorEnv` of envcore-gymnasium are faster, and follow
+For envcore's own environments, `GymnasiumEnv` and `GymnasiumVectorEnv` of envcore-adapters are faster, and follow
 Gymnasium to the letter.
 """
 
@@ -18,8 +18,7 @@ from envcore import forks
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.options import positive_integer
 from envcore.random import key_of, optional_seed
-from envcore_gymnasium.final import final_entries
-from envcore_gymnasium.resets import checked_options, seeds_of_each
+from envcore_adapters.gymnasium.conventions import checked_options, final_entries, seeds_of_each
 from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space

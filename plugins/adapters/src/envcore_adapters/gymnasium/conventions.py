@@ -1,0 +1,79 @@
+"""Gymnasium's conventions: render modes, seeds, options of `reset`, and the infos of episodes that have ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from envcore.errors import InvalidArgumentError
+from envcore.options import positive_integer
+from envcore.random import optional_seed
+from gymnasium.utils import seeding
+
+RENDER_MODES = ("rgb_array",)
+RENDER_HEIGHT = 400
+"""In pixels, by default: that of most of Gymnasium's own pictures."""
+
+
+def check_rendering(render_mode: str | None, height: int) -> None:
+    """Raises `InvalidArgumentError` if the environments do not have the mode themselves, or the height is invalid."""
+    positive_integer("render_height", height, InvalidArgumentError)
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise InvalidArgumentError(
+            f"render_mode must be None or 'rgb_array', got {render_mode!r}; with 'human' and 'rgb_array_list', use "
+            "gymnasium.make, or put gymnasium.wrappers.HumanRendering or RenderCollection around the environment."
+        )
+
+
+def checked_options(options: Any) -> Mapping[str, Any]:
+    """The options; an empty mapping for None.
+
+    Raises:
+      InvalidArgumentError: they are something else.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise InvalidArgumentError(f"options must be a dict or None, got {options!r}.")
+    return options or {}
+
+
+def seeds_of_each(seed: Any, num_envs: int) -> list[Any] | None:
+    """A seed or None for each environment of a batch; None where `seed` is not a list, a tuple or an array of them.
+
+    Raises:
+      InvalidArgumentError: there are more or fewer, or one is neither a non-negative integer nor None.
+    """
+    if not isinstance(seed, list | tuple | np.ndarray):
+        return None
+    shape = seed.shape if isinstance(seed, np.ndarray) else (len(seed),)
+    if shape != (num_envs,):
+        raise InvalidArgumentError(f"a list of seeds must have shape ({num_envs},), one an environment, got {shape}.")
+    return [optional_seed(each) for each in seed]
+
+
+def key_data(generator: np.random.Generator) -> np.ndarray[Any, Any]:
+    """The data of the next random key that numpy's generator draws, uint32 (2,)."""
+    return generator.integers(2**32, size=2, dtype=np.uint32)
+
+
+def key_data_of_each(seeds: Sequence[int | None], generator: np.random.Generator) -> np.ndarray[Any, Any]:
+    """The data of a key for each environment, from its own seed or from `generator` for None, uint32 (num_envs, 2)."""
+    own = (generator if seed is None else seeding.np_random(seed)[0] for seed in seeds)
+    return np.array([key_data(each) for each in own])
+
+
+def final_entries(done: np.ndarray[Any, Any], last_obs: Any, infos: Any) -> dict[str, Any]:
+    """The entries of a step's `infos` about episodes that have ended; empty if none has.
+
+    Args:
+      done: whose episode has ended, bool (num_envs,).
+      last_obs: the observations before the reset, a pytree of arrays.
+      infos: the entries of that step.
+    """
+    if not done.any():
+        return {}
+    final_obs = np.full(done.shape, None, object)
+    for index in np.flatnonzero(done):
+        final_obs[index] = jax.tree.map(lambda leaf, index=index: leaf[index], last_obs)
+    return {"final_obs": final_obs, "_final_obs": done.copy(), "final_info": infos, "_final_info": done.copy()}

@@ -1,0 +1,278 @@
+"""`GymnasiumVectorEnv`: many environments as one `gymnasium.vector.VectorEnv`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import jax
+import numpy as np
+from envcore import Environment, forks
+from envcore.choice import chosen
+from envcore.errors import InvalidArgumentError
+from envcore.options import positive_integer
+from envcore.random import optional_seed
+from envcore.spaces import unbatch_space
+from envcore.wrappers import Batched, Sharded, Wrapper
+from gymnasium.error import ClosedEnvironmentError, ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from envcore_adapters.gymnasium.actions import ActionReader, without_tensors
+from envcore_adapters.gymnasium.conventions import (
+    RENDER_HEIGHT,
+    RENDER_MODES,
+    check_rendering,
+    checked_options,
+    final_entries,
+    key_data,
+    key_data_of_each,
+    seeds_of_each,
+)
+from envcore_adapters.gymnasium.env import render
+from envcore_adapters.gymnasium.packing import Packed
+from envcore_adapters.gymnasium.spaces import to_gymnasium_space
+from envcore_adapters.gymnasium.vector_program import VectorProgram
+
+Kind = Literal["numpy", "jax", "torch"]
+"""The libraries whose arrays a batch can return."""
+
+
+class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
+    """A batch of environments of envcore as a `gymnasium.vector.VectorEnv`: one call of a compiled program a step.
+
+    Every array that it returns is new and, but for JAX's, writable. Each entry `x` of `infos` comes with the mask `_x`
+    of the environments that have it.
+
+    The autoreset modes are Gymnasium's:
+      NEXT_STEP: the step after the end of an episode ignores the action, resets, and has reward 0. Statistics that a
+        batch shares, such as those of `NormalizeObservation(Batched(env, n))`, count that step as if it was taken.
+      SAME_STEP: the last step of an episode returns the first observation of the next one;
+        `infos["final_obs"]` is an object array with the last observation where an episode ended (mask `_final_obs`),
+        and `infos["final_info"]` has the entries of that step.
+      DISABLED: nothing is reset until `reset(options={"reset_mask": mask})`, mask bool (num_envs,).
+
+    Args:
+      env: an environment, with or without wrappers, or an id for `envcore.make`. It may be a batch, such as
+        `NormalizeObservation(Batched(env, 64))`.
+      num_envs: number of environments, at least 1; None if `env` is a batch.
+      params: their params, or a mapping of those that differ from the defaults.
+      autoreset_mode: an `AutoresetMode`, or its value.
+      arrays: `"numpy"`, `"jax"` or `"torch"`: the library of the arrays that it returns. Tensors come by DLPack, on
+        JAX's device. Actions may come from any of the three.
+      render_mode: `"rgb_array"` for pictures, or None.
+      render_height: height of the pictures in pixels.
+      **options: constructor options, where `env` is an id.
+
+    Raises:
+      UnknownEnvironmentError: nothing has this id.
+      InvalidArgumentError: an argument is invalid.
+    """
+
+    def __init__(
+        self,
+        env: str | Environment[Any, Any],
+        num_envs: int | None = None,
+        params: Any = None,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        arrays: Kind = "numpy",
+        render_mode: str | None = None,
+        render_height: int = RENDER_HEIGHT,
+        **options: Any,
+    ):
+        check_rendering(render_mode, render_height)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.arrays: Kind = arrays
+        single, self.params = chosen(env, params, options)
+        self._convert = _converter(arrays)
+        self.env = _batch(single, num_envs)
+        (self.num_envs,) = self.env.batch_shape
+        self.render_mode, self.render_height = render_mode, render_height
+        self.metadata = {
+            "render_modes": list(RENDER_MODES),
+            "render_fps": self.env.render_fps,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        space = self.env.action_space(self.params)
+        self._action = ActionReader(self.env, space, reads_devices=arrays == "numpy")
+        self.single_action_space = to_gymnasium_space(unbatch_space(space))
+        self.single_observation_space = to_gymnasium_space(unbatch_space(self.env.observation_space(self.params)))
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self._program = VectorProgram.of(self.env, self.autoreset_mode, arrays == "numpy")
+        self._packed_params = self._program.params.pack(self.params)
+        self._progress: Packed | None = None
+        self._done = np.zeros(self.num_envs, bool)  # whose episode has ended; not used by NEXT_STEP
+
+    @property
+    def state(self) -> Any:
+        """The states of the environments, as `step` of envcore returns them.
+
+        Raises:
+          ResetNeeded: there has been no reset.
+          ClosedEnvironmentError: after `close`.
+        """
+        return self._program.states(self._latest())
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Starts an episode in every environment, or in those of `options["reset_mask"]`, bool (num_envs,).
+
+        The infos have the `action_mask` if the environment has masks, as those of every step do.
+        With a seed everything begins from nothing. Without one, what survives an auto-reset in envcore is kept.
+
+        One seed is that of the whole batch, whose environments all start differently. A list has one for each: an
+        environment starts as `GymnasiumEnv` does after `reset(seed=...)` with its own seed, so equal seeds start alike.
+        What chance decides afterwards follows from the whole list. An environment whose seed is None is reset as
+        without a seed.
+
+        Raises:
+          InvalidArgumentError: a seed is not a non-negative integer, the list has another length, or the mask is not of
+            that type, or selects nothing.
+          ResetNeeded: there is a mask, but nothing has been reset yet.
+          ClosedEnvironmentError: after `close`.
+        """
+        self._check_open()
+        seeds = seeds_of_each(seed, self.num_envs)
+        is_new = seed is not None if seeds is None else None not in seeds
+        mask = checked_options(options).get("reset_mask")
+        if mask is not None:
+            mask = self._checked_mask(mask)
+        if seeds is None:
+            super().reset(seed=optional_seed(seed))
+        elif is_new:
+            self.np_random = np.random.default_rng(seeds)
+        key = key_data(self.np_random)
+        starts = None if seeds is None else key_data_of_each(seeds, self.np_random)
+        chosen = np.ones(self.num_envs, bool) if mask is None else mask
+        if mask is None and (self._progress is None or is_new):
+            self._progress, returned = self._program.start(key, self._packed_params, starts)
+        elif seeds is None:
+            reset = self._program.renew if is_new else self._program.restart
+            self._progress, returned = reset(key, chosen, self._latest(), self._packed_params)
+        else:
+            seeded = np.array([each is not None for each in seeds])
+            self._progress, returned = self._program.renew_some(
+                key, starts, seeded, chosen, self._latest(), self._packed_params
+            )
+        self._done &= False if mask is None else ~mask
+        obs, infos = self._program.first(returned)
+        return (obs, infos) if self._convert is None else jax.tree.map(self._convert, (obs, infos))
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Takes one step in every environment: observations, rewards (float32), terminations, truncations and infos.
+
+        Raises:
+          ResetNeeded: there has been no reset; or autoreset is disabled, and an episode that has ended was not reset.
+          InvalidActionError: the actions are not of the action space's structure, shape or kind, have a discrete
+            value outside of it, or are not finite.
+          ClosedEnvironmentError: after `close`.
+        """
+        latest = self._latest()
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._done.any():
+            raise ResetNeeded(
+                "an episode has ended, and autoreset is disabled: "
+                "call reset(options={'reset_mask': terminations | truncations}) first."
+            )
+        if self.arrays == "numpy":
+            action = self._action.unchecked(actions)
+        else:  # the step may run after this call, when the caller writes into the array again
+            action = self._action(actions)
+            action = jax.tree.map(lambda part: part if isinstance(part, jax.Array) else np.array(part), action)
+        progress, returned = self._program.step(latest, self._packed_params, action)
+        result = self._program.result(returned)
+        if result is None:
+            raise self._action.outside(actions)
+        self._progress = progress
+        if self._convert is not None:
+            result = jax.tree.map(self._convert, result)
+        obs, reward, terminated, truncated, infos, final_obs, final_infos = result
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
+            self._done = np.array(terminated) | np.array(truncated)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            infos = infos | final_entries(self._done, final_obs, final_infos)
+        return obs, reward, terminated, truncated, infos
+
+    def render(self) -> Any:
+        """A tuple of pictures, uint8 (height, width, 3), one an environment; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        return tuple(np.array(render(self.env, self.render_height, self.state, self.params)))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Frees the states; `reset`, `step` and `state` then raise `ClosedEnvironmentError`."""
+        self._progress = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Compiled programs stay behind; a copy finds or makes them again."""
+        return {name: value for name, value in vars(self).items() if name not in ("_program", "_convert")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._program = VectorProgram.of(self.env, self.autoreset_mode, self.arrays == "numpy")
+        self._convert = _converter(self.arrays)
+
+    def _check_open(self) -> None:
+        forks.check()
+        if self.closed:
+            raise ClosedEnvironmentError(f"the batch of {self.env.name} is closed: make another one.")
+
+    def _latest(self) -> Packed:
+        self._check_open()
+        if self._progress is None:
+            raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
+        return self._progress
+
+    def _checked_mask(self, mask: Any) -> np.ndarray[Any, Any]:
+        given = without_tensors(mask)
+        is_valid = getattr(given, "dtype", None) == np.bool_ and np.shape(given) == (self.num_envs,)
+        mask = np.array(given, bool) if is_valid else np.zeros(0, bool)
+        if not mask.any():
+            raise InvalidArgumentError(
+                f"options['reset_mask'] must be an array, bool ({self.num_envs},), with at least one True."
+            )
+        self._latest()
+        return mask
+
+
+def _batch(env: Environment[Any, Any], num_envs: int | None) -> Environment[Any, Any]:
+    inner: Any = env
+    while isinstance(inner, Wrapper):
+        if isinstance(inner, Sharded):
+            raise InvalidArgumentError(f"{env.name} is split over devices by Sharded: use Batched here.")
+        inner = inner.env
+    if len(env.batch_shape) > 1:
+        raise InvalidArgumentError(f"{env.name} is a batch of shape {env.batch_shape}; it must have one axis.")
+    if not env.batch_shape:
+        return Batched(env, positive_integer("num_envs", num_envs, InvalidArgumentError))
+    if num_envs not in (None, env.batch_shape[0]):
+        raise InvalidArgumentError(f"{env.name} is a batch of {env.batch_shape[0]} environments, not {num_envs}.")
+    return env
+
+
+def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        values = ", ".join(repr(each.value) for each in AutoresetMode)
+        message = f"autoreset_mode must be an AutoresetMode or one of {values}, got {mode!r}."
+    raise InvalidArgumentError(message)
+
+
+def _converter(kind: Kind) -> Callable[[Any], Any] | None:
+    """The function that makes an array of that library from what a program returns; None if nothing is converted.
+
+    Raises:
+      InvalidArgumentError: there is no such library, or PyTorch is not installed.
+    """
+    if kind in ("numpy", "jax"):
+        return None
+    if kind != "torch":
+        raise InvalidArgumentError(f"arrays must be 'numpy', 'jax' or 'torch', got {kind!r}.")
+    try:
+        return importlib.import_module("torch").from_dlpack
+    except ImportError as error:
+        raise InvalidArgumentError("arrays='torch' needs PyTorch: run `pip install torch`.") from error

@@ -1,0 +1,42 @@
+"""What users pass to every adapter: an environment, and actions; and random keys made of numpy's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+from envcore import Environment, spaces
+from envcore.choice import chosen
+from envcore.errors import InvalidActionError, InvalidArgumentError
+
+
+def single(
+    env: str | Environment[Any, Any], params: Any, options: Mapping[str, Any], instead: str
+) -> tuple[Environment[Any, Any], Any]:
+    """The environment, which is not a batch, and its params as arrays on the default device.
+
+    Args:
+      env: an environment, or an id for `envcore.make`.
+      params: its params, a mapping of those that differ from the defaults, or None for the defaults.
+      options: constructor options, where `env` is an id.
+      instead: what the error about a batch advises.
+
+    Raises:
+      UnknownEnvironmentError: nothing has this id.
+      InvalidArgumentError: the environment is a batch, or an argument is invalid.
+    """
+    made, params = chosen(env, params, options)
+    if made.batch_shape:
+        raise InvalidArgumentError(f"{made.name} is a batch of environments: {instead}.")
+    return made, params
+
+
+def typed_key(data: Any) -> jax.Array:
+    """The threefry key with this data, uint32 (2,); a batch of keys for data of shape (n, 2)."""
+    return jax.random.wrap_key_data(data, impl="threefry2x32")
+
+
+def action_error(name: str, space: spaces.Space, problem: str) -> InvalidActionError:
+    """The error about an action of the environment with this name."""
+    return InvalidActionError(f"an action of {name} must be in {space!r}: {problem}.")

@@ -1,0 +1,376 @@
+"""`GymnasiumEnv` behaves as Gymnasium defines it, and steps the environment of envcore."""
+
+# Gymnasium's types are wide, and the tests also pass what the types forbid.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false
+# pyright: reportOptionalIterable=false, reportOptionalMemberAccess=false, reportPossiblyUnboundVariable=false
+
+import copy
+import dataclasses
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+
+import chex
+import envcore
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.errors import InvalidActionError, InvalidArgumentError, InvalidParamsError
+from envcore.spaces import Discrete, Tuple
+from envcore.wrappers import Batched, CheckActions, LogWrapper, NormalizeObservation
+from envcore_adapters.gymnasium import GymnasiumEnv, gymnasium_id, register
+from flax import struct
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env, data_equivalence
+
+IDS = [found.spec.id for found in envcore.registry.values() if not found.spec.family and "MNIST" not in found.spec.id]
+EXAMPLES = ["CartPole-v1", "Pendulum-v1", "Breakout-MinAtar", "FrozenLake-misc", "DeepSea-bsuite", "Catch-bsuite"]
+ADVICE_ON_SPACES = "(?s).*(space m(in|ax)imum value is|values are equal|we recommend).*"
+"""What Gymnasium says of the spaces of its own environments too."""
+
+
+@pytest.mark.parametrize(
+    "env_id", [each if each in EXAMPLES else pytest.param(each, marks=pytest.mark.slow) for each in IDS]
+)
+def test_passes_gymnasiums_checker_without_warnings(env_id):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ADVICE_ON_SPACES, UserWarning)
+        check_env(gymnasium.make(gymnasium_id(env_id), render_mode="rgb_array").unwrapped)
+
+
+@pytest.mark.parametrize("env_id", EXAMPLES)
+def test_steps_are_those_of_envcore(env_id):
+    env = GymnasiumEnv(env_id)
+    obs, info = env.reset(seed=3)
+    assert info == {}
+    env.action_space.seed(0)
+    step, ours = jax.jit(env.env.step_env), env.env
+    for _ in range(40):
+        before, key = env.state, jax.random.wrap_key_data(_key_of(env), impl="threefry2x32")
+        action = env.action_space.sample()
+        obs, reward, terminated, truncated, info = env.step(action)
+        expected = step(key, before, action, env.params)
+        # Another program: XLA may round differently.
+        chex.assert_trees_all_close(env.state, expected[1], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(obs, expected[0], rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(obs, ours.get_obs(env.state, env.params))
+        assert (type(reward), type(terminated), type(truncated)) == (float, bool, bool)
+        assert (reward, terminated, truncated) == (expected[2], expected[3], expected[4]["truncated"])
+        assert obs in env.observation_space
+        assert np.asarray(obs).dtype == env.observation_space.dtype
+        if terminated or truncated:
+            env.reset()
+
+
+def _key_of(env):
+    """The random key of the next step: it counts up."""
+    return env._program.snapshot(env._position).key + np.uint32([0, 1])
+
+
+def test_seeding_is_gymnasiums():
+    one, two = GymnasiumEnv("CartPole-v1"), GymnasiumEnv("CartPole-v1")
+    first = one.reset(seed=7)[0]
+    np.testing.assert_array_equal(first, two.reset(seed=7)[0])
+    second = one.reset()[0]
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(second, two.reset()[0])
+    assert one.np_random.bit_generator.state == two.np_random.bit_generator.state
+    np.testing.assert_array_equal(first, one.reset(seed=7)[0])
+    assert not np.array_equal(first, one.reset(seed=8)[0])
+    assert not np.array_equal(GymnasiumEnv("CartPole-v1").reset()[0], GymnasiumEnv("CartPole-v1").reset()[0])
+
+
+@pytest.mark.parametrize("env_id", EXAMPLES)
+def test_observations_are_new_and_writable(env_id):
+    env = GymnasiumEnv(env_id)
+    obs, _ = env.reset(seed=0)
+    after, *_ = env.step(env.action_space.sample())
+    kept, state = copy.deepcopy(after), env.state
+    if isinstance(obs, np.ndarray):
+        obs[...], after[...] = 0, 0  # neither is the other, nor the environment's state
+        np.testing.assert_array_equal(env.env.get_obs(env.state, env.params), kept)
+    assert data_equivalence(jax.tree.leaves(env.state), jax.tree.leaves(state), exact=True)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "looks_ahead"),
+    [
+        ("CartPole-v1", True),
+        ("Breakout-MinAtar", True),
+        ("Catch-bsuite", False),  # two steps for all choices take longer than two calls
+        ("SpaceInvaders-MinAtar", False),
+        ("Pendulum-v1", False),  # has no list of actions
+        ("SimpleBandit-bsuite", False),  # has too many
+    ],
+)
+def test_light_environments_with_few_actions_look_ahead(env_id, looks_ahead):
+    assert GymnasiumEnv(env_id)._program.looks_ahead == looks_ahead
+
+
+@pytest.mark.parametrize("num_steps", range(4))
+def test_a_reset_between_two_steps_of_a_call(num_steps):
+    # Callbacks to the host are not made in vain.
+    env, without = GymnasiumEnv(cartpole()), GymnasiumEnv(CheckActions(cartpole()))
+    assert (env._program.looks_ahead, without._program.looks_ahead) == (True, False)
+    for each in (env, without):
+        each.reset(seed=1)
+        for action in (1, 1, 0)[:num_steps]:
+            each.step(action)
+    for _ in range(2):
+        np.testing.assert_allclose(env.reset()[0], without.reset()[0])
+        np.testing.assert_allclose(env.step(1)[0], without.step(1)[0], rtol=1e-5, atol=1e-6)
+
+
+def test_time_limits_truncate():
+    env = gymnasium.make("envcore/CartPole-v1", params={"max_steps_in_episode": 3})
+    env.reset(seed=0)
+    assert [env.step(count % 2)[2:4] for count in range(3)] == [(False, False), (False, False), (False, True)]
+
+
+def test_options_and_params():
+    assert GymnasiumEnv("DeepSea-bsuite", size=5).observation_space.shape == (5, 5)
+    env, params = envcore.make("CartPole-v1")
+    assert GymnasiumEnv(env, params.replace(gravity=1.0)).params.gravity == 1
+    assert GymnasiumEnv("CartPole-v1", {"gravity": 1.0}).params.gravity == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: GymnasiumEnv("CartPol-v1"), envcore.errors.UnknownEnvironmentError, "CartPole-v1"),
+        (lambda: GymnasiumEnv("CartPole-v1", sizes=3), InvalidArgumentError, "unexpected keyword argument 'sizes'"),
+        (lambda: GymnasiumEnv("CartPole-v1", {"g": 3}), InvalidParamsError, "no param 'g'; its params: "),
+        (lambda: GymnasiumEnv("CartPole-v1", {"masscart": "x"}), InvalidParamsError, "masscart"),
+        (lambda: GymnasiumEnv(3), InvalidArgumentError, "must be an environment of envcore or its id, got 3"),
+        (lambda: GymnasiumEnv(cartpole(), size=3), InvalidArgumentError, "'size' is only for an environment's id"),
+        (lambda: GymnasiumEnv(Batched(cartpole(), 2)), InvalidArgumentError, "use GymnasiumVectorEnv"),
+        (lambda: GymnasiumEnv("CartPole-v1", render_mode="human"), InvalidArgumentError, "use gymnasium.make"),
+        (lambda: GymnasiumEnv("CartPole-v1", render_mode=[1]), InvalidArgumentError, "None or 'rgb_array', got"),
+        (
+            lambda: GymnasiumEnv("CartPole-v1", render_height="x"),
+            InvalidArgumentError,
+            "render_height must be a positive",
+        ),
+        (lambda: GymnasiumEnv("CartPole-v1").reset(options="x"), InvalidArgumentError, "a dict or None, got 'x'"),
+        *(
+            (
+                lambda seed=seed: GymnasiumEnv("CartPole-v1").reset(seed=seed),
+                InvalidArgumentError,
+                "seed must be a non-neg",
+            )
+            for seed in (-1, 1.5, "a", True, [1])
+        ),
+    ],
+)
+def test_invalid_arguments(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def cartpole():
+    return envcore.make("CartPole-v1")[0]
+
+
+@pytest.mark.parametrize(
+    ("env_id", "action"),
+    [
+        ("CartPole-v1", 2),
+        ("CartPole-v1", -1),
+        ("CartPole-v1", np.int64(2)),
+        ("CartPole-v1", np.array([1])),
+        ("CartPole-v1", np.array(-1, np.int32)),
+        ("Breakout-MinAtar", 3),
+        ("CartPole-v1", 0.5),
+        ("CartPole-v1", "left"),
+        ("CartPole-v1", None),
+        ("Pendulum-v1", 0.0),
+        ("Pendulum-v1", [0.0, 0.0]),
+        ("Pendulum-v1", ["x"]),
+        ("Pendulum-v1", [np.nan]),
+        ("Pendulum-v1", np.array([np.nan])),
+        ("Pendulum-v1", np.array([-np.inf], np.float32)),
+        ("Pendulum-v1", np.array([1e300])),
+        ("Pendulum-v1", jnp.array([jnp.nan])),
+        ("CartPole-v1", jnp.int32(2)),
+        ("Asterix-MinAtar", jnp.int32(99)),
+    ],
+)
+def test_invalid_actions(env_id, action):
+    env = GymnasiumEnv(env_id)
+    env.reset(seed=0)
+    before = env.state
+    with pytest.raises(InvalidActionError, match=r"must be in (Discrete|Box)\("):
+        env.step(action)
+    assert env.state.time == before.time
+
+
+@pytest.mark.parametrize("action", [1, np.int64(1), np.array(1), np.uint8(1), True, jnp.int32(1)])
+def test_kinds_of_discrete_actions(action):
+    env = GymnasiumEnv("CartPole-v1")
+    env.reset(seed=0)
+    expected = env.step(1)[0]
+    env.reset(seed=0)
+    np.testing.assert_array_equal(env.step(action)[0], expected)
+
+
+def test_numbers_outside_bounds_are_clipped_as_in_the_original():
+    env, other = GymnasiumEnv("Pendulum-v1"), GymnasiumEnv("Pendulum-v1")
+    for each in (env, other):
+        each.reset(seed=0)
+    np.testing.assert_array_equal(env.step(np.array([9.0]))[0], other.step(np.array([2.0]))[0])
+
+
+def test_actions_and_observations_of_several_parts():
+    env = GymnasiumEnv(TwoParts())
+    check_env(env, skip_render_check=True)
+    obs, _ = env.reset(seed=0)
+    obs, *_ = env.step((1, np.float32([0.5])))
+    assert (obs["sum"], obs["choice"]) == (np.float32(1.5), 1)
+    assert type(obs["choice"]) is np.int64  # as its Gymnasium space says
+    with pytest.raises(InvalidActionError, match="part 0"):
+        env.step((0.5, np.float32([0.5])))
+    with pytest.raises(InvalidActionError, match="got nan"):
+        env.step((1, np.float32([np.nan])))
+    with pytest.raises(InvalidActionError, match="got inf"):
+        env.step((1, jnp.array([jnp.inf])))
+
+
+def test_stepping_before_a_reset():
+    env = GymnasiumEnv("CartPole-v1")
+    for use in (lambda: env.step(0), lambda: env.state):
+        with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+            use()
+
+
+def test_pictures():
+    env = GymnasiumEnv("Breakout-MinAtar", render_mode="rgb_array", render_height=120)
+    env.reset(seed=0)
+    picture = env.render()
+    assert (picture.shape[0], picture.shape[2], picture.dtype) == (120, 3, np.uint8)
+    np.testing.assert_array_equal(picture, env.env.render(env.state, env.params, height=120))
+    assert env.metadata["render_fps"] == env.env.render_fps
+    assert GymnasiumEnv("Breakout-MinAtar").render() is None
+
+
+def test_a_list_of_pictures():
+    env = gymnasium.make("envcore/CartPole-v1", render_mode="rgb_array_list", render_height=40)
+    env.reset(seed=0)
+    for _ in range(3):
+        env.step(0)
+    frames = env.render()
+    assert len(frames) == 4
+    assert all(frame.shape == (40, 80, 3) for frame in frames)
+
+
+def test_a_window(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # a display that shows nothing
+    with pytest.warns(UserWarning, match="HumanRendering wrapper"):
+        env = gymnasium.make("envcore/CartPole-v1", render_mode="human")
+    env.reset(seed=0)
+    env.step(0)
+    assert env.get_wrapper_attr("window").get_size() == (800, 400)
+    env.close()
+
+
+def test_what_survives_a_reset():
+    env = GymnasiumEnv(LogWrapper(NormalizeObservation(cartpole())))
+    env.reset(seed=0)
+    for _ in range(10):
+        env.step(0)
+    count = env.state.observation_statistics.count
+    assert count > 5
+    env.reset()
+    assert env.state.observation_statistics.count >= count
+    assert env.state.episode_returns == 0
+    env.reset(seed=0)
+    assert env.state.observation_statistics.count < 5
+
+
+def test_entries_of_info():
+    env = GymnasiumEnv(LogWrapper(cartpole()))
+    env.reset(seed=0)
+    terminated = False
+    while not terminated:
+        *_, terminated, _, info = env.step(0)
+    assert set(info) == {f"returned_episode{end}" for end in ("", "_returns", "_lengths", "_valid")}
+    assert info["returned_episode"]
+    assert info["returned_episode_returns"] == info["returned_episode_lengths"] > 5
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("env_id", ["Asterix-MinAtar", "Breakout-MinAtar"])
+def test_copies_go_on_alike(env_id, duplicate):
+    env = GymnasiumEnv(env_id)
+    env.reset(seed=0)
+    env.step(1)
+    other = duplicate(env)
+    for action in (1, 2, 0, 1, 0):
+        assert data_equivalence(env.step(action), other.step(action), exact=True)
+    assert data_equivalence(env.reset(), other.reset(), exact=True)
+
+
+def test_a_copy_is_made_again_from_its_spec():
+    env = gymnasium.make("envcore/DeepSea-bsuite", size=4)
+    assert gymnasium.make(env.spec).observation_space.shape == (4, 4)
+    assert gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json()) == env.spec
+
+
+def test_ids():
+    assert gymnasium_id("bsuite/deep_sea/0") == "envcore/bsuite.deep_sea.0"
+    for env_id in envcore.registry:
+        assert gymnasium_id(env_id) in gymnasium.registry
+
+
+def test_environments_of_this_process(monkeypatch):
+    monkeypatch.setattr(envcore.registry, "__dict__", vars(type(envcore.registry)()))
+    envcore.register("TwoParts-v3", TwoParts)
+    register()
+    monkeypatch.setitem(gymnasium.registry, "envcore/TwoParts-v3", gymnasium.registry["envcore/TwoParts-v3"])
+    assert isinstance(gymnasium.make("envcore/TwoParts-v3").action_space, gymnasium.spaces.Tuple)
+
+
+def test_registering_imports_neither_jax_nor_environments():
+    program = (
+        "import sys, envcore_adapters.gymnasium, gymnasium; "
+        "assert 'envcore/CartPole-v1' in gymnasium.registry; "
+        "assert not {'jax', 'envcore_classic_control.cartpole'} & set(sys.modules); "
+        "gymnasium.make('envcore/CartPole-v1').reset(seed=0)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "JAX_PLATFORMS": "cpu"})
+
+
+@struct.dataclass
+class Sum(envcore.EnvState):
+    sum: jax.Array
+    choice: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class TwoParts(envcore.Environment):
+    """Observations and actions of several parts."""
+
+    @property
+    def default_params(self):
+        return envcore.EnvParams(max_steps_in_episode=9)
+
+    def init_state(self, draws, params):
+        return Sum(sum=np.float32(0), choice=np.int32(0))
+
+    def transition(self, state, action, draws, params):
+        after = state.replace(sum=action[0].astype(np.float32) + action[1][0], choice=action[0])
+        return after, state.sum, state.sum > 100
+
+    def observe(self, state, params):
+        return {"sum": state.sum, "time": state.time, "choice": state.choice}
+
+    def make_action_space(self, params):
+        return Tuple([Discrete(2), envcore.spaces.Box(-1, 1, (1,))])
+
+    def make_observation_space(self, params):
+        parts = {"sum": envcore.spaces.Box(-9, 9, ()), "time": envcore.spaces.NATURAL_NUMBERS, "choice": Discrete(2)}
+        return envcore.spaces.Dict(parts)

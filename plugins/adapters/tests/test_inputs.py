@@ -1,0 +1,40 @@
+"""What every adapter does with what users pass."""
+
+import envcore
+import jax
+import numpy as np
+import pytest
+from envcore.errors import InvalidArgumentError, InvalidParamsError, UnknownEnvironmentError
+from envcore.wrappers import Batched
+from envcore_adapters.inputs import action_error, single, typed_key
+
+
+def test_an_id_with_params_and_options():
+    env, params = single("DeepSea-bsuite", {"max_steps_in_episode": 3}, {"size": 4}, "")
+    assert env == envcore.make("DeepSea-bsuite", size=4)[0]
+    assert params.max_steps_in_episode == 3
+
+
+@pytest.mark.parametrize(
+    ("env", "params", "error", "message"),
+    [
+        (Batched(envcore.make("CartPole-v1")[0], 2), None, InvalidArgumentError, "a batch of .*: take one"),
+        ("CartPol-v1", None, UnknownEnvironmentError, "CartPole-v1"),
+        ("CartPole-v1", {"g": 1}, InvalidParamsError, "no param 'g'"),
+        (3, None, InvalidArgumentError, "must be an environment of envcore or its id"),
+    ],
+)
+def test_what_is_refused(env, params, error, message):
+    with pytest.raises(error, match=message):
+        single(env, params, {}, "take one")
+
+
+def test_keys():
+    words = np.array([[0, 7], [1, 2]], np.uint32)
+    assert (typed_key(words[0]) == jax.random.key(7, impl="threefry2x32")).all()
+    assert typed_key(words).shape == (2,)
+
+
+def test_the_error_about_an_action():
+    error = action_error("CartPole", envcore.spaces.Discrete(2), "got 3")
+    assert str(error) == "an action of CartPole must be in Discrete(2): got 3."
