@@ -78,5 +78,4 @@ def test_the_core_has_an_extra_for_each_of_our_distributions():
     assert set(extras) == ours - {"envcore"} | {"all", "cuda"}
     (everything,) = map(Requirement, extras["all"])
     # Ray is large, and comes late to new versions of Python; an adapter is for those who use what it adapts to.
-    bridges = {"jaxtari", "jumanji", "navix", "pgx", "xminigrid"}
-    assert everything.extras == ours - {"brax", "dm-env", "envcore", "gymnasium", "gymnax", "ray", *bridges}
+    assert everything.extras == ours - {"brax", "bridges", "dm-env", "envcore", "gymnasium", "gymnax", "ray"}

@@ -63,7 +63,7 @@ def test_every_distribution_of_the_workspace_is_found():
     projects = [tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in folders]
     assert {each.name for each in found} == {project["name"] for project in projects}
     assert found[0].name == "envcore"
-    adapters = {"envcore-dm-env", "envcore-gymnasium"}
+    adapters = {"envcore-brax", "envcore-dm-env", "envcore-gymnasium", "envcore-gymnax"}
     assert {each.name for each in found if not each.announces} == {"envcore", "envcore-cli", *adapters}
 
 

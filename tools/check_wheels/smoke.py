@@ -17,8 +17,8 @@ from pathlib import Path
 _NEEDS_AN_EXTRA = {"envcore-gymnax": ("visualize",)}
 """The names of adapters that can only be imported with an extra."""
 
-_ANNOUNCES_WHAT_IS_INSTALLED = ("envcore-gymnax",)
-"""Bridges to several libraries, of which none is installed here."""
+_ANNOUNCES_WHAT_IS_INSTALLED = ("envcore-bridges",)
+"""Bridges to libraries, of which none is installed here."""
 
 
 def main() -> None:
@@ -64,7 +64,8 @@ def try_command_line() -> str:
 def try_adapter(distribution: str) -> str:
     """Everything that it offers can be imported with its requirements alone."""
     module = importlib.import_module(distribution.replace("-", "_"))
-    names = [name for name in module.__all__ if name not in _NEEDS_AN_EXTRA.get(distribution, ())]
+    offered = getattr(module, "__all__", [name for name in dir(module) if name.startswith("from_")])
+    names = [name for name in offered if name not in _NEEDS_AN_EXTRA.get(distribution, ())]
     for name in names:
         getattr(module, name)
     return f"imports {', '.join(names)}"

@@ -20,7 +20,6 @@ from envcore.errors import InvalidActionError
 from envcore.spaces import batch_space
 from flax import struct
 
-from envcore_gymnax.bridge_spaces import space_like
 from envcore_gymnax.environments import environment as environment
 from envcore_gymnax.environments import spaces as spaces
 
@@ -39,12 +38,24 @@ def check_values(env: Any, action: Any, params: Any, num_envs: int | None = None
     """
     if isinstance(action, jax.Array):
         return
-    space = env.action_space(params)
-    space = space if isinstance(space, spaces.Space) else space_like(space, None)
+    space = _ours(env.action_space(params))
+    if space is None:
+        return
     space = space if num_envs is None else batch_space(space, num_envs)
     problem = None if space.mismatch(action) else arguments.value_problem(space, action)
     if problem is not None:
         raise InvalidActionError(f"an action of {env.name} must be in {space!r}: {problem}.")
+
+
+def _ours(space: Any) -> spaces.Space | None:
+    """An action space as envcore's, also where it is the real gymnax's; None for any other."""
+    if isinstance(space, spaces.Space):
+        return space
+    if hasattr(space, "n"):
+        return spaces.Discrete(int(space.n))
+    if hasattr(space, "low"):
+        return spaces.Box(np.asarray(space.low), np.asarray(space.high), tuple(space.shape), np.dtype(space.dtype))
+    return None
 
 
 def stepping(method: Callable[..., Any]) -> Callable[..., Any]:
