@@ -12,7 +12,7 @@ _PAGES = {
     "rollout": ("Rollouts", ["envcore.rollout"]),
     "random": ("Random numbers", ["envcore.random", "envcore.seeds"]),
     "testing": ("Conformance kit", ["envcore.testing", "envcore.testing.kit", "envcore.testing.lockstep"]),
-    "foreign": ("Bridges", ["envcore.foreign"]),
+    "bridges": ("Bridges", ["envcore_bridges", "envcore_bridges.base", "envcore_bridges.libraries"]),
     "plugins": ("Plugins", ["envcore.plugins", "envcore.specs", "envcore.hooks"]),
     "export": ("Export and program cache", ["envcore.export", "envcore.program_cache"]),
     "pictures": ("Pictures", ["envcore.painting", "envcore.rendering"]),
@@ -33,4 +33,4 @@ def write_pages(folder: Path) -> None:
     (folder / "index.md").write_text("\n".join(rows))
 
 
-_PACKAGES = ("envcore.spaces", "envcore.wrappers", "envcore.testing", "envcore.painting")
+_PACKAGES = ("envcore.spaces", "envcore.wrappers", "envcore.testing", "envcore.painting", "envcore_bridges.base")
