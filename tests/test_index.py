@@ -6,7 +6,7 @@ import json
 from importlib import resources
 
 import envcore
-from envcore_gymnax.plugin import ENVIRONMENTS
+from envcore_bridges.libraries import LIBRARIES
 
 UNLISTED = "envcore-example"  # a template to copy, not a suite to install
 
@@ -21,8 +21,12 @@ def test_the_index_is_what_the_distributions_announce() -> None:
         for plugin in envcore.registry.plugins
         if plugin.distribution.startswith("envcore-") and plugin.distribution != UNLISTED
     }
-    # It announces the families whose library is installed; the index names all that it knows.
-    announced["envcore-gymnax"]["families"] = sorted(ENVIRONMENTS)
+    # It announces the families whose library is installed; the index names the extras of all.
+    bridges = announced.pop("envcore-bridges")
+    assert set(bridges["families"]) <= {library.family for library in LIBRARIES}
+    for library in LIBRARIES:
+        extra = f"envcore-bridges[{library.extra}]"
+        announced[extra] = {"environments": [], "families": [library.family], "commands": []}
     index = json.loads(resources.files("envcore").joinpath("index.json").read_text())
     listed = {
         distribution: {kind: sorted(lists.get(kind, ())) for kind in ("environments", "families", "commands")}

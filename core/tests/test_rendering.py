@@ -60,12 +60,3 @@ def test_a_batch_and_several_instants_are_rendered_like_single_states() -> None:
     single = [ENV.render(state, PARAMS, height=8) for state in STATES]
     np.testing.assert_array_equal(rendering.render_instant(ENV, TOGETHER, PARAMS, 8), np.stack(single))
     np.testing.assert_array_equal(rendering.render_instant(ENV, STATES[2], PARAMS, 8), single[2])
-
-
-def test_a_picture_is_resized_by_its_nearest_pixels() -> None:
-    picture = jnp.arange(2 * 4 * 3, dtype=jnp.uint8).reshape(2, 4, 3)
-    larger = rendering.resized(picture, 4)
-    assert larger.shape == (4, 8, 3)
-    assert (larger[::2, ::2] == picture).all()
-    assert (larger[1::2, 1::2] == picture).all()
-    assert rendering.resized(picture, 1).shape == (1, 2, 3)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from envcore.errors import InvalidArgumentError
-from envcore.specs import CommandSpec, EnvSpec, library_specs
+from envcore.specs import CommandSpec, EnvSpec
 
 
 def row(**changes: Any) -> EnvSpec:
@@ -124,18 +124,3 @@ class TestCommandSpec:
         assert {spec, pickle.loads(pickle.dumps(spec))} == {spec}
         with pytest.raises(dataclasses.FrozenInstanceError):
             spec.name = "run"  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def test_the_rows_of_a_bridge_are_one_family() -> None:
-    first, second = library_specs(
-        "games", "envcore_games.bridge:from_games", {"Snake-v1": "Eat.", "Maze": "Walk."}, "G 1"
-    )
-    assert first == EnvSpec(
-        id="games/Snake-v1",
-        entry_point="envcore_games.bridge:from_games",
-        kwargs={"source": "Snake-v1"},
-        summary="Eat.",
-        source="G 1",
-        family="games",
-    )
-    assert second.id == "games/Maze"

@@ -45,14 +45,16 @@ def message(env_id: str, *installed: str, plugins: Iterable[PluginRecord] = ()) 
         ("bsuite/catch/0", "envcore-bsuite has 'bsuite/catch/...'"),
         ("bsuite/deap_sea/11", "envcore-bsuite has 'bsuite/deep_sea/...'"),
         ("FourRooms-misc", "envcore-misc has 'FourRooms-misc'"),
-        ("jumanji/Snake-v1", "envcore-jumanji has 'jumanji/...'"),
-        ("navix/Navix-LavaGapS7-v0", "envcore-navix has 'navix/...'"),
+        ("jumanji/Snake-v1", "envcore-bridges[jumanji] has 'jumanji/...'"),
+        ("navix/Navix-LavaGapS7-v0", "envcore-bridges[navix] has 'navix/...'"),
+        ("envcore-bridges:popgym_arcade/TetrisEasy", "envcore-bridges[popgym-arcade] has 'popgym_arcade/...'"),
     ],
 )
 @pytest.mark.parametrize("installed", [(), ("good-suite:A-v0", "envcore-example:WindyGridworld-v0")])
 def test_names_the_distribution_to_install(env_id: str, advice: str, installed: tuple[str, ...]) -> None:
-    distribution = advice.partition(" ")[0]
-    assert f"{advice}: pip install {distribution}. " in message(env_id, *installed)
+    requirement = advice.partition(" ")[0]
+    typed = f"'{requirement}'" if "[" in requirement else requirement
+    assert f"{advice}: pip install {typed}. " in message(env_id, *installed)
 
 
 def test_an_installed_id_that_is_nearer_needs_no_installation() -> None:
@@ -79,13 +81,12 @@ def test_names_the_call_that_says_why_a_bridge_leaves_an_environment_out(prefix:
     assert "says why" not in unknown_environment("theirs/", catalogue, [])
 
 
-def test_a_bridge_to_several_libraries_names_the_extra_of_one_that_is_missing() -> None:
-    found = message("popgym_arcade/TetrisEasy", "envcore-gymnax:gymnax/CartPole-v1")
+def test_where_bridges_are_installed_the_extra_of_a_library_that_is_missing_is_named() -> None:
+    found = message("popgym_arcade/TetrisEasy", "envcore-bridges:gymnax/CartPole-v1")
     assert (
-        "envcore-gymnax has 'popgym_arcade/...' where that library is installed: "
-        "pip install 'envcore-gymnax[popgym-arcade]'." in found
+        "envcore-bridges[popgym-arcade] has 'popgym_arcade/...': pip install 'envcore-bridges[popgym-arcade]'." in found
     )
-    assert "pip install" not in message("gymnax/CartPole-v2", "envcore-gymnax:gymnax/CartPole-v1")
+    assert "pip install" not in message("gymnax/CartPole-v2", "envcore-bridges:gymnax/CartPole-v1")
 
 
 def test_nothing_is_installed() -> None:

@@ -63,7 +63,12 @@ def test_every_distribution_of_the_workspace_is_found():
     projects = [tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in folders]
     assert {each.name for each in found} == {project["name"] for project in projects}
     assert found[0].name == "envcore"
-    assert {each.name for each in found if not each.announces} == {"envcore", "envcore-adapters", "envcore-cli"}
+    assert {each.name for each in found if not each.announces} == {
+        "envcore",
+        "envcore-adapters",
+        "envcore-cli",
+        "envcore-gymnax",
+    }
 
 
 @pytest.mark.slow

@@ -75,14 +75,19 @@ def test_marked_tests_run_only_when_asked_for():
 def test_the_exhaustive_workflow_runs_every_library_that_has_such_tests():
     (job,) = workflow("exhaustive.yml")["jobs"].values()
     with_tests = [path for path in (ROOT / "plugins").glob("*/tests/*.py") if "mark.exhaustive" in path.read_text()]
-    gymnax_style = ["craftax", "gymnax", "kinetix", "popgym-arcade"]  # all of whose tests are clients of envcore-gymnax
-    assert job["strategy"]["matrix"]["library"] == sorted([*(path.parts[-3] for path in with_tests), *gymnax_style])
+    assert {path.parts[-3] for path in with_tests} == {"bridges"}
+    of_their_own = (ROOT / "plugins" / "bridges" / "tests" / "clients").glob("test_*.py")
+    names = [path.stem.removeprefix("test_").replace("_", "-") for path in (*with_tests, *of_their_own)]
+    assert job["strategy"]["matrix"]["library"] == sorted(names)
     (step,) = (step for step in job["steps"] if "run" in step)
     assert (step["run"], step["env"]) == (".ci/run exhaustive", {"LIBRARY": "${{ matrix.library }}"})
 
 
-@pytest.mark.parametrize(("variables", "tests"), [({}, "plugins/"), ({"LIBRARY": "navix"}, "plugins/navix")])
+@pytest.mark.parametrize(
+    ("variables", "tests"), [({}, "plugins/"), ({"LIBRARY": "navix"}, "plugins/bridges/tests/test_navix.py")]
+)
 def test_the_exhaustive_tests_of_one_library(checkout, variables, tests):
+    assert (ROOT / tests).exists()
     command = "uv run pytest -m exhaustive -p no:program_cache"
     assert checkout.run("exhaustive", **variables)[0] == f"{command} {tests}\n"
 
@@ -91,7 +96,7 @@ def test_the_exhaustive_tests_of_one_library(checkout, variables, tests):
 def test_libraries_with_gymnax_s_interface_are_tested_in_environments_of_their_own(checkout, library):
     checkout.add(checkout.folder / "build" / library / "bin" / "python")
     sync, install, pytest_ = checkout.run("exhaustive", LIBRARY=library)[0].splitlines()
-    assert sync.endswith(f"--package envcore-gymnax --extra {library}")
+    assert sync.endswith(f"--package envcore-bridges --extra {library}")
     assert f"--python build/{library}" in install
     (path,) = re.findall(r"-m client .*?(plugins/\S+)$", pytest_)
     assert (ROOT / path).exists()
@@ -109,7 +114,7 @@ class Checkout:
             shutil.copy(ROOT / path, self.folder / path)
         (self.folder / "packages" / "suite").mkdir(parents=True)
         self.tools.mkdir()
-        for environment in ("oldest", "newest", "clients", "gymnax-clients", "gymnax-bridge"):
+        for environment in ("oldest", "newest", "clients", "gymnax-clients", "gymnax"):
             self.add(self.folder / "build" / environment / "bin" / "python")
         self.add(self.tools / "uv", '[ "$2" != list ] || echo "jax 0"; [ "$2" != find ] || exit 2')
 

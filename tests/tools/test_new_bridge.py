@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -55,25 +57,61 @@ TEST = {
 }
 
 
+class Bridge(NamedTuple):
+    """A scaffold of a bridge to the library `steps`.
+
+    Attributes:
+      root: the folder in which the library is, and that of the scaffold.
+      src: the folder from which the bridge is imported.
+      package: what is imported.
+      test: its test.
+    """
+
+    root: Path
+    src: Path
+    package: str
+    test: Path
+
+    @property
+    def folder(self):
+        return self.src.joinpath(*self.package.split("."))
+
+    def python(self, *arguments):
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (self.root, self.src, ROOT / "tests" / "support")))}
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, cwd=self.root, env=env, capture_output=True, text=True, check=False)
+
+
+def new_bridge(*arguments):
+    command = [sys.executable, ROOT / "tools" / "new_bridge", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 @pytest.fixture
-def bridge(tmp_path):
-    """The scaffold of a bridge to the library `steps`."""
+def own(tmp_path):
+    """In a distribution of its own."""
     (tmp_path / "steps.py").write_text(LIBRARY)
-    done = new_bridge(tmp_path, "steps", "Steps", "steps>=1")
+    done = new_bridge("steps", "Steps", "steps>=1", "--out", tmp_path / "steps")
     assert done.returncode == 0, done.stderr
-    return tmp_path / "steps"
+    folder = tmp_path / "steps"
+    return Bridge(tmp_path, folder / "src", "envcore_steps", folder / "tests" / "test_bridge.py")
 
 
-def python(*arguments, folder):
-    paths = [folder, folder / "steps" / "src", ROOT / "tests" / "support"]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False
-    )
+@pytest.fixture
+def ours(tmp_path):
+    """In a copy of envcore-bridges."""
+    bridges = tmp_path / "bridges"
+    shutil.copytree(ROOT / "plugins" / "bridges" / "src", bridges / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "plugins" / "bridges" / "pyproject.toml", bridges)
+    (tmp_path / "steps.py").write_text(LIBRARY)
+    done = new_bridge("steps", "Steps", "steps>=1", "--bridges", bridges)
+    assert done.returncode == 0, done.stderr
+    return Bridge(tmp_path, bridges / "src", "envcore_bridges.steps", bridges / "tests" / "test_steps.py")
 
 
-def new_bridge(folder, *arguments):
-    return python(ROOT / "tools" / "new_bridge", *arguments, "--plugins", folder, folder=folder)
+@pytest.fixture(params=["own", "ours"])
+def bridge(request):
+    return request.getfixturevalue(request.param)
 
 
 def fill(path, replacements):
@@ -85,56 +123,77 @@ def fill(path, replacements):
     path.write_text("\n".join(lines) + "\n")
 
 
-def test_what_is_made_is_a_tidy_distribution(bridge):
-    project = tomllib.loads((bridge / "pyproject.toml").read_text())["project"]
-    assert project["name"] == "envcore-steps"
-    assert "steps>=1" in project["dependencies"]
-    assert project["entry-points"] == {"envcore.plugins": {"steps": "envcore_steps.plugin"}}
-    assert (bridge / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
-    ruff = ["-m", "ruff", "--config", ROOT / "pyproject.toml"]
+def metadata(folder):
+    return tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+
+
+def test_what_is_made_is_tidy(bridge):
     for check in (["check"], ["format", "--check"]):
-        done = python(*ruff[:2], *check, *ruff[2:], bridge, folder=bridge.parent)
+        done = bridge.python("-m", "ruff", *check, "--config", ROOT / "pyproject.toml", bridge.folder, bridge.test)
         assert done.returncode == 0, done.stdout
-    done = python(
+    plugin = f"{bridge.package.partition('.')[0]}.plugin"
+    done = bridge.python(
         "-c",
-        "import sys; from envcore_steps import plugin; print([spec.id for spec in plugin.envcore_env_specs()]); "
+        f"import sys, {plugin} as plugin; "
+        "print([spec.id for spec in plugin.envcore_env_specs() if spec.family == 'steps']); "
         "assert not {'jax', 'steps'} & set(sys.modules)",
-        folder=bridge.parent,
     )
     assert done.stdout == "['steps/TODO']\n", done.stderr
 
 
-def test_what_exists_stays_and_names_are_checked(bridge):
-    before = (bridge / "README.md").read_text()
-    (bridge / "README.md").write_text(before + "mine\n")
+def test_a_distribution_of_its_own_depends_on_the_library_and_the_base(own):
+    project = metadata(own.root / "steps")
+    assert project["name"] == "envcore-steps"
+    assert {"steps>=1", "envcore-bridges>=0.2,<1"} <= set(project["dependencies"])
+    assert project["entry-points"] == {"envcore.plugins": {"steps": "envcore_steps.plugin"}}
+
+
+def test_a_library_of_ours_changes_two_files_by_a_line(ours):
+    bridges, before = ours.root / "bridges", ROOT / "plugins" / "bridges"
+    extras = metadata(bridges)["optional-dependencies"]
+    assert extras["steps"] == ["steps>=1"]
+    assert extras["all"][0].startswith("envcore-bridges[steps,")
+    table = (bridges / "src" / "envcore_bridges" / "libraries.py").read_text().splitlines()
+    old = (before / "src" / "envcore_bridges" / "libraries.py").read_text().splitlines()
+    assert [line for line in table if line not in old] == [
+        '    Library("steps", "Steps", "TODO: name, version, authors (year)", "steps"),'
+    ]
+
+
+def test_what_exists_stays_and_names_are_checked(own):
+    folder = own.root / "steps"
+    before = (folder / "README.md").read_text()
+    (folder / "README.md").write_text(before + "mine\n")
     for arguments, message in (
-        (("steps", "Steps", "steps"), "exists already"),
+        (("steps", "Steps", "steps", "--out", folder), "exists already"),
+        (("pgx", "Pgx", "pgx"), "exists already"),
         (("my-lib", "Steps", "steps"), "'my-lib' is not the name of a Python package"),
         (("other", "other lib", "other"), "'other lib' cannot be part of a class's name"),
     ):
-        done = new_bridge(bridge.parent, *arguments)
+        done = new_bridge(*arguments)
         assert done.returncode == 1
         assert message in done.stderr
-    assert (bridge / "README.md").read_text() == before + "mine\n"
+    assert (folder / "README.md").read_text() == before + "mine\n"
 
 
 @pytest.mark.slow
 def test_with_its_todos_done_the_tests_that_it_brings_pass(bridge):
-    package = bridge / "src" / "envcore_steps"
-    fill(package / "bridge.py", BRIDGE)
-    source = (package / "bridge.py").read_text()
-    (package / "bridge.py").write_text(
+    fill(bridge.folder / "bridge.py", BRIDGE)
+    source = (bridge.folder / "bridge.py").read_text()
+    (bridge.folder / "bridge.py").write_text(
         source.replace("import jax\n", "import jax\nfrom jax.numpy import int32 as int_\n")
     )
-    plugin = (package / "plugin.py").read_text()
-    (package / "plugin.py").write_text(plugin.replace('"TODO": "TODO: the task in one line."', '"Walk": "Walk."'))
-    tests = bridge / "tests" / "test_bridge.py"
-    fill(tests, TEST)
-    tests.write_text(tests.read_text().replace('from_steps("TODO")', 'from_steps("Walk")'))
-    metadata = bridge / "src" / "envcore_steps-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: envcore-steps\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[envcore.plugins]\nsteps = envcore_steps.plugin\n")
-    done = python("-m", "pytest", "-q", "-p", "unoptimized", tests, folder=bridge.parent)
+    environments = bridge.folder / "environments.py"
+    environments.write_text(
+        environments.read_text().replace('"TODO": "TODO: the task in one line."', '"Walk": "Walk."')
+    )
+    fill(bridge.test, TEST)
+    bridge.test.write_text(bridge.test.read_text().replace('from_steps("TODO")', 'from_steps("Walk")'))
+    if bridge.package == "envcore_steps":
+        info = bridge.src / "envcore_steps-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: envcore-steps\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text("[envcore.plugins]\nsteps = envcore_steps.plugin\n")
+    done = bridge.python("-m", "pytest", "-q", "-p", "unoptimized", bridge.test)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "passed" in done.stdout

@@ -20,8 +20,8 @@ _NEEDS_AN_EXTRA = {"envcore-gymnax": ("visualize",)}
 _ADAPTERS = {"envcore-adapters": ("brax", "dm_env", "gymnasium")}
 """The modules of a distribution that has one for each library."""
 
-_ANNOUNCES_WHAT_IS_INSTALLED = ("envcore-gymnax",)
-"""Bridges to several libraries, of which none is installed here."""
+_ANNOUNCES_WHAT_IS_INSTALLED = ("envcore-bridges",)
+"""Bridges to libraries, of which none is installed here."""
 
 
 def main() -> None:

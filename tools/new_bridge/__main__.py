@@ -1,7 +1,9 @@
-"""Adds a bridge: a plugin that brings the environments of another JAX library into envcore.
+"""Adds a bridge, which brings the environments of another JAX library into envcore.
 
     uv run python tools/new_bridge jumanji Jumanji "jumanji>=1.1"
+    uv run python tools/new_bridge jumanji Jumanji "jumanji>=1.1" --out ../envcore-jumanji
 
+The first one adds the library to envcore-bridges, the second one makes a distribution of your own, which depends on it.
 The parts that you have to write are marked TODO. Until then it announces one environment, which cannot be made.
 """
 
@@ -10,7 +12,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import re
-import shutil
 import string
 import subprocess
 import sys
@@ -29,64 +30,102 @@ def main() -> None:
     parser.add_argument("library", help="what Python imports, for example jumanji")
     parser.add_argument("title", help="the library's name in text and in names of classes, for example Jumanji")
     parser.add_argument("requirement", help='what pip installs, for example "jumanji>=1.1"')
-    parser.add_argument("--plugins", type=Path, default=_ROOT / "plugins", help="the folder for it")
+    parser.add_argument("--out", type=Path, help="the folder for a distribution of your own")
+    parser.add_argument(
+        "--bridges", type=Path, default=_ROOT / "plugins" / "bridges", help="the folder of envcore-bridges"
+    )
     options = parser.parse_args()
-    folder = options.plugins / options.library
     if importlib.util.find_spec("ruff") is None:
         sys.exit("error: ruff, which formats the files, is not installed: pip install ruff, or use `uv run python`.")
+    names = {"library": options.library, "title": options.title, "requirement": options.requirement}
     try:
-        files = scaffold(folder, options.library, options.title, options.requirement)
+        files = added(options.bridges, names) if options.out is None else distribution(options.out, names)
     except ScaffoldError as error:
         sys.exit(f"error: {error}")
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print(path)
-    shutil.copyfile(_ROOT / "LICENSE", folder / "LICENSE")
     python = [path for path in files if path.suffix == ".py"]
     for tidy in (["check", "--select", "I", "--fix"], ["format"]):
         settings = ("--config", _ROOT / "pyproject.toml", "--quiet")
         subprocess.run([sys.executable, "-m", "ruff", *tidy, *settings, *python], check=True)
-    print(
-        f"Now write what these files say TODO. In this repository, also add envcore-{options.library} to "
-        "`dependencies` and `tool.uv.sources` of the root's pyproject.toml, its package to `tool.importlinter` there, "
-        "an extra to core/pyproject.toml, its family to core/src/envcore/index.json, the library to "
-        ".github/workflows/exhaustive.yml, its own loop to tools/benchmark/bridges.py, a row to the table in "
-        "tools/site/pages/howto/other_libraries.md, and run `uv lock`."
-    )
+    print("Now write what these files say TODO.")
+    if options.out is None:
+        print(
+            "The README has a row and a section for each library. Outside of plugins/bridges, two files name them all: "
+            "core/src/envcore/index.json and .github/workflows/exhaustive.yml. Then run `uv lock && uv sync`."
+        )
 
 
-def scaffold(folder: Path, library: str, title: str, requirement: str) -> dict[Path, str]:
-    """Returns the files to write, without writing them.
+def added(bridges: Path, names: dict[str, str]) -> dict[Path, str]:
+    """The files of a library of envcore-bridges, with its row in the table and its extra.
+
+    Raises:
+      ScaffoldError: an argument is invalid, or the library is there already.
+    """
+    library = names["library"]
+    package = bridges / "src" / "envcore_bridges"
+    files = modules(package / library, bridges / "tests" / f"test_{library}.py", f"envcore_bridges.{library}", names)
+    row = f'    Library("{library}", "{names["title"]}", "TODO: name, version, authors (year)", "{library}"),\n'
+    extra = library.replace("_", "-")
+    table, metadata = package / "libraries.py", bridges / "pyproject.toml"
+    return files | {
+        table: _inserted(table, ")\n\nBY_FAMILY", row),
+        metadata: _inserted(metadata, "\n[project.urls]", f'{extra} = ["{names["requirement"]}"]\n').replace(
+            'all = ["envcore-bridges[', f'all = ["envcore-bridges[{extra},'
+        ),
+    }
+
+
+def distribution(folder: Path, names: dict[str, str]) -> dict[Path, str]:
+    """The files of a distribution of its own.
 
     Raises:
       ScaffoldError: an argument is invalid, or the folder exists already.
     """
+    name = f"envcore_{names['library']}"
+    package = folder / "src" / name
+    files = modules(package, folder / "tests" / "test_bridge.py", name, names)
+    if folder.exists():
+        raise ScaffoldError(f"{folder} exists already")
+    made = {
+        folder / "pyproject.toml": "pyproject.toml",
+        folder / "README.md": "README.md",
+        package / "plugin.py": "plugin.py",
+    }
+    return {**files, **{path: fill(template, name, names) for path, template in made.items()}, package / "py.typed": ""}
+
+
+def modules(folder: Path, tests: Path, package: str, names: dict[str, str]) -> dict[Path, str]:
+    """The modules of a bridge in a folder, which is the package of this name, and their tests."""
+    library, title = names["library"], names["title"]
     if not re.fullmatch("[a-z][a-z0-9_]*", library):
         raise ScaffoldError(f"{library!r} is not the name of a Python package: write it like jumanji")
     if not re.fullmatch("[A-Z][A-Za-z0-9]*", title):
         raise ScaffoldError(f"{title!r} cannot be part of a class's name: write it like Jumanji")
     if folder.exists():
         raise ScaffoldError(f"{folder} exists already")
-    names = {"library": library, "title": title, "requirement": requirement}
-    package = folder / "src" / f"envcore_{library}"
     made = {
-        folder / "pyproject.toml": "pyproject.toml",
-        folder / "README.md": "README.md",
-        folder / "CHANGELOG.md": "CHANGELOG.md",
-        package / "__init__.py": "init.py",
-        package / "plugin.py": "plugin.py",
-        package / "bridge.py": "bridge.py",
-        folder / "tests" / "test_bridge.py": "test_bridge.py",
+        folder / "__init__.py": "init.py",
+        folder / "environments.py": "environments.py",
+        folder / "bridge.py": "bridge.py",
+        tests: "test_bridge.py",
     }
-    files = {path: fill(template, names) for path, template in made.items()}
-    return {**files, package / "py.typed": ""}
+    return {path: fill(template, package, names) for path, template in made.items()}
 
 
-def fill(template: str, names: dict[str, str]) -> str:
+def fill(template: str, package: str, names: dict[str, str]) -> str:
     """Fills the names into a template."""
     text = (_TEMPLATES / f"{template}.template").read_text(encoding="utf-8")
-    return string.Template(text).substitute(names)
+    return string.Template(text).substitute(names, package=package, constant=names["library"].upper())
+
+
+def _inserted(path: Path, before: str, line: str) -> str:
+    """The text of a file with a line before the place that begins so."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count(before) == 1, f"{path} has changed: update tools/new_bridge"
+    return text.replace(before, line + before)
 
 
 if __name__ == "__main__":

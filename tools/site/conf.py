@@ -81,7 +81,7 @@ def setup(app: Any) -> None:
 
     def sign(app: Any, what: str, name: str, obj: Any, options: Any, signature: str, returns: str) -> Any:
         """The constructor's own signature, where a metaclass hides it."""
-        if what == "class" and signature.startswith("(*args"):
+        if what == "class" and (signature or "").startswith("(*args"):
             _, *parameters = inspect.signature(obj.__init__).parameters.values()
             plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
             return str(inspect.Signature(plain)), returns

@@ -12,7 +12,7 @@ _PAGES = {
     "rollout": ("Rollouts", ["envcore.rollout"]),
     "random": ("Random numbers", ["envcore.random"]),
     "testing": ("Conformance kit", ["envcore_testing", "envcore_testing.kit", "envcore_testing.lockstep"]),
-    "foreign": ("Bridges", ["envcore.foreign"]),
+    "bridges": ("Bridges", ["envcore_bridges", "envcore_bridges.base", "envcore_bridges.libraries"]),
     "plugins": ("Plugins", ["envcore.plugins", "envcore.specs"]),
     "export": ("Export and program cache", ["envcore.export", "envcore.program_cache"]),
     "pictures": ("Pictures", ["envcore.painting", "envcore.rendering"]),
@@ -33,4 +33,4 @@ def write_pages(folder: Path) -> None:
     (folder / "index.md").write_text("\n".join(rows))
 
 
-_PACKAGES = ("envcore.spaces", "envcore.wrappers", "envcore_testing", "envcore.painting")
+_PACKAGES = ("envcore.spaces", "envcore.wrappers", "envcore_testing", "envcore.painting", "envcore_bridges.base")

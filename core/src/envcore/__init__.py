@@ -9,7 +9,7 @@ Names are imported on first use, so that `import envcore` costs next to nothing 
 
 from __future__ import annotations
 
-from envcore import forks as _forks  # noqa: F401
+from envcore import forks as forks
 from envcore.lazy import lazy_names
 from envcore.version import __version__ as __version__
 

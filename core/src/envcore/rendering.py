@@ -83,14 +83,6 @@ def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
     )
 
 
-def resized(picture: jax.Array, height: int) -> jax.Array:
-    """A picture, uint8 (rows, columns, 3), at another height and the same aspect ratio, by its nearest pixels."""
-    rows, columns, _ = picture.shape
-    width = max(1, round(columns * height / rows))
-    nearest = [((2 * np.arange(new) + 1) * old) // (2 * new) for new, old in ((height, rows), (width, columns))]
-    return picture[nearest[0].astype(np.int32)][:, nearest[1].astype(np.int32)]
-
-
 def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]]:
     """The padding that centers a picture of a shape (height, width, ...) in `size`."""
     spare = [side - rendered for side, rendered in zip(size, shape[:2], strict=True)]

@@ -72,21 +72,6 @@ class EnvSpec:
         return EnvSpec, (self.id, self.entry_point, dict(self.kwargs), self.summary, self.source, self.family)
 
 
-def library_specs(library: str, entry_point: str, environments: Mapping[str, str], source: str) -> list[EnvSpec]:
-    """The rows of a bridge, which announces another library's environments as one family: `library/name`.
-
-    Args:
-      library: the family.
-      entry_point: a function that takes the library's own name of an environment as `source`.
-      environments: the task of each in one line, by the library's own names.
-      source: of the library.
-    """
-    return [
-        EnvSpec(f"{library}/{name}", entry_point, {"source": name}, summary, source, family=library)
-        for name, summary in environments.items()
-    ]
-
-
 @final
 @dataclasses.dataclass(frozen=True)
 class CommandSpec:

@@ -1,8 +1,9 @@
 """What to say of a name that is not found: what resembles it, what to install, which plugins are left out.
 
-`index.json` lists what distributions announce that may not be installed. It maps each distribution to lists of names:
-its `environments`, its `families` (whose members' ids begin with the family and a "/") and its `commands`. A service
-that indexes plugins could write such a file. It is read when a name is not found, and never before.
+`index.json` lists what distributions announce that may not be installed. It maps what to install, a distribution or an
+extra of one, to lists of names: its `environments`, its `families` (whose members' ids begin with the family and a "/")
+and its `commands`. A service that indexes plugins could write such a file. It is read when a name is not found, and not
+before.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ def left_out(plugins: Iterable[PluginRecord]) -> Iterator[str]:
 
 
 def offered(kind: Literal["environments", "families", "commands"]) -> dict[str, str]:
-    """The names of one kind in `index.json`, each with the distribution that announces it."""
+    """The names of one kind in `index.json`, each with what to install for it."""
     text = importlib.resources.files("envcore").joinpath("index.json").read_text(encoding="utf-8")
-    return {name: distribution for distribution, names in json.loads(text).items() for name in names.get(kind, ())}
+    return {name: requirement for requirement, names in json.loads(text).items() for name in names.get(kind, ())}
 
 
 def nearest(typed: str, names: Iterable[str]) -> list[str]:
@@ -74,7 +75,10 @@ def nearest(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def _to_ask(name: str, catalogue: Catalogue) -> Iterator[str]:
-    """The call that says why a bridge does not announce an environment of its library's; see `library_specs`."""
+    """The call that says why a bridge does not announce an environment of its library's.
+
+    Its rows are those of `envcore_bridges.libraries.library_specs`.
+    """
     library, _, theirs = name.partition("/")
     members = (env_id for env_id in catalogue.ids if theirs and env_id.startswith(f"{library}/"))
     for spec in (each.spec for env_id in members for each in catalogue.find(env_id)):
@@ -86,26 +90,25 @@ def _to_ask(name: str, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _to_install(qualifier: str, name: str, installed: set[str], catalogue: Catalogue) -> Iterator[str]:
-    """The distribution that has an environment of this name, or of one that is nearer than any installed one's."""
-    families = offered("families")
-    family = next((each for each in families if name.startswith(f"{each}/")), "")
-    if family and not any(each.startswith(f"{family}/") for each in catalogue.ids):
-        distribution = families[family]
-        if distribution in installed:  # a bridge to several libraries, which announces those that it finds
-            extra = f"'{distribution}[{canonicalize_name(family)}]'"
-            yield f"{distribution} has '{family}/...' where that library is installed: pip install {extra}."
-            return
-    members = {f"{family}/...": distribution for family, distribution in families.items()}
-    offers = {
-        each: distribution
-        for each, distribution in (offered("environments") | members).items()
-        if distribution not in installed and canonicalize_name(qualifier) in ("", distribution)
-    }
-    near = (
-        [f"{family}/..."]
-        if f"{family}/..." in offers
-        else nearest(name, [*offers, *([] if qualifier else catalogue.ids)])
-    )
+    """What has an environment of this name, or of one that is nearer than any installed one's."""
+    families = {f"{family}/...": requirement for family, requirement in offered("families").items()}
+    announced = {f"{prefix}/..." for env_id in catalogue.ids for prefix in _prefixes(env_id)}
+    offers: dict[str, str] = {}
+    for each, requirement in (offered("environments") | families).items():
+        distribution, _, extra = requirement.partition("[")
+        # A bridge announces the libraries that are installed; of the others, an extra is missing.
+        is_there = each in announced if extra else distribution in installed
+        if not is_there and canonicalize_name(qualifier) in ("", distribution):
+            offers[each] = requirement
+    meant = [each for prefix in _prefixes(name) if (each := f"{prefix}/...") in offers]
+    near = meant or nearest(name, [*offers, *([] if qualifier else catalogue.ids)])
     best = next(iter(near), "")
     if best in offers:
-        yield f"{offers[best]} has {best!r}: pip install {offers[best]}."
+        requirement = offers[best]
+        yield f"{requirement} has {best!r}: pip install {repr(requirement) if '[' in requirement else requirement}."
+
+
+def _prefixes(env_id: str) -> Iterator[str]:
+    """What may be the family of an id: "bsuite/catch" and "bsuite" of "bsuite/catch/0"."""
+    parts = env_id.split("/")
+    return ("/".join(parts[:number]) for number in range(len(parts) - 1, 0, -1))

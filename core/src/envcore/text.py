@@ -31,8 +31,9 @@ def printable(text: object, *, multiline: bool = False) -> str:
 
 def shown(value: object) -> str:
     """The `repr`; of an integer that Python refuses to print, which one of 4,300 digits is, its size."""
-    is_long = isinstance(value, int) and value.bit_length() > 1_000
-    return f"a number of {value.bit_length():,} bits" if is_long else repr(value)
+    if isinstance(value, int) and value.bit_length() > 1_000:
+        return f"a number of {value.bit_length():,} bits"
+    return repr(value)
 
 
 def _escape(char: str, multiline: bool) -> str:

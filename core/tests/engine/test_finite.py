@@ -12,14 +12,12 @@ import numpy as np
 import pytest
 from envcore.choice import chosen
 from envcore.engine import arguments
-from envcore.engine.finite import limit, may_be_infinite
+from envcore.engine.finite import limit
 from envcore.environment import EnvParams
 from envcore.errors import InvalidParamsError
-from envcore.foreign import ForeignParams
 from envcore.rollout import RandomPolicy, RolloutWrapper, random_policy, start_rollout
 from envcore.wrappers import Batched, LogWrapper, NormalizeReward
 from flax import struct
-from jax.tree_util import tree_leaves_with_path
 from toy import Counter
 
 KEY = jax.random.key(0)
@@ -149,13 +147,6 @@ def test_jax_arrays_pass() -> None:
     for params in (GOOD.replace(push=jnp.float32(jnp.nan)), jax.tree.map(jnp.asarray, GOOD.replace(push=np.nan))):
         arguments.checked_params(ENV, params)
     jax.make_jaxpr(lambda push: ENV.reset(KEY, GOOD.replace(push=push)))(np.nan)
-
-
-def test_defaults_of_other_libraries_declare_their_infinity() -> None:
-    params = ForeignParams({"bounds": np.array([1.0, np.inf]), "gravity": 9.8})
-    leaves = [(path, np.asarray(leaf)) for path, leaf in tree_leaves_with_path(params)]
-    found = {str(path[-1]): may_be_infinite(params, path, leaf) for path, leaf in leaves}
-    assert found == {"['bounds']": True, "['gravity']": False, ".max_steps_in_episode": False}
 
 
 def test_limit_is_a_name_of_the_contract() -> None:

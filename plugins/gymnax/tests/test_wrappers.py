@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import pickle
+import types
 
 import envcore_gymnax as gymnax
 import gymnasium
@@ -21,7 +22,7 @@ from envcore_gymnax.wrappers import (
     GymnaxToGymWrapper,
     GymnaxToVectorGymWrapper,
 )
-from envcore_gymnax.wrappers.purerl import FlattenObservationWrapper, LogWrapper
+from envcore_gymnax.wrappers.purerl import FlattenObservationWrapper, LogWrapper, check_values
 from gymnasium.error import ClosedEnvironmentError
 from gymnasium.utils.env_checker import check_env
 
@@ -115,7 +116,9 @@ def test_what_is_not_a_number_is_not_an_action(wrapper):
 
 def test_an_environment_needs_no_action_space():
     class Mine(gymnax.environments.environment.Environment):
-        default_params = gymnax.EnvParams()
+        @property
+        def default_params(self):
+            return gymnax.EnvParams()
 
         def reset_env(self, key, params):
             return jnp.zeros(()), gymnax.EnvState(time=0)
@@ -357,3 +360,18 @@ def test_for_brax():
     assert len(starts) > 1
     again = brax_env.step(brax_env.reset(jax.random.key(0), params.replace(max_steps_in_episode=1)), 1)
     assert again.done == 1
+
+
+@pytest.mark.parametrize(
+    ("space", "wrong"),
+    [
+        (types.SimpleNamespace(n=3, shape=(), dtype=jnp.int32), np.int32(3)),
+        (types.SimpleNamespace(low=-1.0, high=1.0, shape=(2,), dtype=jnp.float32), np.full(2, np.nan, np.float32)),
+    ],
+)
+def test_actions_of_environments_with_the_real_gymnaxs_spaces_are_checked(space, wrong):
+    env = types.SimpleNamespace(name="Theirs", action_space=lambda params: space)
+    check_values(env, np.zeros(space.shape, space.dtype), None)
+    with pytest.raises(InvalidActionError, match="an action of Theirs must be in"):
+        check_values(env, wrong, None)
+    check_values(types.SimpleNamespace(action_space=lambda params: object()), wrong, None)  # an unknown kind

@@ -24,7 +24,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from envcore.environment import NO_TIME_LIMIT, Environment
-from envcore.foreign import ForeignEnvironment
 from envcore.wrappers import Batched, LogWrapper, NormalizeReward, RunningStatistics
 from flax import linen as nn
 
@@ -261,7 +260,7 @@ class PPO:
         if config.normalize_rewards:
             self._batch = NormalizeReward(self._batch, gamma=config.discount)
         has_limit = bool(np.any(np.asarray(params.max_steps_in_episode) != NO_TIME_LIMIT))
-        self._truncates = has_limit or isinstance(env.unwrapped, ForeignEnvironment)  # other libraries may do it too
+        self._truncates = has_limit or hasattr(env.unwrapped, "library_env")  # a bridge's: its library may
         self._optimizer = optax.chain(
             optax.clip_by_global_norm(config.max_grad_norm), optax.adam(self._learning_rate(), eps=1e-5)
         )

@@ -11,7 +11,6 @@ import jax
 import numpy as np
 from envcore.engine.arguments import param_names
 from envcore.environment import Environment
-from envcore.foreign import ForeignEnvironment
 from envcore.text import printable
 from rich.table import Table
 from rich.text import Text
@@ -53,8 +52,8 @@ def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:
 
 
 def _options(env: Environment[Any, Any]) -> str:
-    inner = env.unwrapped
-    if isinstance(inner, ForeignEnvironment):
+    inner: Any = env.unwrapped
+    if hasattr(inner, "library_env"):  # a bridge's, whose options are those of its library
         given = ", ".join(f"{name}={value!r}" for name, value in inner.options)
         return given or "those of the library, all at their defaults"
     return _values(env, [field.name for field in dataclasses.fields(env)]) or "none"

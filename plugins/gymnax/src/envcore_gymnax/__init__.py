@@ -4,8 +4,6 @@
 
     env, params = gymnax.make("CartPole-v1")
 
-It also brings environments of gymnax, Craftax, POPGym Arcade and Kinetix into envcore: see `from_gymnax`.
-
 For somebody else's program, which says `import gymnax`:
 
     import envcore_gymnax
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
     from envcore_gymnax import wrappers as wrappers
     from envcore_gymnax.alias import install as install
     from envcore_gymnax.alias import uninstall as uninstall
-    from envcore_gymnax.bridge import FromGymnax as FromGymnax
-    from envcore_gymnax.bridge import from_gymnax as from_gymnax
     from envcore_gymnax.environments.environment import EnvParams as EnvParams
     from envcore_gymnax.environments.environment import EnvState as EnvState
     from envcore_gymnax.registration import make as make
@@ -43,8 +39,6 @@ _MODULES = ("environments", "experimental", "registration", "visualize", "wrappe
 _HOME = {
     "EnvParams": "environments.environment",
     "EnvState": "environments.environment",
-    "FromGymnax": "bridge",
-    "from_gymnax": "bridge",
     "install": "alias",
     "make": "registration",
     "register": "registration",

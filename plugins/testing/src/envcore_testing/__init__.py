@@ -14,12 +14,10 @@ imported on first use, so that announcing the command `envcore check` imports no
 
 from __future__ import annotations
 
-import importlib
+from envcore.lazy import lazy_names
 
-TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
+TYPE_CHECKING = False  # type checkers treat it as True
 if TYPE_CHECKING:
-    from typing import Any
-
     from envcore_testing.breaches import Breach as Breach
     from envcore_testing.breaches import ConformanceError as ConformanceError
     from envcore_testing.kit import RULES as RULES
@@ -31,27 +29,11 @@ if TYPE_CHECKING:
     from envcore_testing.kit import conformance_cases as conformance_cases
     from envcore_testing.lockstep import check_lockstep as check_lockstep
 
-_HOME = {
-    "Breach": "breaches",
-    "ConformanceError": "breaches",
-    "RULES": "kit",
-    "Case": "kit",
-    "Result": "kit",
-    "Rule": "kit",
-    "check_env": "kit",
-    "check_rules": "kit",
-    "conformance_cases": "kit",
-    "check_lockstep": "lockstep",
-}
-
-__all__ = [*_HOME]  # pyright: ignore[reportUnsupportedDunderAll]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "breaches": ["Breach", "ConformanceError"],
+        "kit": ["RULES", "Case", "Result", "Rule", "check_env", "check_rules", "conformance_cases"],
+        "lockstep": ["check_lockstep"],
+    },
+)

@@ -20,7 +20,6 @@ from envcore.errors import InvalidActionError
 from envcore.spaces import batch_space
 from flax import struct
 
-from envcore_gymnax.bridge_spaces import space_like
 from envcore_gymnax.environments import environment as environment
 from envcore_gymnax.environments import spaces as spaces
 
@@ -42,10 +41,11 @@ def check_values(env: Any, action: Any, params: Any, num_envs: int | None = None
     if isinstance(action, jax.Array):
         return
     try:
-        space = env.action_space(params)
+        space = _ours(env.action_space(params))
     except NotImplementedError:
         return
-    space = space if isinstance(space, spaces.Space) else space_like(space, None)
+    if space is None:
+        return
     space = space if num_envs is None else batch_space(space, num_envs)
     is_left_out, action = num_envs is None, _in_shape(space, action)
     if isinstance(action, np.ndarray) and action.dtype.kind in "OSU":
@@ -54,6 +54,17 @@ def check_values(env: Any, action: Any, params: Any, num_envs: int | None = None
     problem = mismatch or arguments.value_problem(space, action)
     if problem and not (mismatch and is_left_out):
         raise InvalidActionError(f"an action of {env.name} must be in {space!r}: {problem}.")
+
+
+def _ours(space: Any) -> spaces.Space | None:
+    """An action space as envcore's, also where it is the real gymnax's; None for any other."""
+    if isinstance(space, spaces.Space):
+        return space
+    if hasattr(space, "n"):
+        return spaces.Discrete(int(space.n))
+    if hasattr(space, "low"):
+        return spaces.Box(np.asarray(space.low), np.asarray(space.high), tuple(space.shape), np.dtype(space.dtype))
+    return None
 
 
 def _in_shape(space: spaces.Space, action: Any) -> Any:

@@ -1,0 +1,38 @@
+"""Other libraries' environments in envcore.
+
+    env, params = envcore.make("pgx/2048")
+
+or, for an environment of a library that is not listed, by `from_brax`, `from_gymnax`, `from_jaxtari`, `from_jumanji`,
+`from_navix`, `from_pgx` or `from_xminigrid`:
+
+    env = envcore_bridges.from_pgx(MyEnvironment, option=1)
+
+The base of a bridge to one more library is `envcore_bridges.base.ForeignEnvironment`.
+
+Functions are imported on first use: importing this package imports neither JAX nor any of the libraries.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from envcore_bridges.base import ForeignEnvironment
+
+
+def __getattr__(name: str) -> Callable[..., ForeignEnvironment]:
+    if name not in _functions():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{name.removeprefix('from_')}.bridge"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_functions()})
+
+
+def _functions() -> set[str]:
+    libraries = importlib.import_module(f"{__name__}.libraries").LIBRARIES
+    return {f"from_{library.package}" for library in libraries}

@@ -1,0 +1,222 @@
+"""`ForeignEnvironment`: another library's environment, by what its bridge says of the library.
+
+A bridge says how its library makes an environment, begins an episode and takes a step, and what the spaces are:
+
+    @dataclasses.dataclass(frozen=True)
+    class FromTheirs(ForeignEnvironment):
+        def load(self): ...                                      the library's environment, for `self.library_env`
+        def begin(self, key, params): ...                        -> (state, obs)
+        def proceed(self, state, action, key, params): ...       -> (state, obs, reward, terminated[, info])
+
+The library's own auto-reset and time limit stay out of it: `begin` and `proceed` call what lies below them, and its
+limit is `default_params.max_steps_in_episode`. `ForeignEnvironment` gives the library legacy keys and JAX's default
+numerics, whatever the user's are, and makes the types of its states the same after a reset and after a step.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, Self
+
+import jax
+import jax.numpy as jnp
+from envcore import random, spaces
+from envcore.engine import arguments
+from envcore.engine.types import Outcome
+from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams
+from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
+from envcore.nested_params import NestedParams
+from envcore.numerics import numerics
+
+from envcore_bridges.base.loading import check_arguments, errors_of_options, loaded, types_in
+from envcore_bridges.base.state import ForeignState, as_types, types_of
+from envcore_bridges.base.wrapping import layers
+
+_OWN_INFO = ("action_mask", "discount", "final_obs", "terminated")  # `truncated` is joined with the library's own
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["env_params", "max_steps_in_episode"], meta_fields=[])
+@dataclasses.dataclass(frozen=True)
+class ForeignParams(NestedParams):
+    """Params of an environment whose library has params of its own, which are its `env_params`.
+
+    They can be read and replaced as if they were fields of these: `params.gravity`, `params.replace(gravity=3.7)`.
+
+    Attributes:
+      max_steps_in_episode: as in `EnvParams`; it takes the place of any time limit of the library's.
+    """
+
+    max_steps_in_episode: Any = NO_TIME_LIMIT
+
+
+@dataclasses.dataclass(frozen=True)
+class ForeignEnvironment(Environment[ForeignState, Any]):
+    """Another library's environment. Subclasses implement `load`, `begin`, `proceed`, the spaces and `time_limit`.
+
+    Attributes:
+      source: the library's own name of the environment, or a class or function that makes it. Two environments with
+        equal sources and options are equal.
+      options: what `source` is called with: pairs of names and hashable values, sorted by name.
+    """
+
+    source: str | Callable[..., Any]
+    options: tuple[tuple[str, Hashable], ...] = ()
+    _option_types: Any = dataclasses.field(init=False, repr=False)  # 1, 1.0 and True are equal
+
+    required: ClassVar[tuple[str, ...]] = ()
+    """Attributes that every environment of the library's has."""
+
+    refused_wrappers: ClassVar[tuple[str, ...]] = ()
+    """Classes of the library's that reset, batch or count by themselves, which is done here."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_option_types", types_in(tuple(value for _, value in self.options)))
+
+    @classmethod
+    def make(cls, source: str | Callable[..., Any], **options: Hashable) -> Self:
+        """Makes the environment, with the library's options as keyword arguments.
+
+        Raises:
+          InvalidArgumentError: the source makes no environment of the library's, or one in a wrapper that does what is
+            done here, or of a kind that is not supported; an option is not hashable, or the library refuses it.
+        """
+        check_arguments(source, options)
+        env = cls(source, tuple(sorted(options.items())))
+        with errors_of_options(options):
+            library_env = env.checked(env.library_env)
+            limit = env.time_limit
+        if limit <= 0:
+            raise InvalidArgumentError(f"{env.name} must have a time limit of at least one step, got {limit}.")
+        for layer in layers(library_env):
+            if type(layer).__name__ in cls.refused_wrappers:
+                raise InvalidArgumentError(
+                    f"{env.name} is wrapped in {type(layer).__name__}, which does what envcore does itself: resets, "
+                    "batches or a time limit. Pass the environment without it."
+                )
+        env.check_support()
+        return env
+
+    def checked(self, library_env: Any) -> Any:
+        """What the source has made, if it has what an environment of the library's has.
+
+        Raises:
+          InvalidArgumentError: it has not.
+        """
+        made = next(layers(library_env), None)
+        missing = [name for name in self.required if not hasattr(made, name)]
+        if missing:
+            raise InvalidArgumentError(
+                f"{self.name} makes no environment of the library's, but a {type(made).__name__}, which has no "
+                f"{missing[0]}."
+            )
+        return library_env
+
+    def load(self) -> Any:
+        """The library's environment, made from `source` and `options`; import the library here."""
+        raise NotImplementedError
+
+    def check_support(self) -> None:
+        """Raises an error where the library's environment is of a kind that is not supported; by default none is."""
+
+    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        """The library's state at the start of an episode, and its observation. `key` is a legacy key.
+
+        Where the state contains the observation, return `()` for it and override `observe`: it is stored only once.
+        """
+        raise NotImplementedError
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        """A step of the library's: `(state, obs, reward, terminated)`, or a dict of info as a fifth.
+
+        `terminated` must be False where only a time limit ended the episode. Where the library truncates for a reason
+        other than its time limit, `info["truncated"]` says so, bool (); the step is truncated by either of the two.
+        Other entries of info that have names of envcore's own, such as `discount`, are left out.
+        """
+        raise NotImplementedError
+
+    def mask(self, state: Any, obs: Any, params: Any) -> Any:
+        """Which actions the library calls legal in its state; by default None, all of them."""
+        return None
+
+    @property
+    def time_limit(self) -> int:
+        """The library's own time limit in steps; `NO_TIME_LIMIT` for none."""
+        raise NotImplementedError
+
+    # What an `Environment` says of its class may depend on the library's environment here.
+
+    @property
+    def expensive_reset(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether a reset costs much more than a step; by default True."""
+        return True
+
+    @property
+    def time_limit_terminates(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the library's time limit is a rule of the game, which terminates; by default False."""
+        return False
+
+    @property
+    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What each action of a `Discrete` space does, a word or two each; by default empty, which is unknown."""
+        return ()
+
+    @property
+    def library_env(self) -> Any:
+        """The library's environment, made once for equal environments."""
+        return loaded(self)
+
+    @property
+    def state_types(self) -> ForeignState:
+        """Shapes and dtypes of a state: `inner`, `obs` and `time`."""
+        return arguments.state_struct(self)
+
+    @property
+    def name(self) -> str:
+        if isinstance(self.source, str):
+            return self.source
+        made_by = self.source.func if isinstance(self.source, functools.partial) else self.source
+        return getattr(made_by, "__name__", repr(made_by))
+
+    @property
+    def default_params(self) -> Any:
+        return EnvParams(max_steps_in_episode=self.time_limit)
+
+    def make_state_space(self, params: Any) -> spaces.Dict:
+        types = types_of(self)
+        obs = self.observation_space(params) if jax.tree.leaves(types.obs) else spaces.Tree(())
+        return spaces.Dict({"inner": spaces.Tree(types.inner), "obs": obs, "time": spaces.NATURAL_NUMBERS})
+
+    def init_state(self, key: jax.Array, params: Any, /) -> ForeignState:
+        with numerics():
+            inner, obs = self.begin(random.key_words(key), params)
+        return self._state(inner, obs)
+
+    def transition(self, state: ForeignState, action: Any, key: jax.Array, params: Any, /) -> tuple[Any, ...]:
+        with numerics():
+            inner, obs, reward, terminated, *info = self.proceed(state.inner, action, random.key_words(key), params)
+            reward, terminated = jnp.asarray(reward).astype(jnp.float32), jnp.asarray(terminated).astype(jnp.bool_)
+            info = {name: value for name, value in (info[0] if info else {}).items() if name not in _OWN_INFO}
+        return self._state(inner, obs), reward, terminated, info
+
+    def advance(self, state: ForeignState, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = super().advance(state, action, draws, params)
+        if "truncated" not in outcome.info:
+            return outcome
+        info = dict(outcome.info)
+        own = jnp.asarray(info.pop("truncated")).astype(jnp.bool_)
+        if own.shape:
+            raise EnvironmentDefinitionError(f"{self.name}: info['truncated'] must have shape (), got {own.shape}.")
+        return outcome._replace(truncated=outcome.truncated | own, info=info)
+
+    def observe(self, state: ForeignState, params: Any) -> Any:
+        return state.obs
+
+    def mask_actions(self, state: ForeignState, params: Any) -> Any:
+        with numerics():
+            return self.mask(state.inner, state.obs, params)
+
+    def _state(self, inner: Any, obs: Any) -> ForeignState:
+        types = types_of(self)
+        return ForeignState(inner=as_types(inner, types.inner), obs=as_types(obs, types.obs))

@@ -1,0 +1,81 @@
+"""How a bridge makes its library's environment: from a name or a function, with options, once for equal ones."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Collection, Generator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import jax
+from envcore.errors import EnvcoreError, InvalidArgumentError
+from envcore.numerics import numerics
+from envcore.specs import is_hashable
+from envcore.suggestions import nearest
+from envcore.text import printable
+
+from envcore_bridges.libraries import BY_FAMILY, missing
+
+if TYPE_CHECKING:
+    from envcore_bridges.base.environment import ForeignEnvironment
+
+
+def check_arguments(source: Any, options: Mapping[str, Any]) -> None:
+    """Raises `InvalidArgumentError` for a source that makes nothing, or an option that is not hashable."""
+    if not (isinstance(source, str) or callable(source)):
+        raise InvalidArgumentError(
+            "a bridge needs a name, or a class or function that makes the environment, got an instance of "
+            f"{type(source).__name__}: for an environment that exists already, pass `lambda: environment`."
+        )
+    for name, value in options.items():
+        if not is_hashable(value):
+            raise InvalidArgumentError(f"the option {name!r} must be hashable, such as a tuple, got {value!r}.")
+
+
+@contextlib.contextmanager
+def errors_of_options(options: Mapping[str, Any]) -> Generator[None]:
+    """Turns what a library raises for the options that it is given into an `InvalidArgumentError`."""
+    try:
+        yield
+    except EnvcoreError:
+        raise
+    except (TypeError, ValueError, LookupError, OverflowError, RuntimeError) as error:
+        if not options:
+            raise
+        raise InvalidArgumentError(printable(error)) from error
+
+
+@functools.lru_cache(maxsize=512)
+def loaded(env: ForeignEnvironment) -> Any:
+    """The library's environment, made once for equal environments.
+
+    Raises:
+      EnvironmentLoadError: one of our libraries is not installed.
+    """
+    try:
+        # What a library computes while it makes an environment must not become part of a trace that is going on.
+        with numerics(), jax.ensure_compile_time_eval():
+            return env.load()
+    except ModuleNotFoundError as error:
+        if error.name not in BY_FAMILY:
+            raise
+        raise missing(error.name, env.name) from error
+
+
+def types_in(value: Any) -> Any:
+    """The type of a value, and those in it if it is a tuple."""
+    return tuple(map(types_in, value)) if isinstance(value, tuple) else type(value)
+
+
+def unknown_name(library: str, name: str, names: Collection[str]) -> InvalidArgumentError:
+    """The error for a name of an environment that a library does not have.
+
+    Args:
+      library: its name.
+      name: the name.
+      names: those that it has.
+    """
+    near, first = nearest(name, names), sorted(names)[:5]
+    some = f"It has {', '.join(first)}{f' and {len(names) - 5} more' if len(names) > 5 else ''}."
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else some
+    return InvalidArgumentError(printable(f"{library} has no environment {name!r}. {hint}"))

@@ -1,0 +1,1 @@
+"""brax's environments in envcore."""

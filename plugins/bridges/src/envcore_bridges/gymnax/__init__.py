@@ -1,0 +1,1 @@
+"""Environments of gymnax, and of libraries that are written as gymnax is, in envcore."""

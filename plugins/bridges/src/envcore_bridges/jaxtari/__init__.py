@@ -1,0 +1,1 @@
+"""JAXtari's games in envcore."""

@@ -1,0 +1,168 @@
+"""`FromJaxtari`: JAXtari's games in envcore."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import spaces
+from envcore.environment import NO_TIME_LIMIT
+from envcore.errors import DatasetError
+from envcore.numerics import numerics
+
+from envcore_bridges.base import ForeignEnvironment, ForeignState, as_dicts, layers, rebuilt, resized, unknown_name
+from envcore_bridges.jaxtari.environments import JAXTARI
+
+CLOCKS: dict[str, tuple[str, ...]] = {
+    "SkiingConstants": ("max_steps",),
+    "SurroundConstants": ("MAX_STEPS", "MOVE_EVERY_N_STEPS"),
+}
+"""Games that count their steps against a limit: the constants whose product it is."""
+
+_FRAMES = 108_000  # the limit of JAXtari's `AtariWrapper`
+_LIFTED = "_envcore_time_limit"
+_SPRITES = (
+    "JAXtari draws its games from sprites, without which no game can be made, and {problem}. Install them by `python "
+    "-m jaxtari.install_sprites`, which asks whether you own a license to the original ROMs and downloads replacements "
+    "if you do not; or put sprites of your own into {folder}."
+)
+
+
+def from_jaxtari(source: str | Callable[..., Any], **options: Hashable) -> FromJaxtari:
+    """Makes a game of JAXtari.
+
+    Args:
+      source: the name of a game, such as "pong", or a class or function that makes a `JaxEnvironment`.
+      **options: what `jaxtari.make` takes, such as `mods=("lazy_enemy",)`, or for a class, its own.
+
+    Raises:
+      DatasetError: JAXtari's sprites are not installed.
+      InvalidArgumentError: JAXtari has no such game, or an option is not hashable.
+    """
+    return FromJaxtari.make(source, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class FromJaxtari(ForeignEnvironment):
+    """A game of JAXtari: an Atari 2600 game as a JAX program, a step of which is a frame.
+
+    Observation: a nested dict of the objects on the screen, each with x, y, width, height, active, visual_id, state
+      and orientation, and of numbers such as score and lives. The dtypes are those of the observations, which often
+      differ from those of JAXtari's spaces. There are no bounds, because JAXtari's do not hold: enemies of Alien are
+      far off the screen, and a timer of Beamrider goes past its end. `render` returns the screen.
+    Action: one of the game's own actions, such as "noop", "fire" and "upright".
+    Reward: the game's.
+    Termination: the game is over, by its own clock too, which Boxing and Freeway show on the screen. Truncation: after
+      108,000 frames, as JAXtari's `AtariWrapper` does. Skiing and Surround call limits of 18,000 and 15,000 steps a
+      termination; here these are `max_steps_in_episode` and truncate, so Skiing's penalty for missed gates comes at the
+      finish alone.
+    Info: the game's own, by its names.
+
+    Frame skipping, sticky actions, and the end of an episode with a life are left to wrappers.
+    """
+
+    render_fps: ClassVar[float] = 60
+    required: ClassVar[tuple[str, ...]] = ("action_space", "render", "reset", "step")
+    refused_wrappers: ClassVar[tuple[str, ...]] = ("AtariWrapper",)  # which the wrappers of observations need
+
+    def load(self) -> Any:
+        import jaxtari  # late: envcore lists environments without it
+        import jaxtari.paths
+
+        folder = jaxtari.paths.get_base_sprite_dir()
+        if not jaxtari.paths.ownership_or_alt_markers_present() and isinstance(self.source, str):
+            raise DatasetError(_SPRITES.format(problem="none are installed", folder=folder))
+        try:
+            env = self._made(jaxtari)
+        except EOFError as error:
+            problem = "it asks to update them, which nobody answers (JAXTARI_SKIP_SPRITE_UPDATE=1 skips the question)"
+            raise DatasetError(_SPRITES.format(problem=problem, folder=folder)) from error
+        except (FileNotFoundError, ImportError) as error:  # JAXtari wraps some
+            missing = _missing_file(error)
+            if missing is None:
+                raise
+            raise DatasetError(_SPRITES.format(problem=f"{missing} is missing", folder=folder)) from error
+        return self._without_clock(self.checked(env))
+
+    def _made(self, library: Any) -> Any:
+        if not isinstance(self.source, str):
+            return self.source(**dict(self.options))
+        options = {name: list(value) if isinstance(value, tuple) else value for name, value in self.options}
+        if isinstance(mods := options.get("mods"), str):
+            options["mods"] = [mods]
+        try:
+            return library.make(self.source, **options)
+        except NotImplementedError as error:
+            raise unknown_name("JAXtari", self.source, JAXTARI) from error
+
+    def _without_clock(self, env: Any) -> Any:
+        """The game with the limit of its own clock lifted, and stored beside it."""
+        consts: Any = getattr(_innermost(env), "consts", None)
+        clock = CLOCKS.get(type(consts).__name__)
+        if clock is None:
+            return env
+
+        def lift(game: Any) -> None:
+            setattr(game, _LIFTED, math.prod(getattr(consts, name) for name in clock))
+            game.consts = consts.replace(**{clock[0]: NO_TIME_LIMIT})
+
+        if isinstance(self.source, str):  # nobody else has it, and what `mods` patch is bound to the object
+            lift(_innermost(env))
+            return env
+        return rebuilt(env, lift)
+
+    @property
+    def expensive_reset(self) -> bool:
+        return False  # games begin with constants: Pong's steps take two thirds of the time
+
+    @property
+    def time_limit(self) -> int:
+        return getattr(_innermost(self.library_env), _LIFTED, _FRAMES)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """The words for the game's actions."""
+        from jaxtari.environment import JaxtariAction
+
+        words = {code: word.lower() for word, code in vars(JaxtariAction).items() if word.isupper()}
+        game = _innermost(self.library_env)
+        codes = np.asarray(getattr(game, "ACTION_SET", getattr(game, "action_set", ()))).tolist()
+        return tuple(words[code] for code in codes) if len(codes) == self.action_space().n else ()  # pyright: ignore
+
+    def make_action_space(self, params: Any) -> spaces.Space:
+        return spaces.Discrete(int(self.library_env.action_space().n))
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        return spaces.unbounded_space(self.state_types.obs)
+
+    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        obs, state = self.library_env.reset(key)
+        return state, as_dicts(obs)
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        obs, state, reward, done, info = self.library_env.step(state, action)
+        return state, as_dicts(obs), jnp.reshape(reward, ()), jnp.reshape(done, ()), as_dicts(info)
+
+    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+        with numerics():
+            picture = self.library_env.render(state.inner).astype(jnp.uint8)
+        return resized(picture, height)
+
+
+def _innermost(env: Any) -> Any:
+    """The game without JAXtari's wrappers, which `mods` adds."""
+    *_, game = layers(env)
+    return game
+
+
+def _missing_file(error: BaseException | None) -> str | None:
+    while error is not None:
+        if isinstance(error, FileNotFoundError):
+            return str(error.filename or error)
+        error = error.__cause__ or error.__context__
+    return None

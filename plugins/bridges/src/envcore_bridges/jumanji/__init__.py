@@ -1,0 +1,1 @@
+"""Jumanji's environments in envcore."""

@@ -1,0 +1,168 @@
+"""`FromJumanji`: Jumanji's environments in envcore."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+from envcore import spaces
+from envcore.environment import NO_TIME_LIMIT
+from envcore.errors import DatasetError, EnvironmentLoadError, InvalidArgumentError
+
+from envcore_bridges.base import ForeignEnvironment, ForeignState, as_dicts, paint_on_host, rebuilt, unknown_name
+from envcore_bridges.jumanji.environments import JUMANJI
+from envcore_bridges.jumanji.graphs import paint_coloring, paint_trees
+from envcore_bridges.jumanji.spaces import action_space, observation_space
+from envcore_bridges.jumanji.viewers import draw, shape_of_picture
+
+_GRAPHS = {"GraphColoring": paint_coloring, "MMST": paint_trees}  # by the library's class
+
+
+def from_jumanji(source: str | Callable[..., Any], **options: Hashable) -> FromJumanji:
+    """Makes an environment of Jumanji.
+
+    Args:
+      source: one of the library's names, or a class or function that makes a `jumanji.Environment`.
+      **options: what the library makes it with, such as `time_limit=50` or `generator=MyGenerator()`.
+
+    Raises:
+      InvalidArgumentError: the library has no such name or the environment no such option, or it has a reward for each
+        of several agents.
+      DatasetError: its data cannot be downloaded.
+      EnvironmentLoadError: Jumanji cannot be imported in a notebook, because ipympl is missing.
+    """
+    return FromJumanji.make(source, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class FromJumanji(ForeignEnvironment):
+    """An environment of Jumanji with one reward: for one agent, or for several that act as one.
+
+    Observation: the library's as a dict of arrays, nested where it nests, with its names, shapes and dtypes. Bounds are
+      those that the library declares; those that do not hold are wider here: step counts have no upper bound, because
+      `params.max_steps_in_episode` can be any number, and see `envcore_bridges.jumanji.spaces`.
+    Action: `Discrete`, `MultiDiscrete` or `Box`. Several agents act by one joint action.
+    Legal actions: `info["action_mask"]` and `get_action_mask(state)` are the observation's `action_mask`, where there
+      is one: bool (n,) for `Discrete(n)`; for `MultiDiscrete` one row an agent, or one entry for each joint action.
+      What an illegal action does is the environment's own rule: many end the episode.
+    Reward: the library's. An environment with a reward for each agent is refused; make it of
+      `jumanji.wrappers.MultiToSingleWrapper`, which says how rewards become one.
+    Termination: where the library ends the episode, but for its time limit, which it calls a termination in all
+      environments but Connector and LevelBasedForaging. MultiCVRP's end after 40 moves is a rule with a penalty, and
+      terminates.
+    Truncation: at `params.max_steps_in_episode`, by default the library's `time_limit`; and where an environment of
+      your own ends an episode with a discount that is not 0.
+    Info: what the library gives as `timestep.extras`.
+    Params: `max_steps_in_episode` alone. MMST has room for `time_limit` steps, and SearchAndRescue's rewards fall to 0
+      at `time_limit`, so give these two a longer limit as the option.
+
+    The library's state is `state.inner`, its environment `library_env`. Pictures are the library's own, drawn by
+    Matplotlib on the host, which takes 0.1 to 1 seconds each; those of graphs (GraphColoring and MMST) are compiled.
+    """
+
+    required: ClassVar[tuple[str, ...]] = (
+        "action_spec",
+        "observation_spec",
+        "reset",
+        "reward_spec",
+        "step",
+        "unwrapped",
+    )
+    refused_wrappers: ClassVar[tuple[str, ...]] = ("AutoResetWrapper", "VmapAutoResetWrapper", "VmapWrapper")
+
+    def load(self) -> Any:
+        try:
+            from jumanji.registration import make, registered_environments  # late: listings do without it
+        except RuntimeError as error:
+            if "ipympl" not in str(error):
+                raise
+            raise EnvironmentLoadError("in a notebook, Jumanji needs ipympl: pip install ipympl") from error
+        options = dict(self.options)
+        if isinstance(self.source, str) and self.source not in registered_environments():
+            raise unknown_name("Jumanji", self.source, JUMANJI)
+        try:
+            return make(self.source, **options) if isinstance(self.source, str) else self.source(**options)
+        except OSError as error:
+            problem = str(error).partition("\n")[0]
+            raise DatasetError(
+                f"{self.name} cannot load its data; another `generator` may need none: {problem}"
+            ) from error
+
+    def check_support(self) -> None:
+        shape = self.library_env.reward_spec.shape
+        if shape:
+            raise InvalidArgumentError(
+                f"{self.name} has {shape[0]} agents with a reward each, which is not supported; to add them up, pass a "
+                "function that returns jumanji.wrappers.MultiToSingleWrapper(environment)."
+            )
+
+    @property
+    def time_limit(self) -> int:
+        return getattr(self.library_env.unwrapped, "time_limit", NO_TIME_LIMIT)
+
+    def make_action_space(self, params: Any) -> spaces.Space:
+        return action_space(self.library_env.action_spec, self._game)
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        return observation_space(self.library_env.observation_spec, self._game)
+
+    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        state, timestep = self.library_env.reset(key)
+        return state, as_dicts(timestep.observation)
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        env = _without_limit(self)
+        state, timestep = env.step(state, action.astype(env.action_spec.dtype))
+        if _rewards_by_limit(env):
+            terminated, truncated = timestep.last() & jnp.all(state.targets.found), jnp.bool_(False)
+        else:
+            goes_on = jnp.any(timestep.discount != 0)  # as after a truncation
+            terminated, truncated = timestep.last() & ~goes_on, timestep.last() & goes_on
+        info = {**(timestep.extras or {}), "truncated": truncated}
+        return state, as_dicts(timestep.observation), timestep.reward, terminated, info
+
+    def mask(self, state: Any, obs: Any, params: Any) -> Any:
+        return obs["action_mask"].astype(jnp.bool_) if isinstance(obs, dict) and "action_mask" in obs else None
+
+    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+        if self._game in _GRAPHS:
+            return _GRAPHS[self._game](state.obs, height)
+        viewer = _viewer(self)
+        if viewer is None:
+            return super().paint(state, params, height)
+        shape = shape_of_picture(viewer, height)
+        return paint_on_host(functools.partial(draw, viewer, shape), state.inner, shape)
+
+    @property
+    def _game(self) -> str:
+        """The library's class, without wrappers."""
+        return type(self.library_env.unwrapped).__name__
+
+
+@functools.lru_cache(maxsize=512)
+def _without_limit(env: FromJumanji) -> Any:
+    """The library's environment, which never ends an episode because of time."""
+
+    def lift(inner: Any) -> None:
+        if hasattr(inner, "time_limit") and not _rewards_by_limit(inner):
+            inner.time_limit = NO_TIME_LIMIT
+
+    return rebuilt(env.library_env, lift)
+
+
+def _rewards_by_limit(inner: Any) -> bool:
+    """Whether the library's rewards depend on its time limit."""
+    from jumanji.environments.swarms.search_and_rescue.env import SearchAndRescue
+
+    return isinstance(inner.unwrapped, SearchAndRescue)
+
+
+@functools.lru_cache(maxsize=512)
+def _viewer(env: FromJumanji) -> Any:
+    from jumanji.viewer import MatplotlibViewer
+
+    return next((each for each in vars(env.library_env.unwrapped).values() if isinstance(each, MatplotlibViewer)), None)

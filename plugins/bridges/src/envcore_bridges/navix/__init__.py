@@ -1,0 +1,1 @@
+"""Navix's environments in envcore."""

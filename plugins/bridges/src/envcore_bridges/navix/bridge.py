@@ -1,0 +1,148 @@
+"""`FromNavix`: Navix's environments in envcore."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import warnings
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar
+
+import jax
+from envcore import painting, spaces
+from envcore.errors import InvalidArgumentError
+from envcore.numerics import numerics
+
+from envcore_bridges.base import ForeignEnvironment, ForeignState, resized, unknown_name
+
+_MINIGRID_ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
+
+# Bounds of what Navix's own functions observe, as they are, not as it declares them.
+_BOUNDS = {
+    "none": (0, 0),
+    "categorical": (-1, 10),
+    "categorical_first_person": (-1, 100),
+    "symbolic": (0, 255),
+    "symbolic_first_person": (0, 255),
+    "rgb": (0, 255),
+    "rgb_first_person": (0, 255),
+}
+
+
+def from_navix(source: str | Callable[..., Any], **options: Hashable) -> FromNavix:
+    """Makes an environment of Navix.
+
+    Args:
+      source: a name that Navix has registered, or a class of Navix's kind, or a function that makes an environment. Of
+        a class, `create` is called.
+      **options: what Navix makes it with, such as `max_steps=50`; `observation_fn` may also be a name, such as "rgb".
+
+    Raises:
+      InvalidArgumentError: Navix does not know the name, or an option is not hashable.
+    """
+    return FromNavix.make(source, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class FromNavix(ForeignEnvironment):
+    """An environment of Navix, a port of MiniGrid: an agent turns and walks on a grid, and uses what is in front of it.
+
+    Observation: what Navix's option `observation_fn` returns, by default `symbolic`: uint8 (height, width, 3), the
+    whole grid as kind, color and state of what is in each cell. Others are `categorical` (int32), `rgb` (uint8), and
+    each of the three as a view of 7 by 7 cells in front of the agent, `symbolic_first_person` and so on. The bounds of
+    the space are wider than Navix declares, whose own do not hold: the agent is kind 10, and 8 is declared.
+
+    Actions, `Discrete(7)`: turn left, turn right, go forward, pick up, drop, toggle (open), done; or those of the
+    option `action_set`.
+
+    Reward: Navix's, by default 1 for reaching the goal (GoToDoor: for facing the right door), else 0.
+
+    Termination: what Navix calls TERMINATION. Its time limit, which is 100 steps unless the option `max_steps` says
+    otherwise, is `params.max_steps_in_episode` and truncates. The penalty of the option `penality_coeff` is scaled by
+    the same number.
+
+    State: `state.inner` is Navix's own `Timestep`, which contains the observation; `state.obs` is empty.
+    """
+
+    required: ClassVar[tuple[str, ...]] = ("action_set", "max_steps", "observation_fn", "reset")
+
+    def load(self) -> Any:
+        navix, options = _navix(), dict(self.options)
+        make: Any = getattr(self.source, "create", self.source)
+        if isinstance(self.source, str):
+            make = functools.partial(navix.make, self.source)
+            if self.source not in navix.registry():
+                raise unknown_name("Navix", self.source, navix.registry())
+        observe = options.get("observation_fn")
+        if isinstance(observe, str):
+            if observe not in _BOUNDS:
+                raise InvalidArgumentError(f"observation_fn must be a function or one of {', '.join(_BOUNDS)}.")
+            options["observation_fn"] = getattr(navix.observations, observe)
+        elif observe is not None and _own_name(observe) is None and make is not self.source:
+            # Navix cannot tell the space of somebody else's function, and raises unless it is given any.
+            options.setdefault("observation_space", navix.spaces.Discrete.create(1))
+        return make(**options)
+
+    @property
+    def time_limit(self) -> int:
+        return int(self.library_env.max_steps)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """MiniGrid's names, or those of the functions in the option `action_set`."""
+        actions = self.library_env.action_set
+        if actions == _navix().actions.MINIGRID_ACTION_SET:
+            return _MINIGRID_ACTIONS
+        return tuple(getattr(action, "__name__", str(i)) for i, action in enumerate(actions))
+
+    @property
+    def expensive_reset(self) -> bool:
+        """Whether the start is drawn: DistShift and Empty without "Random" always start alike."""
+        env, classes = self.library_env, _navix().environments
+        return not (type(env) is classes.DistShift or (type(env) is classes.Room and not env.random_start))
+
+    def make_action_space(self, params: Any) -> spaces.Space:
+        return spaces.Discrete(len(self.library_env.action_set))
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        struct = self.state_types.inner.observation
+        name = _own_name(self.library_env.observation_fn)
+        return (
+            spaces.unbounded_space(struct) if name is None else spaces.Box(*_BOUNDS[name], struct.shape, struct.dtype)
+        )
+
+    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        return self.library_env.reset(key), ()
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        env = self.library_env.replace(max_steps=params.max_steps_in_episode)
+        after = env._step(state, action)  # `step` is this with Navix's own reset, a step too late
+        return after, (), after.reward, after.is_termination()
+
+    def observe(self, state: ForeignState, params: Any) -> Any:
+        return state.inner.observation
+
+    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+        return _paint(state, params, height)
+
+
+@painting.picture
+def _paint(state: ForeignState, params: Any, height: int) -> jax.Array:
+    with numerics():
+        return resized(_navix().observations.rgb(state.inner.state), painting.checked_height(height))
+
+
+def _own_name(observation_fn: Any) -> str | None:
+    """The name of one of Navix's own functions; None for somebody else's."""
+    name = getattr(observation_fn, "__name__", "")
+    return name if getattr(_navix().observations, name, None) is observation_fn and name in _BOUNDS else None
+
+
+@functools.cache
+def _navix() -> Any:
+    with numerics(), jax.ensure_compile_time_eval(), warnings.catch_warnings():
+        # It imports TensorFlow Probability, which uses what JAX is about to remove.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import navix  # late: envcore lists environments without it
+
+    return navix

@@ -1,0 +1,1 @@
+"""Pgx's games for one player in envcore."""

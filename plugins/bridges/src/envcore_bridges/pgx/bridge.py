@@ -1,0 +1,155 @@
+"""`FromPgx`: Pgx's games for one player in envcore."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import spaces
+from envcore.environment import NO_TIME_LIMIT
+from envcore.errors import InvalidArgumentError
+from envcore.numerics import numerics
+
+from envcore_bridges.base import ForeignEnvironment, ForeignState, unknown_name
+from envcore_bridges.pgx.pictures import paint_2048, paint_cells
+
+# `pgx.make` takes no options, so the classes of the games for one player are found here.
+_CLASSES = {
+    "2048": "pgx.play2048:Play2048",
+    "minatar-asterix": "pgx.minatar.asterix:MinAtarAsterix",
+    "minatar-breakout": "pgx.minatar.breakout:MinAtarBreakout",
+    "minatar-freeway": "pgx.minatar.freeway:MinAtarFreeway",
+    "minatar-seaquest": "pgx.minatar.seaquest:MinAtarSeaquest",
+    "minatar-space_invaders": "pgx.minatar.space_invaders:MinAtarSpaceInvaders",
+}
+_SLIDES = ("left", "up", "right", "down")
+_KEYS = ("stay", "left", "up", "right", "down", "fire")
+_FREEWAY_STEPS = 2501  # its timer starts at 2,500 and ends the game below 0
+
+
+def from_pgx(source: str | Callable[..., Any], **options: Hashable) -> FromPgx:
+    """Makes a game of Pgx for one player.
+
+    Args:
+      source: one of the library's names, or a class or function that makes a `pgx.core.Env`.
+      **options: what the game's class is called with, such as `sticky_action_prob=0.0` for MinAtar's games.
+
+    Raises:
+      InvalidArgumentError: the library has no such game, the game no such option, or it is not for one player.
+    """
+    return FromPgx.make(source, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class FromPgx(ForeignEnvironment):
+    """A game of Pgx for one player.
+
+    Observation: the library's, with its shape and dtype: bool (4, 4, 31) for 2048, one of 31 powers of two for each
+      place; bool (10, 10, channels) for MinAtar's games.
+    Action: `Discrete`. 2048: slide left, up, right or down. MinAtar: the game's own actions, or all six of them with
+      `use_minimal_action_set=False`.
+    Legal actions: `info["action_mask"]` and `get_action_mask(state)`. An illegal action ends the episode with a reward
+      of -1, as in the library: in 2048 that is a slide which moves nothing. At the end of a game all are legal.
+    Reward: the library's for its only player.
+    Termination: where the game is over. Freeway's limit of 2,501 steps is one too, for the library as for MinAtar: it
+      is `params.max_steps_in_episode`, and reaching it terminates.
+    Truncation: at `params.max_steps_in_episode`, by default never; and where a game of your own says so.
+    Chance: a step's key is passed on to the library. MinAtar's games repeat the last action with the probability 0.1;
+      the option `sticky_action_prob` changes it.
+
+    The library's state is `state.inner`, without its observation, which is `state.obs`. Games for more players are
+    refused.
+    """
+
+    required: ClassVar[tuple[str, ...]] = ("id", "init", "num_players", "step")
+
+    def load(self) -> Any:
+        make = _named_class(self.source) if isinstance(self.source, str) else self.source
+        return make(**dict(self.options))
+
+    def check_support(self) -> None:
+        players = self.library_env.num_players
+        if players != 1:
+            raise InvalidArgumentError(
+                f"{self.name} is a game for {players} players; envcore-bridges supports games for one player only."
+            )
+
+    @property
+    def time_limit(self) -> int:
+        return _FREEWAY_STEPS if self._is_freeway else NO_TIME_LIMIT
+
+    @property
+    def time_limit_terminates(self) -> bool:
+        return self._is_freeway
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        if self._game == "2048":
+            return _SLIDES
+        if not self._game.startswith("minatar-"):
+            return ()
+        minimal = self.library_env.minimal_action_set if self.library_env.use_minimal_action_set else range(len(_KEYS))
+        return tuple(_KEYS[int(action)] for action in minimal)
+
+    def make_action_space(self, params: Any) -> spaces.Discrete:
+        return spaces.Discrete(_num_actions(self))
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        return spaces.unbounded_space(self.state_types.obs)
+
+    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        return _split(self.library_env.init(key))
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        if self._is_freeway:
+            state = state.replace(_terminate_timer=jnp.int32(_FREEWAY_STEPS))
+        after = self.library_env.step(state, action, key)
+        return *_split(after), after.rewards[0], after.terminated, {"truncated": after.truncated}
+
+    def mask(self, state: Any, obs: Any, params: Any) -> Any:
+        return state.legal_action_mask
+
+    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+        if self._game == "2048":
+            return paint_2048(state.inner._board, height)
+        if state.obs.ndim == 3 and state.obs.dtype == np.bool_:
+            return paint_cells(state.obs, height)
+        return super().paint(state, params, height)
+
+    @property
+    def _game(self) -> str:
+        return self.library_env.id
+
+    @property
+    def _is_freeway(self) -> bool:
+        return self._game == "minatar-freeway"
+
+
+@functools.lru_cache(maxsize=512)
+def _num_actions(env: FromPgx) -> int:
+    """As Pgx's property of this name, which plays the beginning of a game for it."""
+    with numerics():
+        start = jax.eval_shape(lambda: env.library_env.init(jax.random.PRNGKey(0)))
+    return start.legal_action_mask.shape[0]
+
+
+def _named_class(name: str) -> Any:
+    import pgx  # late: envcore lists games without it
+
+    if name in _CLASSES:
+        module, _, attribute = _CLASSES[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)
+    if name in pgx.available_envs():
+        return lambda: pgx.make(name)  # pyright: ignore[reportArgumentType]
+    raise unknown_name("Pgx", name, _CLASSES)
+
+
+def _split(state: Any) -> tuple[Any, Any]:
+    """The state without its observation, which would be stored twice, and the observation."""
+    return state.replace(observation=None), state.observation

@@ -1,0 +1,1 @@
+"""XLand-MiniGrid's environments in envcore."""

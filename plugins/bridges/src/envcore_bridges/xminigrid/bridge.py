@@ -1,0 +1,171 @@
+"""`FromXMiniGrid`: XLand-MiniGrid's environments in envcore."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar
+
+import jax
+import numpy as np
+from envcore import spaces
+from envcore.environment import NO_TIME_LIMIT
+from envcore.errors import InvalidArgumentError
+
+from envcore_bridges.base import ForeignEnvironment, ForeignParams, ForeignState, layers, unknown_name
+from envcore_bridges.xminigrid.pictures import paint_grid
+
+_RULESET = ("goal", "rules", "init_tiles")
+_LARGEST = (12, 11)  # kind and color of a cell
+
+
+def from_xminigrid(source: str | Callable[..., Any], *, ruleset: Any = None, **options: Hashable) -> FromXMiniGrid:
+    """Makes an environment of XLand-MiniGrid.
+
+    Args:
+      source: a name that XLand-MiniGrid has registered, or a class of its kind, or a function without arguments that
+        makes an environment.
+      ruleset: what is to be done, for XLand's environments: a `RuleSet`, or a tuple of its goal, rules and first
+        things as tuples of numbers. `params.ruleset` holds it, and can be replaced by others of the same shapes.
+      **options: fields of XLand-MiniGrid's params, such as `view_size=5` or `max_steps=50`; and `wrappers`, a tuple of
+        XLand-MiniGrid's wrappers of observations or of their names.
+
+    Raises:
+      InvalidArgumentError: XLand-MiniGrid does not know the name, a wrapper resets by itself or is unknown, or an
+        option is not hashable.
+    """
+    if ruleset is not None:
+        options["ruleset"] = _as_tuples(ruleset)
+    return FromXMiniGrid.make(source, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class FromXMiniGrid(ForeignEnvironment):
+    """An environment of XLand-MiniGrid: an agent on a grid that turns, walks, carries and opens, in JAX.
+
+    Observation: uint8 (view_size, view_size, 2), kind (0 to 12) and color (0 to 11) of the cells in front of the agent,
+    which stands in the middle of the last row and looks up; walls hide nothing. What lies outside the grid is 0. With
+    `wrappers`, what they make of it.
+
+    Actions, `Discrete(6)`: go forward, turn right, turn left, pick up, put down, toggle (open or close).
+
+    Reward: `1 - 0.9 * time / max_steps_in_episode` for reaching the goal, else 0.
+
+    Termination: reaching the goal; in Memory also going to the wrong object. The library's time limit is
+    `params.max_steps_in_episode`, which truncates, and takes the limit's place in the reward too.
+
+    Params: `params.env_params` are the library's. `params.ruleset` of XLand's environments may vary between
+    environments of a batch; all other fields are static, and are set by options. Without a ruleset, XLand's
+    environments have no goal, as in the library.
+
+    State: `state.inner` is the library's own `TimeStep`, which contains the observation; `state.obs` is empty.
+    """
+
+    required: ClassVar[tuple[str, ...]] = ("default_params", "num_actions", "reset", "step")
+    refused_wrappers: ClassVar[tuple[str, ...]] = ("DmEnvAutoResetWrapper", "GymAutoResetWrapper")
+
+    def load(self) -> Any:
+        """The library's environment and its params, as its `make` returns them."""
+        from xminigrid import registration, types  # late: envcore lists environments without it
+
+        options: dict[str, Any] = dict(self.options)
+        wrappers = options.pop("wrappers", ())
+        if "ruleset" in options:
+            parts: list[Any] = [np.asarray(part, np.uint8) for part in options["ruleset"]]
+            options["ruleset"] = types.RuleSet(**dict(zip(_RULESET, parts, strict=True)))
+        if not isinstance(self.source, str):
+            env = self.checked(self.source())
+            params = env.default_params(**options)
+        elif self.source in registration.registered_environments():
+            env, params = registration.make(self.source, **options)
+        else:
+            raise unknown_name("XLand-MiniGrid", self.source, registration.registered_environments())
+        for wrapper in (wrappers,) if isinstance(wrappers, str) else wrappers:
+            env = _wrapper(wrapper)(env)
+        return env, jax.tree.map(np.asarray, params)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return ("forward", "right", "left", "pick up", "put down", "toggle")
+
+    @property
+    def expensive_reset(self) -> bool:
+        """Whether the start is drawn: Empty without "Random" always starts alike."""
+        from xminigrid.envs import Empty
+
+        *_, env = layers(self.library_env)
+        return type(env) is not Empty
+
+    @property
+    def ruleset(self) -> Hashable:
+        """The option of this name, as tuples."""
+        return dict(self.options).get("ruleset")
+
+    @property
+    def time_limit(self) -> int:
+        limit = self.library_env[1].max_steps
+        return NO_TIME_LIMIT if limit is None else limit
+
+    @property
+    def default_params(self) -> ForeignParams:
+        return ForeignParams(env_params=self.library_env[1], max_steps_in_episode=self.time_limit)
+
+    def make_action_space(self, params: Any) -> spaces.Space:
+        env, library_params = self.library_env
+        return spaces.Discrete(env.num_actions(library_params))
+
+    def make_observation_space(self, params: Any) -> spaces.Space:
+        return _observation_space(self)
+
+    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        return self.library_env[0].reset(params.env_params, key), ()
+
+    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        limited = params.env_params.replace(max_steps=params.max_steps_in_episode)
+        after = self.library_env[0].step(limited, state, action)
+        return after, (), after.reward, after.last() & (after.discount == 0)
+
+    def observe(self, state: ForeignState, params: Any) -> Any:
+        return state.inner.observation
+
+    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+        return paint_grid(state, params, height, self.library_env[1].view_size)
+
+
+def _as_tuples(ruleset: Any) -> tuple[Any, ...]:
+    def as_tuple(part: Any) -> Any:
+        part = np.asarray(part).tolist()
+        return tuple(tuple(x) if isinstance(x, list) else x for x in part)
+
+    parts = ruleset if isinstance(ruleset, tuple) else [getattr(ruleset, name, None) for name in _RULESET]
+    if len(parts) != len(_RULESET) or any(part is None for part in parts):
+        raise InvalidArgumentError(f"the option 'ruleset' must be a RuleSet or its three parts, got {ruleset!r}.")
+    return tuple(map(as_tuple, parts))
+
+
+def _wrapper(wrapper: Any) -> Callable[[Any], Any]:
+    from xminigrid import wrappers
+
+    found = getattr(wrappers, wrapper, None) if isinstance(wrapper, str) else wrapper
+    if not callable(found):
+        raise InvalidArgumentError(f"xminigrid.wrappers has no {wrapper!r}.")
+    return found
+
+
+@functools.lru_cache(maxsize=512)
+def _observation_space(env: FromXMiniGrid) -> spaces.Space:
+    _, params = env.library_env
+    cells = params.view_size, params.view_size, 2
+
+    def space(name: str, struct: Any) -> spaces.Space:
+        if struct.dtype == np.uint8 and struct.shape == cells:
+            return spaces.Box(0, np.broadcast_to(np.array(_LARGEST, np.uint8), cells), cells, np.uint8)
+        if name == "direction":  # one-hot
+            return spaces.Box(0.0, 1.0, struct.shape, struct.dtype)
+        return spaces.unbounded_space(struct)
+
+    struct = env.state_types.inner.observation
+    if isinstance(struct, dict):
+        return spaces.Dict({name: space(name, part) for name, part in struct.items()})
+    return space("img", struct)

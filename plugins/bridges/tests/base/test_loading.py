@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pickle
+
+import jax
+import numpy as np
+import pytest
+from envcore.errors import InvalidArgumentError
+from envcore_bridges.base import unknown_name
+from walk import LOADED, FromTheirs, TheirWalk
+
+
+def test_equal_bridges_share_the_library_s_environment_which_is_made_on_demand() -> None:
+    LOADED.clear()
+    env = FromTheirs(TheirWalk, (("length", 6),))
+    assert LOADED == []
+    again = pickle.loads(pickle.dumps(env))
+    assert again == env
+    assert again.library_env is env.library_env
+    assert LOADED == ["walk"]
+    assert FromTheirs.make(TheirWalk, length=7) != env
+    assert env.name == "TheirWalk"
+
+
+def test_made_inside_jit_the_library_s_arrays_are_no_tracers() -> None:
+    env = FromTheirs(TheirWalk, (("length", 9),))
+    jax.jit(lambda key: env.reset(key)[0])(jax.random.key(0))
+    assert np.asarray(env.library_env.table).shape == (9,)
+
+
+def test_options_are_checked_when_it_is_made() -> None:
+    with pytest.raises(InvalidArgumentError, match="unexpected keyword argument 'width'"):
+        FromTheirs.make(TheirWalk, width=3)
+    with pytest.raises(TypeError, match="missing 1 required"):
+        FromTheirs.make(lambda length: TheirWalk(length))
+    with pytest.raises(InvalidArgumentError, match=r"the option 'length' must be hashable, such as a tuple, got \[5\]"):
+        FromTheirs.make(TheirWalk, length=[5])  # pyright: ignore[reportArgumentType]
+
+
+def test_equal_options_of_other_types_are_other_options() -> None:
+    made = [FromTheirs.make(TheirWalk, length=length) for length in (5, 5.0, 5)]
+    assert made[0] == made[2] != made[1]
+    assert [type(env.library_env.length) for env in made] == [int, float, int]
+
+
+def test_the_error_for_an_unknown_name() -> None:
+    assert str(unknown_name("Walks", "lnog", ["long", "short"])) == (
+        "Walks has no environment 'lnog'. Did you mean 'long'?"
+    )
+    assert str(unknown_name("Walks", "x", ["long", "short"])) == "Walks has no environment 'x'. It has long, short."
+    assert str(unknown_name("Walks", "x", "gfedcba")).endswith("It has a, b, c, d, e and 2 more.")

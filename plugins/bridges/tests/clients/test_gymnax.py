@@ -1,0 +1,119 @@
+"""gymnax's own environments in envcore, in step with gymnax.
+
+They run in an environment of their own: `envcore-bridges[gymnax]`, and envcore-gymnax, whose alias must not be taken
+for gymnax.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+# pyright: basic, reportMissingImports=false
+import pytest
+
+# Without it, XLA rounds some products and sums together, in two programs not always the same ones.
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa=SSE4_2"
+
+import envcore
+import gymnax
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import spaces
+from envcore.errors import InvalidArgumentError
+from envcore.numerics import numerics
+from envcore.rollout import random_policy, run_rollout, start_rollout
+from envcore.wrappers import Batched
+from envcore_bridges import from_gymnax
+from envcore_bridges.gymnax.environments import GYMNAX
+from envcore_testing import Case, check_lockstep, conformance_cases
+
+pytestmark = pytest.mark.client
+
+SLOW = ("-MinAtar", "-misc")
+NEEDS_A_DOWNLOAD = "MNISTBandit-bsuite"
+NAMES = [
+    pytest.param(name, marks=[pytest.mark.slow] if name.endswith(SLOW) else [])
+    for name in GYMNAX
+    if name != NEEDS_A_DOWNLOAD
+]
+
+
+def test_what_gymnax_lists_is_announced() -> None:
+    assert list(GYMNAX) == gymnax.registered_envs
+    announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "gymnax"}
+    assert announced == {f"gymnax/{name}" for name in gymnax.registered_envs}
+
+
+@pytest.mark.parametrize("case", conformance_cases(from_gymnax("gymnax/CartPole-v1")), ids=str)
+def test_conforms(case: Case) -> None:
+    case()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_observations_are_in_their_space(name: str) -> None:
+    """Some of gymnax's exceed the bounds that they declare."""
+    env, params = envcore.make(f"gymnax/{name}")
+    batch = Batched(env, 16)
+    start = start_rollout(batch, jax.random.key(0), params)
+    _, obs = run_rollout(batch, random_policy(batch), start, 300, params, collect=lambda step: step.next_obs)
+    space, obs = env.observation_space(params), np.asarray(obs)
+    if isinstance(space, spaces.Discrete):  # FrozenLake's
+        assert ((obs >= 0) & (obs < space.n)).all()
+    else:
+        assert isinstance(space, spaces.Box)
+        assert ((obs >= space.low) & (obs <= space.high)).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_plays_as_gymnax_does(name: str) -> None:
+    with numerics():  # the tests' are strict
+        made: tuple[Any, Any] = gymnax.make(name)
+    theirs, params = made
+    # As arrays whose values XLA does not know, as ours are: it folds constants before it rounds.
+    params = jax.tree.map(jnp.asarray, params)
+
+    def reset(key: jax.Array) -> tuple[Any, Any]:
+        obs, state = theirs.reset_env(key, params)
+        return state, obs
+
+    def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        unknown = jax.lax.optimization_barrier(params)
+        obs, state, reward, terminated, _ = theirs.step_env(key, state, action, unknown)
+        return state, obs, reward, terminated, theirs.is_truncated(state, params)
+
+    env, ours = envcore.make(f"gymnax/{name}")
+    assert ours.max_steps_in_episode == int(params.max_steps_in_episode)
+    check_lockstep(env, reset, step)
+
+
+def test_the_rules_see_our_time_limit() -> None:
+    env, params = envcore.make("gymnax/DiscountingChain-bsuite")
+    params = params.replace(max_steps_in_episode=10)
+    key = jax.random.key(0)
+    _, state = env.reset(key, params)
+    obs, *_ = env.step(key, state, 0, params)
+    assert obs[1] == jnp.float32(0.1)
+
+
+def test_options_and_names() -> None:
+    assert envcore.make("gymnax/DeepSea-bsuite", size=12)[0].observation_space().shape == (12, 12)
+    with pytest.raises(InvalidArgumentError, match="unexpected keyword argument 'wrong_option'"):
+        envcore.make("gymnax/CartPole-v1", wrong_option=1)
+    with pytest.raises(
+        InvalidArgumentError, match=r"gymnax has no environment 'CartPole-v9'. Did you mean 'CartPole-v1'"
+    ):
+        from_gymnax("gymnax/CartPole-v9")
+
+
+def test_the_alias() -> None:
+    program = (
+        "import envcore_gymnax as e\nfrom envcore_bridges import from_gymnax\ne.install()\n"
+        "try: from_gymnax('gymnax/CartPole-v1')\nexcept ValueError as error: assert 'uninstall' in str(error)\n"
+        "else: raise AssertionError\n"
+        "e.uninstall(); assert from_gymnax('gymnax/CartPole-v1').library_env.name == 'CartPole-v1'"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,283 @@
+"""`FromBrax` beside brax itself."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+import brax.envs
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from brax.envs import Env, fast
+from brax.envs.wrappers import training
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError, InvalidParamsError, NoPictureError
+from envcore.rollout import random_policy, run_rollout, start_rollout
+from envcore_bridges.brax.bridge import FromBrax, from_brax
+from envcore_bridges.brax.environments import BRAX as ENVIRONMENTS
+from envcore_testing import Case, check_env, check_lockstep, conformance_cases
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Brax System, pip:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Accessing .* directly from `Data`:DeprecationWarning"),  # brax does
+]
+
+SMALL = ("fast", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("inverted_pendulum", "reacher")))
+LARGE = [name for name in ENVIRONMENTS if name not in ("fast", "inverted_pendulum", "reacher")]
+
+AMPLIFY_ROUNDING = {
+    "humanoid": {"jit_equals_eager", "vmap_equals_loop"},
+    "humanoidstandup": {"vmap_equals_loop"},
+    "walker2d": {"batched_params", "new_episode", "vmap_equals_loop"},
+}
+"""Rules that need equal numbers from two programs, where those of brax differ by amplified rounding."""
+
+
+@pytest.fixture
+def promotion_of_brax():
+    """brax promotes dtypes as JAX does by default; the tests' JAX is strict."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield
+
+
+def test_brax_lists_what_is_announced() -> None:
+    announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "brax"}
+    assert announced == {f"brax/{name}" for name in ENVIRONMENTS}
+    assert set(ENVIRONMENTS) == set(brax.envs._envs) - {"swimmer"}
+
+
+@pytest.mark.parametrize("case", conformance_cases(FromBrax("fast"), num_steps=40), ids=str)
+def test_conforms(case: Case) -> None:
+    case()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore")  # brax's own
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_environment_conforms(name: str, promotion_of_brax: None) -> None:
+    check_env(from_brax(name), num_steps=48, except_for=AMPLIFY_ROUNDING.get(name, ()))
+
+
+def braxs(env: Any) -> dict[str, Any]:
+    """brax's own reset and step."""
+
+    def reset(key: jax.Array) -> tuple[Any, Any]:
+        state = env.reset(key)
+        return state, state.obs
+
+    def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        state = env.step(state, action)
+        return state, state.obs, state.reward, state.done
+
+    return {"reset": reset, "step": step}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_it_plays_as_brax_does(name: str, promotion_of_brax: None) -> None:
+    env, params = envcore.make(f"brax/{name}")
+    assert params.max_steps_in_episode == 1000
+    params = params.replace(max_steps_in_episode=40)
+    assert check_lockstep(env, **braxs(brax.envs.get_environment(name)), params=params, num_steps=100) >= 2
+
+
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", LARGE)
+def test_its_steps_are_those_of_brax_but_for_the_last_bit(name: str, promotion_of_brax: None) -> None:
+    """XLA adds up the forces of many bodies in another order in another program, and contacts amplify that in time.
+
+    In a batch they do so within a step, by up to 0.008 rad/s for the humanoid, so brax steps one at a time.
+    """
+    env, params = envcore.make(f"brax/{name}", vary=())
+    start = start_rollout(env, jax.random.key(0), params)
+    _, steps = jax.jit(lambda start: run_rollout(env, random_policy(env), start, 64, params))(start)
+    game = brax.envs.get_environment(name)
+    theirs = jax.jit(lambda steps: jax.lax.map(lambda step: game.step(*step), steps))((steps.state.inner, steps.action))
+    np.testing.assert_allclose(steps.next_obs, theirs.obs, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(steps.reward, theirs.reward, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(steps.info["terminated"], theirs.done > 0)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("backend", ["mjx", "positional", "spring"])
+def test_backends_play_as_brax_s(backend: str, promotion_of_brax: None) -> None:
+    env, params = envcore.make("brax/inverted_pendulum", backend=backend)
+    params = params.replace(max_steps_in_episode=40)
+    theirs = braxs(brax.envs.get_environment("inverted_pendulum", backend=backend))
+    assert check_lockstep(env, **theirs, params=params, num_steps=100) >= 2
+
+
+def test_params_are_fields_of_the_system(promotion_of_brax: None) -> None:
+    env, params = envcore.make("brax/inverted_pendulum", vary=("gravity", "link.inertia.mass"))
+    assert list(params.sys) == ["gravity", "link.inertia.mass"]
+    with pytest.raises(InvalidParamsError, match=r"without \.sys\['gravity'\]"):
+        env.reset(jax.random.key(0), params.replace(sys={}))
+    many = params.replace(sys={**params.sys, "gravity": params.sys["gravity"] * np.array([[1.0], [0.0]], np.float32)})
+    axes = type(params)(sys={"gravity": 0, "link.inertia.mass": None}, max_steps_in_episode=None)
+
+    def angle(params: Any) -> jax.Array:
+        def push(carry: Any, _: None) -> tuple[Any, None]:
+            return env.step_env(jax.random.key(0), carry[1], jnp.zeros(1), params)[:2], None
+
+        return jax.lax.scan(push, env.reset(jax.random.key(0), params), length=3)[0][0][1]
+
+    on_earth, weightless = jax.jit(jax.vmap(angle, (axes,)))(many)
+    assert abs(on_earth - weightless) > 1e-4
+
+
+@pytest.mark.slow
+def test_it_plays_as_brax_does_without_gravity(promotion_of_brax: None) -> None:
+    env, params = envcore.make("brax/inverted_pendulum", vary=("gravity",))
+    theirs: Any = brax.envs.get_environment("inverted_pendulum")
+    theirs.sys = theirs.sys.tree_replace({"gravity": jnp.zeros(3)})
+    params = params.replace(sys={"gravity": np.zeros(3, np.float32)})
+    check_lockstep(env, **braxs(theirs), params=params, num_steps=20)
+
+
+def test_metrics_are_info() -> None:
+    class Counting(fast.Fast):
+        """Observes a mapping, and counts."""
+
+        def reset(self, rng: jax.Array) -> Any:
+            state: Any = super().reset(rng)
+            return state.replace(metrics={"count": jnp.zeros(())})
+
+        def step(self, state: Any, action: jax.Array) -> Any:
+            state.metrics.update(count=state.metrics["count"] + 1)
+            return super().step(state, action)
+
+    env = from_brax(Counting, obs_mode="dict_pixels_state")
+    assert env.name == "Counting"
+    obs, state = env.reset(jax.random.key(0))
+    assert jax.tree.map(jnp.shape, obs) == {
+        "pixels/view_0": (4, 4, 3),
+        "pixels/view_1": (4, 4, 3),
+        "state": (2,),
+    }
+    with jax.disable_jit():
+        *_, info = env.step(jax.random.key(0), state, jnp.ones(1))
+    assert (info["count"], state.inner.metrics["count"]) == (1, 0)
+    check_lockstep(env, **braxs(Counting(obs_mode=fast.ObservationMode.DICT_PIXELS_STATE)), num_steps=50)
+
+
+def test_a_wrapped_environment_of_brax_s_varies_too(promotion_of_brax: None) -> None:
+    def repeated() -> Any:
+        return training.EpisodeWrapper(brax.envs.get_environment("inverted_pendulum"), 1000, 2)
+
+    env = from_brax(repeated, vary=("actuator.gear",))
+    params = env.default_params
+    _, state = env.reset(jax.random.key(0))
+    step = jax.jit(env.step)
+    strong, weak = (
+        step(jax.random.key(0), state, jnp.ones(1), params.replace(sys={"actuator.gear": gear}))[0]
+        for gear in (params.sys["actuator.gear"], np.zeros(1, np.float32))
+    )
+    assert abs(strong[2] - weak[2]) > 1e-3
+
+
+def test_the_limit_of_brax_s_episode_wrapper_truncates(promotion_of_brax: None) -> None:
+    env = from_brax(lambda: training.EpisodeWrapper(brax.envs.get_environment("fast"), 3, 1))
+    _, state = env.reset(jax.random.key(0))
+    step = jax.jit(env.step)
+    for number in range(1, 4):
+        _, state, _, _, info = step(jax.random.key(number), state, jnp.ones(1))
+        assert (bool(info["terminated"]), bool(info["truncated"])) == (False, number == 3)
+
+
+@pytest.mark.parametrize("how", [{}, {"auto_reset": False, "batch_size": 4}])
+def test_wrappers_that_reset_or_batch_are_refused(how: dict[str, Any], promotion_of_brax: None) -> None:
+    with pytest.raises(
+        InvalidArgumentError, match=r"create is wrapped in \w+Wrapper, which does what envcore does itself"
+    ):
+        from_brax(functools.partial(brax.envs.create, "fast", **how))
+
+
+class Rolling(Env):
+    """A ball whose speed is the sum of the actions; it starts anew where it is far away."""
+
+    def reset(self, rng: jax.Array) -> brax.envs.State:
+        return self._at(jax.random.uniform(rng, (2,)))
+
+    def step(self, state: brax.envs.State, action: jax.Array) -> brax.envs.State:
+        place, speed = jnp.asarray(state.obs)
+        return self._at(jnp.stack([place + speed, speed + action[0]]))
+
+    def _at(self, obs: jax.Array) -> brax.envs.State:
+        return brax.envs.State(None, obs, obs[0] ** 2, (obs[0] > 9).astype(jnp.float32))
+
+    @property
+    def observation_size(self) -> int:
+        return 2
+
+    @property
+    def action_size(self) -> int:
+        return 1
+
+    @property
+    def backend(self) -> str:
+        return ""
+
+
+def test_gradients_flow_as_in_brax() -> None:
+    env = from_brax(Rolling)
+    ball, actions, keys = Rolling(), jnp.full((6, 1), 0.5), jax.random.split(jax.random.key(0), 6)
+    _, start = env.reset(jax.random.key(1))
+
+    def ours(actions: jax.Array) -> jax.Array:
+        def advance(state: Any, given: Any) -> tuple[Any, jax.Array]:
+            return env.step(given[1], state, given[0])[1:3]
+
+        return jax.lax.scan(advance, start, (actions, keys))[1].sum()
+
+    def theirs(actions: jax.Array) -> jax.Array:
+        def advance(state: Any, action: jax.Array) -> tuple[Any, jax.Array]:
+            state = ball.step(state, action)
+            return state, state.reward
+
+        return jax.lax.scan(advance, start.inner, actions)[1].sum()
+
+    np.testing.assert_allclose(jax.grad(ours)(actions), jax.grad(theirs)(actions), rtol=1e-6)
+    far = start.replace(inner=start.inner.replace(obs=jnp.array([9.0, 1.0])))  # it starts anew at once
+    assert env.step(keys[0], far, actions[0])[3]
+    batch = jax.vmap(jax.grad(lambda state, action: env.step(keys[0], state, action)[0].sum(), 1), (0, None))
+    after = batch(jax.tree.map(lambda *x: jnp.stack(x), start, far), actions[0])
+    np.testing.assert_array_equal(after, [[1], [0]])
+
+
+def test_pictures() -> None:
+    env, params = envcore.make("brax/inverted_pendulum")
+    states = jax.vmap(env.reset, (0, None))(jax.random.split(jax.random.key(0), 2), params)[1]
+    pictures = jax.jit(jax.vmap(lambda state: env.render(state, params, height=60)))(states)
+    assert pictures.shape == (2, 60, 80, 3)
+    blue = np.abs(np.asarray(pictures[0], int) - np.array(envcore.painting.BLUE)).max(-1) < 30
+    assert blue[20:40, 30:50].any()
+    point, _ = envcore.make("brax/fast")
+    _, state = point.reset(jax.random.key(0))
+    with pytest.raises(NoPictureError, match="fast cannot be rendered"):
+        point.render(state)
+
+
+@pytest.mark.skipif("a_min" in inspect.signature(jnp.clip).parameters, reason="this JAX has what brax calls")
+def test_swimmer_does_not_run(promotion_of_brax: None) -> None:
+    swimmer: Any = brax.envs.get_environment("swimmer")
+    state = jax.eval_shape(swimmer.reset, jax.random.key(0))
+    with pytest.raises(TypeError, match="a_min"):
+        jax.eval_shape(swimmer.step, state, jnp.zeros(swimmer.action_size))
+    with pytest.raises(EnvironmentLoadError, match=r"brax's swimmer moves in a fluid, .* no longer has"):
+        from_brax("swimmer")
+
+
+def test_errors() -> None:
+    with pytest.raises(InvalidArgumentError, match="brax has no environment 'antelope'"):
+        from_brax("antelope")
+    with pytest.raises(
+        InvalidArgumentError, match=r"brax/reacher refuses its options: .*unexpected keyword argument 'wr"
+    ):
+        envcore.make("brax/reacher", wrong_option=1)
+    with pytest.raises(InvalidArgumentError, match="backend should be in"):
+        envcore.make("brax/reacher", backend="steam")
+    with pytest.raises(InvalidArgumentError, match=r"fields of brax's System that are floats, got 'link\.mass'"):
+        envcore.make("brax/reacher", vary=("link.mass",))
