@@ -161,8 +161,8 @@ def npz(arrays: dict[str, Any]) -> bytes:
 
 
 def sealed(arrays: dict[str, np.ndarray], about: Any) -> bytes:
-    """A checkpoint of envcore-cli with a digest that fits, whatever it says."""
-    from envcore_cli.checkpoint import _digest  # pyright: ignore[reportPrivateUsage]
+    """A checkpoint of envcore-runs with a digest that fits, whatever it says."""
+    from envcore_runs.checkpoint import _digest  # pyright: ignore[reportPrivateUsage]
     from safetensors.numpy import save
 
     facts = json.dumps(about)

@@ -12,7 +12,7 @@ from envcore.errors import EnvcoreError
 from envcore_baselines import algorithms, commands
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Training
 from envcore_baselines.training import Run as PlannedRun
-from envcore_cli import checkpoint
+from envcore_runs import checkpoint
 from PIL import Image
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: p
 
 
 def test_agents_that_do_not_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("envcore_cli.memory.device_bytes", lambda _: 100_000)
+    monkeypatch.setattr("envcore_runs.memory.device_bytes", lambda _: 100_000)
     code, text, err = run(*TRAIN, *SETTINGS, "--seeds", "9000", "--out", str(tmp_path / "run"))
     assert (code, text) == (1, "")
     assert re.search(r"--seeds 9,000 would take about .* of memory, but only 100 kB are free: at most \d+ fit", err)
@@ -95,7 +95,7 @@ def test_the_time_of_a_long_training_is_told_and_years_are_refused(
 def test_more_episodes_than_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = str(tmp_path / "run")
     assert run(*TRAIN, *SETTINGS, "--out", out)[0] == 0
-    monkeypatch.setattr("envcore_cli.memory.device_bytes", lambda: 100_000)
+    monkeypatch.setattr("envcore_runs.memory.device_bytes", lambda: 100_000)
     assert run("evaluate", out, "--episodes", "10")[0] == 0
     code, text, err = run("evaluate", out, "--episodes", "100000")
     assert (code, text) == (1, "")

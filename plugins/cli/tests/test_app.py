@@ -18,11 +18,11 @@ from envcore import registry
 from envcore.errors import EnvcoreError
 from envcore.plugins import PluginRecord
 from envcore.registration import Registry
+from envcore_cli.assignments import choose, parse_value
 from envcore_cli.catalogue import _in_parts, _lines
-from envcore_cli.choice import choose, parse_value
-from envcore_cli.measured_rollout import MeasuredRollout
-from envcore_cli.pace import Pace
 from envcore_cli.rollout_report import report_rollout
+from envcore_runs.measured_rollout import MeasuredRollout
+from envcore_runs.pace import Pace
 from rich.cells import cell_len
 from terminal import Terminal
 from toy import Counter

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import trees
 from envcore.plugins import one_line
-from envcore.records import File, shown
+from envcore_runs.records import File, shown
 
 from envcore_bsuite.csv_log import Row, fault_of, logged_episodes
 from envcore_bsuite.errors import RunError

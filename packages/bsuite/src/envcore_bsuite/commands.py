@@ -14,8 +14,8 @@ import typer
 from envcore.files import replacing
 from envcore_cli import output
 from envcore_cli.errors import CommandError
-from envcore_cli.interrupt import interruptible
 from envcore_cli.options import Seed, integer, path
+from envcore_runs.interrupt import interruptible
 
 from envcore_bsuite.errors import ResultsError, RunError
 from envcore_bsuite.sweep import EXPERIMENTS, SWEEP
@@ -122,7 +122,7 @@ def _make_agent(name: str) -> Any:
         from envcore_bsuite.agents import random_agent
 
         return random_agent
-    from envcore_cli.policies import imported
+    from envcore_runs.policies import imported
 
     return imported("AGENT", name)
 

@@ -18,9 +18,9 @@ import numpy as np
 from envcore import random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.records import Range
 from envcore.rollout import Transition
 from envcore.time_limit import next_time
+from envcore_runs.records import Range
 from flax import struct
 from jax import lax
 

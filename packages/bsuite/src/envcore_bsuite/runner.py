@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from envcore.files import locked, remove_unfinished, replace
 from envcore.options import positive_integer
-from envcore.records import File, shown
+from envcore_runs.records import File, shown
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar  # noqa: TID251  # envcore-cli may be missing
 

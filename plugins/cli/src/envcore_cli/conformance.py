@@ -7,9 +7,9 @@ from envcore.errors import ConformanceError
 from envcore.seeds import key_of
 from envcore.testing.compilation import compile_quickly
 from envcore.text import printable
+from envcore_runs.choice import Choice
 
 from envcore_cli import output
-from envcore_cli.choice import Choice
 
 
 def check_environment(choice: Choice, seed: int) -> None:

@@ -12,17 +12,18 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rendering import picture_struct
 from envcore.seeds import key_of
+from envcore_runs import memory, placement, processes, run_folder, saved_rollout, trajectories
+from envcore_runs.choice import Choice
+from envcore_runs.interrupt import interruptible
+from envcore_runs.measured_rollout import MeasuredRollout, check_memory
+from envcore_runs.pace import check_duration
+from envcore_runs.policies import find_player
+from envcore_runs.saved_rollout import SavedRollout
+from envcore_runs.trajectories import Trajectories
 from rich.table import Table
 
-from envcore_cli import memory, output, picture, placement, processes, run_folder, saved_rollout, trajectories
-from envcore_cli.choice import Choice
-from envcore_cli.interrupt import interruptible
-from envcore_cli.measured_rollout import MeasuredRollout, check_memory
+from envcore_cli import output, picture
 from envcore_cli.output import say
-from envcore_cli.pace import check_duration
-from envcore_cli.policies import find_player
-from envcore_cli.saved_rollout import SavedRollout
-from envcore_cli.trajectories import Trajectories
 
 _SECONDS = 1.0  # of a rollout without --steps
 _MOST_STEPS = 2**53  # of all environments; a hundred days at a thousand million a second
