@@ -10,6 +10,7 @@ _PAGES = {
     "registration": ("make and the registry", ["envcore.registration", "envcore.catalogue"]),
     "wrappers": ("Wrappers", ["envcore.wrappers"]),
     "rollout": ("Rollouts", ["envcore.rollout"]),
+    "runs": ("Long rollouts", ["envcore_runs.run"]),
     "random": ("Random numbers", ["envcore.random", "envcore.seeds"]),
     "testing": ("Conformance kit", ["envcore.testing", "envcore.testing.kit", "envcore.testing.lockstep"]),
     "foreign": ("Bridges", ["envcore.foreign"]),

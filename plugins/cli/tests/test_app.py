@@ -333,7 +333,7 @@ def test_results_so_far_are_shown_on_ctrl_c(run: Run, monkeypatch: pytest.Monkey
     monkeypatch.setattr(MeasuredRollout, "advance", advance)
     choice = choose("Counter-v0")
     with pytest.raises(KeyboardInterrupt):
-        report_rollout(choice, "random", 7, 500, None, 0)
+        report_rollout(choice, 500, num_envs=7)
     out = capsys.readouterr().out
     assert "interrupted: these are the results up to then" in out
     assert "7 in parallel, 40 steps each" in out
@@ -346,7 +346,7 @@ def test_ctrl_c_before_the_first_step_shows_no_table(run: Run, monkeypatch: pyte
 
     monkeypatch.setattr(MeasuredRollout, "advance", advance)
     with pytest.raises(KeyboardInterrupt):
-        report_rollout(choose("Counter-v0"), "random", 7, 500, None, 0)
+        report_rollout(choose("Counter-v0"), 500, num_envs=7)
     assert "in parallel" not in capsys.readouterr().out
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -13,9 +12,7 @@ from envcore.devices import all_devices
 from envcore_runs import memory
 from envcore_runs.errors import NotEnoughMemoryError
 from envcore_runs.measured_rollout import MeasuredRollout
-
-if TYPE_CHECKING:
-    from command_line import Run
+from envcore_runs.run import rollout
 
 
 def write(root: Path, **files: str) -> Path:
@@ -88,21 +85,25 @@ def test_other_errors_are_left_alone():
         raise jax.errors.JaxRuntimeError("INTERNAL: something else")
 
 
-def test_the_reported_number_fits(run: Run, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.usefixtures("toys")
+def test_the_reported_number_fits(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(memory, "device_bytes", lambda _: 2_000_000)
-    code, _, err = run("rollout", "Counter-v0", "--num-envs", "1000000", "--steps", "3")
-    assert code == 1
-    fit = int(re.search(r"at most ([0-9,]+) fit", err)[1].replace(",", ""))  # pyright: ignore
+    message = r"^num_envs 1,000,000 would take about .* at most [0-9,]+ fit\.$"
+    with pytest.raises(NotEnoughMemoryError, match=message) as e:
+        rollout("Counter-v0", num_envs=1_000_000, steps=3)
+    fit = int(re.search(r"at most ([0-9,]+) fit", str(e.value))[1].replace(",", ""))  # pyright: ignore
     assert 1_000 < fit < 100_000
-    assert run("rollout", "Counter-v0", "--num-envs", str(fit), "--steps", "3")[0] == 0
-    assert run("rollout", "Counter-v0", "--num-envs", str(fit + 1), "--steps", "3")[0] == 1
+    assert rollout("Counter-v0", num_envs=fit, steps=3).steps == 3
+    with pytest.raises(NotEnoughMemoryError):
+        rollout("Counter-v0", num_envs=fit + 1, steps=3)
 
 
-def test_a_rollout_without_memory_ends_in_one_line(run: Run, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.usefixtures("toys")
+def test_a_rollout_without_memory_says_what_to_reduce(monkeypatch: pytest.MonkeyPatch):
     def advance(self: MeasuredRollout, limit: int) -> int:
         raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 17179869184 bytes.")
 
     monkeypatch.setattr(MeasuredRollout, "advance", advance)
-    code, _, err = run("rollout", "Counter-v0", "--num-envs", "7")
-    assert code == 1
-    assert err == "error: --num-envs 7 takes more memory than is available; choose a smaller number.\n"
+    message = r"^num_envs 7 takes more memory than is available; choose a smaller number\.$"
+    with pytest.raises(NotEnoughMemoryError, match=message):
+        rollout("Counter-v0", num_envs=7)

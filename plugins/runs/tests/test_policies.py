@@ -1,4 +1,4 @@
-"""`--policy`: functions of the user, and policies that distributions announce."""
+"""Policies: functions of the user, and policies that distributions announce."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_an_announced_policy_has_a_memory_and_gets_what_follows_the_colon() -> N
 def test_a_batch_has_no_memory() -> None:
     policy = batch_policy(find_player("idle", "Counter-v0", ENV, PARAMS), Batched(ENV, 3), PARAMS)
     assert policy(None, jnp.zeros((3, 4)), KEY).tolist() == [0, 0, 0]
-    with pytest.raises(InvalidArgumentError, match="--policy counts has a memory, which a rollout does not carry"):
+    with pytest.raises(InvalidArgumentError, match="policy counts has a memory, which a rollout does not carry"):
         batch_policy(find_player("counts", "Counter-v0", ENV, PARAMS), Batched(ENV, 3), PARAMS)
 
 
@@ -127,21 +127,19 @@ def test_legal_actions() -> None:
 
 
 def test_legal_actions_without_masks() -> None:
-    with pytest.raises(
-        InvalidArgumentError, match="--policy legal: Counter has no action masks: all actions are always"
-    ):
+    with pytest.raises(InvalidArgumentError, match="policy legal: Counter has no action masks: all actions are always"):
         find_player("legal", "Counter-v0", ENV, PARAMS)
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("gone", "--policy gone fails: ModuleNotFoundError: No module named 'not_there'"),
-        ("fails:x", "--policy fails fails: ValueError: no such thing"),
-        ("twice:x", "--policy twice is announced by good and other: uninstall all but one of them"),
+        ("gone", "policy gone fails: ModuleNotFoundError: No module named 'not_there'"),
+        ("fails:x", "policy fails fails: ValueError: no such thing"),
+        ("twice:x", "policy twice is announced by good and other: uninstall all but one of them"),
         (
             "count",
-            "--policy must be random, legal, .*counts, .*idle, .* or MODULE:FUNCTION, as in .*, got 'count'",
+            "policy must be random, legal, .*counts, .*idle, .* or MODULE:FUNCTION, as in .*, got 'count'",
         ),
     ],
 )
@@ -156,5 +154,5 @@ def test_an_action_that_does_not_fit_is_named(tmp_path: Path) -> None:
     )
     (tmp_path / "user_policies.py").write_text(code)
     player: Any = find_player("user_policies:f", "Counter-v0", ENV, PARAMS)
-    with pytest.raises(InvalidArgumentError, match="--policy user_policies:f fails when jit traces it"):
+    with pytest.raises(InvalidArgumentError, match="policy user_policies:f fails when jit traces it"):
         player.act((), OBS, KEY)

@@ -64,11 +64,14 @@ def main() -> None:
 
 
 def _run() -> None:
+    from envcore_runs.naming import as_options
+
     from envcore_cli import streams
     from envcore_cli.app import app
 
     try:
-        app()
+        with as_options():
+            app()
     finally:
         streams.finish()
 

@@ -175,7 +175,17 @@ def rollout(
     processes.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout, cache)
     from envcore_cli.rollout_report import report_rollout
 
-    report_rollout(choice, policy, num_envs, steps, gif, seed, devices, out, record)
+    report_rollout(
+        choice,
+        steps,
+        gif,
+        num_envs=num_envs,
+        policy=policy,
+        seed=seed,
+        devices=devices,
+        out=out,
+        record=record,
+    )
 
 
 @app.command()

@@ -12,6 +12,8 @@ from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsErro
 from envcore.making import construct
 from envcore.plugins import one_line
 
+from envcore_runs import naming
+
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
@@ -54,9 +56,9 @@ class Choice:
         except Exception as error:  # an environment may fail in any way on an unexpected value
             if not self.options:
                 raise
-            given = " ".join(f"--option {name}={value!r}" for name, value in self.options.items())
+            given = " ".join(naming.option(*each) for each in self.options.items())
             raise InvalidArgumentError(f"{self.title} does not work with {given}: {one_line(error)}") from error
-        return env, self._with_params(env, params) if self.params else params
+        return env, with_params(self.title, env, params, self.params)
 
     def _check_options(self, env: Any) -> None:
         from envcore.engine.arguments import default_params, state_struct
@@ -69,27 +71,6 @@ class Choice:
         env.action_space(params)
         env.observation_space(params)
 
-    def _with_params(self, env: Any, params: Any) -> Any:
-        import numpy as np
-        from envcore.engine.arguments import checked_params, param_names
-
-        known = param_names(params)
-        for name, value in self.params.items():
-            if name not in known:
-                hint = f" {name!r} is an option: --option {name}=..." if name in _options(env) else ""
-                raise InvalidParamsError(f"{self.title} has no param {name!r}; its params: {', '.join(known)}.{hint}")
-            if isinstance(value, str) or value is None:
-                raise InvalidParamsError(f"{self.title}'s param {name!r} must be a number, got {value!r}.")
-            try:
-                given = np.asarray(value)
-            except ValueError:  # rows of different lengths
-                given = np.asarray(None)
-            if given.dtype.kind not in "biuf":
-                raise InvalidParamsError(f"{self.title}'s param {name!r} must be a number or an array, got {value!r}.")
-            # A scalar stays a Python number, so that its value is checked.
-            params = checked_params(env, params.replace(**{name: value if given.ndim == 0 else given}))
-        return params
-
 
 def choose(env_id: str, options: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None) -> Choice:
     """Looks up an id, before anything heavy is imported.
@@ -98,6 +79,39 @@ def choose(env_id: str, options: Mapping[str, Any] | None = None, params: Mappin
       UnknownEnvironmentError: as for `envcore.make`.
     """
     return Choice(env_id, registry[env_id], dict(options or {}), dict(params or {}))
+
+
+def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -> Any:
+    """The params of an environment with some of them replaced.
+
+    Args:
+      title: what the errors call the environment.
+      env: the environment.
+      params: its params.
+      changes: numbers or arrays by name.
+
+    Raises:
+      InvalidParamsError: it does not have a param, or a value has the wrong shape or dtype.
+    """
+    import numpy as np
+    from envcore.engine.arguments import checked_params, param_names
+
+    known = param_names(params)
+    for name, value in changes.items():
+        if name not in known:
+            hint = f" {name!r} is an option: {naming.option(name)}" if name in _options(env) else ""
+            raise InvalidParamsError(f"{title} has no param {name!r}; its params: {', '.join(known)}.{hint}")
+        if isinstance(value, str) or value is None:
+            raise InvalidParamsError(f"{title}'s param {name!r} must be a number, got {value!r}.")
+        try:
+            given = np.asarray(value)
+        except ValueError:  # rows of different lengths
+            given = np.asarray(None)
+        if given.dtype.kind not in "biuf":
+            raise InvalidParamsError(f"{title}'s param {name!r} must be a number or an array, got {value!r}.")
+        # A scalar stays a Python number, so that its value is checked.
+        params = checked_params(env, params.replace(**{name: value if given.ndim == 0 else given}))
+    return params
 
 
 def _options(env: Any) -> set[str]:

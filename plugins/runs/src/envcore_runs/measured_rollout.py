@@ -1,9 +1,8 @@
-"""A rollout that measures its speed and its episodes, for `envcore rollout`."""
+"""A rollout that measures its speed and its episodes."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import time
 from typing import Any
 
@@ -11,23 +10,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore.devices import spread
-from envcore.environment import Environment
-from envcore.errors import InvalidArgumentError
-from envcore.rollout import RolloutState, Transition, run_rollout, start_rollout
-from envcore.wrappers import Batched
+from envcore.rollout import RolloutState, Transition, run_rollout
 from jax.sharding import NamedSharding, PartitionSpec
 
-from envcore_runs import memory, placement, processes
+from envcore_runs import placement, processes
 from envcore_runs.episode_statistics import (
     EpisodeStatistics,
-    Running,
     Summary,
-    empty_summary,
-    nothing_running,
     summarize_episodes,
 )
 from envcore_runs.pace import Pace
 from envcore_runs.policies import Player, batch_policy, outside_action_space
+from envcore_runs.rollout_start import SPLIT, Carry, batched, started
 from envcore_runs.trajectories import Trajectories
 
 
@@ -48,29 +42,7 @@ class Progress:
     statistics: EpisodeStatistics = dataclasses.field(default_factory=EpisodeStatistics)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Carry:
-    """The state of a measured rollout on the device.
-
-    Attributes:
-      rollout: the state that `run_rollout` continues from.
-      obs: the last observation. It is carried from step to step because XLA would not compute an observation that
-        nothing reads, but a real policy reads it.
-      is_valid: whether all actions so far were in the action space, bool (num_envs,).
-      running: the unfinished episodes.
-    """
-
-    rollout: RolloutState
-    obs: Any
-    is_valid: jax.Array
-    running: Running
-
-
 _MOST = 2**30  # steps of a chunk: int32 counts them
-
-_SPLIT: Any = Carry(RolloutState(False, True), True, True, True)  # pyright: ignore[reportArgumentType]
-"""Which parts of a `Carry` have an axis for the environments."""
 
 
 class MeasuredRollout:
@@ -109,22 +81,13 @@ class MeasuredRollout:
         self._params, self._policy_name = params, player.name
         self._chunk, self._trajectories = chunk, trajectories
         self.num_devices = sharding.mesh.size
-        self._sharding = sharding if self.num_devices > 1 else None
-        axis_name = placement.AXIS if self.num_devices > 1 else None
-        self._batch = Batched(player.env, num_envs // self.num_devices, axis_name)
+        self._sharding, self._batch = batched(player, num_envs, sharding)
         self._policy = batch_policy(player, self._batch, params)
-        started = time.perf_counter()
-        # Numpy's arrays are those that every process can hand to a program of all processes.
-        words, impl = np.asarray(jax.random.key_data(key)), jax.random.key_impl(key)
-
-        def begin(words: jax.Array) -> Carry:
-            return _begin(self._batch, params, jax.random.wrap_key_data(words, impl=impl))
-
-        self._start = jax.jit(spread(begin, self._sharding, (False,), _SPLIT))(words)
-        self.struct = jax.eval_shape(lambda carry: carry, self._start)
-        program = spread(self._run, self._sharding, (_SPLIT, False), (_SPLIT, True, True))
-        self._program = jax.jit(program).lower(self._start, np.int32(1)).compile()
-        self._carry, self.progress = self._start, Progress()
+        began = time.perf_counter()
+        self._carry, self.progress = started(self._batch, params, key, self._sharding), Progress()
+        self.struct = jax.eval_shape(lambda carry: carry, self._carry)
+        program = spread(self._run, self._sharding, (SPLIT, False), (SPLIT, True, True))
+        self._program = jax.jit(program).lower(self._carry, np.int32(1)).compile()
         self._timed(1)
         self.pace = Pace()
         for _ in range(2):  # calls of different lengths, unless a step takes a second
@@ -132,7 +95,7 @@ class MeasuredRollout:
             self.pace.add(steps, float(processes.gathered(np.array([self._timed(steps)[-1]])).max()))
             if self.pace.per_step > 1:
                 break
-        self.compile_seconds = time.perf_counter() - started
+        self.compile_seconds = time.perf_counter() - began
 
     def advance(self, limit: int) -> int:
         """Takes the steps of a chunk, at most `limit`, and records them; returns how many.
@@ -184,19 +147,6 @@ class MeasuredRollout:
         key = placement.placed(key, NamedSharding(self._sharding.mesh, PartitionSpec()))
         self._carry = dataclasses.replace(split, rollout=split.rollout.replace(key=key))
 
-    def first_states(self, num_steps: int) -> Any:
-        """The states of the first environment before each of the first steps, which are taken once more."""
-
-        def states(start: RolloutState) -> Any:
-            def first(step: Transition) -> Any:
-                return jax.tree.map(lambda x: x[0], step.state)
-
-            _, found = run_rollout(self._batch, self._policy, start, num_steps, self._params, collect=first)
-            return jax.tree.map(lambda x: x[None], found)
-
-        found = jax.jit(spread(states, self._sharding, (_SPLIT.rollout,)))(self._start.rollout)
-        return jax.tree.map(lambda x: x[0], _shares(found)[0])
-
     def _run(self, carry: Carry, num_steps: jax.Array) -> tuple[Carry, Summary, Any]:
         """Takes `num_steps` steps, int32 (), on one device; the last result is what is recorded of them."""
 
@@ -247,41 +197,20 @@ def _first_steps(recorded: Any, steps: int) -> Any:
     return jax.tree.map(lambda x: x[0, :steps], recorded)
 
 
-def check_memory(
-    env: Environment[Any, Any], params: Any, num_envs: int, sharding: NamedSharding, recorded_bytes: int = 0
-) -> None:
-    """Checks, before anything is allocated, that so many environments fit into memory.
+def first_states(
+    player: Player, num_envs: int, params: Any, key: jax.Array, sharding: NamedSharding, num_steps: int
+) -> Any:
+    """The states of the first environment of a `MeasuredRollout` before each of its first steps, taken for this."""
+    split, batch = batched(player, num_envs, sharding)
+    policy = batch_policy(player, batch, params)
 
-    Args:
-      env: the environment.
-      params: its params.
-      num_envs: number of copies.
-      sharding: the devices.
-      recorded_bytes: what is recorded of a chunk of one environment.
+    def states(start: RolloutState) -> Any:
+        def first(step: Transition) -> Any:
+            return jax.tree.map(lambda x: x[0], step.state)
 
-    Raises:
-      NotEnoughMemoryError: they do not; the message says how many fit.
-      InvalidArgumentError: they fit, but int32 cannot count them.
-    """
-    key = jax.eval_shape(lambda: jax.random.key(0))
-    one = Batched(env, 1)
-    carry = jax.eval_shape(functools.partial(_begin, one, params), key)
-    summary = jax.eval_shape(empty_summary, carry.running)
-    action = jax.eval_shape(one.action_space(params).sample, key)
-    # Measured: the carries at the start, before and after a chunk, the loop's arrays, and the batch's action space.
-    bytes_each = 3 * memory.tree_bytes(carry) + 5 * memory.tree_bytes(summary) + 4 * memory.tree_bytes(action)
-    bytes_each += 3 * recorded_bytes  # the rows, the joined ones and the file
-    memory.check_fits("--num-envs", num_envs, bytes_each, memory.device_bytes(sharding))
-    if num_envs >= 2**31:
-        raise InvalidArgumentError(f"--num-envs must be less than 2**31, got {num_envs:,}.")
+        _, found = run_rollout(batch, policy, start, num_steps, params, collect=first)
+        return jax.tree.map(lambda x: x[None], found)
 
-
-def _begin(batch: Batched, params: Any, key: jax.Array) -> Carry:
-    """Resets the environments."""
-    rollout = start_rollout(batch, key, params)
-    return Carry(
-        rollout,
-        batch.get_obs(rollout.state, params),
-        jnp.ones(batch.num_envs, jnp.bool_),
-        nothing_running(batch.batch_shape),
-    )
+    start = started(batch, params, key, split)
+    found = jax.jit(spread(states, split, (SPLIT.rollout,)))(start.rollout)
+    return jax.tree.map(lambda x: x[0], _shares(found)[0])

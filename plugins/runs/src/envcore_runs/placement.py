@@ -1,4 +1,4 @@
-"""How a command splits its arrays over the devices of all its processes. Imports no JAX itself."""
+"""How a run splits its arrays over the devices of all its processes. Imports no JAX itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from envcore.errors import InvalidArgumentError
 
 from envcore_runs import processes
+from envcore_runs.naming import argument
 
 if TYPE_CHECKING:
     from jax.sharding import NamedSharding
@@ -19,7 +20,7 @@ def sharding(option: str, count: int, devices: int | None = None) -> NamedShardi
     """How `count` things are split over the devices of all processes: evenly, over as many devices as possible.
 
     Args:
-      option: the option with which the user chose the count, such as "--num-envs".
+      option: what the user chose the count by, such as "--num-envs".
       count: number of things.
       devices: the most devices to use in each process; None for all.
 
@@ -33,7 +34,7 @@ def sharding(option: str, count: int, devices: int | None = None) -> NamedShardi
 
     here = jax.local_device_count()
     if devices is not None and devices > here:
-        raise InvalidArgumentError(f"--devices {devices:,}, but JAX has {here:,} in this process.")
+        raise InvalidArgumentError(f"{argument('devices')} {devices:,}, but JAX has {here:,} in this process.")
     if count % jax.process_count():
         raise InvalidArgumentError(
             f"{option} must be a multiple of the number of processes, {jax.process_count()}, got {count:,}."
@@ -56,7 +57,7 @@ def sharding_of_some(count: int, devices: int | None = None) -> NamedSharding:
     import jax
 
     here = min(devices or jax.local_device_count(), -(-count // jax.process_count()))
-    return sharding("--devices", here * jax.process_count(), here if devices is None else devices)
+    return sharding(argument("devices"), here * jax.process_count(), here if devices is None else devices)
 
 
 def placed(tree: Any, sharding: NamedSharding) -> Any:

@@ -1,4 +1,4 @@
-"""Policies: the value of `--policy`."""
+"""Policies: what chooses the actions of a run, by name or as a function."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ from envcore.plugins import one_line
 from envcore.rollout import Policy, random_policy
 from envcore.wrappers import ActionMaskObservation, Batched
 
-GROUP = "envcore.policies"
-"""The group of entry points in which a distribution announces a policy, whose name `--policy` then takes.
+from envcore_runs.description import name_of
+from envcore_runs.naming import argument
 
-The entry point is a function of the environment's id, the environment, its params and what follows a colon in the value
-of `--policy` ("" for nothing). It returns an object with the methods `start_memory` and `act` of `Player`, and with its
+GROUP = "envcore.policies"
+"""The group of entry points in which a distribution announces a policy, which then goes by its name.
+
+The entry point is a function of the environment's id, the environment, its params and what follows a colon after the
+name ("" for nothing). It returns an object with the methods `start_memory` and `act` of `Player`, and with its
 attribute `env` if `act` takes other observations than the environment's.
 """
 
@@ -33,7 +36,7 @@ class Player:
     """What chooses the actions of an episode. Players of equal policies are equal.
 
     Attributes:
-      name: the value of `--policy`.
+      name: its name; of a function, `module:name`.
       env: the environment to play, the given one or one around it with the same states, whose observations `act` takes.
       start_memory: returns what it remembers at the start of an episode, a pytree of arrays; () for nothing.
       act: `(memory, obs, key) -> (action, memory)`.
@@ -45,8 +48,8 @@ class Player:
     act: Callable[[Any, Any, jax.Array], tuple[Any, Any]]
 
 
-def find_player(name: str, env_id: str, env: Environment[Any, Any], params: Any) -> Player:
-    """Returns what `random`, `legal`, `module:function` or an announced name stands for; its actions are checked.
+def find_player(policy: str | Policy, env_id: str, env: Environment[Any, Any], params: Any) -> Player:
+    """Returns what `random`, `legal`, `module:function`, an announced name or a function is; its actions are checked.
 
     `random` chooses among all actions, `legal` among those that the environment's action masks allow.
 
@@ -54,7 +57,7 @@ def find_player(name: str, env_id: str, env: Environment[Any, Any], params: Any)
     the working directory.
 
     Args:
-      name: the value of `--policy`.
+      policy: the name or the function.
       env_id: the id of the environment.
       env: the environment.
       params: its params.
@@ -64,19 +67,23 @@ def find_player(name: str, env_id: str, env: Environment[Any, Any], params: Any)
         environment has no action masks.
       EnvcoreError: an announced policy does not play this environment.
     """
+    if not isinstance(policy, str):
+        name = name_of(policy)
+        return Player(name, env, tuple, _Checked(name, env, params, _WithoutMemory(policy)))
+    name = policy
     if name == "random":
         return Player(name, env, tuple, _WithoutMemory(random_policy(env, params)))
     if name == "legal":
         masked = env if isinstance(env, ActionMaskObservation) else _with_masks(env)
         return Player(name, masked, tuple, _WithoutMemory(_Legal(env.action_space(params))))
     announced = _announced()
-    word, _, argument = name.partition(":")
+    word, _, rest = name.partition(":")
     if word in announced:
-        agent = _made(word, announced[word], env_id, env, params, argument)
+        agent = _made(word, announced[word], env_id, env, params, rest)
         env = getattr(agent, "env", env)
         return Player(name, env, agent.start_memory, _Checked(name, env, params, agent.act))
-    policy = _WithoutMemory(imported("--policy", name, ("random", "legal", *sorted(announced))))
-    return Player(name, env, tuple, _Checked(name, env, params, policy))
+    function = imported(argument("policy"), name, ("random", "legal", *sorted(announced)))
+    return Player(name, env, tuple, _Checked(name, env, params, _WithoutMemory(function)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +106,7 @@ def _with_masks(env: Environment[Any, Any]) -> Environment[Any, Any]:
     try:
         return ActionMaskObservation(env)
     except ValueError as error:
-        raise InvalidArgumentError(f"--policy legal: {error}") from None
+        raise InvalidArgumentError(f"{argument('policy')} legal: {error}") from None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -134,14 +141,16 @@ def _made(word: str, entry_points: Mapping[str, Any], *args: Any) -> Any:
     """
     if len(entry_points) > 1:
         owners = " and ".join(entry_points)
-        raise InvalidArgumentError(f"--policy {word} is announced by {owners}: uninstall all but one of them.")
+        raise InvalidArgumentError(
+            f"{argument('policy')} {word} is announced by {owners}: uninstall all but one of them."
+        )
     (entry_point,) = entry_points.values()
     try:
         return entry_point.load()(*args)
     except EnvcoreError:
         raise
     except (Exception, SystemExit) as error:  # a plugin may raise anything
-        raise InvalidArgumentError(f"--policy {word} fails: {one_line(error)}") from error
+        raise InvalidArgumentError(f"{argument('policy')} {word} fails: {one_line(error)}") from error
 
 
 def imported(what: str, name: str, words: Sequence[str] = ("random",)) -> Callable[..., Any]:
@@ -182,7 +191,7 @@ def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:
     memory = player.start_memory()
     if jax.tree.leaves(memory):
         raise InvalidArgumentError(
-            f"--policy {player.name} has a memory, which a rollout does not carry from step to step."
+            f"{argument('policy')} {player.name} has a memory, which a rollout does not carry from step to step."
         )
 
     def mapped(policy_params: Any, obs: Any, key: jax.Array) -> Any:
@@ -195,9 +204,11 @@ def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:
 
 def _policy_error(name: str, error: BaseException) -> InvalidArgumentError:
     what, *_ = str(error).splitlines() or [""]
-    return InvalidArgumentError(f"--policy {name} fails when jit traces it: {type(error).__name__}: {what}")
+    return InvalidArgumentError(f"{argument('policy')} {name} fails when jit traces it: {type(error).__name__}: {what}")
 
 
 def outside_action_space(policy: str, env: Environment[Any, Any], params: Any) -> InvalidArgumentError:
     """The error for a policy whose actions are not in the action space."""
-    return InvalidArgumentError(f"--policy {policy} returned actions that are not in {env.action_space(params)!r}.")
+    return InvalidArgumentError(
+        f"{argument('policy')} {policy} returned actions that are not in {env.action_space(params)!r}."
+    )

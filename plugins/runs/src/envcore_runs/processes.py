@@ -9,7 +9,6 @@ import atexit
 import contextlib
 import ctypes
 import functools
-import importlib.util
 import inspect
 import json
 import os
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from envcore.errors import InvalidArgumentError
 from envcore.plugins import one_line
 
-from envcore_runs import interrupt, request
+from envcore_runs import cluster, interrupt, request
 from envcore_runs.errors import ProcessError
 
 if TYPE_CHECKING:
@@ -31,16 +30,9 @@ if TYPE_CHECKING:
 
     from envcore_runs.link import Link
 
-_COUNTS = ("SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
-"""Environment variables with the number of processes that SLURM or Open MPI has started."""
-_SIGNS = ("JOB_COMPLETION_INDEX", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES")
-"""Environment variables of processes that an indexed job of Kubernetes or a Cloud TPU has started."""
 _FOREVER = 7 * 24 * 3600  # seconds
 _END = "end"
 
-_MOST_DEVICES = 1024
-"""Devices into which a CPU may be divided: far more than make a program faster, as for a test of a large machine's
-program. JAX would begin to make a million, with gigabytes of threads."""
 _LONGEST_TIMEOUT = 10**6
 """Seconds, eleven days: a thread can wait for 292 years, and JAX for 68."""
 
@@ -80,22 +72,18 @@ def start(
       InvalidArgumentError: an argument is invalid, or one of them is missing.
       ProcessError: the others do not answer in time, they were given something else, or JAX's runtime cannot start.
     """
-    if devices is not None and devices < 1:
-        raise InvalidArgumentError(f"--devices must be at least 1, got {devices}.")
-    most = max(_MOST_DEVICES, _num_cores())
-    if devices is not None and devices > most:
-        raise InvalidArgumentError(f"--devices must be at most {most:,}, got {devices:,}.")
+    cluster.check_devices(devices)
     if timeout < 1:
         raise InvalidArgumentError(f"--connect-timeout must be at least 1, got {timeout}.")
     if timeout > _LONGEST_TIMEOUT:
         raise InvalidArgumentError(f"--connect-timeout must be at most {_LONGEST_TIMEOUT:,}, got {timeout:,}.")
-    _check_addresses(coordinator, num_processes, process_id)
+    cluster.check_addresses(coordinator, num_processes, process_id)
     if cache is not None:
         from envcore.program_cache import keep_programs
 
         keep_programs(cache)
-    _make_cpu_devices(_num_cores() if devices is None else devices)
-    if coordinator is not None or (num_processes is None and _is_in_cluster()):
+    _make_cpu_devices(cluster.num_cores() if devices is None else devices)
+    if coordinator is not None or (num_processes is None and cluster.is_in_cluster()):
         _connect(given, coordinator, num_processes, process_id, timeout)
 
 
@@ -189,31 +177,6 @@ def devices_of_processes() -> list[list[Any]]:
     for device in sorted(jax.devices(), key=lambda device: (device.process_index, device.id)):
         found.setdefault(device.process_index, []).append(device)
     return list(found.values())
-
-
-def _check_addresses(coordinator: str | None, num_processes: int | None, process_id: int | None) -> None:
-    if num_processes is not None and num_processes < 1:
-        raise InvalidArgumentError(f"--num-processes must be at least 1, got {num_processes}.")
-    if process_id is not None and not 0 <= process_id < (num_processes or process_id + 1):
-        raise InvalidArgumentError(f"--process-id must be at least 0 and less than --num-processes, got {process_id}.")
-    if coordinator is None:
-        if process_id is not None or (num_processes or 1) > 1:
-            raise InvalidArgumentError("--num-processes and --process-id need --coordinator HOST:PORT.")
-        return
-    host, _, port = coordinator.rpartition(":")
-    if not host or not port.isdecimal() or len(port) > 5 or not 0 < int(port) < 2**16:
-        raise InvalidArgumentError(f"--coordinator must be HOST:PORT, as in 10.0.0.1:1234, got {coordinator!r}.")
-
-
-def _is_in_cluster() -> bool:
-    """Whether a cluster has started this process together with others."""
-    is_counted = any(os.environ.get(name, "1") != "1" for name in _COUNTS)
-    return is_counted or any(name in os.environ for name in _SIGNS) or importlib.util.find_spec("libtpu") is not None
-
-
-def _num_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _make_cpu_devices(num: int) -> None:

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from safetensors.numpy import save
 
 from envcore_runs import processes
 from envcore_runs.memory import shown_bytes, tree_bytes
+from envcore_runs.naming import argument
 from envcore_runs.records import File, Natural, Positive, shown
 
 TRAJECTORIES, MANIFEST = "trajectories", "manifest.json"
@@ -142,18 +143,26 @@ class Trajectories:
         replace(self._folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
 
 
-def checked_names(text: str, env: Environment[Any, Any], params: Any) -> tuple[str, ...]:
-    """The names of `--record`, which commas separate.
+def checked_names(names: str | Iterable[str], env: Environment[Any, Any], params: Any) -> tuple[str, ...]:
+    """The names of the parts of a step, each once.
+
+    Args:
+      names: the names; in one text, commas separate them.
+      env: the environment.
+      params: its params.
 
     Raises:
       InvalidArgumentError: a step has no such part.
     """
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
-    known = list(_parts(_step_struct(env, params)))
-    for name in names:
+    given = (names.split(",") if names else ()) if isinstance(names, str) else names
+    found = tuple(dict.fromkeys(name.strip() if isinstance(name, str) else name for name in given))
+    known = list(_parts(_step_struct(env, params))) if found else []
+    for name in found:
         if name not in known:
-            raise InvalidArgumentError(f"--record takes {', '.join(known)}, separated by commas; got {name!r}.")
-    return names
+            raise InvalidArgumentError(
+                f"{argument('record')} takes {', '.join(known)}, separated by commas; got {name!r}."
+            )
+    return found
 
 
 def step_bytes(env: Environment[Any, Any], params: Any, names: Sequence[str]) -> int:
@@ -172,8 +181,8 @@ def check_disk(folder: Path, num_bytes: int) -> None:
     free = shutil.disk_usage(place).free
     if num_bytes - there > free:
         raise FileError(
-            f"--record would write {shown_bytes(num_bytes)} to {folder}, but only {shown_bytes(free)} are free: take "
-            "fewer steps, or record less."
+            f"{argument('record')} would write {shown_bytes(num_bytes)} to {folder}, but only {shown_bytes(free)} "
+            "are free: take fewer steps, or record less."
         )
 
 
