@@ -12,7 +12,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SUITES = sorted(
-    path.parent for folder in ("packages", "plugins") for path in ROOT.glob(f"{folder}/*/src/*/__init__.py")
+    path.parent
+    for folder in ("packages", "plugins")
+    for path in ROOT.glob(f"{folder}/*/src/*/__init__.py")
+    if path.parent.name != "envcore_runs"
 )
 
 

@@ -30,7 +30,6 @@ ALLOWED = {
     "envcore/files.py": {"open", "read_bytes"},
     "envcore_runs/records.py": {"json.loads", "tomllib.loads"},
     "envcore_runs/checkpoint.py": {"safetensors.numpy.load"},
-    "envcore_bsuite/checkpoints.py": {"np.load"},
     "envcore_bsuite/csv_log.py": {"csv.DictReader"},
     "envcore_bsuite/analysis/results.py": {"pd.read_csv"},
     # Files of the system and of any distribution, and the index that envcore itself brings.

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
 import math
 from collections.abc import Callable
@@ -151,13 +150,6 @@ def _places(holder: Any) -> list[tuple[Any, Any]]:
         places += [(inside, key) for key in keys]
         left += [inside[key] for key in keys if isinstance(inside[key], dict | list) and len(places) < 1_000]
     return places
-
-
-def npz(arrays: dict[str, Any]) -> bytes:
-    """The content of an .npz file."""
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
 
 
 def sealed(arrays: dict[str, np.ndarray], about: Any) -> bytes:

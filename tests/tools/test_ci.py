@@ -162,7 +162,7 @@ def test_the_newest_jax_runs_on_debians_python(checkout):
     asked, _ = checkout.run("newest")
     assert f"trixie {root} mirror/of/apt\n" in asked
     assert f"uv venv --quiet --clear --python {python} build/newest\n" in asked
-    assert "packages/bsuite[analysis] --editable plugins/baselines[examples] jax jaxlib\n" in asked
+    assert "packages/bsuite[analysis,runner] --editable plugins/baselines[examples] jax jaxlib\n" in asked
     tests = "core/tests packages/classic-control plugins/baselines plugins/gymnasium"
     assert asked.endswith(f"python -m pytest {tests}\n")
 

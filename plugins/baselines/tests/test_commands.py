@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer.core
 from envcore.errors import EnvcoreError
 from envcore_baselines import algorithms, commands
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Training
@@ -57,7 +58,7 @@ def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: p
     with monkeypatch.context() as patch:
         patch.setattr(Training, "advance", interrupted)
         options: dict[str, Any] = {"option": ["goal=2"], "set_": ["bonus=0.25"], "setting": SETTINGS[1::2]}
-        context: Any = None  # of a process that is alone, and compares it with nobody's
+        context = typer.Context(typer.core.TyperCommand("train"))
         with pytest.raises(KeyboardInterrupt):
             commands.train(context, "ppo", "Counter-v0", out, seeds=2, seed=3, **options)
     assert len(checkpoint.load(out / CHECKPOINT, dict)[1]["curve"]["steps"]) == 1

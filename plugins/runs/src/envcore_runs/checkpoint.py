@@ -50,11 +50,16 @@ def save(path: Path, tree: Any, about: Mapping[str, Any]) -> None:
     Raises:
       FileError: the file cannot be written; an older one stays as it was.
     """
+    replace(path, packed(tree, about))
+
+
+def packed(tree: Any, about: Mapping[str, Any]) -> bytes:
+    """The content of a file, which can also travel to another machine."""
     tensors = {keystr(place): np.asarray(_plain(leaf)) for place, leaf in tree_leaves_with_path(tree)}
     facts = json.dumps(about)
     # One entry: the library writes several in no fixed order.
     metadata = {"envcore": json.dumps({"about": facts, "sha256": _digest(tensors, facts)})}
-    replace(path, save_tensors(tensors, metadata))
+    return save_tensors(tensors, metadata)
 
 
 def load(path: Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
@@ -68,7 +73,20 @@ def load(path: Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
       FileError: there is no such file, or it is damaged.
     """
     file = File(path)
-    content = file.content(math.inf)
+    return unpacked(file, file.content(math.inf), kind)
+
+
+def unpacked(file: File, content: bytes, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
+    """The arrays by name, and the facts, that `packed` has put into the content of a file.
+
+    Args:
+      file: the file, for the error.
+      content: its content.
+      kind: as for `load`.
+
+    Raises:
+      the file's error: it is damaged.
+    """
     size = int.from_bytes(content[:8], "little")
     header = file.parsed(content[8 : 8 + size], dict[str, Any])
     seal = file.parsed(file.checked(header.get("__metadata__"), _Metadata).envcore, _Seal)
@@ -82,14 +100,14 @@ def load(path: Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
     return tensors, file.parsed(seal.about, kind)
 
 
-def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax.Array) -> Any:
+def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax.Array | None = None) -> Any:
     """The pytree that was saved.
 
     Args:
       path: of the file, for the error.
       tensors: as `load` returns them.
       struct: a pytree of the same structure, dtypes and shapes, of arrays or `jax.ShapeDtypeStruct`.
-      key: a random key of the kind that the pytree has.
+      key: a random key of the kind that the pytree has, if `struct` has no arrays to show it.
 
     Raises:
       FileError: the saved pytree is another one.
@@ -100,14 +118,25 @@ def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax
         is_key = jnp.issubdtype(expected.dtype, jax.dtypes.prng_key)
         words = jax.eval_shape(jax.random.key_data, expected) if is_key else expected
         if saved is None or (saved.shape, saved.dtype) != (words.shape, words.dtype):
-            raise FileError(
-                f"{path} does not fit at {keystr(place)}: it was written by another version of envcore or by another "
-                "environment. Use that version, or choose another folder."
-            )
+            raise _misfit(path, keystr(place))
         array = jnp.asarray(saved)
-        return jax.random.wrap_key_data(array, impl=jax.random.key_impl(key)) if is_key else array
+        if not is_key:
+            return array
+        example = expected if isinstance(expected, jax.Array) else key
+        assert example is not None, "a struct without arrays needs a key"
+        return jax.random.wrap_key_data(array, impl=jax.random.key_impl(example))
 
-    return jax.tree_util.tree_map_with_path(leaf, struct)
+    found = jax.tree_util.tree_map_with_path(leaf, struct)
+    for name in tensors.keys() - {keystr(place) for place, _ in tree_leaves_with_path(struct)}:
+        raise _misfit(path, name)
+    return found
+
+
+def _misfit(path: Path, name: str) -> FileError:
+    return FileError(
+        f"{path} does not fit at {name}: it was written by another version of envcore or by another environment. Use "
+        "that version, or choose another folder."
+    )
 
 
 def _plain(leaf: Any) -> Any:
