@@ -324,7 +324,7 @@ STAND_IN = """
 def test_the_commands_of_the_examples_readme(workshop: Workshop) -> None:
     outside = workshop.folder / "outside"
     example = outside / "envcore" / "plugins" / "example"
-    for folder in ("core", "plugins/cli", "plugins/testing", "plugins/example"):
+    for folder in ("core", "plugins/runs", "plugins/cli", "plugins/testing", "plugins/example"):
         ignored = shutil.ignore_patterns(".*", "__pycache__", "dist", "" if folder == "plugins/example" else "tests")
         shutil.copytree(ROOT / folder, outside / "envcore" / folder, ignore=ignored)
     commands = re.findall(r"^```bash\n(.*?)^```$", (example / "README.md").read_text(), re.DOTALL | re.MULTILINE)

@@ -26,31 +26,30 @@ MODULES = {
 FUNCTIONS = re.compile(r".*\.(load|loads|load_file|safe_open|fromfile|genfromtxt|loadtxt|memmap|read_\w+|\w*[rR]eader)")
 
 ALLOWED = {
-    # `File.content`, and what parses its bytes: the readers that have tests with hostile files.
-    "envcore/records.py": {"read_bytes", "json.loads", "tomllib.loads"},
-    "envcore_cli/checkpoint.py": {"safetensors.numpy.load"},
-    "envcore_bsuite/checkpoints.py": {"np.load"},
+    # `files.read`, and what parses its bytes: the readers that have tests with hostile files.
+    "envcore/files.py": {"open", "read_bytes"},
+    "envcore_runs/records.py": {"json.loads", "tomllib.loads"},
+    "envcore_runs/checkpoint.py": {"safetensors.numpy.load"},
     "envcore_bsuite/csv_log.py": {"csv.DictReader"},
     "envcore_bsuite/analysis/results.py": {"pd.read_csv"},
     # Files of the system and of any distribution, and the index that envcore itself brings.
     "envcore/installed.py": {"open", "read_text"},
     "envcore/program_cache.py": {"read_text"},
     "envcore/suggestions.py": {"read_text", "json.loads"},
-    "envcore_cli/memory.py": {"read_text"},
-    # Files that are opened to be written or locked, and streams.
-    "envcore/files.py": {"open"},
-    "envcore_cli/interrupt.py": {"open"},
+    "envcore_runs/memory.py": {"read_text"},
+    # Files that are opened to be written or locked (as by `files`), and streams.
+    "envcore_runs/interrupt.py": {"open"},
     "envcore_cli/streams.py": {"open"},
     "envcore_ray/connection.py": {"open"},
     # The video that FFmpeg has just written.
     "envcore_viewer/animation/mp4.py": {"open"},
     # What the processes of a command tell each other; and a stream.
-    "envcore_cli/sockets.py": {"json.loads"},
-    "envcore_cli/processes.py": {"json.loads", "open"},
+    "envcore_runs/sockets.py": {"json.loads"},
+    "envcore_runs/processes.py": {"json.loads", "open"},
     # Values of this process, as they are after JSON or a pickle.
     "envcore_testing/rules_definition.py": {"pickle.loads"},
     "envcore_bsuite/runner.py": {"json.loads"},
-    "envcore_cli/run_folder.py": {"json.loads"},
+    "envcore_runs/run_folder.py": {"json.loads"},
 }
 """By module, what opens files or parses what was in them."""
 

@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from envcore.errors import FileError
-from envcore.files import locked, remove_unfinished, replace, replacing
+from envcore.errors import DatasetError, FileError
+from envcore.files import locked, read, remove_unfinished, replace, replacing
 
 KILLED = """
 import os, sys
@@ -50,6 +50,22 @@ with locked(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()
 """
+
+
+def test_what_is_read_and_what_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "five").write_bytes(b"12345")
+    assert read(tmp_path / "five", "", most_bytes=5) == b"12345"
+    with pytest.raises(FileError, match=r"five is damaged: it has 5 bytes, more than 4. Do this.$"):
+        read(tmp_path / "five", "Do this.", most_bytes=4)
+    with pytest.raises(DatasetError, match="none does not exist"):
+        read(tmp_path / "none", "", DatasetError)
+    with pytest.raises(FileError, match=r"is not a file. Do this."):
+        read(tmp_path, "Do this.")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileError, match="is not a file"):
+        read(tmp_path / "pipe", "")
+    with pytest.raises(FileError, match="cannot be read: File name too long"):
+        read(tmp_path / ("x" * 1000), "")
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
 import math
 from collections.abc import Callable
@@ -153,16 +152,9 @@ def _places(holder: Any) -> list[tuple[Any, Any]]:
     return places
 
 
-def npz(arrays: dict[str, Any]) -> bytes:
-    """The content of an .npz file."""
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
-
-
 def sealed(arrays: dict[str, np.ndarray], about: Any) -> bytes:
-    """A checkpoint of envcore-cli with a digest that fits, whatever it says."""
-    from envcore_cli.checkpoint import _digest  # pyright: ignore[reportPrivateUsage]
+    """A checkpoint of envcore-runs with a digest that fits, whatever it says."""
+    from envcore_runs.checkpoint import _digest  # pyright: ignore[reportPrivateUsage]
     from safetensors.numpy import save
 
     facts = json.dumps(about)

@@ -68,6 +68,7 @@ def test_every_distribution_of_the_workspace_is_found():
         "envcore-adapters",
         "envcore-cli",
         "envcore-gymnax",
+        "envcore-runs",
     }
 
 
@@ -77,7 +78,7 @@ def test_bad_distributions_fail_beside_good_ones(tmp_path, capsys):
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (workspace / "pyproject.toml").write_text('[tool.uv.workspace]\nmembers = ["core", "plugins/*"]\n')
-    for folder in ("core", "plugins/cli"):
+    for folder in ("core", "plugins/cli", "plugins/runs"):
         shutil.copytree(ROOT / folder, workspace / folder, ignore=shutil.ignore_patterns("tests", "__pycache__"))
     copy_example(workspace, "good")
     empty = copy_example(workspace, "empty")
@@ -93,9 +94,10 @@ def test_bad_distributions_fail_beside_good_ones(tmp_path, capsys):
     constraints = TOOL["export_lock"](ROOT, tmp_path)
     failures = TOOL["report"](distributions, dist, constraints, tmp_path)
 
-    core, cli, *others = capsys.readouterr().out.splitlines()
+    core, cli, runs, *others = capsys.readouterr().out.splitlines()
     assert core.split(maxsplit=2) == ["ok", "envcore", "says that nothing is installed"]
     assert cli.split(maxsplit=2) == ["ok", "envcore-cli", "lists that nothing is installed"]
+    assert runs.split()[:2] == ["ok", "envcore-runs"]
     buggy, empty, good = (line.split(maxsplit=2) for line in others)
     assert (buggy[:2], empty[:2], good[:2]) == (
         ["FAIL", "envcore-buggy"],

@@ -79,9 +79,9 @@ def setup(app: Any) -> None:
         if what == "property":  # napoleon takes what is before a colon for the type
             lines[:1] = [line.replace(": ", ", ", 1) for line in lines[:1]]
 
-    def sign(app: Any, what: str, name: str, obj: Any, options: Any, signature: str, returns: str) -> Any:
+    def sign(app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str) -> Any:
         """The constructor's own signature, where a metaclass hides it."""
-        if what == "class" and (signature or "").startswith("(*args"):
+        if what == "class" and signature and signature.startswith("(*args"):
             _, *parameters = inspect.signature(obj.__init__).parameters.values()
             plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
             return str(inspect.Signature(plain)), returns

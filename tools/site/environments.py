@@ -20,7 +20,7 @@ from envcore import spaces
 from envcore.catalogue import Registration
 from envcore.environment import NO_TIME_LIMIT
 from envcore_baselines.trained import AboutAgent, names, path_of
-from envcore_cli import checkpoint
+from envcore_runs import checkpoint
 from suites import SUITES, our_environments, without_downloads
 
 _TEXTS = ("Observation", "Action", "Reward", "Termination", "Truncation")

@@ -10,6 +10,7 @@ _PAGES = {
     "registration": ("make and the registry", ["envcore.registration", "envcore.catalogue"]),
     "wrappers": ("Wrappers", ["envcore.wrappers"]),
     "rollout": ("Rollouts", ["envcore.rollout"]),
+    "runs": ("Long rollouts", ["envcore_runs.run"]),
     "random": ("Random numbers", ["envcore.random"]),
     "testing": ("Conformance kit", ["envcore_testing", "envcore_testing.kit", "envcore_testing.lockstep"]),
     "bridges": ("Bridges", ["envcore_bridges", "envcore_bridges.base", "envcore_bridges.libraries"]),

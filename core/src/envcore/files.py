@@ -1,9 +1,10 @@
-"""Writing files in one step, and folders that one process writes at a time. Imports nothing heavy."""
+"""Files that are read whole and written in one step, and folders that one process writes. Imports nothing heavy."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import re
 import secrets
@@ -12,9 +13,37 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import BinaryIO
 
-from envcore.errors import FileError
+from envcore.errors import EnvcoreError, FileError
 
 _UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.unfinished")
+
+
+def read(path: Path, advice: str, error: type[EnvcoreError] = FileError, most_bytes: float = math.inf) -> bytes:
+    """The bytes of a file that may be anything.
+
+    Args:
+      path: its path.
+      advice: what to do if it is not such a file, the last sentence of the error.
+      error: the class of the errors.
+      most_bytes: their largest number.
+
+    Raises:
+      whatever `error` is: there is no such file, it is a folder, a pipe or a device, it is too large, or it cannot be
+        read.
+    """
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):  # to open a pipe would wait for its writer
+            raise error(f"{path} is not a file. {advice}")
+        if found.st_size > most_bytes:
+            raise error(f"{path} is damaged: it has {found.st_size:,} bytes, more than {most_bytes:,}. {advice}")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise error(f"{path} does not exist.") from None
+    except MemoryError:
+        raise error(f"{path} does not fit into memory.") from None
+    except OSError as problem:
+        raise error(f"{path} cannot be read: {problem.strerror or problem}.") from problem
 
 
 def replace(path: Path, content: bytes) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import hostile_files
+import jax
 import mnist_files
 import numpy as np
 import pytest
@@ -17,11 +17,12 @@ from envcore_bsuite.agents import random_agent
 from envcore_bsuite.analysis import load_results, score
 from envcore_bsuite.mnist_data import IMAGES
 from envcore_bsuite.playing import Play
-from envcore_bsuite.programs import Lane
+from envcore_bsuite.programs import Lane, Program, group
 from envcore_bsuite.runner import _check_manifest
+from envcore_runs import checkpoint
 
 LANES = (Lane("catch/0", 0), Lane("catch/1", 0))
-PLAY = Play(random_agent, 0, {}, LANES, Path("checkpoint.npz"))
+PLAY = Play(random_agent, 0, {}, LANES, Path("checkpoint.safetensors"))
 ROWS = [
     {"steps": 9 * n, "episode": n, "total_return": 1.0, "episode_len": 9, "episode_return": -1.0, "total_regret": 2.0}
     for n in (1, 2, 3)
@@ -66,23 +67,24 @@ def test_logs_of_the_analysis(tmp_path: Path, mutations: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def state() -> dict[str, np.ndarray]:
-    """The arrays of a checkpoint after some episodes."""
-    save = next(save for update, save in PLAY(None) if all(number >= 3 for number in update.episodes.values()))
-    with np.load(io.BytesIO(save())) as file:
-        return dict(file)
+def state() -> bytes:
+    """A checkpoint after some episodes."""
+    return next(save for update, save in PLAY(None) if all(number >= 3 for number in update.episodes.values()))()
 
 
-def test_bytes_of_a_checkpoint(state: dict[str, np.ndarray], mutations: int) -> None:
-    valid = hostile_files.npz(state)
-    hostile_files.check(lambda content: checkpoints.load(content, PLAY.path), hostile_files.of_bytes(valid), mutations)
+def unpacked(state: bytes) -> tuple[dict[str, np.ndarray], Any]:
+    return checkpoint.unpacked(checkpoints.file_of(PLAY.path), state, dict[str, Any])
 
 
-def test_facts_of_a_checkpoint(state: dict[str, np.ndarray], mutations: int) -> None:
-    about = json.loads(str(state["about"]))
+def test_bytes_of_a_checkpoint(state: bytes, mutations: int) -> None:
+    hostile_files.check(lambda content: checkpoints.load(content, PLAY.path), hostile_files.of_bytes(state), mutations)
+
+
+def test_facts_of_a_checkpoint(state: bytes, mutations: int) -> None:
+    arrays, about = unpacked(state)
 
     def read(about: Any) -> None:
-        found = checkpoints.load(hostile_files.npz({**state, "about": np.array(json.dumps(about))}), PLAY.path)
+        found = checkpoints.load(hostile_files.sealed(arrays, about), PLAY.path)
         assert set(found.lanes) <= {
             Lane(f"catch/{number}", repeat) for number, repeat in itertools.product(range(20), range(9))
         }
@@ -90,11 +92,14 @@ def test_facts_of_a_checkpoint(state: dict[str, np.ndarray], mutations: int) -> 
     hostile_files.check(read, hostile_files.of_value(about), mutations)
 
 
-def test_arrays_of_a_checkpoint(state: dict[str, np.ndarray], mutations: int) -> None:
-    def read(arrays: dict[str, np.ndarray]) -> None:
-        checkpoints.load(hostile_files.npz(arrays), PLAY.path)
+def test_arrays_of_a_checkpoint(state: bytes, mutations: int) -> None:
+    arrays, about = unpacked(state)
+    progress = Program(group(LANES, {})[0], random_agent).start(jax.random.key(0))
 
-    hostile_files.check(read, hostile_files.of_arrays(state), mutations)
+    def read(arrays: dict[str, np.ndarray]) -> None:
+        checkpoints.load(hostile_files.sealed(arrays, about), PLAY.path).restore(progress)
+
+    hostile_files.check(read, hostile_files.of_arrays(arrays), mutations)
 
 
 @pytest.mark.parametrize("packed", [True, False])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 from unittest import mock
 
@@ -147,3 +149,17 @@ def test_options_win_over_the_settings() -> None:
 def test_bad_options(env_id: str, kwargs: dict[str, Any], error: str) -> None:
     with pytest.raises(envcore.EnvcoreError, match=error):
         envcore.make(env_id, **kwargs)
+
+
+def test_the_environments_need_neither_runs_nor_a_terminal() -> None:
+    code = """
+import sys
+for name in ("envcore_runs", "envcore_cli", "typer", "matplotlib", "pandas", "safetensors"):
+    sys.modules[name] = None
+import envcore
+import envcore_bsuite.agents, envcore_bsuite.mnist, envcore_bsuite.mnist_data, envcore_bsuite.wrappers
+for found in envcore.registry.values():
+    if found.distribution == "envcore-bsuite" and not found.spec.family and "MNIST" not in found.spec.id:
+        envcore.make(found.spec.id)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -41,7 +41,7 @@ def logs(folder: Path) -> dict[str, bytes]:
 def test_a_fixed_policys_log_is_bsuites(
     tmp_path: Path, bsuite_id: str, action: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(policy_agent(lambda params, obs, key: jnp.int32(action)), tmp_path / "ours", [bsuite_id], show_progress=False)
+    run(policy_agent(lambda params, obs, key: jnp.int32(action)), tmp_path / "ours", [bsuite_id])
     env: Any = bsuite.load_and_record(bsuite_id, str(tmp_path / "theirs"))
     for _ in range(env.bsuite_num_episodes):
         timestep = env.reset()
@@ -58,6 +58,14 @@ def test_a_fixed_policys_log_is_bsuites(
     assert int(ours_rows[-1][1]) == EPISODES[bsuite_id]
 
 
+def test_progress_counts_the_episodes_of_all_settings(tmp_path: Path) -> None:
+    shown: list[tuple[int, int]] = []
+    run(random_agent, tmp_path, ["bandit/0"], num_seeds=2, progress=lambda *each: shown.append(each))
+    total = 2 * EPISODES["bandit/0"]
+    assert (shown[0], shown[-1]) == ((0, total), (total, total))
+    assert shown == sorted(shown)
+
+
 def greedy_bandit(env: Any) -> Agent:
     """Tries every arm once, then pulls the best one."""
 
@@ -71,7 +79,7 @@ def greedy_bandit(env: Any) -> Agent:
 
 
 def test_a_learning_agent_learns(tmp_path: Path) -> None:
-    run(greedy_bandit, tmp_path, ["bandit/0", "bandit/1"], show_progress=False)
+    run(greedy_bandit, tmp_path, ["bandit/0", "bandit/1"])
     for path in tmp_path.glob("*.csv"):
         last = path.read_text().splitlines()[-1].split(",")
         assert last[:2] == ["10000", "10000"]
@@ -80,9 +88,9 @@ def test_a_learning_agent_learns(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_equal_seeds_and_ids_give_equal_logs_whatever_else_runs(tmp_path: Path) -> None:
-    run(random_agent, tmp_path / "a", MORE, seed=1, workers=2, show_progress=False)
-    run(random_agent, tmp_path / "b", ["bsuite/memory_len/2"], seed=1, show_progress=False)
-    run(random_agent, tmp_path / "c", ["memory_len/2"], seed=2, show_progress=False)
+    run(random_agent, tmp_path / "a", MORE, seed=1, workers=2)
+    run(random_agent, tmp_path / "b", ["bsuite/memory_len/2"], seed=1)
+    run(random_agent, tmp_path / "c", ["memory_len/2"], seed=2)
     a, b, c = (logs(tmp_path / name)["bsuite_id_-_memory_len-2.csv"] for name in "abc")
     assert len(logs(tmp_path / "a")) == 3
     assert a == b
@@ -90,8 +98,8 @@ def test_equal_seeds_and_ids_give_equal_logs_whatever_else_runs(tmp_path: Path) 
 
 
 def test_each_seed_has_a_separate_folder(tmp_path: Path) -> None:
-    run(random_agent, tmp_path / "two", ["bandit/0"], num_seeds=2, show_progress=False)
-    run(random_agent, tmp_path / "one", ["bandit/0"], show_progress=False)
+    run(random_agent, tmp_path / "two", ["bandit/0"], num_seeds=2)
+    run(random_agent, tmp_path / "one", ["bandit/0"])
     first, second = logs(tmp_path / "two" / "seed_0"), logs(tmp_path / "two" / "seed_1")
     assert first == logs(tmp_path / "one")
     assert first.keys() == second.keys()
@@ -105,12 +113,12 @@ def test_finished_settings_are_not_run_again(tmp_path: Path) -> None:
         made.append(env)
         return random_agent(env)
 
-    run(agent, tmp_path, FEW[:1], show_progress=False)
+    run(agent, tmp_path, FEW[:1])
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.csv")}
-    run(agent, tmp_path, MORE, show_progress=False)
+    run(agent, tmp_path, MORE)
     assert len(made) == 4  # the first one also before the folder was claimed
     assert {path: path.stat().st_mtime_ns for path in before} == before
-    run(agent, tmp_path, MORE, show_progress=False)
+    run(agent, tmp_path, MORE)
     assert len(made) == 4  # nothing is checked in a folder of this run
 
 
@@ -125,7 +133,7 @@ def test_finished_settings_are_not_run_again(tmp_path: Path) -> None:
 def test_an_interrupted_run_continues(
     tmp_path: Path, agent: Any, ids: tuple[str, ...], workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(agent, tmp_path / "whole", ids, show_progress=False)
+    run(agent, tmp_path / "whole", ids)
     handle = runner._Written.handle
 
     def interrupt(self: Any, name: str, update: Any, state: Any) -> None:
@@ -135,12 +143,12 @@ def test_an_interrupted_run_continues(
 
     monkeypatch.setattr(runner._Written, "handle", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        run(agent, tmp_path / "parts", ids, checkpoint_seconds=0, workers=workers, show_progress=False)
+        run(agent, tmp_path / "parts", ids, checkpoint_seconds=0, workers=workers)
     assert logs(tmp_path / "parts") != logs(tmp_path / "whole")
     assert list((tmp_path / "parts").glob(".checkpoint-*"))
     assert max(len(log.splitlines()) for log in logs(tmp_path / "parts").values()) > 5
     monkeypatch.undo()
-    run(agent, tmp_path / "parts", ids, show_progress=False)
+    run(agent, tmp_path / "parts", ids)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
     assert not list((tmp_path / "parts").glob(".checkpoint-*"))
 
@@ -155,7 +163,7 @@ def test_a_smaller_program_continues_without_the_finished_settings(
         made.append(env)
         return random_agent(env)
 
-    run(agent, tmp_path / "one", FEW, show_progress=False)
+    run(agent, tmp_path / "one", FEW)
     assert len(made) == 2  # one before the folder is claimed, one to play
     made.clear()
     monkeypatch.setattr(playing, "_WORTH_COMPILING", 0)
@@ -170,13 +178,13 @@ def test_a_smaller_program_continues_without_the_finished_settings(
 
     monkeypatch.setattr(runner._Written, "handle", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        run(agent, tmp_path / "two", FEW, checkpoint_seconds=0, show_progress=False)
+        run(agent, tmp_path / "two", FEW, checkpoint_seconds=0)
     assert len(made) == 3
     assert saved[0] == list(FEW)
     assert saved[-1] == [FEW[1]]  # it takes twice as many steps
     assert len(list((tmp_path / "two").glob(".checkpoint-*"))) == 1
     monkeypatch.setattr(runner._Written, "handle", handle)
-    run(agent, tmp_path / "two", FEW, show_progress=False)
+    run(agent, tmp_path / "two", FEW)
     assert len(made) == 4  # nothing is checked in a folder of this run
     assert logs(tmp_path / "two") == logs(tmp_path / "one")
     assert not list((tmp_path / "two").glob(".checkpoint-*"))
@@ -187,7 +195,7 @@ def test_a_killed_run_continues(tmp_path: Path) -> None:
     code = f"""
 from envcore_bsuite.agents import random_agent
 from envcore_bsuite.runner import run
-run(random_agent, {str(tmp_path / "parts")!r}, ["memory_len/22"], checkpoint_seconds=0.1, show_progress=False)
+run(random_agent, {str(tmp_path / "parts")!r}, ["memory_len/22"], checkpoint_seconds=0.1)
 """
     process = subprocess.Popen([sys.executable, "-c", code])
     deadline = time.monotonic() + 120
@@ -198,14 +206,14 @@ run(random_agent, {str(tmp_path / "parts")!r}, ["memory_len/22"], checkpoint_sec
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     (tmp_path / "parts" / ".0123456789abcdef.unfinished").touch()
-    run(random_agent, tmp_path / "parts", ["memory_len/22"], show_progress=False)
-    run(random_agent, tmp_path / "whole", ["memory_len/22"], show_progress=False)
+    run(random_agent, tmp_path / "parts", ["memory_len/22"])
+    run(random_agent, tmp_path / "whole", ["memory_len/22"])
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
     assert not list((tmp_path / "parts").glob(".*"))
 
 
 def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(random_agent, tmp_path / "whole", FEW, show_progress=False)
+    run(random_agent, tmp_path / "whole", FEW)
     writes: list[Path] = []
 
     def fails(path: Path, content: bytes) -> None:
@@ -215,17 +223,17 @@ def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypat
         replace(path, content)
 
     monkeypatch.setattr("envcore_bsuite.runner.replace", fails)
-    with pytest.raises(FileError, match=r"cannot write .*\.npz: No space left on device\."):
-        run(random_agent, tmp_path / "parts", FEW, checkpoint_seconds=0, show_progress=False)
+    with pytest.raises(FileError, match=r"cannot write .*\.safetensors: No space left on device\."):
+        run(random_agent, tmp_path / "parts", FEW, checkpoint_seconds=0)
     monkeypatch.undo()
-    run(random_agent, tmp_path / "parts", FEW, show_progress=False)
+    run(random_agent, tmp_path / "parts", FEW)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
 
 
 @pytest.mark.slow
 def test_checkpoints_that_share_settings_lose_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = ("memory_len/0", "memory_len/1", "memory_len/2")
-    run(random_agent, tmp_path / "whole", ids, show_progress=False)
+    run(random_agent, tmp_path / "whole", ids)
     handle = runner._Written.handle
 
     def interrupt(self: Any, name: str, update: Any, state: Any) -> None:
@@ -235,19 +243,19 @@ def test_checkpoints_that_share_settings_lose_none(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(runner._Written, "handle", interrupt)
     for some in (ids[:2], ids[::2]):
         with pytest.raises(KeyboardInterrupt):
-            run(random_agent, tmp_path / "parts", some, checkpoint_seconds=0, show_progress=False)
+            run(random_agent, tmp_path / "parts", some, checkpoint_seconds=0)
     assert len(list((tmp_path / "parts").glob(".checkpoint-*"))) == 2
     monkeypatch.undo()
-    run(random_agent, tmp_path / "parts", ids, show_progress=False)
+    run(random_agent, tmp_path / "parts", ids)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
 
 
-def test_the_progress_bar_ends_at_100_percent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(random_agent, tmp_path, FEW[:1])
-    run(random_agent, tmp_path, FEW)
-    first, second = capsys.readouterr().out.strip().splitlines()
-    assert "100%" in first
-    assert "100%" in second
+def test_the_progress_of_a_run_that_goes_on_ends_at_all_episodes(tmp_path: Path) -> None:
+    shown: list[tuple[int, int]] = []
+    for ids in (FEW[:1], FEW):
+        run(random_agent, tmp_path, ids, progress=lambda *each: shown.append(each))
+        total = sum(EPISODES[each] for each in ids)
+        assert shown[-1] == (total, total)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +275,7 @@ def test_the_progress_bar_ends_at_100_percent(tmp_path: Path, capsys: pytest.Cap
     ],
 )
 def test_invalid_arguments(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
-    everything: dict[str, Any] = {"ids": FEW, "show_progress": False, **arguments}
+    everything: dict[str, Any] = {"ids": FEW, **arguments}
     with pytest.raises(RunError, match=message):
         run(random_agent, tmp_path, **everything)
     assert not list(tmp_path.iterdir())
@@ -279,53 +287,53 @@ def another(env: Any, idle: bool) -> Any:
 
 def test_all_bits_of_the_seed_count(tmp_path: Path) -> None:
     for seed in (1, 2**32 + 1):
-        run(random_agent, tmp_path / str(seed), FEW[:1], seed=seed, show_progress=False)
+        run(random_agent, tmp_path / str(seed), FEW[:1], seed=seed)
     first, second = (logs(folder) for folder in sorted(tmp_path.iterdir()))
     assert first.keys() == second.keys()
     assert first != second
 
 
 def test_a_folder_of_a_different_run(tmp_path: Path) -> None:
-    run(random_agent, tmp_path, FEW[:1], show_progress=False)
+    run(random_agent, tmp_path, FEW[:1])
     with pytest.raises(RunError, match="holds a run with seed=0, not 1: choose another results_dir, or delete it"):
-        run(random_agent, tmp_path, FEW, seed=1, show_progress=False)
+        run(random_agent, tmp_path, FEW, seed=1)
     with pytest.raises(
         RunError, match=r"holds a run with agent='envcore_bsuite.agents:random_agent', not '.*:another'"
     ):
-        run(functools.partial(another, idle=True), tmp_path, FEW, show_progress=False)
+        run(functools.partial(another, idle=True), tmp_path, FEW)
     for damaged in ("[1]", "{"):
         (tmp_path / "run.json").write_text(damaged)
         with pytest.raises(RunError, match=r"run\.json is damaged"):
-            run(random_agent, tmp_path, FEW, show_progress=False)
+            run(random_agent, tmp_path, FEW)
     (tmp_path / "run.json").unlink()
     with pytest.raises(RunError, match="holds logs that this runner did not write"):
-        run(random_agent, tmp_path, FEW, show_progress=False)
+        run(random_agent, tmp_path, FEW)
 
 
 def test_a_folder_that_another_process_is_writing(tmp_path: Path) -> None:
-    run(random_agent, tmp_path, FEW[:1], show_progress=False)
+    run(random_agent, tmp_path, FEW[:1])
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     with locked(tmp_path), pytest.raises(FileError, match="another process is writing to"):
-        run(random_agent, tmp_path, FEW, show_progress=False)
+        run(random_agent, tmp_path, FEW)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
-    run(random_agent, tmp_path, FEW[:1], show_progress=False)
+    run(random_agent, tmp_path, FEW[:1])
 
 
 def test_what_makes_no_agent_claims_no_folder(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"make_agent.* must return an envcore_bsuite.agents.Agent"):
-        run(lambda env: None, tmp_path / "results", FEW, show_progress=False)  # type: ignore[arg-type, return-value]
+        run(lambda env: None, tmp_path / "results", FEW)  # type: ignore[arg-type, return-value]
     assert not (tmp_path / "results").exists()
 
 
 def test_a_results_dir_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RunError, match="cannot be written to"):
-        run(random_agent, tmp_path / "file", FEW, show_progress=False)
+        run(random_agent, tmp_path / "file", FEW)
 
 
 def test_options_reach_the_environment(tmp_path: Path) -> None:
     options = {"catch": {"rows": 3}}
-    run(random_agent, tmp_path, ["catch/0"], options=options, show_progress=False)
+    run(random_agent, tmp_path, ["catch/0"], options=options)
     (path,) = tmp_path.glob("*.csv")
     assert path.read_text().splitlines()[1].startswith("2,1,")
     assert json.loads((tmp_path / "run.json").read_text())["options"] == options

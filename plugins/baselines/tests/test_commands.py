@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer.core
 from envcore.errors import EnvcoreError
 from envcore_baselines import algorithms, commands
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Training
 from envcore_baselines.training import Run as PlannedRun
-from envcore_cli import checkpoint
+from envcore_runs import checkpoint
 from PIL import Image
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: p
     with monkeypatch.context() as patch:
         patch.setattr(Training, "advance", interrupted)
         options: dict[str, Any] = {"option": ["goal=2"], "set_": ["bonus=0.25"], "setting": SETTINGS[1::2]}
-        context: Any = None  # of a process that is alone, and compares it with nobody's
+        context = typer.Context(typer.core.TyperCommand("train"))
         with pytest.raises(KeyboardInterrupt):
             commands.train(context, "ppo", "Counter-v0", out, seeds=2, seed=3, **options)
     assert len(checkpoint.load(out / CHECKPOINT, dict)[1]["curve"]["steps"]) == 1
@@ -67,7 +68,7 @@ def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: p
 
 
 def test_agents_that_do_not_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("envcore_cli.memory.device_bytes", lambda _: 100_000)
+    monkeypatch.setattr("envcore_runs.memory.device_bytes", lambda _: 100_000)
     code, text, err = run(*TRAIN, *SETTINGS, "--seeds", "9000", "--out", str(tmp_path / "run"))
     assert (code, text) == (1, "")
     assert re.search(r"--seeds 9,000 would take about .* of memory, but only 100 kB are free: at most \d+ fit", err)
@@ -95,7 +96,7 @@ def test_the_time_of_a_long_training_is_told_and_years_are_refused(
 def test_more_episodes_than_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = str(tmp_path / "run")
     assert run(*TRAIN, *SETTINGS, "--out", out)[0] == 0
-    monkeypatch.setattr("envcore_cli.memory.device_bytes", lambda: 100_000)
+    monkeypatch.setattr("envcore_runs.memory.device_bytes", lambda: 100_000)
     assert run("evaluate", out, "--episodes", "10")[0] == 0
     code, text, err = run("evaluate", out, "--episodes", "100000")
     assert (code, text) == (1, "")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from envcore.records import File
 from envcore_baselines.curve import Curve, CurveRecord
 from envcore_baselines.learner import EpisodeTotals
+from envcore_runs.records import File
 from PIL import Image
 
 

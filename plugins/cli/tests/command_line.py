@@ -9,7 +9,8 @@ import pytest
 from envcore import registry
 from envcore.plugins import PluginRecord
 from envcore.registration import Registry
-from envcore_cli import interrupt, main
+from envcore_cli import main
+from envcore_runs import interrupt
 
 Run = Callable[..., tuple[int, str, str]]
 

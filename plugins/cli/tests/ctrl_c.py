@@ -17,7 +17,8 @@ MAIN = """
 import sys
 import toy
 from envcore import registry
-from envcore_cli import interrupt, main
+from envcore_cli import main
+from envcore_runs import interrupt
 from envcore.specs import EnvSpec
 registry.register("Counter-v0", "toy:Counter")
 sys.argv = ["envcore", *{!r}]

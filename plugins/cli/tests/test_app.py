@@ -18,11 +18,11 @@ from envcore import registry
 from envcore.errors import EnvcoreError
 from envcore.plugins import PluginRecord
 from envcore.registration import Registry
+from envcore_cli.assignments import choose, parse_value
 from envcore_cli.catalogue import _in_parts, _lines
-from envcore_cli.choice import choose, parse_value
-from envcore_cli.measured_rollout import MeasuredRollout
-from envcore_cli.pace import Pace
 from envcore_cli.rollout_report import report_rollout
+from envcore_runs.measured_rollout import MeasuredRollout
+from envcore_runs.pace import Pace
 from rich.cells import cell_len
 from terminal import Terminal
 from toy import Counter
@@ -325,7 +325,7 @@ def test_results_so_far_are_shown_on_ctrl_c(run: Run, monkeypatch: pytest.Monkey
     monkeypatch.setattr(MeasuredRollout, "advance", advance)
     choice = choose("Counter-v0")
     with pytest.raises(KeyboardInterrupt):
-        report_rollout(choice, "random", 7, 500, None, 0)
+        report_rollout(choice, 500, num_envs=7)
     out = capsys.readouterr().out
     assert "interrupted: these are the results up to then" in out
     assert "7 in parallel, 40 steps each" in out
@@ -338,7 +338,7 @@ def test_ctrl_c_before_the_first_step_shows_no_table(run: Run, monkeypatch: pyte
 
     monkeypatch.setattr(MeasuredRollout, "advance", advance)
     with pytest.raises(KeyboardInterrupt):
-        report_rollout(choose("Counter-v0"), "random", 7, 500, None, 0)
+        report_rollout(choose("Counter-v0"), 500, num_envs=7)
     assert "in parallel" not in capsys.readouterr().out
 
 
@@ -411,7 +411,7 @@ def test_rollout_writes_a_picture(run: Run, tmp_path: Path) -> None:
         (("rollout", "Conter-v0"), "Did you mean 'Counter-v0'"),
         (("rollout", "Counter-v0", "--num-envs", "0"), "--num-envs and --steps must be at least 1, got 0."),
         (("rollout", "Counter-v0", "--steps", "0"), "--num-envs and --steps must be at least 1"),
-        (("rollout", "Counter-v0", "--seed", "99999999999999999999"), "seed must be from 0 to"),
+        (("rollout", "Counter-v0", "--seed", "99999999999999999999"), "seed must be an integer from 0 to"),
         (("rollout", "Counter-v0", "--gif", "/no/such/folder/x.gif"), "/no/such/folder"),
         (("rollout", "Deck-v0", "--num-envs", "2", "--steps", "3", "--gif", "{tmp}/x.gif"), "implement paint"),
         (("info", "Broken-v0"), "cannot be imported"),

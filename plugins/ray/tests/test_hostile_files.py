@@ -12,9 +12,9 @@ import jax
 import pytest
 from envcore_baselines import training
 from envcore_baselines.training import CHECKPOINT, Training
-from envcore_cli import checkpoint
-from envcore_cli.run_folder import RUN as RUN_JSON
 from envcore_ray.training import plan, train
+from envcore_runs import checkpoint
+from envcore_runs.run_folder import RUN as RUN_JSON
 
 SETTINGS = {"total_steps": 96, "num_envs": 2, "rollout_steps": 4, "epochs": 1, "minibatches": 2, "hidden": [2]}
 RUNS = plan("ppo", ["CartPole-v1"], settings=SETTINGS)
@@ -51,7 +51,7 @@ def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def go_on(sweep: Path) -> None:
-    train(RUNS, sweep, Nobody(), show_progress=False)  # pyright: ignore[reportArgumentType]
+    train(RUNS, sweep, Nobody())  # pyright: ignore[reportArgumentType]
 
 
 def test_run_json(sweep: Path, mutations: int) -> None:

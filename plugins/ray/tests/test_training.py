@@ -84,7 +84,7 @@ def test_invalid_plans(arguments: dict[str, Any], error: type[Exception], messag
 )
 def test_runs_that_cannot_work_get_no_folder(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(EnvcoreError, match=message):
-        train(plan("ppo", ["CartPole-v1"], **arguments), tmp_path, RayWorkers(), show_progress=False)
+        train(plan("ppo", ["CartPole-v1"], **arguments), tmp_path, RayWorkers())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -93,12 +93,12 @@ def test_a_folder_of_another_run_is_refused_before_anything_is_started(tmp_path:
     (tmp_path / "ppo-CartPole-v1").mkdir()
     (tmp_path / "ppo-CartPole-v1" / "thesis.tex").touch()
     with pytest.raises(FileError, match="holds other files"):
-        train(runs, tmp_path, RayWorkers(), show_progress=False)
+        train(runs, tmp_path, RayWorkers())
 
 
 def test_a_sweep_that_another_process_is_writing(tmp_path: Path) -> None:
     with locked(tmp_path), pytest.raises(FileError, match="another process is writing to"):
-        train(plan("ppo", ["CartPole-v1"], settings=SETTINGS), tmp_path, RayWorkers(), show_progress=False)
+        train(plan("ppo", ["CartPole-v1"], settings=SETTINGS), tmp_path, RayWorkers())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -117,12 +117,12 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_sweep_writes_what_envcore_train_writes(cluster: Any, alone: Path, tmp_path: Path) -> None:
     runs = plan("ppo", ["CartPole-v1", "Catch-bsuite"], {"epochs": [4]}, SETTINGS)
     workers = RayWorkers(cluster.address, runtime_env=THREADS)
-    returns = train(runs, tmp_path, workers, show_progress=False)
+    returns = train(runs, tmp_path, workers)
     assert files(tmp_path / "ppo-CartPole-v1-epochs=4") == files(alone)
     assert returns.keys() == runs.keys()
     assert returns["ppo-CartPole-v1-epochs=4"] > 30
     before = {name: files(tmp_path / name) for name in runs}
-    assert train(runs, tmp_path, workers, show_progress=False) == returns
+    assert train(runs, tmp_path, workers) == returns
     assert {name: files(tmp_path / name) for name in runs} == before
 
 
@@ -148,7 +148,7 @@ class LosesNode(RayWorkers):
 def test_a_lost_node_changes_no_file(cluster: Any, alone: Path, tmp_path: Path) -> None:
     workers = LosesNode(cluster)
     runs = plan("ppo", ["CartPole-v1"], settings=SETTINGS, seeds=2, seeds_per_run=1)
-    train(runs, tmp_path, workers, checkpoint_seconds=0, show_progress=False)
+    train(runs, tmp_path, workers, checkpoint_seconds=0)
     assert not cluster.worker_nodes
     assert files(tmp_path / "ppo-CartPole-v1-seed=0") == files(alone)
 

@@ -156,8 +156,8 @@ def test_an_address_that_ray_does_not_know_is_one_line() -> None:
 
 @pytest.mark.slow
 def test_bsuite_on_a_cluster_writes_the_logs_of_the_local_runner(cluster: Any, tmp_path: Path) -> None:
-    run(random_agent, tmp_path / "local", IDS, show_progress=False)
-    run(random_agent, tmp_path / "cluster", IDS, workers=RayWorkers(cluster.address), show_progress=False)
+    run(random_agent, tmp_path / "local", IDS)
+    run(random_agent, tmp_path / "cluster", IDS, workers=RayWorkers(cluster.address))
     assert len(logs(tmp_path / "local")) == 4
     assert logs(tmp_path / "cluster") == logs(tmp_path / "local")
     assert not list((tmp_path / "cluster").glob(".*"))
@@ -181,16 +181,16 @@ class LosesNode:
 @pytest.mark.slow
 def test_a_lost_node_changes_no_log(cluster: Any, tmp_path: Path) -> None:
     ids = ("memory_len/22", "discounting_chain/0")
-    run(random_agent, tmp_path / "local", ids, show_progress=False)
+    run(random_agent, tmp_path / "local", ids)
     workers = LosesNode(cluster)
-    run(random_agent, tmp_path / "cluster", ids, workers=workers, checkpoint_seconds=0, show_progress=False)
+    run(random_agent, tmp_path / "cluster", ids, workers=workers, checkpoint_seconds=0)
     assert not cluster.worker_nodes
     assert logs(tmp_path / "cluster") == logs(tmp_path / "local")
 
 
 @pytest.mark.slow
 def test_an_interrupted_run_on_a_cluster_continues_here(cluster: Any, tmp_path: Path) -> None:
-    run(random_agent, tmp_path / "local", ["memory_len/22"], show_progress=False)
+    run(random_agent, tmp_path / "local", ["memory_len/22"])
 
     class Interrupted(RayWorkers):
         def run(self, tasks: Any, seconds: float, handle: Any, finish: Any) -> None:
@@ -203,8 +203,8 @@ def test_an_interrupted_run_on_a_cluster_continues_here(cluster: Any, tmp_path: 
 
     folder, workers = tmp_path / "cluster", Interrupted(cluster.address)
     with pytest.raises(KeyboardInterrupt):
-        run(random_agent, folder, ["memory_len/22"], workers=workers, checkpoint_seconds=0, show_progress=False)
+        run(random_agent, folder, ["memory_len/22"], workers=workers, checkpoint_seconds=0)
     assert not ray.is_initialized()
     assert list(folder.glob(".checkpoint-*"))
-    run(random_agent, folder, ["memory_len/22"], show_progress=False)
+    run(random_agent, folder, ["memory_len/22"])
     assert logs(folder) == logs(tmp_path / "local")

@@ -13,7 +13,7 @@ import pytest
 import toy
 from envcore import registry
 from envcore.registration import Registry
-from envcore_cli.policies import Player, find_player
+from envcore_runs.policies import Player, find_player
 from envcore_viewer import gallery
 from envcore_viewer.recording import record, resampled, visualizer
 from PIL import Image

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import io
 import json
 import math
-import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from envcore import trees
-from envcore.plugins import one_line
-from envcore.records import File, shown
+from envcore.errors import FileError
+from envcore_runs import checkpoint
+from envcore_runs.records import File, shown
 
 from envcore_bsuite.csv_log import Row, fault_of, logged_episodes
 from envcore_bsuite.errors import RunError
@@ -33,27 +29,24 @@ class Checkpoint(NamedTuple):
     path: Path
     lanes: tuple[Lane, ...]
     rows: list[list[Row]]
-    leaves: list[np.ndarray]
+    tensors: dict[str, np.ndarray]
 
     def restore(self, like: Any) -> Any:
         """The pytree that was saved.
 
         Args:
-          like: a pytree of the same structure, dtypes and shapes.
+          like: arrays of the same structure, dtypes and shapes.
 
         Raises:
           RunError: the saved one differs from it.
         """
-        expected, structure = jax.tree.flatten(like)
-        fits = len(expected) == len(self.leaves) and all(
-            (x.shape, x.dtype) == (y.shape, y.dtype) for x, y in zip(map(_plain, expected), self.leaves, strict=True)
-        )
-        if not fits:
+        try:
+            return checkpoint.restore(self.path, self.tensors, like)
+        except FileError:
             raise RunError(
                 f"{self.path} was saved by another agent, or by another version of envcore-bsuite: continue with that "
                 "one, choose another results_dir, or delete the file to play these settings from the start."
-            )
-        return jax.tree.unflatten(structure, map(_like, self.leaves, expected))
+            ) from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,15 +71,12 @@ class _About:
 def path_of(folder: Path, lanes: Sequence[Lane]) -> Path:
     """The file for a program that starts with these lanes."""
     digest = hashlib.sha256(json.dumps(lanes).encode()).hexdigest()
-    return folder / f"{_PREFIX}{lanes[0].bsuite_id.replace('/', '-')}-{digest[:8]}.npz"
+    return folder / f"{_PREFIX}{lanes[0].bsuite_id.replace('/', '-')}-{digest[:8]}.safetensors"
 
 
 def content(lanes: Sequence[Lane], rows: Sequence[Sequence[Row]], progress: Any) -> bytes:
     """A checkpoint of these lanes."""
-    written = io.BytesIO()
-    leaves: dict[str, Any] = {f"leaf_{number}": _plain(leaf) for number, leaf in enumerate(jax.tree.leaves(progress))}
-    np.savez(written, about=np.array(json.dumps({"lanes": lanes, "rows": rows})), **leaves)
-    return written.getvalue()
+    return checkpoint.packed(progress, {"lanes": lanes, "rows": rows})
 
 
 def load(content: bytes, path: Path) -> Checkpoint:
@@ -95,19 +85,8 @@ def load(content: bytes, path: Path) -> Checkpoint:
     Raises:
       RunError: it is damaged.
     """
-    file = file_of(path)
-    if not zipfile.is_zipfile(io.BytesIO(content)):  # numpy would take it for a pickle
-        raise file.damaged("it is not an .npz file")
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            if sum(each.file_size for each in arrays.zip.infolist()) > len(content):
-                raise ValueError("it is compressed")
-            text = str(arrays["about"])
-            leaves = [arrays[f"leaf_{number}"] for number in range(len(arrays.files) - 1)]
-    except Exception as error:  # numpy's and zipfile's depend on what is damaged
-        raise file.damaged(one_line(error)) from error
-    about = file.parsed(text, _About)
-    return Checkpoint(path, tuple(about.lanes), [[*rows] for rows in about.rows], leaves)
+    tensors, about = checkpoint.unpacked(file_of(path), content, _About)
+    return Checkpoint(path, tuple(about.lanes), [[*rows] for rows in about.rows], tensors)
 
 
 def load_all(folder: Path) -> Iterator[tuple[Checkpoint, bytes]]:
@@ -116,7 +95,7 @@ def load_all(folder: Path) -> Iterator[tuple[Checkpoint, bytes]]:
     Raises:
       RunError: a file is damaged.
     """
-    for path in sorted(folder.glob(f"{_PREFIX}*.npz")):
+    for path in sorted(folder.glob(f"{_PREFIX}*.safetensors")):
         found = file_of(path).content(math.inf)
         yield load(found, path), found
 
@@ -124,14 +103,3 @@ def load_all(folder: Path) -> Iterator[tuple[Checkpoint, bytes]]:
 def file_of(path: Path) -> File:
     """The file of a checkpoint."""
     return File(path, "Delete it to play its settings again.", RunError)
-
-
-def _plain(leaf: Any) -> np.ndarray:
-    """A leaf as a numpy array; the words of a typed key."""
-    return np.asarray(jax.random.key_data(leaf) if trees.is_key(leaf) else leaf)
-
-
-def _like(saved: np.ndarray, leaf: Any) -> jax.Array:
-    """The inverse of `_plain`; `leaf` is of the original's kind."""
-    array = jnp.asarray(saved)
-    return jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf)) if trees.is_key(leaf) else array

@@ -14,11 +14,11 @@ import typer
 from envcore.files import replacing
 from envcore_cli import output
 from envcore_cli.errors import CommandError
-from envcore_cli.interrupt import interruptible
 from envcore_cli.options import Seed, integer, path
+from envcore_runs.interrupt import interruptible
 
 from envcore_bsuite.errors import ResultsError, RunError
-from envcore_bsuite.sweep import EXPERIMENTS, SWEEP
+from envcore_bsuite.sweep import EPISODES, EXPERIMENTS, SWEEP
 
 app = typer.Typer(help="Run an agent on bsuite's experiments, and score it.", no_args_is_help=True)
 
@@ -50,8 +50,17 @@ def run(
     make_agent = _make_agent(agent)
     from envcore_bsuite.runner import run as run_agent
 
-    with interruptible():  # the programs save their progress
-        run_agent(make_agent, out, ids, seed=seed, num_seeds=num_seeds, workers=workers)
+    total = num_seeds * sum(EPISODES[each] for each in dict.fromkeys(ids))
+    with output.progress_of("bsuite", total) as show, interruptible():  # the programs save their progress
+        run_agent(
+            make_agent,
+            out,
+            ids,
+            seed=seed,
+            num_seeds=num_seeds,
+            workers=workers,
+            progress=lambda played, total: show(played),
+        )
 
 
 @app.command()
@@ -122,7 +131,7 @@ def _make_agent(name: str) -> Any:
         from envcore_bsuite.agents import random_agent
 
         return random_agent
-    from envcore_cli.policies import imported
+    from envcore_runs.policies import imported
 
     return imported("AGENT", name)
 

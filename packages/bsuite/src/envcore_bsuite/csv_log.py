@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from envcore.files import replace
-from envcore.records import File
 from envcore.text import printable
+from envcore_runs.records import File
 
 from envcore_bsuite.errors import RunError
 

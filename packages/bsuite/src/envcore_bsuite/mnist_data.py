@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from envcore import files
 from envcore.errors import DatasetError, FileError
-from envcore.files import replace
 from envcore.plugins import one_line
-from envcore.records import File
 
 URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 """Where the published files are downloaded from."""
@@ -156,7 +155,7 @@ def _fetch(folder: Path, name: str) -> Path:
         content = received.getvalue()
         if hashlib.sha256(content).hexdigest() != SHA256[name]:
             raise FileError("the downloaded file is not the published one")
-        replace(path, content)
+        files.replace(path, content)
     except (OSError, FileError) as error:
         reason = getattr(error, "strerror", None) or (type(error).__name__ if isinstance(error, OSError) else error)
         raise DatasetError(
@@ -169,7 +168,7 @@ def _fetch(folder: Path, name: str) -> Path:
 
 def _read(path: Path, sha256: str | None) -> bytes:
     """The decompressed content of the file, whose hash must be `sha256` if it is given."""
-    content = File(path, "Put a valid one there.", DatasetError).content(math.inf)
+    content = files.read(path, "Put a valid one there.", DatasetError)
     try:
         if sha256 and (found := hashlib.sha256(content).hexdigest()) != sha256:
             raise DatasetError(

@@ -18,8 +18,8 @@ import numpy as np
 from envcore import random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment, next_time
-from envcore.records import Range
 from envcore.rollout import Transition
+from envcore_runs.records import Range
 from flax import struct
 from jax import lax
 

@@ -1,4 +1,4 @@
-"""Runs an agent on bsuite's experiments, in compiled programs, and writes bsuite's logs.
+"""Runs an agent on bsuite's experiments, in compiled programs, and writes bsuite's logs. Needs envcore-bsuite[runner].
 
     from envcore_bsuite.agents import random_agent
     from envcore_bsuite.runner import run
@@ -23,9 +23,7 @@ from typing import Any
 import numpy as np
 from envcore.files import locked, remove_unfinished, replace
 from envcore.options import positive_integer
-from envcore.records import File, shown
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as ProgressBar  # noqa: TID251  # envcore-cli may be missing
+from envcore_runs.records import File, shown
 
 from envcore_bsuite import checkpoints, csv_log
 from envcore_bsuite.agents import MakeAgent
@@ -49,7 +47,7 @@ def run(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     workers: int | Workers = 1,
     checkpoint_seconds: float = 60.0,
-    show_progress: bool = True,
+    progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Runs an agent on settings of bsuite, each for its number of episodes, and writes a log of each.
 
@@ -65,7 +63,7 @@ def run(
       workers: the number of programs that run at the same time, each in a thread; or what plays them elsewhere, such as
         envcore-ray's `RayWorkers`.
       checkpoint_seconds: how often a running program is saved.
-      show_progress: shows a progress bar of episodes on the terminal.
+      progress: is called with how many episodes have been played, and how many there are.
 
     Raises:
       RunError: an id is unknown, a number is out of range, or the folder holds something else.
@@ -85,10 +83,9 @@ def run(
         Program(group([Lane(wanted[0], 0)], options)[0], make_agent)  # what makes no agent must not claim the folder
     manifest = {"agent": agent, "seed": int(seed), "num_seeds": int(num_seeds), "options": options}
     lanes = [Lane(bsuite_id, repeat) for bsuite_id in wanted for repeat in range(num_seeds)]
-    columns = (TextColumn("bsuite"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(elapsed_when_finished=True))
-    with _claimed(folder, manifest), ProgressBar(*columns, disable=not show_progress) as bar:
-        shown = bar.add_task("episodes", total=sum(EPISODES[lane.bsuite_id] for lane in lanes))
-        written = _Written(folder, num_seeds, lambda number: bar.update(shown, completed=number))
+    total, show = sum(EPISODES[lane.bsuite_id] for lane in lanes), progress or (lambda played, total: None)
+    with _claimed(folder, manifest):
+        written = _Written(folder, num_seeds, lambda played: show(played, total))
         tasks = written.tasks(lanes, options, functools.partial(Play, make_agent, int(seed), options))
         workers.run(tasks, checkpoint_seconds, written.handle, written.finish)
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from envcore.errors import InvalidArgumentError
 from envcore_cli import output
-from envcore_cli.choice import Choice, assignments, choose
-from envcore_cli.interrupt import interruptible
+from envcore_cli.assignments import assignments, choose
+from envcore_cli.given import given_to
 from envcore_cli.options import (
     Cache,
     ConnectTimeout,
@@ -25,6 +25,8 @@ from envcore_cli.options import (
     integer,
     path,
 )
+from envcore_runs.choice import Choice
+from envcore_runs.interrupt import interruptible
 
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
@@ -76,9 +78,9 @@ def train(
         output.write(settings.as_toml(config, name))
         return
     assert out is not None
-    from envcore_cli import processes
+    from envcore_runs import processes
 
-    processes.start(context, devices, coordinator, num_processes, process_id, connect_timeout, cache)
+    processes.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout, cache)
     _train(choice, name, config, out, seeds, seed, devices)
 
 
@@ -99,7 +101,7 @@ def evaluate(
 
 
 def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int, devices: int | None) -> None:
-    from envcore_cli import memory, placement
+    from envcore_runs import memory, placement
 
     from envcore_baselines.training import Run
 
@@ -116,8 +118,8 @@ def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, se
 
 def _train_in(out: Path, run: Any, learner: Any, keys: Any, sharding: Any) -> None:
     from envcore.files import replace
-    from envcore_cli import memory, processes
-    from envcore_cli.pace import check_duration
+    from envcore_runs import memory, processes
+    from envcore_runs.pace import check_duration
 
     from envcore_baselines.training import CURVE_PNG, Training
 
@@ -157,7 +159,7 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) ->
     import jax
     import numpy as np
     from envcore.random import key_of
-    from envcore_cli import memory
+    from envcore_runs import memory
     from rich.table import Table
 
     from envcore_baselines.evaluation import MAX_STEPS, episode_returns
@@ -193,7 +195,7 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) ->
 def training_bytes(learner: Any) -> int:
     """About how many bytes the training of one agent takes: its state and what an update stores, each twice."""
     import jax
-    from envcore_cli.memory import tree_bytes
+    from envcore_runs.memory import tree_bytes
 
     state = jax.eval_shape(learner.init, jax.eval_shape(lambda: jax.random.key(0)))
     return 2 * (tree_bytes(state) + _largest_bytes(learner.update, state))
@@ -202,7 +204,7 @@ def training_bytes(learner: Any) -> int:
 def episode_bytes(learner: Any, params: Any, agents: Any) -> int:
     """About how many bytes one episode of an evaluation takes: its state, and what acting stores, each twice."""
     import jax
-    from envcore_cli.memory import tree_bytes
+    from envcore_runs.memory import tree_bytes
 
     agent = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), agents)
     key = jax.eval_shape(lambda: jax.random.key(0))
@@ -214,7 +216,7 @@ def episode_bytes(learner: Any, params: Any, agents: Any) -> int:
 def _largest_bytes(fun: Any, *args: Any) -> int:
     """The bytes of the largest result of an operation of a function."""
     import jax
-    from envcore_cli.memory import tree_bytes
+    from envcore_runs.memory import tree_bytes
 
     operations = jax.make_jaxpr(fun)(*args).eqns
     return max(tree_bytes([each.aval for each in operation.outvars]) for operation in operations)

@@ -8,7 +8,7 @@ import math
 from typing import Annotated, Self
 
 import numpy as np
-from envcore.records import Positive, Range
+from envcore_runs.records import Positive, Range
 
 from envcore_baselines.learner import EpisodeTotals
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from envcore.records import File, shown
+from envcore_runs.records import File, shown
 
 from envcore_baselines.errors import ConfigError
 

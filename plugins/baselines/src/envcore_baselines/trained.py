@@ -11,9 +11,9 @@ import jax
 import numpy as np
 from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
-from envcore.records import Natural
 from envcore.wrappers import ActionMaskObservation
-from envcore_cli import checkpoint
+from envcore_runs import checkpoint
+from envcore_runs.records import Natural
 
 from envcore_baselines.learner import Learner, as_observed, with_masks
 from envcore_baselines.training import Run, Training

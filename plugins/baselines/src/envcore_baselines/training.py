@@ -21,10 +21,10 @@ from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
 from envcore.random import key_of
-from envcore.records import File, Natural, Positive, Range
-from envcore_cli import checkpoint, placement, processes, run_folder
-from envcore_cli.choice import choose
-from envcore_cli.run_folder import RUN
+from envcore_runs import checkpoint, placement, processes, run_folder
+from envcore_runs.choice import choose
+from envcore_runs.records import File, Natural, Positive, Range
+from envcore_runs.run_folder import RUN
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms

@@ -14,7 +14,9 @@ def main() -> None:
     141. Only while Python itself starts, before this is called, does Ctrl-C show Python's own traceback.
     """
     try:
-        from envcore_cli import interrupt, streams
+        from envcore_runs import interrupt
+
+        from envcore_cli import streams
 
         streams.prepare()  # first: no file that is opened later may become a standard stream
         interrupt.install()
@@ -25,11 +27,13 @@ def main() -> None:
 
     from envcore.errors import EnvcoreError, PluginWarning
 
+    from envcore_cli.errors import Interrupted
+
     # `list` and `plugins` show broken plugins in their tables; a warning would repeat that.
     warnings.simplefilter("ignore", PluginWarning)
     try:
         _run()
-    except interrupt.Interrupted:
+    except Interrupted:
         _part()
         interrupt.end()
     except EnvcoreError as error:
@@ -47,11 +51,14 @@ def main() -> None:
 
 
 def _run() -> None:
+    from envcore_runs.naming import as_options
+
     from envcore_cli import streams
     from envcore_cli.app import app
 
     try:
-        app()
+        with as_options():
+            app()
     finally:
         streams.finish()
 
@@ -65,15 +72,15 @@ def _fail(message: str) -> None:
 
 
 def _part() -> None:
-    if "envcore_cli.processes" in sys.modules:
-        from envcore_cli import processes
+    if "envcore_runs.processes" in sys.modules:
+        from envcore_runs import processes
 
         processes.part()
 
 
 def _leave(status: int) -> None:
     """Ends the process, if it is connected with others."""
-    if "envcore_cli.processes" in sys.modules:
-        from envcore_cli import processes
+    if "envcore_runs.processes" in sys.modules:
+        from envcore_runs import processes
 
         processes.leave(status)

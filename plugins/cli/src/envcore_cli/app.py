@@ -15,8 +15,9 @@ from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from envcore_cli import commands
-from envcore_cli.choice import choose
-from envcore_cli.interrupt import Interrupted
+from envcore_cli.assignments import choose
+from envcore_cli.errors import Interrupted
+from envcore_cli.given import given_to
 from envcore_cli.options import (
     Cache,
     ConnectTimeout,
@@ -169,9 +170,19 @@ def rollout(
     results of one that was not, bit for bit. --record takes the names of envcore.rollout.Transition and of the info.
     """
     choice = choose(env_id, option or (), set_ or ())
-    from envcore_cli import processes
+    from envcore_runs import processes
 
-    processes.start(context, devices, coordinator, num_processes, process_id, connect_timeout, cache)
+    processes.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout, cache)
     from envcore_cli.rollout_report import report_rollout
 
-    report_rollout(choice, policy, num_envs, steps, gif, seed, devices, out, record)
+    report_rollout(
+        choice,
+        steps,
+        gif,
+        num_envs=num_envs,
+        policy=policy,
+        seed=seed,
+        devices=devices,
+        out=out,
+        record=record,
+    )

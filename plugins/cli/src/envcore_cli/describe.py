@@ -12,11 +12,11 @@ import numpy as np
 from envcore.engine.arguments import param_names
 from envcore.environment import Environment
 from envcore.text import printable
+from envcore_runs.choice import Choice
 from rich.table import Table
 from rich.text import Text
 
 from envcore_cli import output
-from envcore_cli.choice import Choice
 
 
 def show_environment(choice: Choice) -> None:

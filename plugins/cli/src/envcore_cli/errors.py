@@ -13,9 +13,5 @@ class OutputError(EnvcoreError):
     """The output of a command cannot be written: the disk is full, or standard output is closed."""
 
 
-class ProcessError(EnvcoreError):
-    """Another process of the same command cannot be reached, has ended, or was given something else."""
-
-
-class NotEnoughMemoryError(EnvcoreError, MemoryError):
-    """The requested work does not fit into memory."""
+class Interrupted(BaseException):
+    """A signal on its way to `main`: typer would turn a KeyboardInterrupt into a silent exit."""

@@ -5,7 +5,9 @@ A failure ends the command: see `streams`. Elsewhere, ruff refuses `print`, `typ
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from envcore.text import printable
@@ -43,3 +45,22 @@ def progress_bar(*columns: ProgressColumn, is_shown: bool = True, transient: boo
 
     usual = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     return Progress(*(columns or usual), console=console(), transient=transient, disable=not is_shown)
+
+
+@contextlib.contextmanager
+def progress_of(
+    task: str, total: float, *columns: ProgressColumn, is_shown: bool = True
+) -> Generator[Callable[[float], None]]:
+    """A function that shows how much of a task is done. The bar appears at its first call, after all that may fail."""
+    bar = progress_bar(*columns, is_shown=is_shown)
+    shown = bar.add_task(task, total=total)
+
+    def show(completed: float) -> None:
+        bar.start()
+        bar.update(shown, completed=completed)
+
+    try:
+        yield show
+    finally:
+        if bar.live.is_started:
+            bar.stop()

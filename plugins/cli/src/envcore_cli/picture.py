@@ -7,8 +7,9 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+from envcore_runs.interrupt import interruptible
+
 from envcore_cli.errors import CommandError
-from envcore_cli.interrupt import interruptible
 
 
 def check_writable(path: Path) -> None:

@@ -11,9 +11,9 @@ from envcore.errors import InvalidArgumentError
 from envcore_baselines import algorithms
 from envcore_baselines.errors import ConfigError
 from envcore_cli import output
-from envcore_cli.choice import assignments
-from envcore_cli.interrupt import interruptible
+from envcore_cli.assignments import assignments
 from envcore_cli.options import Seed, integer, number, path
+from envcore_runs.interrupt import interruptible
 
 
 def sweep(
@@ -77,8 +77,8 @@ def sweep(
     workers = RayWorkers(address, num_cpus=cpus, num_gpus=gpus)
     failed = None
     try:
-        with interruptible():
-            returns = train(runs, out, workers)
+        with output.progress_of(f"{len(runs)} runs", len(runs)) as progress, interruptible():
+            returns = train(runs, out, workers, progress=progress)
     except TasksFailedError as error:
         failed, returns = error, error.returns
     table = Table("run", "last return", box=None, pad_edge=False)

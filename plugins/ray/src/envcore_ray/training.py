@@ -22,11 +22,10 @@ from envcore import registry
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.files import locked, replace
 from envcore.options import positive_integer
-from envcore.records import File
 from envcore_baselines import algorithms
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Run, Training, saved_curve
-from envcore_cli import output
-from envcore_cli.run_folder import RUN
+from envcore_runs.records import File
+from envcore_runs.run_folder import RUN
 
 from envcore_ray.errors import TasksFailedError
 from envcore_ray.workers import RayWorkers
@@ -150,7 +149,7 @@ def train(
     workers: RayWorkers,
     *,
     checkpoint_seconds: float = 30.0,
-    show_progress: bool = True,
+    progress: Callable[[float], None] | None = None,
 ) -> dict[str, float]:
     """Trains the agents of all runs, and writes a folder for each. What an interrupted call has done is not done again.
 
@@ -159,7 +158,7 @@ def train(
       out: the folder that contains them.
       workers: what trains them.
       checkpoint_seconds: how often a run is saved.
-      show_progress: shows a progress bar on the terminal.
+      progress: is called with how many runs are done, where one that is half done counts a half.
 
     Returns:
       The last mean return of each run.
@@ -178,11 +177,15 @@ def train(
     except OSError as error:
         raise FileError(f"cannot create {out}: {error.strerror or error}.") from error
     with locked(Path(out)):
-        return _train(runs, Path(out), workers, checkpoint_seconds, show_progress)
+        return _train(runs, Path(out), workers, checkpoint_seconds, progress or (lambda done: None))
 
 
 def _train(
-    runs: Mapping[str, Run], out: Path, workers: RayWorkers, checkpoint_seconds: float, show_progress: bool
+    runs: Mapping[str, Run],
+    out: Path,
+    workers: RayWorkers,
+    checkpoint_seconds: float,
+    progress: Callable[[float], None],
 ) -> dict[str, float]:
     folders = {name: out / name for name in runs}
     tasks: dict[str, TrainTask] = {}
@@ -197,20 +200,18 @@ def _train(
             parts[name] = 1.0
         else:
             tasks[name] = TrainTask(Train(run), {path.name: File(path).content(math.inf) for path in files})
-    with output.progress_bar(is_shown=show_progress) as bar:
-        shown = bar.add_task(f"{len(runs)} runs", total=len(runs))
-        bar.update(shown, completed=sum(parts.values()))
+    progress(sum(parts.values()))
 
-        def handle(name: str, update: Trained, state: Files | None) -> None:
-            files = update.files or state or {}
-            for file in [file for file in _FILES if file in files]:
-                replace(folders[name] / file, files[file])
-            parts[name], returns[name] = update.part, update.last_return
-            bar.update(shown, completed=sum(parts.values()))
+    def handle(name: str, update: Trained, state: Files | None) -> None:
+        files = update.files or state or {}
+        for file in [file for file in _FILES if file in files]:
+            replace(folders[name] / file, files[file])
+        parts[name], returns[name] = update.part, update.last_return
+        progress(sum(parts.values()))
 
-        try:
-            workers.run(tasks, checkpoint_seconds, handle, lambda name: None)
-        except TasksFailedError as error:
-            error.returns = returns
-            raise
+    try:
+        workers.run(tasks, checkpoint_seconds, handle, lambda name: None)
+    except TasksFailedError as error:
+        error.returns = returns
+        raise
     return returns

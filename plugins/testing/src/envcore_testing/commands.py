@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from envcore.text import printable
 from envcore_cli import output
-from envcore_cli.choice import Choice, choose
+from envcore_cli.assignments import choose
 from envcore_cli.options import EnvId, Options, Params, Seed
+from envcore_runs.choice import Choice
 
 from envcore_testing.breaches import Breach, ConformanceError
 

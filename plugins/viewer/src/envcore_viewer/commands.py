@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from envcore_cli.choice import choose
+from envcore_cli.assignments import choose
 from envcore_cli.options import EnvId, Options, Params, Policy, Seed, integer, number, path
 
 from envcore_viewer.errors import GalleryError

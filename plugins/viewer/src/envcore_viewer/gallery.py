@@ -18,13 +18,13 @@ from envcore.files import replace
 from envcore.painting import BLUE, INK, PAPER, SHADE
 from envcore.random import key_of
 from envcore.text import printable
-from envcore_cli import memory
 from envcore_cli.catalogue import by_family
-from envcore_cli.choice import Choice
 from envcore_cli.describe import describe
-from envcore_cli.errors import NotEnoughMemoryError
 from envcore_cli.output import progress_bar, say
-from envcore_cli.policies import find_player
+from envcore_runs import memory
+from envcore_runs.choice import Choice
+from envcore_runs.errors import NotEnoughMemoryError
+from envcore_runs.policies import find_player
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from envcore_viewer.animation import save_animation

@@ -14,9 +14,9 @@ from envcore.errors import InvalidArgumentError
 from envcore.random import key_of
 from envcore.rendering import fitting_height, picture_struct
 from envcore.text import printable
-from envcore_cli.choice import Choice
-from envcore_cli.interrupt import alternate_screen, interruptible
 from envcore_cli.output import console, say
+from envcore_runs.choice import Choice
+from envcore_runs.interrupt import alternate_screen, interruptible
 from rich.console import Console, Group  # noqa: TID251  # a type
 from rich.live import Live
 from rich.text import Text

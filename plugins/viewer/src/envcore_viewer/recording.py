@@ -12,8 +12,8 @@ from envcore import random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.rendering import picture_struct
-from envcore_cli import memory
-from envcore_cli.policies import Player, outside_action_space
+from envcore_runs import memory
+from envcore_runs.policies import Player, outside_action_space
 
 from envcore_viewer.visualize import Visualizer
 

@@ -13,11 +13,11 @@ from envcore.engine.arguments import state_struct
 from envcore.errors import InvalidArgumentError
 from envcore.random import key_of
 from envcore.rendering import fitting_height, margins, picture_struct
-from envcore_cli import memory
-from envcore_cli.choice import Choice
-from envcore_cli.interrupt import interruptible
 from envcore_cli.output import say
-from envcore_cli.policies import Player, find_player
+from envcore_runs import memory
+from envcore_runs.choice import Choice
+from envcore_runs.interrupt import interruptible
+from envcore_runs.policies import Player, find_player
 
 from envcore_viewer.animation import check_writable, files, mosaic, save_animation
 from envcore_viewer.recording import recorded_bytes, resampled, steps_in, visualizer

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from envcore.plugins import one_line
-from envcore.records import File
 from envcore.text import printable
+from envcore_runs.records import File
 
 from envcore_bsuite.csv_log import PREFIX, path_of
 from envcore_bsuite.errors import ResultsError

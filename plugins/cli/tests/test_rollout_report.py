@@ -1,0 +1,245 @@
+"""`envcore rollout`: what it prints, its errors in one line, and signals that save."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import Run
+from ctrl_c import envcore, interrupt
+from rollouts import files, recorded
+from several_processes import SOON, Command, commands, pair
+
+ROLLOUT = ("rollout", "Counter-v0", "--num-envs", "6", "--steps", "100", "--seed", "3")
+RECORD = ("--record", "state,obs,action,reward,terminated,truncated")
+SHORT_CHUNKS = """
+import envcore_cli
+from envcore_runs import checkpoint, saved_rollout
+saved_rollout._CHUNK, saved_rollout._SECONDS = {}, {}
+envcore_cli.main()
+"""
+
+
+class TestResults:
+    def test_statistics_are_those_of_the_table(self, run: Run, tmp_path: Path) -> None:
+        code, out, _ = run(*ROLLOUT, "--out", str(tmp_path / "run"))
+        assert code == 0
+        found = json.loads((tmp_path / "run" / "statistics.json").read_text())
+        assert found["steps"] == 100
+        assert f"{found['episodes']:,}" in out
+        assert f"{found['mean_return']:.2f} ± {found['std_return']:.2f} (from " in out
+        assert f"{found['mean_length']:.1f} ± {found['std_length']:.1f} steps" in out
+
+    def test_a_finished_rollout_is_reported_again(self, run: Run, tmp_path: Path) -> None:
+        args = (*ROLLOUT, *RECORD, "--out", str(tmp_path / "run"))
+        first = run(*args)[1]
+        before = files(tmp_path / "run")
+        code, again, _ = run(*args)
+        assert code == 0
+        assert files(tmp_path / "run") == before
+        lines = [
+            [line for line in out.splitlines() if line.startswith(("episodes", "return"))] for out in (first, again)
+        ]
+        assert lines[0] == lines[1] != []
+        assert "steps/s" not in again
+
+    def test_the_picture_of_a_continued_rollout_shows_its_beginning(self, run: Run, tmp_path: Path) -> None:
+        args = (*ROLLOUT, "--out", str(tmp_path / "run"), "--gif")
+        assert run(*args, str(tmp_path / "a.gif"))[0] == 0
+        assert run(*args, str(tmp_path / "b.gif"))[0] == 0
+        assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("args", "message"),
+        [
+            (("--out", "{tmp}/run"), "--out needs --steps N: how long the rollout is."),
+            (
+                ("--steps", "3", "--out", "{tmp}/run", "--policy", "no_module:f"),
+                "--policy no_module:f cannot be imported: ModuleNotFoundError: No module named 'no_module'",
+            ),
+            (("--record", "obs"), "--record needs --out DIR: the folder for the trajectories."),
+            (
+                ("--steps", "3", "--out", "{tmp}/run", "--record", "obs,rewards"),
+                (
+                    "--record takes state, obs, action, reward, next_obs, done, discount, terminated, truncated, "
+                    "waited, separated by commas; got 'rewards'."
+                ),
+            ),
+            (("--steps", "3", "--out", "/dev/null"), "/dev/null is not a folder. Choose an empty or a new folder."),
+        ],
+    )
+    def test_bad_arguments(self, run: Run, tmp_path: Path, args: tuple[str, ...], message: str) -> None:
+        code, _, err = run("rollout", "Counter-v0", *(each.format(tmp=tmp_path) for each in args))
+        assert (code, err) == (1, f"error: {message}\n")
+        assert list(tmp_path.iterdir()) == []
+
+
+LONG = ("rollout", "CartPole-v1", "--num-envs", "16", "--steps", "40000", "--seed", "5")
+RECORD_LONG = ("--record", "obs,action,reward,done")
+
+
+def long_rollout(folder: Path, seconds: float = 0.02, **kwargs: Any) -> Command:
+    """A rollout of some seconds in 157 chunks."""
+    program = SHORT_CHUNKS.format(256 * 16, seconds)
+    return Command(*LONG, *RECORD_LONG, "--out", str(folder), program=program, **kwargs)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a long rollout without an interruption."""
+    folder = tmp_path_factory.mktemp("long") / "whole"
+    with commands(long_rollout(folder, seconds=1e9)) as (command,):
+        status, _, err = command.end()
+    assert status == 0, err
+    return folder
+
+
+def num_shards(folder: Path) -> int:
+    return len(list(folder.glob("trajectories/*.safetensors")))
+
+
+def wait_for_shards(folder: Path, num: int, command: Command) -> None:
+    until = time.monotonic() + SOON
+    while num_shards(folder) < num and command.process.poll() is None and time.monotonic() < until:
+        time.sleep(0.001)
+
+
+@pytest.mark.slow
+def test_kills_at_random_moments_change_nothing(whole: Path, tmp_path: Path) -> None:
+    folder, moments, kills = tmp_path / "killed", random.Random(1), 0
+    while True:
+        with commands(long_rollout(folder)) as (command,):
+            wait_for_shards(folder, num_shards(folder) + moments.randrange(1, 50), command)
+            time.sleep(moments.random() * 0.02)
+            command.process.send_signal(signal.SIGKILL)
+            if command.end()[0] == 0:
+                break
+            kills += 1
+    assert kills >= 3
+    assert files(folder) == files(whole)
+
+
+@pytest.mark.slow
+def test_a_full_disk_stops_with_one_line_and_the_last_checkpoint_stays(whole: Path, tmp_path: Path) -> None:
+    """A limit on the size of files fails in the kernel like a full disk, in the middle of a file."""
+    folder = tmp_path / "full"
+    with commands(long_rollout(folder)) as (command,):
+        wait_for_shards(folder, 40, command)
+        resource.prlimit(command.process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
+        status, _, err = command.end()
+    assert status == 1
+    lines = [line for line in err.splitlines() if line]
+    assert len(lines) == 1
+    assert lines[0].startswith(f"error: cannot write {folder}/")
+    assert lines[0].endswith(": File too large.")
+    assert not list(folder.rglob(".*"))
+    with commands(long_rollout(folder)) as (command,):
+        status, out, err = command.end()
+    assert status == 0, err
+    assert "which are not counted in the speed" in out
+    assert files(folder) == files(whole)
+
+
+@pytest.mark.slow
+def test_two_processes_record_what_one_records(whole: Path, tmp_path: Path) -> None:
+    two = tmp_path / "two"
+    program = SHORT_CHUNKS.format(256 * 16, 0.02)
+    with commands(*pair(*LONG, *RECORD_LONG, "--out", str(two), program=program)) as found:
+        wait_for_shards(two, 60, found[0])
+        found[1].process.send_signal(signal.SIGKILL)
+        assert found[0].end()[0] != 0
+    with commands(*pair(*LONG, *RECORD_LONG, "--out", str(two), program=program)) as found:
+        (first, out, err), (second, nothing, _) = (each.end() for each in found)
+    assert (first, second, nothing) == (0, 0, ""), err
+    assert "which are not counted in the speed" in out
+    mine, theirs = recorded(whole), recorded(two)
+    assert set(mine) == set(theirs)
+    for name, array in mine.items():
+        np.testing.assert_array_equal(theirs[name], array)
+    statistics = [json.loads((each / "statistics.json").read_text()) for each in (two, whole)]
+    assert statistics[0] == pytest.approx(statistics[1], rel=1e-12)
+
+
+def saved_steps(folder: Path) -> int:
+    path = folder / "statistics.json"
+    return json.loads(path.read_text())["steps"] if path.exists() else 0
+
+
+@pytest.mark.slow
+def test_sigterm_at_random_moments_saves_and_changes_nothing(whole: Path, tmp_path: Path) -> None:
+    folder, moments = tmp_path / "terminated", random.Random(4)
+    for _ in range(2):
+        before = saved_steps(folder)
+        with commands(long_rollout(folder, seconds=1e9)) as (command,):  # which saves nothing by itself
+            wait_for_shards(folder, before // 256 + moments.randrange(2, 30), command)
+            time.sleep(moments.random() * 0.02)
+            command.process.send_signal(signal.SIGTERM)
+            status, out, err = command.end()
+        assert (status, err) == (143, "terminated\n")
+        assert saved_steps(folder) > before
+        assert f"{saved_steps(folder):,} steps each" in out
+    with commands(long_rollout(folder)) as (command,):
+        assert command.end()[0] == 0
+    assert files(folder) == files(whole)
+
+
+@pytest.mark.slow
+def test_sigterm_to_any_of_two_processes_saves_what_both_have_collected(whole: Path, tmp_path: Path) -> None:
+    two = tmp_path / "two"
+    program = SHORT_CHUNKS.format(256 * 16, 1e9)
+    for targets in ((0,), (1, 0)):
+        before = saved_steps(two)
+        with commands(*pair(*LONG, *RECORD_LONG, "--out", str(two), program=program)) as found:
+            wait_for_shards(two, 2 * before // 256 + 10, found[0])
+            for each in targets:
+                found[each].process.send_signal(signal.SIGTERM)
+            ends = [each.end() for each in found]
+        assert [(status, err) for status, _, err in ends] == [(143, "terminated\n")] * 2
+        assert saved_steps(two) > before
+        assert f"{saved_steps(two):,} steps each" in ends[0][1]
+    with commands(*pair(*LONG, *RECORD_LONG, "--out", str(two), program=program)) as found:
+        assert [each.end()[0] for each in found] == [0, 0]
+    mine, theirs = recorded(whole), recorded(two)
+    for name, array in mine.items():
+        np.testing.assert_array_equal(theirs[name], array)
+    assert json.loads((two / "statistics.json").read_text()) == pytest.approx(
+        json.loads((whole / "statistics.json").read_text()), rel=1e-12
+    )
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_what_was_collected(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    args = ("rollout", "Counter-v0", "--num-envs", "64", "--steps", "2000000", "--out", str(folder))
+    with envcore(*args, before="from envcore_runs import saved_rollout; saved_rollout._CHUNK = 2**15\n") as terminal:
+        terminal.wait_for("%")
+        time.sleep(2)
+        interrupt(terminal)
+        assert "interrupted: these are the results up to then" in terminal.text
+    steps = json.loads((folder / "statistics.json").read_text())["steps"]
+    assert 0 < steps < 2_000_000
+    assert steps % 512 == 0
+    assert f"{steps:,} steps each" in terminal.text
+    assert not list(folder.glob(".*"))
+
+
+def test_more_is_recorded_than_the_disk_holds(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: shutil._ntuple_diskusage(10**6, 10**6 - 5000, 5000))
+    out = tmp_path / "new" / "run"
+    status, _, err = run(
+        "rollout", "Counter-v0", "--num-envs", "6", "--steps", "300", "--out", str(out), "--record", "reward"
+    )
+    assert (status, out.exists()) == (1, False)
+    assert err == (
+        f"error: --record would write 7.2 kB to {out}, but only 5 kB are free: take fewer steps, or record less.\n"
+    )

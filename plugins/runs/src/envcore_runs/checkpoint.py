@@ -1,0 +1,151 @@
+"""Pytrees of arrays in safetensors files, replaced in one step, so that a kill or a full disk leaves the last good one.
+
+The names in a file are the paths in the pytree. Random keys are stored as their words.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import trees
+from envcore.errors import FileError
+from envcore.files import replace
+from envcore.plugins import one_line
+from jax.tree_util import keystr, tree_leaves_with_path
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+from envcore_runs.records import File
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Metadata:
+    """What the header of a file has beside its tensors: a `_Seal` in JSON."""
+
+    envcore: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _Seal:
+    """The facts in JSON, and a digest of everything."""
+
+    about: str
+    sha256: str
+
+
+def save(path: Path, tree: Any, about: Mapping[str, Any]) -> None:
+    """Writes the pytree, and facts about it that JSON can hold, in place of an older file.
+
+    Raises:
+      FileError: the file cannot be written; an older one stays as it was.
+    """
+    replace(path, packed(tree, about))
+
+
+def packed(tree: Any, about: Mapping[str, Any]) -> bytes:
+    """The content of a file, which can also travel to another machine."""
+    tensors = {keystr(place): np.asarray(_plain(leaf)) for place, leaf in tree_leaves_with_path(tree)}
+    facts = json.dumps(about)
+    # One entry: the library writes several in no fixed order.
+    metadata = {"envcore": json.dumps({"about": facts, "sha256": _digest(tensors, facts)})}
+    return save_tensors(tensors, metadata)
+
+
+def load(path: Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
+    """The arrays of a file by name, and the facts about them.
+
+    Args:
+      path: of the file.
+      kind: the description of the facts; see `envcore_runs.records`.
+
+    Raises:
+      FileError: there is no such file, or it is damaged.
+    """
+    file = File(path)
+    return unpacked(file, file.content(math.inf), kind)
+
+
+def unpacked(file: File, content: bytes, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
+    """The arrays by name, and the facts, that `packed` has put into the content of a file.
+
+    Args:
+      file: the file, for the error.
+      content: its content.
+      kind: as for `load`.
+
+    Raises:
+      the file's error: it is damaged.
+    """
+    size = int.from_bytes(content[:8], "little")
+    header = file.parsed(content[8 : 8 + size], dict[str, Any])
+    seal = file.parsed(file.checked(header.get("__metadata__"), _Metadata).envcore, _Seal)
+    try:
+        tensors = load_tensors(content)
+        is_whole = _digest(tensors, seal.about) == seal.sha256
+    except Exception as error:  # the library's errors depend on what is damaged
+        raise file.damaged(one_line(error)) from error
+    if not is_whole:
+        raise file.damaged("its content is not what was written")
+    return tensors, file.parsed(seal.about, kind)
+
+
+def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax.Array | None = None) -> Any:
+    """The pytree that was saved.
+
+    Args:
+      path: of the file, for the error.
+      tensors: as `load` returns them.
+      struct: a pytree of the same structure, dtypes and shapes, of arrays or `jax.ShapeDtypeStruct`.
+      key: a random key of the kind that the pytree has, if `struct` has no arrays to show it.
+
+    Raises:
+      FileError: the saved pytree is another one.
+    """
+
+    def leaf(place: Any, expected: Any) -> jax.Array:
+        saved = tensors.get(keystr(place))
+        is_key = jnp.issubdtype(expected.dtype, jax.dtypes.prng_key)
+        words = jax.eval_shape(jax.random.key_data, expected) if is_key else expected
+        if saved is None or (saved.shape, saved.dtype) != (words.shape, words.dtype):
+            raise _misfit(path, keystr(place))
+        array = jnp.asarray(saved)
+        if not is_key:
+            return array
+        example = expected if isinstance(expected, jax.Array) else key
+        assert example is not None, "a struct without arrays needs a key"
+        return jax.random.wrap_key_data(array, impl=jax.random.key_impl(example))
+
+    found = jax.tree_util.tree_map_with_path(leaf, struct)
+    for name in tensors.keys() - {keystr(place) for place, _ in tree_leaves_with_path(struct)}:
+        raise _misfit(path, name)
+    return found
+
+
+def _misfit(path: Path, name: str) -> FileError:
+    return FileError(
+        f"{path} does not fit at {name}: it was written by another version of envcore or by another environment. Use "
+        "that version, or choose another folder."
+    )
+
+
+def _plain(leaf: Any) -> Any:
+    return jax.random.key_data(leaf) if trees.is_key(leaf) else leaf
+
+
+def _digest(tensors: Mapping[str, np.ndarray], facts: str) -> str:
+    digest = hashlib.sha256(facts.encode())
+    for name in sorted(tensors):
+        digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape} ".encode())
+        digest.update(np.ascontiguousarray(tensors[name]).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,118 @@
+"""The environment of a run: an id, with options and params. Imports no JAX before `make`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from envcore import registry
+from envcore.catalogue import Registration
+from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsError
+from envcore.making import construct
+from envcore.plugins import one_line
+
+from envcore_runs import naming
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """The environment that a user chose, with options and params.
+
+    Attributes:
+      title: the id as the user gave it.
+      found: its registration.
+      options: constructor options.
+      params: params, which replace its defaults.
+    """
+
+    title: str
+    found: Registration
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
+    params: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether any options or params were given."""
+        return bool(self.options or self.params)
+
+    def make(self) -> tuple[Any, Any]:
+        """Returns the environment and its params.
+
+        Raises:
+          InvalidArgumentError: the environment does not have an option, or refuses its value.
+          InvalidParamsError: the environment does not have a param, or a value has the wrong shape or dtype.
+          EnvcoreError: as for `envcore.make`.
+        """
+        from envcore.engine.arguments import device_params
+
+        try:
+            env = construct(self.found, dict(self.options))
+            params = device_params(env)
+            if self.options:
+                self._check_options(env)
+        except EnvcoreError:
+            raise
+        except Exception as error:  # an environment may fail in any way on an unexpected value
+            if not self.options:
+                raise
+            given = " ".join(naming.option(*each) for each in self.options.items())
+            raise InvalidArgumentError(f"{self.title} does not work with {given}: {one_line(error)}") from error
+        return env, with_params(self.title, env, params, self.params)
+
+    def _check_options(self, env: Any) -> None:
+        from envcore.engine.arguments import default_params, state_struct
+
+        for name, value in self.options.items():
+            if isinstance(getattr(type(env), name, None), bool) and not isinstance(value, bool):
+                raise InvalidArgumentError(f"{self.title}'s option {name!r} must be True or False, got {value!r}.")
+        params = default_params(env)
+        state_struct(env)
+        env.action_space(params)
+        env.observation_space(params)
+
+
+def choose(env_id: str, options: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None) -> Choice:
+    """Looks up an id, before anything heavy is imported.
+
+    Raises:
+      UnknownEnvironmentError: as for `envcore.make`.
+    """
+    return Choice(env_id, registry[env_id], dict(options or {}), dict(params or {}))
+
+
+def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -> Any:
+    """The params of an environment with some of them replaced.
+
+    Args:
+      title: what the errors call the environment.
+      env: the environment.
+      params: its params.
+      changes: numbers or arrays by name.
+
+    Raises:
+      InvalidParamsError: it does not have a param, or a value has the wrong shape or dtype.
+    """
+    import numpy as np
+    from envcore.engine.arguments import checked_params, param_names
+
+    known = param_names(params)
+    for name, value in changes.items():
+        if name not in known:
+            hint = f" {name!r} is an option: {naming.option(name)}" if name in _options(env) else ""
+            raise InvalidParamsError(f"{title} has no param {name!r}; its params: {', '.join(known)}.{hint}")
+        if isinstance(value, str) or value is None:
+            raise InvalidParamsError(f"{title}'s param {name!r} must be a number, got {value!r}.")
+        try:
+            given = np.asarray(value)
+        except ValueError:  # rows of different lengths
+            given = np.asarray(None)
+        if given.dtype.kind not in "biuf":
+            raise InvalidParamsError(f"{title}'s param {name!r} must be a number or an array, got {value!r}.")
+        # A scalar stays a Python number, so that its value is checked.
+        params = checked_params(env, params.replace(**{name: value if given.ndim == 0 else given}))
+    return params
+
+
+def _options(env: Any) -> set[str]:
+    return {field.name for field in dataclasses.fields(env) if field.init}

@@ -1,0 +1,180 @@
+"""Runs a rollout to its end, and saves it on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from envcore.environment import Environment, EnvParams
+from envcore.rollout import Policy
+
+from envcore_runs import memory, processes, run_folder, trajectories
+from envcore_runs.episode_statistics import EpisodeStatistics
+from envcore_runs.interrupt import interruptible
+from envcore_runs.measured_rollout import MeasuredRollout
+from envcore_runs.naming import argument
+from envcore_runs.pace import check_duration
+from envcore_runs.plan import Plan, planned
+from envcore_runs.saved_rollout import SavedRollout
+from envcore_runs.trajectories import Trajectories
+
+SECONDS = 1.0
+"""Of a rollout without a number of steps."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RolloutResult:
+    """What a rollout has found: at its end, or so far.
+
+    Attributes:
+      statistics: of the episodes that have ended.
+      num_envs: number of environments that step in parallel.
+      steps: steps of each environment.
+      resumed_after: those of them that an earlier call has taken, from whose checkpoint this one continued.
+      seconds: the time that the others took, without compilation.
+      seconds_left: about the time that the rest takes.
+      compile_seconds: the time to reset, trace, compile and warm up.
+      num_devices: over how many devices the environments are spread.
+      folder: in which the rollout is saved; None if it is not.
+    """
+
+    statistics: EpisodeStatistics
+    num_envs: int
+    steps: int
+    resumed_after: int
+    seconds: float
+    seconds_left: float
+    compile_seconds: float
+    num_devices: int
+    folder: Path | None
+
+    @property
+    def was_resumed(self) -> bool:
+        """Whether an earlier call has taken some of the steps."""
+        return self.resumed_after > 0
+
+    @property
+    def steps_per_second(self) -> float:
+        """Steps of all environments together in a second; NaN if this call has taken none."""
+        taken = self.num_envs * (self.steps - self.resumed_after)
+        return taken / self.seconds if taken else math.nan
+
+
+def rollout(
+    env: str | Environment[Any, Any],
+    *,
+    num_envs: int = 2048,
+    steps: int | None = None,
+    out: str | Path | None = None,
+    record: str | Iterable[str] = (),
+    params: Mapping[str, Any] | EnvParams | None = None,
+    options: Mapping[str, Any] | None = None,
+    policy: str | Policy = "random",
+    seed: int = 0,
+    devices: int | None = None,
+    progress: Callable[[RolloutResult], None] | None = None,
+) -> RolloutResult:
+    """Steps many environments in parallel, and measures their episodes and the speed. It takes any number of steps.
+
+    With `out`, the rollout is saved every five seconds, and when it is interrupted: the same call continues it, and
+    ends with the same files, bit for bit. The same seed and steps give the same episodes, on any devices.
+
+    Args:
+      env: what `envcore.make` takes, or an environment.
+      num_envs: number of environments.
+      steps: steps of each environment; by default as many as fit into a second.
+      out: the folder in which the rollout is saved: new, empty, or of this rollout.
+      record: what of each step to write there: names of `envcore.rollout.Transition` and of its info.
+      params: the environment's params; or values for some of them by name.
+      options: the constructor's options, if `env` is an id.
+      policy: "random", "legal", "module:function", the name of an announced policy, or a function
+        `(None, obs, key) -> action` of one environment. Of a function, `out` keeps the name alone.
+      seed: an integer from 0 to 2**63 - 1.
+      devices: the most devices to use in each process; by default all that JAX has.
+      progress: is called before the first steps, several times a second, and before an interrupt is raised again.
+
+    Raises:
+      InvalidArgumentError: an argument is invalid, before anything is compiled; the policy fails when it is traced, or
+        its actions are not in the action space; or it would take more than ten years.
+      InvalidParamsError, UnknownEnvironmentError: as for `envcore.make`.
+      NotEnoughMemoryError: so many environments do not fit into memory.
+      FileError: the folder holds something else, or is damaged; another process writes there; or it cannot be written.
+      ProcessError: another process of this run has ended.
+      KeyboardInterrupt: Ctrl-C was pressed; what was found so far has been saved.
+    """
+    plan = planned(
+        env,
+        num_envs=num_envs,
+        steps=steps,
+        out=out,
+        record=record,
+        params=params,
+        options=options,
+        policy=policy,
+        seed=seed,
+        devices=devices,
+    )
+    return run(plan, progress)
+
+
+def run(plan: Plan, progress: Callable[[RolloutResult], None] | None = None) -> RolloutResult:
+    """Runs what was planned; as `rollout`, whose errors it raises."""
+    folder, show = plan.folder, progress or (lambda result: None)
+    whole = {**plan.about, "record": plan.record, "steps_per_chunk": plan.chunk}
+    claimed = contextlib.nullcontext() if folder is None else run_folder.claimed(folder, whole)
+    with claimed, memory.explained(argument("num_envs"), plan.num_envs):
+        recorded = saved = None
+        if folder is not None and plan.record:
+            recorded = Trajectories(folder / trajectories.TRAJECTORIES, plan.record, plan.about)
+        measured = MeasuredRollout(
+            plan.player, plan.num_envs, plan.params, plan.key, plan.sharding, plan.chunk, recorded
+        )
+        if folder is not None and plan.steps is not None:
+            saved = SavedRollout(folder, plan.steps, measured, recorded, plan.key)
+        result = _result(plan, measured)
+        if plan.steps is not None:
+            check_duration(argument("steps"), plan.steps, result.seconds_left)
+        try:
+            with interruptible(is_shared=not processes.is_alone()):
+                show(result)
+                while not _is_complete(plan, measured):
+                    measured.advance(2**30 if plan.steps is None else plan.steps - measured.progress.steps)
+                    if saved is not None:
+                        saved.save_if_old()
+                    show(_result(plan, measured))
+                if saved is not None:
+                    saved.save()
+        except KeyboardInterrupt:
+            if saved is not None:
+                saved.save()
+            show(_result(plan, measured))
+            raise
+        return _result(plan, measured)
+
+
+def _is_complete(plan: Plan, measured: MeasuredRollout) -> bool:
+    if plan.steps is None:
+        return measured.progress.seconds >= SECONDS
+    return measured.progress.steps >= plan.steps
+
+
+def _result(plan: Plan, measured: MeasuredRollout) -> RolloutResult:
+    progress = measured.progress
+    left = max(0.0, SECONDS - progress.seconds)
+    if plan.steps is not None:
+        left = measured.pace.seconds(plan.steps - progress.steps)
+    return RolloutResult(
+        progress.statistics,
+        plan.num_envs,
+        progress.steps,
+        progress.earlier,
+        progress.seconds,
+        left,
+        measured.compile_seconds,
+        measured.num_devices,
+        plan.folder,
+    )

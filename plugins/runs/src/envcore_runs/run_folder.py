@@ -1,0 +1,118 @@
+"""Folders that hold the results of one run each, so that a command that is given again continues it. Imports no JAX."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from envcore.errors import FileError
+from envcore.files import locked, remove_unfinished, replace
+
+from envcore_runs import processes
+from envcore_runs.records import File, place_of, shown
+
+T = TypeVar("T")
+
+RUN = "run.json"
+"""The file that says what a folder holds the results of."""
+
+
+@contextlib.contextmanager
+def claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
+    """Creates the folder of a run, or finds that it is the one, and keeps it until the end of the block.
+
+    Every process of the command calls it.
+
+    Args:
+      folder: the folder.
+      run: what decides the results of the run, as JSON can hold it.
+
+    Raises:
+      FileError: the folder holds another run or other files, another command is writing there, it cannot be written,
+        or it is not seen by all processes.
+      ProcessError: another process has ended.
+    """
+    with _claimed(folder, run) if processes.is_first() else contextlib.nullcontext():
+        processes.any_says(False)  # the others look after that
+        if processes.any_says(not (folder / RUN).exists()):
+            raise FileError(f"not all processes see {folder}: the folder must be on a file system that they share.")
+        yield
+
+
+def check_agreed(folder: Path, progress: int) -> None:
+    """Checks that all processes continue from the same checkpoint.
+
+    Args:
+      folder: of the run, for the error.
+      progress: how far this process's checkpoint has come.
+
+    Raises:
+      FileError: another process has found another one.
+      ProcessError: another process has ended.
+    """
+    import numpy as np
+
+    if len(np.unique(processes.gathered(np.array([progress], np.float64)))) > 1:
+        raise FileError(f"not all processes see the same checkpoint in {folder}: start them again.")
+
+
+def load(folder: Path, kind: type[T]) -> T:
+    """What a folder holds the results of.
+
+    Args:
+      folder: the folder.
+      kind: the description of it; see `envcore_runs.records`.
+
+    Raises:
+      FileError: the folder holds no run, or its file is damaged.
+    """
+    if not (folder / RUN).exists():
+        raise FileError(f"{folder} holds no run: there is no {RUN} in it.")
+    return File(folder / RUN).read(kind)
+
+
+@contextlib.contextmanager
+def _claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise FileError(f"{folder} is not a folder. Choose an empty or a new folder.") from None
+    except OSError as error:
+        raise FileError(f"cannot create {folder}: {error.strerror or error}.") from error
+    with locked(folder):
+        wanted = json.loads(json.dumps(run))
+        if (folder / RUN).exists():
+            found = load(folder, dict[str, Any])
+            if found.keys() != wanted.keys():
+                raise FileError(f"{folder} holds a run of another command or version. Choose another folder.")
+            if found != wanted:
+                raise FileError(
+                    f"{folder} holds another run: its {_first_difference(found, wanted)}. Choose another folder."
+                )
+            remove_unfinished(folder)
+        else:
+            remove_unfinished(folder)  # a kill before the run was written
+            if any(folder.iterdir()):
+                raise FileError(f"{folder} holds other files. Choose an empty or a new folder.")
+            replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode())
+        yield
+
+
+def _first_difference(found: Mapping[str, Any], wanted: Mapping[str, Any], place: str = "") -> str:
+    """The first value that differs, by its name and those of what it is in, and what it is in each of the two."""
+    for name in {**wanted, **found}:
+        there, here = found.get(name), wanted.get(name)
+        inside = place + place_of(name)
+        if there != here and isinstance(there, Mapping) and isinstance(here, Mapping):
+            return _first_difference(there, here, inside)
+        inside = inside.lstrip(".")
+        if name not in wanted:
+            return f"{inside} is {shown(there)}, and is not given now"
+        if name not in found:
+            return f"{inside} was not given, and is {here!r} now"
+        if there != here:
+            return f"{inside} is {shown(there)}, not {here!r}"
+    raise ValueError("the two are equal")

@@ -1,0 +1,218 @@
+"""Trajectories on disk: what a rollout records of every step, in safetensors files that a manifest lists.
+
+Each file holds the same arrays, by name, of some steps of some environments: their axes are steps, environments and
+then those of one environment's array. Names are those of `envcore.rollout.Transition` and of its info; where one stands
+for a pytree, there is an array for each leaf (`state.time`). Random keys are stored as their words.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from envcore import trees
+from envcore.environment import Environment
+from envcore.errors import FileError, InvalidArgumentError
+from envcore.files import remove_unfinished, replace
+from envcore.rollout import Transition, random_policy, run_rollout, start_rollout
+from jax.tree_util import keystr, tree_leaves_with_path
+from safetensors.numpy import save
+
+from envcore_runs import processes
+from envcore_runs.memory import shown_bytes, tree_bytes
+from envcore_runs.naming import argument
+from envcore_runs.records import File, Natural, Positive, shown
+
+TRAJECTORIES, MANIFEST = "trajectories", "manifest.json"
+
+_SHARD_BYTES = 64 * 2**20
+
+
+@dataclasses.dataclass(frozen=True)
+class _Shard:
+    file: str
+    first_step: Natural
+    num_steps: Positive
+    first_env: Natural
+    num_envs: Positive
+
+    def __post_init__(self) -> None:
+        if self.file != _name(self.first_step, self.first_env):
+            raise ValueError(f"has another file, {shown(self.file)}")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Array:
+    dtype: str
+    shape: list[Natural]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Manifest:
+    """What a manifest says beside what the trajectories are of."""
+
+    steps_recorded: Natural
+    arrays: dict[str, _Array]
+    shards: list[_Shard]
+
+    def __post_init__(self) -> None:
+        if len({each.file for each in self.shards}) < len(self.shards):
+            raise ValueError("lists a shard twice")
+
+
+class Trajectories:
+    """Writes parts of every step to a folder.
+
+    Args:
+      folder: the folder; all processes have to see it.
+      names: of the parts.
+      about: what the trajectories are of, for the manifest.
+    """
+
+    def __init__(self, folder: Path, names: Sequence[str], about: Mapping[str, Any]):
+        self._folder, self._names, self._about = folder, names, dict(about)
+        self._arrays: dict[str, _Array] = {}
+        self._shards: list[_Shard] = []
+
+    def resume(self, num_steps: int) -> None:
+        """Continues after so many steps; what was written of later ones is removed.
+
+        Raises:
+          FileError: the manifest is missing or damaged, or the folder cannot be written.
+          ProcessError: another process has ended.
+        """
+        path = self._folder / MANIFEST
+        if num_steps:
+            file = File(path)
+            found = {name: x for name, x in file.read(dict[str, Any]).items() if name not in self._about}
+            manifest = file.checked(found, _Manifest)
+            self._arrays = manifest.arrays
+            self._shards = [each for each in manifest.shards if each.first_step < num_steps]
+            if sum(each.num_steps * each.num_envs for each in self._shards) != num_steps * self._about["num_envs"]:
+                raise file.damaged(f"its shards do not hold the {num_steps:,} steps of the checkpoint")
+        try:
+            self._folder.mkdir(exist_ok=True)
+            if processes.is_first():
+                if num_steps:
+                    self.save(num_steps)
+                else:
+                    path.unlink(missing_ok=True)
+                remove_unfinished(self._folder)
+                for each in {*self._folder.glob("*.safetensors")} - {self._folder / x.file for x in self._shards}:
+                    each.unlink()
+        except OSError as error:
+            raise FileError(f"cannot write to {self._folder}: {error.strerror or error}.") from error
+        processes.any_says(False)  # no process writes before this is done
+
+    def chosen(self, step: Transition) -> dict[str, jax.Array]:
+        """The arrays that are recorded of a step."""
+        return _arrays(step, self._names)
+
+    def write(self, first_step: int, shares: Sequence[Mapping[str, np.ndarray]]) -> None:
+        """Writes what this process's devices recorded, arrays (steps, environments, ...).
+
+        Raises:
+          FileError: a file cannot be written.
+        """
+        arrays = {name: np.concatenate([share[name] for share in shares], axis=1) for name in shares[0]}
+        num_steps, num_envs = next(iter(arrays.values())).shape[:2]
+        self._arrays = {name: _Array(x.dtype.name, list(x.shape[2:])) for name, x in arrays.items()}
+        for process in range(jax.process_count()):
+            first_env = process * num_envs
+            shard = _Shard(_name(first_step, first_env), first_step, num_steps, first_env, num_envs)
+            self._shards.append(shard)
+            if process == jax.process_index():
+                replace(self._folder / shard.file, save(arrays))
+
+    def save(self, num_steps: int) -> None:
+        """Writes the manifest, which lists the files of the first steps.
+
+        Raises:
+          FileError: it cannot be written.
+        """
+        # Ctrl-C can have come between the file of a chunk and the progress that counts it.
+        shards = [each for each in self._shards if each.first_step < num_steps]
+        manifest = {**self._about, **dataclasses.asdict(_Manifest(num_steps, self._arrays, shards))}
+        replace(self._folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+
+
+def checked_names(names: str | Iterable[str], env: Environment[Any, Any], params: Any) -> tuple[str, ...]:
+    """The names of the parts of a step, each once.
+
+    Args:
+      names: the names; in one text, commas separate them.
+      env: the environment.
+      params: its params.
+
+    Raises:
+      InvalidArgumentError: a step has no such part.
+    """
+    given = (names.split(",") if names else ()) if isinstance(names, str) else names
+    found = tuple(dict.fromkeys(name.strip() if isinstance(name, str) else name for name in given))
+    known = list(_parts(_step_struct(env, params))) if found else []
+    for name in found:
+        if name not in known:
+            raise InvalidArgumentError(
+                f"{argument('record')} takes {', '.join(known)}, separated by commas; got {name!r}."
+            )
+    return found
+
+
+def step_bytes(env: Environment[Any, Any], params: Any, names: Sequence[str]) -> int:
+    """How many bytes are recorded of a step of one environment."""
+    return tree_bytes(jax.eval_shape(functools.partial(_arrays, names=names), _step_struct(env, params)))
+
+
+def check_disk(folder: Path, num_bytes: int) -> None:
+    """Checks that so many bytes of trajectories, those that are there already among them, fit into a run's folder.
+
+    Raises:
+      FileError: the disk has not enough space.
+    """
+    there = sum(path.stat().st_size for path in (folder / TRAJECTORIES).glob("*.safetensors"))
+    place = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    free = shutil.disk_usage(place).free
+    if num_bytes - there > free:
+        raise FileError(
+            f"{argument('record')} would write {shown_bytes(num_bytes)} to {folder}, but only {shown_bytes(free)} "
+            "are free: take fewer steps, or record less."
+        )
+
+
+def steps_per_shard(num_envs: int, bytes_each: int) -> int:
+    """How many steps of all environments the files of a chunk hold."""
+    return max(1, _SHARD_BYTES // (num_envs * max(bytes_each, 1)))
+
+
+def _name(first_step: int, first_env: int) -> str:
+    return f"step-{first_step:012}-env-{first_env:08}.safetensors"
+
+
+def _step_struct(env: Environment[Any, Any], params: Any) -> Transition:
+    """The shapes and dtypes of one step of one environment."""
+
+    def step(key: jax.Array) -> Transition:
+        steps = run_rollout(env, random_policy(env, params), start_rollout(env, key, params), 1, params)[1]
+        return jax.tree.map(lambda x: x[0], steps)
+
+    return jax.eval_shape(step, jax.eval_shape(lambda: jax.random.key(0)))
+
+
+def _parts(step: Transition) -> dict[str, Any]:
+    names = ("state", "obs", "action", "reward", "next_obs", "done")
+    return {name: getattr(step, name) for name in names} | {
+        name: value for name, value in step.info.items() if name not in names
+    }
+
+
+def _arrays(step: Transition, names: Sequence[str]) -> dict[str, jax.Array]:
+    parts = _parts(step)
+    found = {name + keystr(place): leaf for name in names for place, leaf in tree_leaves_with_path(parts[name])}
+    return {name: jax.random.key_data(leaf) if trees.is_key(leaf) else leaf for name, leaf in found.items()}

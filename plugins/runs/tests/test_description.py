@@ -1,0 +1,70 @@
+"""Descriptions of what decides a run: JSON can hold them, and different values have different ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import toy
+from envcore.errors import InvalidArgumentError
+from envcore.wrappers import FlattenObservation
+from envcore_runs.description import described, name_of
+
+LONG = np.arange(100, dtype=np.float32)
+
+
+class Opaque:
+    pass
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    rows: Any
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (3, 3),
+        (None, None),
+        ((1, "a", 0.5), [1, "a", 0.5]),
+        ({"a": (True,)}, {"a": [True]}),
+        (np.float32(0.5), 0.5),
+        (jnp.arange(3), [0, 1, 2]),
+        (jax.random.key(3), [0, 3]),
+        (Size((2, Size(1))), {"class": f"{__name__}:Size", "rows": [2, {"class": f"{__name__}:Size", "rows": 1}]}),
+        (toy.Counter(goal=4), {"class": "toy:Counter", "goal": 4}),
+        (len, "builtins:len"),
+        (functools.partial(name_of, len), "envcore_runs.description:name_of"),
+        (Size, f"{__name__}:Size"),
+        (b"a", "b'a'"),
+    ],
+)
+def test_descriptions(value: Any, expected: Any) -> None:
+    assert described(value) == expected
+    assert json.loads(json.dumps(described(value))) == expected
+
+
+def test_long_arrays_differ_where_their_numbers_do() -> None:
+    other = LONG.copy()
+    other[50] += 1
+    found = [described(each) for each in (LONG, jnp.asarray(LONG), other, LONG.astype(np.float64), LONG[None])]
+    assert found[0] == found[1]
+    assert len({json.dumps(each) for each in found}) == 4
+    assert found[0].keys() == {"dtype", "shape", "sha256"}
+
+
+def test_a_wrapper_contains_its_environment() -> None:
+    found = described(FlattenObservation(toy.Counter()))
+    assert found["env"] == described(toy.Counter())
+
+
+def test_what_only_its_place_in_memory_tells_from_others() -> None:
+    with pytest.raises(InvalidArgumentError, match="has no description: use a dataclass"):
+        described(Size(Opaque()))

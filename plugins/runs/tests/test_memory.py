@@ -1,0 +1,109 @@
+"""How the commands determine what fits into memory."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import pytest
+from envcore.devices import all_devices
+from envcore_runs import memory
+from envcore_runs.errors import NotEnoughMemoryError
+from envcore_runs.measured_rollout import MeasuredRollout
+from envcore_runs.run import rollout
+
+
+def write(root: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_DOT_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+MEMINFO = {"proc__meminfo": "MemTotal: 9000 kB\nMemFree: 10 kB\nMemAvailable: 4000 kB\n"}
+
+
+def test_free_memory_of_the_system(tmp_path: Path):
+    assert memory.host_bytes(write(tmp_path, **MEMINFO)) == 4000 * 1024
+
+
+def test_free_memory_of_a_control_group(tmp_path: Path):
+    group = {
+        "proc__self__cgroup": "0::/job/step\n",
+        "sys__fs__cgroup__job__memory_DOT_max": "1000000\n",
+        "sys__fs__cgroup__job__memory_DOT_current": "700000\n",
+        "sys__fs__cgroup__job__memory_DOT_stat": "anon 1\ninactive_file 50000\n",
+        "sys__fs__cgroup__job__step__memory_DOT_max": "max\n",
+        "sys__fs__cgroup__job__step__memory_DOT_current": "900000\n",
+    }
+    assert memory.host_bytes(write(tmp_path, **MEMINFO, **group)) == 350_000
+
+
+def test_free_memory_of_a_control_group_of_version_1(tmp_path: Path):
+    group = {
+        "proc__self__cgroup": "4:cpu:/x\n3:memory:/docker/abc\n",
+        "sys__fs__cgroup__memory__memory_DOT_limit_in_bytes": "500000\n",
+        "sys__fs__cgroup__memory__memory_DOT_usage_in_bytes": "600000\n",
+    }
+    assert memory.host_bytes(write(tmp_path, **MEMINFO, **group)) == 0
+
+
+def test_this_machine_has_memory():
+    available = memory.device_bytes(all_devices())
+    assert available is None or 2**20 < available < 2**50
+    assert memory.host_bytes(Path("/nowhere")) is not None  # from the number of pages
+
+
+def test_bytes_of_a_tree():
+    struct = jax.eval_shape(lambda: (jnp.zeros((3, 4), jnp.float32), jnp.zeros(5, jnp.bool_), jnp.zeros((0, 7))))
+    assert memory.tree_bytes(struct) == 48 + 5
+
+
+def test_says_how_many_fit():
+    memory.check_fits("--num-envs", 10, 100, 1000)
+    memory.check_fits("--num-envs", 10**20, 100, None)
+    with pytest.raises(
+        NotEnoughMemoryError, match=r"--num-envs 11 would take about 1.1 kB of memory, but only 1 kB are free"
+    ):
+        memory.check_fits("--num-envs", 11, 100, 1000)
+    with pytest.raises(NotEnoughMemoryError, match=r"at most 25 fit\.$"):
+        memory.check_fits("--num-envs", 10**12, 40, 1000)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory")])
+def test_an_allocator_s_error_is_explained(error: Exception):
+    message = "^--num-envs 9,000 takes more memory than is available"
+    with pytest.raises(NotEnoughMemoryError, match=message), memory.explained("--num-envs", 9000):
+        raise error
+
+
+def test_other_errors_are_left_alone():
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"), memory.explained("--num-envs", 9000):
+        raise jax.errors.JaxRuntimeError("INTERNAL: something else")
+
+
+@pytest.mark.usefixtures("toys")
+def test_the_reported_number_fits(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory, "device_bytes", lambda _: 2_000_000)
+    message = r"^num_envs 1,000,000 would take about .* at most [0-9,]+ fit\.$"
+    with pytest.raises(NotEnoughMemoryError, match=message) as e:
+        rollout("Counter-v0", num_envs=1_000_000, steps=3)
+    fit = int(re.search(r"at most ([0-9,]+) fit", str(e.value))[1].replace(",", ""))  # pyright: ignore
+    assert 1_000 < fit < 100_000
+    assert rollout("Counter-v0", num_envs=fit, steps=3).steps == 3
+    with pytest.raises(NotEnoughMemoryError):
+        rollout("Counter-v0", num_envs=fit + 1, steps=3)
+
+
+@pytest.mark.usefixtures("toys")
+def test_a_rollout_without_memory_says_what_to_reduce(monkeypatch: pytest.MonkeyPatch):
+    def advance(self: MeasuredRollout, limit: int) -> int:
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 17179869184 bytes.")
+
+    monkeypatch.setattr(MeasuredRollout, "advance", advance)
+    message = r"^num_envs 7 takes more memory than is available; choose a smaller number\.$"
+    with pytest.raises(NotEnoughMemoryError, match=message):
+        rollout("Counter-v0", num_envs=7)

@@ -1,0 +1,158 @@
+"""Policies: functions of the user, and policies that distributions announce."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from envcore.errors import InvalidArgumentError
+from envcore.wrappers import ActionMaskObservation, Batched
+from envcore_runs.policies import batch_policy, find_player
+from toy import Counter
+
+ENV, PARAMS, KEY = Counter(), Counter().default_params, jax.random.key(0)
+OBS = jnp.zeros(4)
+ANNOUNCED = """
+import jax.numpy as jnp
+
+calls = []
+
+class Counts:
+    '''Counts in every `period`-th step.'''
+
+    def __init__(self, period):
+        self.period = period
+
+    def start_memory(self):
+        return jnp.int32(0)
+
+    def act(self, memory, obs, key):
+        return (memory % self.period == 0).astype(jnp.int32), memory + 1
+
+class Idle:
+    def start_memory(self):
+        return ()
+
+    def act(self, memory, obs, key):
+        return jnp.int32(0), memory
+
+def counts(env_id, env, params, argument):
+    calls.append((env_id, env, params))
+    return Counts(int(argument or 1))
+
+def idle(env_id, env, params, argument):
+    return Idle()
+
+def fails(env_id, env, params, argument):
+    raise ValueError("no such thing")
+"""
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two distributions that announce policies, and one whose entry points cannot be read."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "announced_policies", raising=False)
+    (tmp_path / "announced_policies.py").write_text(ANNOUNCED)
+    good = {name: f"announced_policies:{name}" for name in ("counts", "idle", "fails")}
+    announce(tmp_path, "good", {**good, "twice": "one:f", "gone": "not_there:f"})
+    announce(tmp_path, "other", {"twice": "other:f"})
+    announce(tmp_path, "damaged", {})
+    (tmp_path / "damaged-1.0.dist-info" / "entry_points.txt").write_bytes(b"[envcore.policies\n\xff")
+
+
+def announce(folder: Path, name: str, policies: dict[str, str]) -> None:
+    """Installs a distribution."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    lines = [f"{word} = {target}" for word, target in policies.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[envcore.policies]", *lines]))
+
+
+def actions(name: str, count: int) -> list[int]:
+    player, found = find_player(name, "Counter-v0", ENV, PARAMS), []
+    memory = player.start_memory()
+    for _ in range(count):
+        action, memory = player.act(memory, OBS, KEY)
+        found.append(int(action))
+    return found
+
+
+def test_an_announced_policy_has_a_memory_and_gets_what_follows_the_colon() -> None:
+    assert actions("counts", 4) == [1, 1, 1, 1]
+    assert actions("counts:3", 7) == [1, 0, 0, 1, 0, 0, 1]
+    import announced_policies  # pyright: ignore[reportMissingImports]
+
+    assert announced_policies.calls == [("Counter-v0", ENV, PARAMS)] * 2
+
+
+def test_a_batch_has_no_memory() -> None:
+    policy = batch_policy(find_player("idle", "Counter-v0", ENV, PARAMS), Batched(ENV, 3), PARAMS)
+    assert policy(None, jnp.zeros((3, 4)), KEY).tolist() == [0, 0, 0]
+    with pytest.raises(InvalidArgumentError, match="policy counts has a memory, which a rollout does not carry"):
+        batch_policy(find_player("counts", "Counter-v0", ENV, PARAMS), Batched(ENV, 3), PARAMS)
+
+
+def test_players_of_equal_policies_are_equal() -> None:
+    first, second = (find_player("random", "Counter-v0", Counter(), PARAMS) for _ in range(2))
+    assert first == second
+    assert hash(first) == hash(second)
+
+
+@dataclasses.dataclass(frozen=True)
+class Waiting(Counter):
+    """The counter, whose action 1 is legal at counts above 0 only."""
+
+    def mask_actions(self, state: Any, params: Any) -> jax.Array:
+        return jnp.stack([True, state.count > 0])
+
+
+def test_legal_actions() -> None:
+    player, again = (find_player("legal", "Waiting-v0", Waiting(), PARAMS) for _ in range(2))
+    assert player == again
+    assert player.env == ActionMaskObservation(Waiting())
+    assert find_player("legal", "Waiting-v0", player.env, PARAMS) == player
+    batch = Batched(player.env, 200)
+    _, state = batch.reset(KEY)
+    policy = batch_policy(player, batch, PARAMS)
+    for count, actions in ((0, {0}), (1, {0, 1})):
+        obs = batch.get_obs(state.replace(count=jnp.full(200, count)))
+        assert set(policy(None, obs, KEY).tolist()) == actions
+
+
+def test_legal_actions_without_masks() -> None:
+    with pytest.raises(InvalidArgumentError, match="policy legal: Counter has no action masks: all actions are always"):
+        find_player("legal", "Counter-v0", ENV, PARAMS)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("gone", "policy gone fails: ModuleNotFoundError: No module named 'not_there'"),
+        ("fails:x", "policy fails fails: ValueError: no such thing"),
+        ("twice:x", "policy twice is announced by good and other: uninstall all but one of them"),
+        (
+            "count",
+            "policy must be random, legal, .*counts, .*idle, .* or MODULE:FUNCTION, as in .*, got 'count'",
+        ),
+    ],
+)
+def test_what_cannot_be_found(name: str, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        find_player(name, "Counter-v0", ENV, PARAMS)
+
+
+def test_an_action_that_does_not_fit_is_named(tmp_path: Path) -> None:
+    code = (
+        "import jax.numpy as jnp\n\ndef f(policy_params: object, obs: object, key: object):\n    return jnp.ones(2)\n"
+    )
+    (tmp_path / "user_policies.py").write_text(code)
+    player: Any = find_player("user_policies:f", "Counter-v0", ENV, PARAMS)
+    with pytest.raises(InvalidArgumentError, match="policy user_policies:f fails when jit traces it"):
+        player.act((), OBS, KEY)
