@@ -14,7 +14,6 @@ from flax import struct
 
 from envcore_bsuite import sums
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.bandits import paint_bandit
 
 OPTIMAL_RETURN = 1.0
 
@@ -112,7 +111,9 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
         return {"total_regret": state.total_regret}
 
     def paint(self, state: SimpleBanditState, params: SimpleBanditParams, height: int) -> jax.Array:
-        return paint_bandit(state, params, height)
+        from envcore_bsuite.render.bandits import paint_bandit
+
+        return paint_bandit(height, state.total_regret, params.rewards)
 
 
 def check_mapping_seed(seed: object) -> None:

@@ -14,7 +14,6 @@ from envcore.time_limit import next_time
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.control import paint_cartpole
 
 _TURN = np.float32(2 * np.pi)
 
@@ -159,7 +158,9 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         return {"raw_return": state.raw_return, "best_episode": state.best_episode}
 
     def paint(self, state: CartPoleState, params: CartPoleParams, height: int) -> jax.Array:
-        return paint_cartpole(state, params, height)
+        from envcore_bsuite.render.control import paint_cartpole
+
+        return paint_cartpole(height, state.x, state.theta, params.length, params.x_threshold, params.height_threshold)
 
 
 # Shared with CartPoleSwingup, whose states and params have the same names.

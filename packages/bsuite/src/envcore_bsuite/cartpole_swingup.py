@@ -14,7 +14,6 @@ from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.cartpole import CartPoleParams, CartPoleStart, cart_and_pole, check_cart_and_pole, is_late, swing
-from envcore_bsuite.render.control import paint_cartpole_swingup
 
 
 @struct.dataclass
@@ -166,7 +165,19 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         }
 
     def paint(self, state: CartPoleSwingupState, params: CartPoleSwingupParams, height: int) -> jax.Array:
-        return paint_cartpole_swingup(state, params, height)
+        from envcore_bsuite.render.control import paint_cartpole_swingup
+
+        return paint_cartpole_swingup(
+            height,
+            state.x,
+            state.theta,
+            state.theta_dot,
+            params.length,
+            params.x_threshold,
+            params.x_reward_threshold,
+            params.height_threshold,
+            params.theta_dot_threshold,
+        )
 
 
 def _flags(state: CartPoleSwingupState, params: CartPoleSwingupParams) -> tuple[jax.Array, jax.Array]:

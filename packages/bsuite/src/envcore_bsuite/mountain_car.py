@@ -13,7 +13,6 @@ from envcore.environment import EnvParams, EnvState, limit
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.control import paint_mountain_car
 
 
 @struct.dataclass
@@ -140,4 +139,8 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return {"raw_return": state.raw_return}
 
     def paint(self, state: MountainCarState, params: MountainCarParams, height: int) -> jax.Array:
-        return paint_mountain_car(state, params, height)
+        from envcore_bsuite.render.control import paint_mountain_car
+
+        return paint_mountain_car(
+            height, state.position, params.goal_position, params.min_position, params.max_position
+        )

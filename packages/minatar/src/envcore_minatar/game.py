@@ -19,7 +19,6 @@ from flax import struct
 from envcore_minatar import bit_fields
 from envcore_minatar.bit_fields import BitFields, bits
 from envcore_minatar.packing import SIDE, lookup
-from envcore_minatar.render import paint_grid
 
 NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 """The full action set."""
@@ -149,8 +148,10 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     def carry_over(self, fresh: StateT, final: StateT) -> StateT:
         return fresh.replace(last_action=final.last_action)
 
-    def render(self, state: StateT, params: MinAtarParams | None = None, *, height: int = 256) -> jax.Array:
-        return paint_grid(self.get_obs(state), height)
+    def paint(self, state: StateT, params: MinAtarParams, height: int) -> jax.Array:
+        from envcore_minatar.render import paint_grid
+
+        return paint_grid(height, self.observe(state, params))
 
 
 def move_sideways(column: jax.Array, action: jax.Array) -> jax.Array:
