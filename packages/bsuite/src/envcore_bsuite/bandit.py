@@ -93,6 +93,10 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
     def make_observation_space(self, params: SimpleBanditParams) -> spaces.Box:
         return spaces.Box(1.0, 1.0, (1, 1))
 
+    def make_state_space(self, params: SimpleBanditParams) -> spaces.Dict:
+        regret = spaces.Box(-np.inf, np.inf, ())  # below 0 where an arm pays more than 1
+        return spaces.Dict({"total_regret": regret, "excess": regret, "time": spaces.COUNT})
+
     def init_state(self, key: jax.Array, params: SimpleBanditParams) -> SimpleBanditState:
         return SimpleBanditState(total_regret=0.0, excess=0.0)
 

@@ -121,6 +121,10 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf]])
         return spaces.Box(-high, high)
 
+    def make_state_space(self, params: CartPoleParams) -> spaces.Dict:
+        returns = dict.fromkeys(("episode_return", "raw_return", "best_episode"), spaces.Box(0.0, np.inf))
+        return spaces.Dict({**cart_and_pole_fields(), **returns, "time": spaces.COUNT})
+
     def draw_start(self, key: jax.Array, params: CartPoleParams) -> CartPoleStart:
         return CartPoleStart(random.uniform(key, (4,), -params.init_range, params.init_range))
 
@@ -174,6 +178,11 @@ def check_cart_and_pole(params: Any) -> None:
     require.between(params, -1, 1, "height_threshold")
     require.moderate(params, "gravity", "mass_cart", "mass_pole", "length", "force_mag", "timescale", "init_range")
     require.moderate(params, "x_threshold")
+
+
+def cart_and_pole_fields() -> dict[str, spaces.Space]:
+    """The spaces of the fields that the states of both tasks share."""
+    return dict.fromkeys(("x", "x_dot", "theta", "theta_dot"), spaces.Box(-np.inf, np.inf, ()))
 
 
 def swing(state: Any, action: jax.Array, params: Any) -> Any:

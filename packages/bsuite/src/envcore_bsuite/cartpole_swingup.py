@@ -13,7 +13,15 @@ from envcore.environment import EnvState, limit
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.cartpole import CartPoleParams, CartPoleStart, cart_and_pole, check_cart_and_pole, is_late, swing
+from envcore_bsuite.cartpole import (
+    CartPoleParams,
+    CartPoleStart,
+    cart_and_pole,
+    cart_and_pole_fields,
+    check_cart_and_pole,
+    is_late,
+    swing,
+)
 
 
 @struct.dataclass
@@ -116,6 +124,11 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
     def make_observation_space(self, params: CartPoleSwingupParams) -> spaces.Box:
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf, 1.0, 1.0]])
         return spaces.Box(-high, high)
+
+    def make_state_space(self, params: CartPoleSwingupParams) -> spaces.Dict:
+        counts = ("episode_upright", "episode_moves", "total_upright", "total_moves", "time")
+        best = {"best_episode": spaces.Box(0.0, np.inf)}
+        return spaces.Dict({**cart_and_pole_fields(), **dict.fromkeys(counts, spaces.COUNT), **best})
 
     def draw_start(self, key: jax.Array, params: CartPoleSwingupParams) -> CartPoleStart:
         return CartPoleStart(random.uniform(key, (4,), -params.init_range, params.init_range))

@@ -114,6 +114,16 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         low = [params.min_position, -params.max_speed, 0.0]
         return spaces.Box(low, [params.max_position, params.max_speed, np.inf], (1, 3))
 
+    def make_state_space(self, params: MountainCarParams) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "position": spaces.Box(params.min_position, params.max_position),
+                "velocity": spaces.Box(-params.max_speed, params.max_speed),
+                "raw_return": spaces.Box(-np.inf, 0.0),
+                "time": spaces.COUNT,
+            }
+        )
+
     def draw_start(self, key: jax.Array, params: MountainCarParams) -> MountainCarStart:
         return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
 
