@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from envcore import random, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
-from envcore.errors import EnvironmentDefinitionError, NoPictureError
+from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
 from envcore.numerics import numerics
 from flax import struct
 from toy import Counter, CounterParams, CounterState, Deck, Fuse, Spring, Tally
@@ -299,6 +299,20 @@ class TestDefaults:
     def test_an_environment_without_a_picture_says_what_to_do(self) -> None:
         with pytest.raises(NoPictureError, match=r"^Deck cannot be rendered: its class Deck has to implement paint"):
             Deck().render(Deck().reset(KEY)[1])
+
+    @pytest.mark.parametrize("height", [0, -3, 2.5, None, "64"])
+    def test_a_height_must_be_a_positive_integer(self, height: Any) -> None:
+        with pytest.raises(InvalidArgumentError, match="height of a picture must be a positive integer, got"):
+            Counter().render(Counter().reset(KEY)[1], height=height)
+
+    def test_a_picture_of_a_batch_of_states_is_refused_before_it_is_painted(self) -> None:
+        class Unpainted(Counter):
+            def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+                pytest.fail("painted")
+
+        states = jax.vmap(Counter().reset)(jax.random.split(KEY, 8))[1]
+        with pytest.raises(InvalidArgumentError, match=r"got \(8,\)\. To map over a batch, use jax.vmap"):
+            Unpainted().render(states)
 
     def test_time_is_for_the_base_class(self) -> None:
         assert CounterState(count=1) == CounterState(count=1, time=0)

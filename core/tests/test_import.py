@@ -60,6 +60,23 @@ def test_make_imports_one_environment() -> None:
     assert "envcore_classic_control.pendulum" not in modules
 
 
+def test_making_an_environment_runs_no_painting_code() -> None:
+    result, _, modules = probe("""
+        import envcore
+
+        # a family's come from a library, and MNISTBandit-bsuite loads a dataset
+        result = [
+            each.qualified_id
+            for each in envcore.registry.values()
+            if not each.spec.family and each.spec.id != "MNISTBandit-bsuite"
+        ]
+        for each in result:
+            envcore.make(each)
+    """)
+    assert result
+    assert not [name for name in modules if name.startswith("envcore") and {"painting", "render"} & {*name.split(".")}]
+
+
 def test_no_environment_and_no_part_of_core_starts_a_backend() -> None:
     result, _, _ = probe("""
         import importlib

@@ -205,9 +205,13 @@ class Environment(Generic[StateT, ParamsT]):
 
         Raises:
           NoPictureError: the environment has no picture.
-          InvalidArgumentError: the height is not a positive integer, or the state is a batch of states.
+          InvalidArgumentError: the height is not a positive integer, or the state is not one that `reset` returns, as a
+            batch of states.
         """
-        return self.paint(state, self._given(params), height)
+        from envcore.painting import checked_height  # late: making an environment runs no painting code
+
+        params = self._given(params)
+        return self.paint(arguments.checked_state(self, state), params, checked_height(height))
 
     def reset(self, key: jax.Array, params: ParamsT | None = None) -> tuple[Any, StateT]:
         """Starts an episode.

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from envcore import painting
 from envcore.errors import InvalidArgumentError
-from flax import struct
 from switches import switched
 
 BLACK, WHITE = (0, 0, 0), (255, 255, 255)
@@ -130,22 +129,16 @@ def test_x64_mode_changes_nothing():
             np.testing.assert_allclose(np.asarray(picture, int), expected, atol=1)
 
 
-@struct.dataclass
-class Ball:
-    x: Any
-    time: Any = 0
-
-
 def test_picture_compiles_once_for_each_height():
     traces = []
 
     @painting.picture
-    def ball(state, params, height):
-        traces.append((state.x.dtype, params["radius"].dtype))
-        return painting.paint(height, UNIT, (painting.circle((state.x, 0.5), params["radius"]), painting.RED))
+    def ball(height, x, params):
+        traces.append((x.dtype, params["radius"].dtype))
+        return painting.paint(height, UNIT, (painting.circle((x, 0.5), params["radius"]), painting.RED))
 
     with switched(jax_enable_x64=True):
-        pictures = [ball(Ball(jnp.float64(x)), {"radius": np.float64(0.1)}, h) for h in (8, 16) for x in (0.2, 0.8)]
+        pictures = [ball(h, jnp.float64(x), {"radius": np.float64(0.1)}) for h in (8, 16) for x in (0.2, 0.8)]
     assert traces == [(jnp.float32, jnp.float32)] * 2
     assert [p.shape for p in pictures] == [(8, 8, 3)] * 2 + [(16, 16, 3)] * 2
     np.testing.assert_array_equal(pictures[0], pictures[1][:, ::-1])
@@ -156,20 +149,14 @@ def test_a_picture_compiles_once_for_each_of_its_options():
     traces = []
 
     @painting.picture
-    def ball(state, params, height, radius, color):
+    def ball(height, x, *, radius, color):
         traces.append(radius)
-        return painting.paint(height, UNIT, (painting.circle((state.x, 0.5), radius), color))
+        return painting.paint(height, UNIT, (painting.circle((x, 0.5), radius), color))
 
-    pictures = [ball(Ball(0.5), None, 8, radius, painting.RED) for radius in (0.1, 0.1, 0.4)]
+    pictures = [ball(8, 0.5, radius=radius, color=painting.RED) for radius in (0.1, 0.1, 0.4)]
     assert traces == [0.1, 0.4]
     np.testing.assert_array_equal(pictures[0], pictures[1])
     assert (pictures[0] != pictures[2]).any()
-
-
-def test_a_picture_of_a_batch_of_states_is_refused_before_it_is_painted():
-    ball = painting.picture(lambda *_: pytest.fail("painted"))
-    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape \(8,\): for a batch, use jax.vmap"):
-        ball(Ball(jnp.zeros(8), jnp.zeros(8)), None, 8)
 
 
 @pytest.mark.parametrize("height", [0, -3, 2.5, None, "64"])

@@ -274,7 +274,7 @@ def test_bad_input(case: Case) -> None:
     for height in (0, None):
         with pytest.raises(InvalidArgumentError, match="a positive integer, got"):
             case.env.render(state, height=height)
-    with pytest.raises(InvalidArgumentError, match=r"shows one state, got .* of shape"):
+    with pytest.raises(InvalidArgumentError, match=r"must have shape .* To map over a batch, use jax.vmap"):
         case.env.render(jax.tree.map(lambda x: np.stack([x] * 8), state), height=8)
 
 

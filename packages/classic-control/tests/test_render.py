@@ -129,7 +129,7 @@ def test_bad_input(env: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="a positive integer, got 0"):
         env.render(state_of(env), height=0)
     states = jax.tree.map(lambda x: jnp.stack([x] * 8), state_of(env))
-    with pytest.raises(InvalidArgumentError, match="shows one state, got numbers of shape"):
+    with pytest.raises(InvalidArgumentError, match=r"must have shape .* To map over a batch, use jax.vmap"):
         env.render(states, height=8)
 
 

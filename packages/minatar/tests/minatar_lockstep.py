@@ -31,8 +31,13 @@ def by_name(start: Callable[[], Any], names: Sequence[str], computed: Sequence[s
     """
 
     def from_original(fields: Mapping[str, Any], last_action: Any) -> Any:
-        given = {name: fields[name] for name in names if name not in computed}
-        return start().replace(**given, last_action=last_action)
+        first = start()
+
+        def typed(name: str) -> jax.Array:
+            return jnp.asarray(fields[name]).astype(jnp.result_type(getattr(first, name)))
+
+        given = {name: typed(name) for name in names if name not in computed}
+        return first.replace(**given, last_action=last_action)
 
     def to_original(state: Any) -> dict[str, Any]:
         return {name: getattr(state, name) for name in names}

@@ -48,15 +48,16 @@ def from_original(fields: Mapping[str, Any], last_action: Any = NOTHING) -> Seaq
     """
     values = {name: jnp.asarray(value).astype(jnp.int32) for name, value in fields.items()}
     bullets = [
-        Bullet.pack(flies=True, right=right, x=x, y=y).where(there)
+        Bullet(exists=there, right=right, x=x, y=y)
         for there, (x, y, right) in _newest(values, "f_bullets", _NUM_BULLETS)
     ]
     divers = [
-        Diver.pack(swims=True, right=right, x=x, row=y - 1, move_timer=timer).where(there)
+        Diver(exists=there, right=right, x=x, row=y - 1, move_timer=timer)
         for there, (x, y, right, timer) in _newest(values, "divers", _NUM_DIVERS)
     ]
-    return SeaquestState.pack(
-        **{name: values[name] for name in NUMBERS},
+    flags = ("sub_or", "surface", "terminal")
+    return SeaquestState(
+        **{name: values[name] != 0 if name in flags else values[name] for name in NUMBERS},
         last_action=last_action,
         f_bullets=join_bullets(bullets),
         divers=join_divers(divers),
@@ -76,10 +77,10 @@ def to_original(state: SeaquestState) -> dict[str, jax.Array]:
     order = jnp.lexsort((right, bullet_x, row))
     return {
         **{name: getattr(state, name) for name in NUMBERS},
-        **_listed("f_bullets", *map(_stack, zip(*((b.flies, b.x, b.y, b.right) for b in bullets), strict=True))),
+        **_listed("f_bullets", *map(_stack, zip(*((b.exists, b.x, b.y, b.right) for b in bullets), strict=True))),
         **_listed(
             "divers",
-            *map(_stack, zip(*((d.swims, d.x, d.row + 1, d.right, d.move_timer) for d in divers), strict=True)),
+            *map(_stack, zip(*((d.exists, d.x, d.row + 1, d.right, d.move_timer) for d in divers), strict=True)),
         ),
         **_listed("e_fish", alive & (1 - is_sub), x, row + 1, right, move_timer),
         **_listed("e_subs", alive & is_sub, x, row + 1, right, move_timer, shot_timer),

@@ -119,6 +119,7 @@ def test_last_brick_breaks_while_the_wall_refills_later() -> None:
     brick_map[1, 4] = 1
     ball = {"ball_y": 2, "ball_x": 3, "ball_dir": 1, "pos": 0, "last_y": 3, "last_x": 2}
     state = breakout.start(jnp.bool_(False)).replace(**ball, brick_map=brick_map)
+    state = jax.tree.map(jnp.asarray, state)
     state, reward = ENV.play(state, jnp.int32(0), BreakoutDraws())
     assert reward == 1
     assert not state.brick_map.any()

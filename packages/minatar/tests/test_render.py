@@ -29,7 +29,7 @@ def test_colors_are_the_originals(num_channels: int, first: tuple[int, int, int]
 def test_the_last_channel_shows() -> None:
     obs = np.zeros((10, 10, 10), bool)
     obs[2, 3, [1, 9]] = True
-    picture = np.asarray(paint_grid(jnp.asarray(obs), 25))
+    picture = np.asarray(paint_grid(25, jnp.asarray(obs)))
     assert picture.shape == (25, 25, 3)
     cell = picture[5:7, 8:9]
     np.testing.assert_array_equal(cell, np.broadcast_to(colors(10)[10], cell.shape))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec
 
 import jax
 import jax.numpy as jnp
@@ -33,6 +34,8 @@ YELLOW: Color = (244, 190, 66)
 Paint = Callable[[jax.Array, jax.Array], Color]
 """A color that depends on the position: a function of x and y, as for a shape, to levels that broadcast with them."""
 
+P = ParamSpec("P")
+
 _MAX_HEIGHT = 2**16  # in pixels
 
 
@@ -56,29 +59,23 @@ class Window(NamedTuple):
         return cls(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2), height, aspect)
 
 
-def picture(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
-    """Decorates a function `paint_something(state, params, height, *options)` that paints an environment's state.
+def picture(painter: Callable[P, jax.Array]) -> Callable[P, jax.Array]:
+    """Decorates a painter: a function `paint_something(height, *numbers, **options)` that returns a picture.
 
-    The decorated function is compiled once for each height and set of options, which must be hashable, and is inlined
-    under the caller's own `jit`. It receives every number as an array of at most 32 bits.
-
-    Raises (when called):
-      InvalidArgumentError: the state is a batch of states.
+    Numbers are given by position, as arrays or pytrees of arrays. Options, which are keyword-only, must be hashable.
+    The painter is compiled once for each height and set of options, and is inlined under the caller's own `jit`. It
+    receives every number as an array of at most 32 bits.
     """
+    paint_numbers: Callable[..., jax.Array] = painter
+    parameters = inspect.signature(painter).parameters.values()
+    names = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
 
-    @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
-    def compiled(state: Any, params: Any, height: int, options: tuple[Any, ...]) -> jax.Array:
-        return function(trees.narrow(state), trees.narrow(params), height, *options)
+    @functools.partial(jax.jit, static_argnums=0, static_argnames=names, inline=True)
+    @functools.wraps(painter)
+    def compiled(height: Any, *numbers: Any, **options: Any) -> jax.Array:
+        return paint_numbers(height, *trees.narrow(numbers), **options)
 
-    @functools.wraps(function)
-    def checked(state: Any, params: Any, height: int, *options: Any) -> jax.Array:
-        if batch := jnp.shape(state.time):
-            raise InvalidArgumentError(
-                f"a picture shows one state, got numbers of shape {batch}: for a batch, use jax.vmap."
-            )
-        return compiled(state, params, height, options)
-
-    return checked
+    return compiled
 
 
 def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], background: Color = PAPER) -> jax.Array:

@@ -14,7 +14,6 @@ from flax import struct
 
 from envcore_bsuite import sums
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.bandits import paint_bandit
 
 OPTIMAL_RETURN = 1.0
 
@@ -94,6 +93,10 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
     def make_observation_space(self, params: SimpleBanditParams) -> spaces.Box:
         return spaces.Box(1.0, 1.0, (1, 1))
 
+    def make_state_space(self, params: SimpleBanditParams) -> spaces.Dict:
+        regret = spaces.Box(-np.inf, np.inf, ())  # below 0 where an arm pays more than 1
+        return spaces.Dict({"total_regret": regret, "excess": regret, "time": spaces.NATURAL_NUMBERS})
+
     def init_state(self, key: jax.Array, params: SimpleBanditParams) -> SimpleBanditState:
         return SimpleBanditState(total_regret=0.0, excess=0.0)
 
@@ -112,7 +115,9 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
         return {"total_regret": state.total_regret}
 
     def paint(self, state: SimpleBanditState, params: SimpleBanditParams, height: int) -> jax.Array:
-        return paint_bandit(state, params, height)
+        from envcore_bsuite.render.bandits import paint_bandit
+
+        return paint_bandit(height, state.total_regret, params.rewards)
 
 
 def check_mapping_seed(seed: object) -> None:

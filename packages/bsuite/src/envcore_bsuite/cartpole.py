@@ -13,7 +13,6 @@ from envcore.environment import EnvParams, EnvState, limit, next_time
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.control import paint_cartpole
 
 _TURN = np.float32(2 * np.pi)
 
@@ -121,6 +120,10 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf]])
         return spaces.Box(-high, high)
 
+    def make_state_space(self, params: CartPoleParams) -> spaces.Dict:
+        returns = dict.fromkeys(("episode_return", "raw_return", "best_episode"), spaces.Box(0.0, np.inf))
+        return spaces.Dict({**cart_and_pole_fields(), **returns, "time": spaces.NATURAL_NUMBERS})
+
     def draw_start(self, key: jax.Array, params: CartPoleParams) -> CartPoleStart:
         return CartPoleStart(random.uniform(key, (4,), -params.init_range, params.init_range))
 
@@ -158,7 +161,9 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         return {"raw_return": state.raw_return, "best_episode": state.best_episode}
 
     def paint(self, state: CartPoleState, params: CartPoleParams, height: int) -> jax.Array:
-        return paint_cartpole(state, params, height)
+        from envcore_bsuite.render.control import paint_cartpole
+
+        return paint_cartpole(height, state.x, state.theta, params.length, params.x_threshold, params.height_threshold)
 
 
 # Shared with CartPoleSwingup, whose states and params have the same names.
@@ -172,6 +177,11 @@ def check_cart_and_pole(params: Any) -> None:
     require.between(params, -1, 1, "height_threshold")
     require.moderate(params, "gravity", "mass_cart", "mass_pole", "length", "force_mag", "timescale", "init_range")
     require.moderate(params, "x_threshold")
+
+
+def cart_and_pole_fields() -> dict[str, spaces.Space]:
+    """The spaces of the fields that the states of both tasks share."""
+    return dict.fromkeys(("x", "x_dot", "theta", "theta_dot"), spaces.Box(-np.inf, np.inf, ()))
 
 
 def swing(state: Any, action: jax.Array, params: Any) -> Any:

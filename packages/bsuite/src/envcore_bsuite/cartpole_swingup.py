@@ -13,8 +13,15 @@ from envcore.environment import EnvState, limit
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.cartpole import CartPoleParams, CartPoleStart, cart_and_pole, check_cart_and_pole, is_late, swing
-from envcore_bsuite.render.control import paint_cartpole_swingup
+from envcore_bsuite.cartpole import (
+    CartPoleParams,
+    CartPoleStart,
+    cart_and_pole,
+    cart_and_pole_fields,
+    check_cart_and_pole,
+    is_late,
+    swing,
+)
 
 
 @struct.dataclass
@@ -118,6 +125,11 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf, 1.0, 1.0]])
         return spaces.Box(-high, high)
 
+    def make_state_space(self, params: CartPoleSwingupParams) -> spaces.Dict:
+        counts = ("episode_upright", "episode_moves", "total_upright", "total_moves", "time")
+        best = {"best_episode": spaces.Box(0.0, np.inf)}
+        return spaces.Dict({**cart_and_pole_fields(), **dict.fromkeys(counts, spaces.NATURAL_NUMBERS), **best})
+
     def draw_start(self, key: jax.Array, params: CartPoleSwingupParams) -> CartPoleStart:
         return CartPoleStart(random.uniform(key, (4,), -params.init_range, params.init_range))
 
@@ -166,7 +178,19 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         }
 
     def paint(self, state: CartPoleSwingupState, params: CartPoleSwingupParams, height: int) -> jax.Array:
-        return paint_cartpole_swingup(state, params, height)
+        from envcore_bsuite.render.control import paint_cartpole_swingup
+
+        return paint_cartpole_swingup(
+            height,
+            state.x,
+            state.theta,
+            state.theta_dot,
+            params.length,
+            params.x_threshold,
+            params.x_reward_threshold,
+            params.height_threshold,
+            params.theta_dot_threshold,
+        )
 
 
 def _flags(state: CartPoleSwingupState, params: CartPoleSwingupParams) -> tuple[jax.Array, jax.Array]:

@@ -14,7 +14,6 @@ from flax import struct
 
 from envcore_bsuite import boards
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.grids import paint_catch
 
 
 @struct.dataclass
@@ -130,4 +129,8 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         return {"total_regret": state.total_regret}
 
     def paint(self, state: CatchState, params: CatchParams, height: int) -> jax.Array:
-        return paint_catch(state, params, height, self.rows, self.columns)
+        from envcore_bsuite.render.grids import paint_catch
+
+        return paint_catch(
+            height, state.ball_y, state.ball_x, state.paddle_y, state.paddle_x, rows=self.rows, columns=self.columns
+        )

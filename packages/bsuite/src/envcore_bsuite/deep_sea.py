@@ -15,7 +15,6 @@ from flax import struct
 from envcore_bsuite import boards
 from envcore_bsuite.bandit import check_mapping_seed
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.grids import paint_deep_sea
 
 
 @struct.dataclass
@@ -177,4 +176,6 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
         return {"total_bad_episodes": state.total_bad_episodes, "denoised_return": state.denoised_return}
 
     def paint(self, state: DeepSeaState, params: DeepSeaParams, height: int) -> jax.Array:
-        return paint_deep_sea(state, params, height)
+        from envcore_bsuite.render.grids import paint_deep_sea
+
+        return paint_deep_sea(height, state.row, state.column, state.bad_episode, size=self.size)

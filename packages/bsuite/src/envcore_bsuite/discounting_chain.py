@@ -14,7 +14,6 @@ from flax import struct
 
 from envcore_bsuite.bandit import check_mapping_seed
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.chains import paint_discounting_chain
 
 _REWARD_TIMESTEPS = (1, 3, 10, 30, 100)
 _BONUS = 0.1
@@ -121,4 +120,8 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         return {}
 
     def paint(self, state: DiscountingChainState, params: DiscountingChainParams, height: int) -> jax.Array:
-        return paint_discounting_chain(state, params, height)
+        from envcore_bsuite.render.chains import paint_discounting_chain
+
+        return paint_discounting_chain(
+            height, state.time, state.context, params.rewards, params.reward_timestep, params.max_steps_in_episode
+        )

@@ -14,7 +14,6 @@ from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.bits import num_words, unpack
-from envcore_bsuite.render.chains import paint_memory_chain
 
 
 @struct.dataclass
@@ -162,4 +161,6 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
         return {"total_perfect": state.total_perfect, "total_regret": state.total_regret}
 
     def paint(self, state: MemoryChainState, params: MemoryChainParams, height: int) -> jax.Array:
-        return paint_memory_chain(state, params, height)
+        from envcore_bsuite.render.chains import paint_memory_chain
+
+        return paint_memory_chain(height, state.time, state.context, state.query, params.memory_length)

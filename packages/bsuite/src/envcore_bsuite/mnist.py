@@ -17,7 +17,6 @@ from flax import struct
 from envcore_bsuite import mnist_data
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.mnist_data import CLASSES, SIDE
-from envcore_bsuite.render.bandits import paint_mnist
 
 _MOST = 2**16  # the limit of `random.below`
 # Together 1 / 255, and pixel * _NEARLY is exact. XLA replaces a division by 255 with a multiplication by 1 / 255 in
@@ -163,7 +162,9 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
         return {"total_regret": state.total_regret}
 
     def paint(self, state: MNISTBanditState, params: MNISTBanditParams, height: int) -> jax.Array:
-        return paint_mnist(state, params, height)
+        from envcore_bsuite.render.bandits import paint_mnist
+
+        return paint_mnist(height, params.images, state.index, state.correct_label, state.total_regret)
 
 
 def _picture(images: jax.Array, index: jax.Array, is_shown: jax.Array) -> jax.Array:

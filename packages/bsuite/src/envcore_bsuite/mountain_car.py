@@ -13,7 +13,6 @@ from envcore.environment import EnvParams, EnvState, limit
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.render.control import paint_mountain_car
 
 
 @struct.dataclass
@@ -115,6 +114,16 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         low = [params.min_position, -params.max_speed, 0.0]
         return spaces.Box(low, [params.max_position, params.max_speed, np.inf], (1, 3))
 
+    def make_state_space(self, params: MountainCarParams) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "position": spaces.Box(params.min_position, params.max_position),
+                "velocity": spaces.Box(-params.max_speed, params.max_speed),
+                "raw_return": spaces.Box(-np.inf, 0.0),
+                "time": spaces.NATURAL_NUMBERS,
+            }
+        )
+
     def draw_start(self, key: jax.Array, params: MountainCarParams) -> MountainCarStart:
         return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
 
@@ -140,4 +149,8 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return {"raw_return": state.raw_return}
 
     def paint(self, state: MountainCarState, params: MountainCarParams, height: int) -> jax.Array:
-        return paint_mountain_car(state, params, height)
+        from envcore_bsuite.render.control import paint_mountain_car
+
+        return paint_mountain_car(
+            height, state.position, params.goal_position, params.min_position, params.max_position
+        )

@@ -14,7 +14,6 @@ from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.bits import bit, keep, num_words, unpack
-from envcore_bsuite.render.chains import paint_umbrella_chain
 
 
 @struct.dataclass
@@ -176,7 +175,17 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
         return {"total_regret": state.total_regret}
 
     def paint(self, state: UmbrellaChainState, params: UmbrellaChainParams, height: int) -> jax.Array:
-        return paint_umbrella_chain(state, params, height, self.n_distractor)
+        from envcore_bsuite.render.chains import paint_umbrella_chain
+
+        return paint_umbrella_chain(
+            height,
+            state.time,
+            state.need_umbrella,
+            state.has_umbrella,
+            state.distractors,
+            params.chain_length,
+            n_distractor=self.n_distractor,
+        )
 
     def _words(self, key: jax.Array) -> jax.Array:
         """Random words for the distractors and two more bits."""

@@ -13,8 +13,6 @@ from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 from jax import lax
 
-from envcore_classic_control.render import paint_acrobot
-
 _GRAVITY = 9.8  # m/s^2
 
 
@@ -190,7 +188,9 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         )
 
     def paint(self, state: AcrobotState, params: AcrobotParams, height: int) -> jax.Array:
-        return paint_acrobot(state, params, height)
+        from envcore_classic_control.render import paint_acrobot
+
+        return paint_acrobot(height, state.joint_angle1, state.joint_angle2, params.link_length_1, params.link_length_2)
 
     def _runge_kutta(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
         """One step of the classical fourth-order method."""

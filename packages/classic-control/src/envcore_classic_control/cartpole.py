@@ -12,8 +12,6 @@ from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState, limit
 from flax import struct
 
-from envcore_classic_control.render import paint_cartpole
-
 
 @struct.dataclass
 class CartPoleState(EnvState):
@@ -170,7 +168,9 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         return jnp.stack([state.x, state.x_dot, state.theta, state.theta_dot])
 
     def paint(self, state: CartPoleState, params: CartPoleParams, height: int) -> jax.Array:
-        return paint_cartpole(state, params, height)
+        from envcore_classic_control.render import paint_cartpole
+
+        return paint_cartpole(height, state.x, state.theta, params.length, params.x_threshold)
 
     def _reward(self, terminated: jax.Array, has_fallen: jax.Array) -> jax.Array:
         if self.sutton_barto_reward:

@@ -11,8 +11,6 @@ from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState, limit
 from flax import struct
 
-from envcore_classic_control.render import paint_mountain_car
-
 
 @struct.dataclass
 class MountainCarState(EnvState):
@@ -110,7 +108,11 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
         return jnp.stack([state.position, state.velocity])
 
     def paint(self, state: MountainCarState, params: MountainCarParams, height: int) -> jax.Array:
-        return paint_mountain_car(state, params, height)
+        from envcore_classic_control.render import paint_mountain_car
+
+        return paint_mountain_car(
+            height, state.position, params.goal_position, params.min_position, params.max_position
+        )
 
 
 # Shared with MountainCarContinuous.

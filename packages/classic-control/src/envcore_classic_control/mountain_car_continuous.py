@@ -12,7 +12,6 @@ from envcore.environment import Environment, EnvParams, limit
 from flax import struct
 
 from envcore_classic_control.mountain_car import MountainCarState, check_valley, drive, valley_space, valley_state_space
-from envcore_classic_control.render import paint_mountain_car
 
 
 @struct.dataclass
@@ -103,4 +102,8 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
         return jnp.stack([state.position, state.velocity])
 
     def paint(self, state: MountainCarState, params: MountainCarContinuousParams, height: int) -> jax.Array:
-        return paint_mountain_car(state, params, height)
+        from envcore_classic_control.render import paint_mountain_car
+
+        return paint_mountain_car(
+            height, state.position, params.goal_position, params.min_position, params.max_position
+        )

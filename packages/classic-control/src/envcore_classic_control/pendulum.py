@@ -12,8 +12,6 @@ from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState, limit
 from flax import struct
 
-from envcore_classic_control.render import paint_pendulum
-
 
 @struct.dataclass
 class PendulumState(EnvState):
@@ -119,7 +117,9 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
         return jnp.stack([trig.cos(state.theta), trig.sin(state.theta), state.theta_dot])
 
     def paint(self, state: PendulumState, params: PendulumParams, height: int) -> jax.Array:
-        return paint_pendulum(state, params, height)
+        from envcore_classic_control.render import paint_pendulum
+
+        return paint_pendulum(height, state.theta, state.last_u, params.l, params.max_torque)
 
 
 def _wrap(angle: jax.Array) -> jax.Array:

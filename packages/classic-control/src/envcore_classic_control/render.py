@@ -1,8 +1,9 @@
-"""Pictures of the classic control environments: `paint_*(state, params, height) -> uint8 (height, width, 3)`."""
+"""Pictures of the classic control environments: `paint_*(height, *numbers) -> uint8 (height, width, 3)`.
+
+Every number is a float32 () with the name and unit that it has in the state or the params.
+"""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -10,38 +11,32 @@ import numpy as np
 from envcore import painting, trig
 from envcore.painting import figures
 
-if TYPE_CHECKING:
-    from envcore_classic_control.acrobot import AcrobotParams, AcrobotState
-    from envcore_classic_control.cartpole import CartPoleParams, CartPoleState
-    from envcore_classic_control.mountain_car import MountainCarParams, MountainCarState
-    from envcore_classic_control.mountain_car_continuous import MountainCarContinuousParams
-    from envcore_classic_control.pendulum import PendulumParams, PendulumState
-
 
 @painting.picture
-def paint_cartpole(state: CartPoleState, params: CartPoleParams, height: int) -> jax.Array:
+def paint_cartpole(height: int, x: jax.Array, theta: jax.Array, length: jax.Array, x_threshold: jax.Array) -> jax.Array:
     """The cart on its rail, which ends at `x_threshold`, and the pole at its full length; width is twice the height."""
-    end = params.x_threshold
-    pole = 2 * params.length
+    end, pole = x_threshold, 2 * length
     window = painting.Window.around(x=(-end - 0.5, end + 0.5), y=(-0.55, jnp.maximum(pole, 1.0) + 0.8), aspect=2.0)
-    cart = figures.cart_and_pole(state.x, state.theta, pole, rail_end=end)
+    cart = figures.cart_and_pole(x, theta, pole, rail_end=end)
     return painting.paint(height, window, (painting.below(-0.19), painting.SHADE), *cart)
 
 
 @painting.picture
-def paint_pendulum(state: PendulumState, params: PendulumParams, height: int) -> jax.Array:
+def paint_pendulum(
+    height: int, theta: jax.Array, last_u: jax.Array, length: jax.Array, max_torque: jax.Array
+) -> jax.Array:
     """The rod, the circle that its end moves on, and the last torque as an arrow around the hinge; a square."""
-    reach = jnp.maximum(params.l, 1.0) + 0.2
+    reach = jnp.maximum(length, 1.0) + 0.2
     window = painting.Window.around(x=(-reach, reach), y=(-reach, reach))
-    tip = (-params.l * trig.sin(state.theta), params.l * trig.cos(state.theta))
+    tip = (-length * trig.sin(theta), length * trig.cos(theta))
     return painting.paint(
         height,
         window,
-        (painting.arc((0.0, 0.0), params.l, 0.0, 2 * np.pi, 0.03), painting.SHADE),
-        (painting.circle((0.0, params.l), 0.05), painting.GREEN),
+        (painting.arc((0.0, 0.0), length, 0.0, 2 * np.pi, 0.03), painting.SHADE),
+        (painting.circle((0.0, length), 0.05), painting.GREEN),
         (painting.segment((0.0, 0.0), tip, 0.09), painting.RED),
         (painting.circle((0.0, 0.0), 0.04), painting.INK),
-        (_torque(state.last_u / params.max_torque), painting.BLUE),
+        (_torque(last_u / max_torque), painting.BLUE),
     )
 
 
@@ -58,14 +53,16 @@ def _torque(share: jax.Array) -> painting.Shape:
 
 
 @painting.picture
-def paint_acrobot(state: AcrobotState, params: AcrobotParams, height: int) -> jax.Array:
+def paint_acrobot(
+    height: int, joint_angle1: jax.Array, joint_angle2: jax.Array, link_length_1: jax.Array, link_length_2: jax.Array
+) -> jax.Array:
     """The two links, hanging from the first joint, and the line that the tip has to reach; a square."""
-    reach = params.link_length_1 + params.link_length_2 + 0.25
+    reach = link_length_1 + link_length_2 + 0.25
     window = painting.Window.around(x=(-reach, reach), y=(-reach, reach))
-    angle = state.joint_angle1 + state.joint_angle2
-    elbow = (params.link_length_1 * trig.sin(state.joint_angle1), -params.link_length_1 * trig.cos(state.joint_angle1))
-    tip = (elbow[0] + params.link_length_2 * trig.sin(angle), elbow[1] - params.link_length_2 * trig.cos(angle))
-    goal = (params.link_length_1 + params.link_length_2) / 2  # the rule counts in link lengths
+    angle = joint_angle1 + joint_angle2
+    elbow = (link_length_1 * trig.sin(joint_angle1), -link_length_1 * trig.cos(joint_angle1))
+    tip = (elbow[0] + link_length_2 * trig.sin(angle), elbow[1] - link_length_2 * trig.cos(angle))
+    goal = (link_length_1 + link_length_2) / 2  # the rule counts in link lengths
     return painting.paint(
         height,
         window,
@@ -78,8 +75,8 @@ def paint_acrobot(state: AcrobotState, params: AcrobotParams, height: int) -> ja
 
 @painting.picture
 def paint_mountain_car(
-    state: MountainCarState, params: MountainCarParams | MountainCarContinuousParams, height: int
+    height: int, position: jax.Array, goal_position: jax.Array, min_position: jax.Array, max_position: jax.Array
 ) -> jax.Array:
     """The hill, a wall at its left end, the car and a flag at `goal_position`; width is 3/2 of the height."""
-    window, layers = figures.car_on_hill(state.position, params.goal_position, params.min_position, params.max_position)
+    window, layers = figures.car_on_hill(position, goal_position, min_position, max_position)
     return painting.paint(height, window, *layers)

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random
+from envcore import random, spaces
 from envcore.fusion import compute_once
 from jax import lax
 
-from envcore_minatar import bit_fields
-from envcore_minatar.bit_fields import View, bits, check_known
-from envcore_minatar.game import DOWN, LEFT, NOTHING, RIGHT, UP, Game, MinAtarParams, MinAtarState
+from envcore_minatar import views
+from envcore_minatar.game import DOWN, LEFT, NOTHING, PLACE, RIGHT, UP, Game, MinAtarParams, MinAtarState, up_to
 from envcore_minatar.lanes import (
     NUM_LANES,
     ONES,
@@ -28,10 +27,12 @@ from envcore_minatar.lanes import (
     unpack_lanes,
 )
 from envcore_minatar.packing import SIDE, bit, cells, expand_once, halves, has_bit, lookup, masked, number
+from envcore_minatar.views import View, check_known
 
 _DX, _DY = (1, 0, 1, 2, 1, 1), (1, 1, 0, 1, 2, 1)  # by the action, plus one
 _CHOICES = 840  # the least common multiple of 1 to 8, so that any number of free slots divides it
 _RAMP_INTERVAL = 100
+_FIRST_SPAWN_SPEED, _FIRST_MOVE_SPEED = 10, 5
 _ALL = np.uint32(2**NUM_LANES - 1)
 
 _ROW, _COLUMN, _CHANNEL = cells(4)
@@ -42,56 +43,56 @@ _ENEMIES, _TRAILS, _GOLDS = (np.where(i == _CHANNEL, in_lane_of(_ROW, 15), 0) fo
 _COLUMNS = shown_in(_ROW, _COLUMN)
 
 
-@bit_fields.dataclass
+@views.dataclass
 class AsterixState(MinAtarState):
     """State of `Asterix`. Rows count from the top, columns from the left, from 0 to 9; slot i is row i + 1.
 
     Attributes:
-      packed: the player, the timers and the difficulty, uint32 ().
+      player_x: column of the player, int32 ().
+      player_y: row of the player, from 1 to 8, int32 ().
+      spawn_speed: steps from one entity to the next, at first 10, int32 ().
+      spawn_timer: steps until an entity appears, int32 ().
+      move_speed: steps from one move of the entities to the next, at first 5, int32 ().
+      move_timer: steps until the entities move, int32 ().
+      ramp_index: how often the difficulty has risen, int32 ().
+      ramp_timer: steps until the difficulty rises, from -1 to 100, int32 ().
       columns: lane i (bits 4i to 4i + 3) is the column of slot i's entity plus one, or 0 if it has none; uint32 ().
-      kinds: what the entities are, and the timer of the ramp, uint32 (). The bits of free slots have no meaning.
+      from_left: bit i: the entity in slot i moves right; uint32 (). Bits of free slots have no meaning, as in `gold`.
+      gold: bit i: the entity in slot i is gold; uint32 ().
     """
 
+    player_x: Any
+    player_y: Any
+    spawn_speed: Any
+    spawn_timer: Any
+    move_speed: Any
+    move_timer: Any
+    ramp_index: Any
+    ramp_timer: Any
     columns: Any
-    kinds: Any
+    from_left: Any
+    gold: Any
 
-    player_x = bits(4, "Column of the player, int32 ().")
-    player_y = bits(4, "Row of the player, int32 ().")
-    # at first 10; its timer is at most that
-    spawn_speed = bits(4, "Steps from one entity to the next, int32 ().")
-    spawn_timer = bits(4, "Steps until an entity appears, int32 ().")
-    # at first 5; its timer is at most that
-    move_speed = bits(3, "Steps from one move of the entities to the next, int32 ().")
-    move_timer = bits(3, "Steps until the entities move, int32 ().")
-    # at most 9: it rises whenever `spawn_speed` falls, down to 1, and `move_speed` reaches 1 earlier
-    ramp_index = bits(5, "How often the difficulty has risen, int32 ().")
+    @View
+    def entities(self) -> jax.Array:
+        """The slots, int32 (8, 5): filled, column, row, moves right, is gold; zeros where a slot is free."""
+        column = unpack_lanes(self.columns)
+        flags = [unpack_lanes(spread(mask)) for mask in (self.from_left, self.gold)]
+        rows = jnp.broadcast_to(np.arange(1, NUM_LANES + 1, dtype=np.int32), column.shape)
+        found = jnp.stack([jnp.ones_like(column), column - 1, rows, *flags], axis=-1)
+        return jnp.where((column > 0)[..., None], found, 0)
 
-    from_left = bits(NUM_LANES, "Bit i: the entity in slot i moves right; int32 ().", word="kinds")
-    gold = bits(NUM_LANES, "Bit i: the entity in slot i is gold; int32 ().", word="kinds")
-    ramp_timer = bits(7, "Steps until the difficulty rises, from -1; int32 ().", word="kinds", least=-1)
+    @entities.inverse
+    def _words_of(self, entities: Any) -> dict[str, Any]:
+        check_known(entities, _are_entities, "`entities` must be (8, 5): filled, column, row, moves right, is gold.")
+        filled, column, _, from_left, gold = jnp.moveaxis(jnp.asarray(entities).astype(jnp.uint32), -1, 0)
+        columns = pack_lanes(jnp.moveaxis(filled * (column + 1), -1, 0))
+        return {"columns": columns, "from_left": _mask(from_left), "gold": _mask(gold)}
 
     @View
     def shot_timer(self) -> jax.Array:
         """Always 0, as in the original, which does not use it; int32 ()."""
         return jnp.zeros_like(self.spawn_timer)
-
-    @View
-    def entities(self) -> jax.Array:
-        """The slots, int32 (8, 5): filled, column, row, moves right, is gold; zeros where a slot is free."""
-        slots = np.arange(NUM_LANES, dtype=np.int32)
-        column = unpack_lanes(self.columns)
-        kinds = jnp.broadcast_to(jnp.asarray(self.kinds)[..., None], column.shape)
-        slots = jnp.broadcast_to(slots, column.shape)
-        flags = [flag(kinds, slots).astype(jnp.int32) for flag in (has_bit, _is_gold)]
-        found = jnp.stack([jnp.ones_like(column), column - 1, slots + 1, *flags], axis=-1)
-        return jnp.where((column > 0)[..., None], found, 0)
-
-    @entities.inverse
-    def _entities_packed(self, entities: Any) -> dict[str, Any]:
-        check_known(entities, _are_entities, "`entities` must be (8, 5): filled, column, row, moves right, is gold.")
-        filled, column, _, from_left, gold = jnp.moveaxis(jnp.asarray(entities).astype(jnp.uint32), -1, 0)
-        columns = pack_lanes(jnp.moveaxis(filled * (column + 1), -1, 0))
-        return {"columns": columns, "from_left": _mask(from_left), "gold": _mask(gold)}
 
 
 class AsterixDraws(NamedTuple):
@@ -140,6 +141,23 @@ class Asterix(Game[AsterixState, AsterixDraws]):
     def init_state(self, key: jax.Array, params: MinAtarParams) -> AsterixState:
         return start()
 
+    def state_fields(self) -> dict[str, spaces.Space]:
+        mask = spaces.Box(0, _ALL, (), jnp.uint32)
+        return {
+            "player_x": PLACE,
+            "player_y": up_to(NUM_LANES, least=1),
+            "spawn_speed": up_to(_FIRST_SPAWN_SPEED, least=1),
+            "spawn_timer": up_to(_FIRST_SPAWN_SPEED),
+            "move_speed": up_to(_FIRST_MOVE_SPEED, least=1),
+            "move_timer": up_to(_FIRST_MOVE_SPEED),
+            # it rises whenever `spawn_speed` falls, down to 1, and `move_speed` reaches 1 earlier
+            "ramp_index": up_to(_FIRST_SPAWN_SPEED - 1),
+            "ramp_timer": up_to(_RAMP_INTERVAL, least=-1),
+            "columns": spaces.Box(0, SIDE * ONES, (), jnp.uint32),
+            "from_left": mask,
+            "gold": mask,
+        }
+
     def draw_game(self, words: jax.Array) -> AsterixDraws:
         side, gold, choice = random.digits(words[0], 2, 3, _CHOICES)
         return AsterixDraws(side == 0, gold == 0, choice)
@@ -150,7 +168,8 @@ class Asterix(Game[AsterixState, AsterixDraws]):
         x, y = _walk(state, action)
         after = state.replace(
             columns=columns,
-            kinds=kinds,
+            from_left=kinds & _ALL,
+            gold=lax.shift_right_logical(kinds, np.uint32(NUM_LANES)),
             player_x=x,
             player_y=y,
             spawn_timer=jnp.where(state.spawn_timer == 0, state.spawn_speed, state.spawn_timer) - 1,
@@ -167,26 +186,24 @@ class Asterix(Game[AsterixState, AsterixDraws]):
 
 def start() -> AsterixState:
     """The first state."""
-    return AsterixState.pack(
+    return AsterixState(
         player_x=5,
         player_y=5,
-        spawn_speed=10,
-        spawn_timer=10,
-        move_speed=5,
-        move_timer=5,
+        spawn_speed=_FIRST_SPAWN_SPEED,
+        spawn_timer=_FIRST_SPAWN_SPEED,
+        move_speed=_FIRST_MOVE_SPEED,
+        move_timer=_FIRST_MOVE_SPEED,
         ramp_index=0,
-        terminal=False,
-        last_action=NOTHING,
-        columns=np.uint32(0),
-        from_left=0,
-        gold=0,
         ramp_timer=_RAMP_INTERVAL,
+        columns=np.uint32(0),
+        from_left=np.uint32(0),
+        gold=np.uint32(0),
     )
 
 
 def _play_entities(state: AsterixState, action: jax.Array, draws: AsterixDraws) -> tuple[jax.Array, ...]:
     """A step without timers and ramp: `columns`, `kinds`, whether gold is gathered, whether an enemy is touched."""
-    columns, kinds = _spawn(state.columns, state.kinds, state.spawn_timer == 0, draws)
+    columns, kinds = _spawn(state.columns, state.from_left | state.gold << NUM_LANES, state.spawn_timer == 0, draws)
     x, y = _walk(state, action)
     columns, gathers, dies = _touch(columns, kinds, x, y)
     columns = jnp.where(state.move_timer == 0, _move(columns, kinds), columns)
@@ -254,8 +271,8 @@ def _ramp(state: AsterixState) -> dict[str, jax.Array]:
 
 def _visible(state: AsterixState) -> tuple[Any, ...]:
     """The player's cell, and the halves of three words with a lane per slot: columns + 1 of enemies, trails, gold."""
-    gold = 15 * spread(state.gold.astype(jnp.uint32))
-    words = state.columns & ~gold, _move(state.columns, ~state.kinds), state.columns & gold
+    gold = 15 * spread(state.gold)
+    words = state.columns & ~gold, _move(state.columns, ~state.from_left), state.columns & gold
     return number(state.player_y, state.player_x, _PLAYER), *map(halves, words)
 
 

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random
+from envcore import random, spaces
 from envcore.fusion import compute_once
 from jax import lax
 
-from envcore_minatar import bit_fields
-from envcore_minatar.bit_fields import View, bits, check_known
-from envcore_minatar.game import LEFT, NOTHING, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
+from envcore_minatar import views
+from envcore_minatar.game import FLAG, LEFT, NOTHING, PLACE, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
 from envcore_minatar.packing import (
     FULL_ROW,
     SIDE,
@@ -30,6 +29,7 @@ from envcore_minatar.packing import (
     number,
     to_board,
 )
+from envcore_minatar.views import View, check_known
 
 # By direction: 0 up left, 1 up right, 2 down right, 3 down left. The change of x and y, plus one, then new directions.
 _DX, _DY = (0, 2, 2, 0), (0, 0, 2, 2)
@@ -45,24 +45,29 @@ _IS_BRICK = (_CHANNEL == _BRICK) & (_ROW >= 1) & (_ROW <= 3)
 _BRICKS = np.where(_IS_BRICK, 1 << (SIDE * (_ROW - 1) + _COLUMN) % 32, 0).astype(np.uint32)  # bits of `bricks`
 
 
-@bit_fields.dataclass
+@views.dataclass
 class BreakoutState(MinAtarState):
     """State of `Breakout`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      packed: the fields below that are not `brick_map`, uint32 ().
-      bricks: bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x; uint32 ().
+      ball_y: row of the ball, int32 ().
+      ball_x: column of the ball, int32 ().
+      ball_dir: direction of the ball, int32 (): 0 up left, 1 up right, 2 down right, 3 down left.
+      pos: column of the paddle, int32 ().
+      last_y: row of the ball before the last step, int32 ().
+      last_x: column of the ball before the last step, int32 ().
+      strike: the ball broke a brick in the last step, or passed through one, bool ().
+      bricks: bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x; uint32 (). `brick_map` shows them.
     """
 
+    ball_y: Any
+    ball_x: Any
+    ball_dir: Any
+    pos: Any
+    last_y: Any
+    last_x: Any
+    strike: Any
     bricks: Any
-
-    ball_y = bits(4, "Row of the ball, int32 ().")
-    ball_x = bits(4, "Column of the ball, int32 ().")
-    ball_dir = bits(2, "Direction of the ball, int32 (): 0 up left, 1 up right, 2 down right, 3 down left.")
-    pos = bits(4, "Column of the paddle, int32 ().")
-    last_y = bits(4, "Row of the ball before the last step, int32 ().")
-    last_x = bits(4, "Column of the ball before the last step, int32 ().")
-    strike = bits(1, "The ball broke a brick in the last step, or passed through one, bool ().")
 
     @View
     def brick_map(self) -> jax.Array:
@@ -110,6 +115,11 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
     def init_state(self, key: jax.Array, params: MinAtarParams) -> BreakoutState:
         return start(random.below(random.bits(key), 2) == 1)
 
+    def state_fields(self) -> dict[str, spaces.Space]:
+        places = dict.fromkeys(("ball_y", "ball_x", "pos", "last_y", "last_x"), PLACE)
+        bricks = spaces.Box(0, _FULL_WALL, (), jnp.uint32)
+        return {**places, "ball_dir": spaces.Discrete(4), "strike": FLAG, "bricks": bricks}
+
     def draw_game(self, words: jax.Array) -> BreakoutDraws:
         return BreakoutDraws()
 
@@ -152,7 +162,7 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
 def start(from_right: jax.Array) -> BreakoutState:
     """The first state: the ball comes from the left, or from the right."""
     x = jnp.where(from_right, SIDE - 1, 0)
-    return BreakoutState.pack(
+    return BreakoutState(
         ball_y=3,
         ball_x=x,
         ball_dir=jnp.where(from_right, 3, 2),
@@ -160,8 +170,6 @@ def start(from_right: jax.Array) -> BreakoutState:
         last_y=3,
         last_x=x,
         strike=False,
-        terminal=False,
-        last_action=NOTHING,
         bricks=_FULL_WALL,
     )
 

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random
+from envcore import random, spaces
 from envcore.environment import is_time_up, next_time
 from envcore.fusion import compute_once, recomputed
 from flax import struct
 from jax import lax
 
-from envcore_minatar import bit_fields
-from envcore_minatar.bit_fields import View, bits, check_known
-from envcore_minatar.game import DOWN, NOTHING, UP, Game, MinAtarDraws, MinAtarParams, MinAtarState
+from envcore_minatar import views
+from envcore_minatar.game import DOWN, NOTHING, PLACE, UP, Game, MinAtarDraws, MinAtarParams, MinAtarState, up_to
 from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, shown_in, unpack_lanes
 from envcore_minatar.packing import SIDE, cells, expand_once, half, halves, masked, number
+from envcore_minatar.views import View, check_known
 
 TIME_LIMIT = 2501
 """Steps of an episode, the last of which ends it."""
@@ -41,23 +41,23 @@ _COLUMNS = shown_in(_ROW, _COLUMN)
 _SPEED_SHOWN = half(in_lane_of(_ROW, np.maximum(_CHANNEL - _FIRST_SPEED + 1, 0)))
 
 
-@bit_fields.dataclass
+@views.dataclass
 class FreewayState(MinAtarState):
     """State of `Freeway`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      packed: the chicken, uint32 ().
+      pos: row of the chicken, int32 ().
+      move_timer: steps until the chicken can move, int32 ().
       xs: columns of the cars, uint32 (): one lane per car (see `lanes`), row 1 in lane 0.
       timers: steps until each car moves, from 0 to 5, in lanes like `xs`.
       speeds: speeds from 1 to 5, plus 8 for a car that drives to the right, in lanes like `xs`.
     """
 
+    pos: Any
+    move_timer: Any
     xs: Any
     timers: Any
     speeds: Any
-
-    pos = bits(4, "Row of the chicken, int32 ().")
-    move_timer = bits(2, "Steps until the chicken can move, int32 ().")
 
     @View
     def terminate_timer(self) -> jax.Array:
@@ -143,6 +143,15 @@ class Freeway(Game[FreewayState, FreewayDraws]):
     def init_state(self, key: jax.Array, params: MinAtarParams) -> FreewayState:
         return start(self.draw_game(random.bits(key, (self.num_words,))))
 
+    def state_fields(self) -> dict[str, spaces.Space]:
+        return {
+            "pos": PLACE,
+            "move_timer": up_to(_MOVE_PERIOD),
+            "xs": spaces.Box(0, (SIDE - 1) * ONES, (), jnp.uint32),
+            "timers": spaces.Box(0, _NUM_SPEEDS * ONES, (), jnp.uint32),
+            "speeds": spaces.Box(ONES, (_TO_RIGHT + _NUM_SPEEDS) * ONES, (), jnp.uint32),
+        }
+
     def draw_game(self, words: jax.Array) -> FreewayDraws:
         return FreewayDraws(compute_once(_new_cars, words))
 
@@ -186,11 +195,9 @@ class Freeway(Game[FreewayState, FreewayDraws]):
 
 def start(draws: FreewayDraws) -> FreewayState:
     """The first state, with these speeds."""
-    return FreewayState.pack(
+    return FreewayState(
         pos=_BOTTOM,
         move_timer=_MOVE_PERIOD,
-        terminal=False,
-        last_action=NOTHING,
         xs=np.uint32(0),
         timers=draws.speeds & (_SPEED * ONES),
         speeds=draws.speeds,

@@ -16,29 +16,37 @@ from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
 
-from envcore_minatar import bit_fields
-from envcore_minatar.bit_fields import BitFields, bits
+from envcore_minatar import views
 from envcore_minatar.packing import SIDE, lookup
-from envcore_minatar.render import paint_grid
+from envcore_minatar.views import Views
 
 NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 """The full action set."""
 
+FLAG = spaces.Box(False, True, (), jnp.bool_)
+PLACE = spaces.Discrete(SIDE)
+"""The spaces of flags, and of rows and columns."""
+
+
+def up_to(most: int, least: int = 0) -> spaces.Box:
+    """The space of numbers from `least` to `most`, int32 ()."""
+    return spaces.Box(least, most, (), jnp.int32)
+
+
 _NAMES = ("stay", "left", "up", "right", "down", "fire")
 
 
-@bit_fields.dataclass
-class MinAtarState(BitFields, EnvState):
-    """Base of the games' states. `replace` takes all fields by name, including those that are bits of words.
+@views.dataclass
+class MinAtarState(Views, EnvState):
+    """Base of the games' states.
 
     Attributes:
-      packed: the game's small numbers, uint32 (); each is also an attribute.
+      terminal: the game has ended, bool ().
+      last_action: the last executed action, int32 () in the full action set; survives resets.
     """
 
-    packed: Any
-
-    terminal = bits(1, "The game has ended, bool ().")
-    last_action = bits(3, "The last executed action, int32 () in the full action set; survives resets.")
+    terminal: Any = struct.field(default=False, kw_only=True)
+    last_action: Any = struct.field(default=NOTHING, kw_only=True)
 
 
 @struct.dataclass
@@ -107,6 +115,10 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
         """
         raise NotImplementedError
 
+    def state_fields(self) -> dict[str, spaces.Space]:
+        """The spaces of the fields of the game's own state."""
+        raise NotImplementedError
+
     # What all games share.
 
     @property
@@ -120,11 +132,15 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     def check_params(self, params: MinAtarParams) -> None:
         require.between(params, 0, 1, "sticky_action_prob")
 
-    def action_space(self, params: MinAtarParams | None = None) -> spaces.Discrete:
+    def make_action_space(self, params: MinAtarParams) -> spaces.Discrete:
         return spaces.Discrete(len(self.minimal_actions) if self.use_minimal_action_set else 6)
 
-    def observation_space(self, params: MinAtarParams | None = None) -> spaces.Box:
+    def make_observation_space(self, params: MinAtarParams) -> spaces.Box:
         return spaces.Box(False, True, (SIDE, SIDE, len(self.channels)), jnp.bool_)
+
+    def make_state_space(self, params: MinAtarParams) -> spaces.Dict:
+        shared = {"time": spaces.NATURAL_NUMBERS, "terminal": FLAG, "last_action": spaces.Discrete(6)}
+        return spaces.Dict({**shared, **self.state_fields()})
 
     def draw(self, key: jax.Array, params: MinAtarParams) -> MinAtarDraws[DrawsT]:
         words = compute_once(lambda key: random.bits(key, (1 + self.num_words,)), key)
@@ -149,8 +165,10 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     def carry_over(self, fresh: StateT, final: StateT) -> StateT:
         return fresh.replace(last_action=final.last_action)
 
-    def render(self, state: StateT, params: MinAtarParams | None = None, *, height: int = 256) -> jax.Array:
-        return paint_grid(self.get_obs(state), height)
+    def paint(self, state: StateT, params: MinAtarParams, height: int) -> jax.Array:
+        from envcore_minatar.render import paint_grid
+
+        return paint_grid(height, self.observe(state, params))
 
 
 def move_sideways(column: jax.Array, action: jax.Array) -> jax.Array:

@@ -1,7 +1,6 @@
 """Rows, boards and observations in the bits of 32-bit words.
 
-Packing is faster for two reasons: XLA's CPU backend computes each leaf of a state in a separate loop, so three words
-cost less than eleven numbers (see `bit_fields`); and a row of a board is moved, tested and shown as one word.
+A row of a board is moved, tested and shown as one word.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 from envcore.fusion import compute_once
 from jax import lax
 
-from envcore_minatar.bit_fields import check_known
+from envcore_minatar.views import check_known
 
 SIDE = 10
 """Rows and columns of every game's board."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore import painting
 
 
-@functools.partial(jax.jit, static_argnums=1, inline=True)
-def paint_grid(obs: jax.Array, height: int) -> jax.Array:
+@painting.picture
+def paint_grid(height: int, obs: jax.Array) -> jax.Array:
     """The observation, bool (10, 10, channels), as colored cells on black; where channels overlap, the last shows."""
     num_channels = obs.shape[-1]
     shown = jnp.max(jnp.where(obs, np.arange(1, num_channels + 1, dtype=np.int32)[None, None], 0), axis=-1)

@@ -8,12 +8,23 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore import spaces
 from envcore.fusion import compute_once
 from jax import lax
 
-from envcore_minatar import bit_fields
-from envcore_minatar.bit_fields import View, Word, bits, check_known
-from envcore_minatar.game import FIRE, LEFT, NOTHING, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
+from envcore_minatar import views
+from envcore_minatar.game import (
+    FIRE,
+    LEFT,
+    NOTHING,
+    PLACE,
+    RIGHT,
+    Game,
+    MinAtarParams,
+    MinAtarState,
+    move_sideways,
+    up_to,
+)
 from envcore_minatar.packing import FULL_ROW, SIDE, bit, expand_once, from_board, to_board
 from envcore_minatar.space_invaders_boards import (
     BOTTOM,
@@ -29,40 +40,35 @@ from envcore_minatar.space_invaders_boards import (
     next_wave,
     occupied_columns,
 )
+from envcore_minatar.views import View
 
 _COOL_DOWN = 5
 _SHOT_INTERVAL = 10
 _SLOWEST, _FASTEST = 12, 6
 
 
-@bit_fields.dataclass
+@views.dataclass
 class SpaceInvadersState(MinAtarState):
     """State of `SpaceInvaders`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      packed: cannon, timers and the aliens' direction, uint32 ().
+      pos: column of the cannon, int32 ().
+      shot_timer: steps until the cannon can shoot again, int32 ().
+      alien_dir: -1 if aliens move left, 1 if they move right; int32 ().
+      enemy_move_interval: steps from one move of the aliens to the next, at most; int32 ().
+      alien_move_timer: steps until the aliens move, int32 ().
+      alien_shot_timer: steps until an alien shoots, int32 ().
       rows: of row y bit x is an alien in column x, 10 + x a cannon's bullet, 20 + x an alien's, 30 marks the bottom;
         uint32 (10,).
     """
 
+    pos: Any
+    shot_timer: Any
+    alien_dir: Any
+    enemy_move_interval: Any
+    alien_move_timer: Any
+    alien_shot_timer: Any
     rows: Any
-
-    pos = bits(4, "Column of the cannon, int32 ().")
-    shot_timer = bits(3, "Steps until the cannon can shoot again, int32 ().")
-    alien_right = bits(1, "Aliens move right, bool ().")
-    enemy_move_interval = bits(4, "Steps from one move of the aliens to the next, at most; int32 ().")
-    alien_move_timer = bits(4, "Steps until the aliens move, int32 ().")
-    alien_shot_timer = bits(4, "Steps until an alien shoots, int32 ().")
-
-    @View
-    def alien_dir(self) -> jax.Array:
-        """-1 if aliens move left, 1 if they move right; int32 ()."""
-        return jnp.where(self.alien_right, np.int32(1), np.int32(-1))
-
-    @alien_dir.inverse
-    def _alien_right(self, alien_dir: Any) -> dict[str, Any]:
-        check_known(alien_dir, lambda x: (x == -1) | (x == 1), f"`alien_dir` must be -1 or 1, got {alien_dir}.")
-        return {"alien_right": jnp.asarray(alien_dir) > 0}
 
     @View
     def ramp_index(self) -> jax.Array:
@@ -108,20 +114,26 @@ class SpaceInvadersDraws(NamedTuple):
     """A step of Space Invaders is not random."""
 
 
-@bit_fields.dataclass
-class _Events(Word):
-    """The parts of a step that depend on more than one row of the boards.
+class _Events(NamedTuple):
+    """The parts of a step that depend on more than one row of the boards, shape () each.
 
-    A single word, because `compute_once` costs a loop per array.
+    Attributes:
+      lost: a bullet or an alien reaches the cannon, or an alien the bottom.
+      turn: aliens turn and move down.
+      period: steps until they move again, if they move in this one.
+      shooter_row: row of the alien that would shoot.
+      shooter_column: its column, a row with its bit set.
+      kills: number of aliens shot.
+      cleared: no alien is left.
     """
 
-    lost = bits(1, "A bullet or an alien reaches the cannon, or an alien the bottom.")
-    turn = bits(1, "Aliens turn and move down.")
-    period = bits(4, "Steps until they move again, if they move in this one.")
-    shooter_row = bits(4, "Row of the alien that would shoot.")
-    shooter_column = bits(10, "Its column: a row with its bit set, as a number.")
-    kills = bits(7, "Number of aliens shot.")
-    cleared = bits(1, "No alien is left.")
+    lost: jax.Array
+    turn: jax.Array
+    period: jax.Array
+    shooter_row: jax.Array
+    shooter_column: jax.Array
+    kills: jax.Array
+    cleared: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,6 +173,17 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
     def init_state(self, key: jax.Array, params: MinAtarParams) -> SpaceInvadersState:
         return start()
 
+    def state_fields(self) -> dict[str, spaces.Space]:
+        return {
+            "pos": PLACE,
+            "shot_timer": up_to(_COOL_DOWN),
+            "alien_dir": up_to(1, least=-1),
+            "enemy_move_interval": up_to(_SLOWEST, least=_FASTEST),
+            "alien_move_timer": up_to(_SLOWEST, least=-1),
+            "alien_shot_timer": up_to(_SHOT_INTERVAL),
+            "rows": spaces.Box(0, 2 * BOTTOM_MARK - np.uint32(1), (SIDE,), jnp.uint32),
+        }
+
     def draw_game(self, words: jax.Array) -> SpaceInvadersDraws:
         return SpaceInvadersDraws()
 
@@ -171,7 +194,7 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
         pos, fires, marches, shoots = _move_and_shoot(state, action)
 
         aliens, ours, theirs = bullets_fly(state.rows, pos, fires)
-        aliens = aliens_march(aliens, marches, state.alien_right, events.turn)
+        aliens = aliens_march(aliens, marches, state.alien_dir > 0, events.turn)
         theirs = alien_shoots(theirs, shoots, events.shooter_row, events.shooter_column)
         aliens, ours = aliens_die(aliens, ours)
         aliens = next_wave(aliens, events.cleared)
@@ -180,7 +203,7 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
         after = state.replace(
             pos=pos,
             shot_timer=jnp.maximum(jnp.where(fires, _COOL_DOWN, state.shot_timer) - 1, 0),
-            alien_right=state.alien_right ^ events.turn,
+            alien_dir=jnp.where(events.turn, -state.alien_dir, state.alien_dir),
             enemy_move_interval=state.enemy_move_interval - faster.astype(jnp.int32),
             alien_move_timer=jnp.where(marches, events.period, state.alien_move_timer) - 1,
             alien_shot_timer=jnp.where(shoots, _SHOT_INTERVAL, state.alien_shot_timer) - 1,
@@ -198,7 +221,7 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
             return np.where(channel == self.channels.index(name), 1 << column + SIDE * board, 0).astype(np.uint32)
 
         cannon_column = np.where(channel == self.channels.index("cannon"), column, SIDE).astype(np.int32)
-        right = -state.alien_right.astype(jnp.uint32)  # all bits or none
+        right = -(state.alien_dir > 0).astype(jnp.uint32)  # all bits or none
         masks = (
             (shows("alien", 0) | shows("friendly_bullet", 1) | shows("enemy_bullet", 2))
             | ((shows("alien_left", 0) & ~right) | (shows("alien_right", 0) & right))
@@ -210,15 +233,13 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
 def start() -> SpaceInvadersState:
     """The first state, always the same."""
     none = [np.uint32(0)] * SIDE
-    return SpaceInvadersState.pack(
+    return SpaceInvadersState(
         pos=5,
         shot_timer=0,
-        alien_right=False,
+        alien_dir=-1,
         enemy_move_interval=_SLOWEST,
         alien_move_timer=_SLOWEST,
         alien_shot_timer=_SHOT_INTERVAL,
-        terminal=False,
-        last_action=NOTHING,
         rows=join_boards(WAVE, none, none),
     )
 
@@ -232,16 +253,16 @@ def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:
     reached = (theirs[BOTTOM] | aliens[BOTTOM]) & cannon
 
     period = jnp.minimum(count(aliens), before.enemy_move_interval)
-    edge = jnp.where(before.alien_right, bit(SIDE - 1), bit(0))
+    edge = jnp.where(before.alien_dir > 0, bit(SIDE - 1), bit(0))
     turn = marches & ((occupied_columns(aliens) & edge) != 0)
     reached = reached | jnp.where(turn, aliens[BOTTOM], np.uint32(0))
-    aliens = aliens_march(aliens, marches, before.alien_right, turn)
+    aliens = aliens_march(aliens, marches, before.alien_dir > 0, turn)
     reached = reached | (aliens[BOTTOM] & cannon)
 
     shooter_row, shooter_column = nearest_alien(aliens, cannon)
     kills = count(list(map(lax.bitwise_and, aliens, ours)))
     left, _ = aliens_die(aliens, ours)
-    return _Events.pack(
+    return _Events(
         lost=reached != 0,
         turn=turn,
         period=period,

@@ -14,7 +14,6 @@ from envcore.fusion import compute_once
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
-from envcore_misc.render.bandits import paint_bernoulli_bandit
 
 Arms = Literal["dependent", "dependent-uniform", "independent", "given"]
 
@@ -181,7 +180,17 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         return jnp.concatenate(self._arrange(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
 
     def paint(self, state: BernoulliBanditState, params: BernoulliBanditParams, height: int) -> jax.Array:
-        return paint_bernoulli_bandit(state, params, height)
+        from envcore_misc.render.bandits import paint_bernoulli_bandit
+
+        return paint_bernoulli_bandit(
+            height,
+            state.time,
+            state.last_action,
+            state.last_reward,
+            state.reward_probs,
+            state.exp_reward_best,
+            params.max_steps_in_episode,
+        )
 
     def _reward_probs(self, key: jax.Array, params: BernoulliBanditParams) -> jax.Array:
         if self.arms == "given":

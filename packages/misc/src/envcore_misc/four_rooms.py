@@ -15,8 +15,6 @@ from envcore.fusion import compute_once
 from flax import struct
 from jax import lax
 
-from envcore_misc.render.grids import paint_four_rooms
-
 MAP = (
     "xxxxxxxxxxxxx",
     "x     x     x",
@@ -229,7 +227,9 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return picture.reshape(_SIDE, _SIDE, 3)
 
     def paint(self, state: FourRoomsState, params: FourRoomsParams, height: int) -> jax.Array:
-        return paint_four_rooms(state, params, height, MAP)
+        from envcore_misc.render.grids import paint_four_rooms
+
+        return paint_four_rooms(height, state.pos, state.goal, ~_IS_FREE)
 
 
 def _move(pos: jax.Array, action: jax.Array, draws: FourRoomsDraws) -> jax.Array:

@@ -12,8 +12,6 @@ from envcore import random, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
-from envcore_misc.render.grids import paint_frozen_lake
-
 MAPS = {
     "4x4": ("SFFF", "FHFH", "FFFH", "HFFG"),
     "8x8": (
@@ -160,7 +158,9 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return state.position
 
     def paint(self, state: FrozenLakeState, params: FrozenLakeParams, height: int) -> jax.Array:
-        return paint_frozen_lake(state, params, height, self.lake)
+        from envcore_misc.render.grids import paint_frozen_lake
+
+        return paint_frozen_lake(height, state.position, lake=self.lake)
 
     @property
     def _tiles(self) -> np.ndarray:

@@ -14,7 +14,6 @@ from envcore.fusion import compute_once
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
-from envcore_misc.render.bandits import paint_gaussian_bandit
 
 NUM_ARMS = 2
 
@@ -136,4 +135,16 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         return jnp.stack([state.last_reward, *arms, observed_time(state.time, params)])
 
     def paint(self, state: GaussianBanditState, params: GaussianBanditParams, height: int) -> jax.Array:
-        return paint_gaussian_bandit(state, params, height)
+        from envcore_misc.render.bandits import paint_gaussian_bandit
+
+        return paint_gaussian_bandit(
+            height,
+            state.time,
+            state.last_action,
+            state.last_reward,
+            state.mu,
+            params.mean_mu,
+            params.sigma_p,
+            params.sigma_l,
+            params.max_steps_in_episode,
+        )

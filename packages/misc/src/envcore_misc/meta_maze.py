@@ -15,8 +15,6 @@ from envcore.fusion import compute_once
 from flax import struct
 from jax import lax
 
-from envcore_misc.render.grids import paint_meta_maze
-
 # A cell is one number, 256 * row + column: XLA's CPU backend recomputes a stored array for each of its elements.
 _ROW = 256
 _STEPS = {"gymnax": (-_ROW, 1, _ROW, -1), "original": (-_ROW, _ROW, -1, 1)}
@@ -235,7 +233,18 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return jnp.concatenate([walls, action, jnp.stack([state.last_reward, time])])
 
     def paint(self, state: MetaMazeState, params: MetaMazeParams, height: int) -> jax.Array:
-        return paint_meta_maze(state, params, height, self)
+        from envcore_misc.render.grids import paint_meta_maze
+
+        return paint_meta_maze(
+            height,
+            state.time,
+            state.pos,
+            state.goal,
+            state.last_reward,
+            params.max_steps_in_episode,
+            self.walls,
+            rf_size=self.rf_size,
+        )
 
     @property
     def _num_free(self) -> int:

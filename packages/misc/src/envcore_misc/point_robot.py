@@ -14,7 +14,6 @@ from envcore.fusion import compute_once
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
-from envcore_misc.render.plane import paint_point_robot
 
 Rules = Literal["gymnax", "original"]
 
@@ -203,7 +202,20 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         return jnp.concatenate([state.pos, state.last_reward[None], state.last_action, time[None]])
 
     def paint(self, state: PointRobotState, params: PointRobotParams, height: int) -> jax.Array:
-        return paint_point_robot(state, params, height)
+        from envcore_misc.render.plane import paint_point_robot
+
+        return paint_point_robot(
+            height,
+            state.time,
+            state.pos,
+            state.goal,
+            state.last_action,
+            state.last_reward,
+            params.max_force,
+            params.circle_radius,
+            params.goal_radius,
+            params.dense_reward,
+        )
 
     def _start(self, units: list[jax.Array]) -> PointRobotDraws:
         """A start from two numbers uniform on [0, 1)."""

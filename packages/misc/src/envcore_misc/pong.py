@@ -13,7 +13,6 @@ from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from flax import struct
 
 from envcore_misc import pong_view
-from envcore_misc.render.arcade import paint_pong
 
 
 @struct.dataclass
@@ -195,10 +194,28 @@ class Pong(Environment[PongState, PongParams]):
 
     def observe(self, state: PongState, params: PongParams) -> jax.Array:
         show = pong_view.board if self.rules == "original" else pong_view.frames
-        return show(state, self.height, self.width, self.paddle_half_height)
+        return show(
+            state.ball_position,
+            state.last_ball_position,
+            state.paddle_centers,
+            state.time,
+            self.height,
+            self.width,
+            self.paddle_half_height,
+        )
 
     def paint(self, state: PongState, params: PongParams, height: int) -> jax.Array:
-        return paint_pong(state, params, height, self)
+        from envcore_misc.render.arcade import paint_pong
+
+        return paint_pong(
+            height,
+            state.ball_position,
+            state.last_ball_position,
+            state.paddle_centers,
+            jnp.logical_not(params.use_ai_policy) if self.rules == "gymnax" else True,
+            size=(self.height, self.width),
+            paddle_half_height=self.paddle_half_height,
+        )
 
     @property
     def _paddle_range(self) -> tuple[int, int]:

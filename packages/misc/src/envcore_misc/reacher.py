@@ -13,8 +13,6 @@ from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
 
-from envcore_misc.render.plane import paint_reacher
-
 
 @struct.dataclass
 class ReacherState(EnvState):
@@ -163,7 +161,11 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         return jnp.concatenate([trig.cos(state.angles), trig.sin(state.angles), state.angle_vels, state.goal_xy])
 
     def paint(self, state: ReacherState, params: ReacherParams, height: int) -> jax.Array:
-        return paint_reacher(state, params, height)
+        from envcore_misc.render.plane import paint_reacher
+
+        return paint_reacher(
+            height, state.angles, state.goal_xy, params.link_lengths, params.goal_low, params.goal_high
+        )
 
 
 def _proximity(angles: jax.Array, link_lengths: jax.Array, goal_xy: jax.Array) -> jax.Array:

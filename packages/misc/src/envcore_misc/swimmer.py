@@ -13,8 +13,6 @@ from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
 
-from envcore_misc.render.plane import paint_swimmer
-
 
 @struct.dataclass
 class SwimmerState(EnvState):
@@ -162,7 +160,19 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
         return jnp.concatenate([state.urchin_xys.reshape(-1), state.xy, state.xy_vel, state.goal_xy])
 
     def paint(self, state: SwimmerState, params: SwimmerParams, height: int) -> jax.Array:
-        return paint_swimmer(state, params, height)
+        from envcore_misc.render.plane import paint_swimmer
+
+        return paint_swimmer(
+            height,
+            state.xy,
+            state.xy_vel,
+            state.goal_xy,
+            state.urchin_xys,
+            params.goal_low,
+            params.goal_high,
+            params.urchin_low,
+            params.urchin_high,
+        )
 
 
 def _proximity(xy: jax.Array, goal_xy: jax.Array, urchin_xys: jax.Array) -> jax.Array:

@@ -1,33 +1,37 @@
-"""Pictures of the suite's environments."""
+"""Pictures of the suite's environments.
+
+A painter takes numbers, not a state: so this module imports no environment, and an environment imports it to paint.
+"""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 from envcore import painting
 from envcore.painting import figures
 
-if TYPE_CHECKING:
-    from envcore_example.windy_gridworld import WindyGridworldParams, WindyGridworldState
-
 _STORM = 3  # the strength of the darkest wind
 
 
 @painting.picture
 def paint_windy_gridworld(
-    state: WindyGridworldState, params: WindyGridworldParams, height: int, wind: tuple[int, ...], rows: int
+    height: int, position: jax.Array, goal: jax.Array, *, wind: tuple[int, ...], rows: int
 ) -> jax.Array:
-    """The cells, darker where the wind is stronger, the goal and the agent: uint8 (height, width, 3)."""
+    """The cells, darker where the wind is stronger, the goal and the agent: uint8 (height, width, 3).
+
+    Args:
+      height: of the picture.
+      position, goal: row and column, int32 (2,).
+      wind: of each column.
+      rows: of the grid.
+    """
     window, _ = figures.board(rows, len(wind))
     strength = np.broadcast_to(np.clip(np.abs(wind), 0, _STORM) / _STORM, (rows, len(wind)))
     tiles = figures.tiles(np.ones(strength.shape, np.bool_))
-    goal = figures.tile(figures.cell(params.goal[0], params.goal[1], rows))
     return painting.paint(
         height,
         window,
         (tiles, painting.shades(strength, painting.SHADE, painting.STONE)),
-        (goal, painting.GREEN),
-        figures.walker(figures.cell(state.position[0], state.position[1], rows)),
+        (figures.tile(figures.cell(goal[0], goal[1], rows)), painting.GREEN),
+        figures.walker(figures.cell(position[0], position[1], rows)),
     )

@@ -12,8 +12,6 @@ from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
-from envcore_example.render import paint_windy_gridworld
-
 _MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1), (-1, 1), (1, 1), (1, -1), (-1, -1)], np.int32)
 _NAMES = ("up", "right", "down", "left", "up-right", "down-right", "down-left", "up-left")
 
@@ -138,7 +136,9 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
         return state.position
 
     def paint(self, state: WindyGridworldState, params: WindyGridworldParams, height: int) -> jax.Array:
-        return paint_windy_gridworld(state, params, height, self.wind, self.rows)
+        from envcore_example.render import paint_windy_gridworld  # late: only who looks pays for pictures
+
+        return paint_windy_gridworld(height, state.position, params.goal, wind=self.wind, rows=self.rows)
 
     def _is_on_grid(self, place: np.ndarray) -> np.ndarray:
         return (place >= 0) & (place < (self.rows, len(self.wind)))

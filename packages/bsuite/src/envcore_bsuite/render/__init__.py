@@ -1,1 +1,1 @@
-"""Pictures of bsuite's environments, by kind: `paint_*(state, params, height, *options) -> uint8 (h, w, 3)`."""
+"""Pictures of bsuite's environments, by kind: `paint_*(height, *numbers, **options) -> uint8 (h, w, 3)`."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,20 +10,15 @@ from envcore.painting import figures
 
 from envcore_bsuite.render.parts import beads, regret
 
-if TYPE_CHECKING:
-    from envcore_bsuite.bandit import SimpleBanditParams, SimpleBanditState
-    from envcore_bsuite.mnist import MNISTBanditParams, MNISTBanditState
-
 _CARD: painting.Color = (255, 255, 255)
 
 
 @painting.picture
-def paint_bandit(state: SimpleBanditState, params: SimpleBanditParams, height: int) -> jax.Array:
+def paint_bandit(height: int, total_regret: jax.Array, rewards: jax.Array) -> jax.Array:
     """A bar for each arm's reward, on a scale of at least 0 to 1, the best in green, and the regret below.
 
-    The width is 3/2 of the height.
+    The width is 3/2 of the height. `total_regret` is float32 (), `rewards` float32 (arms,).
     """
-    rewards = params.rewards
     arms = len(rewards)
     window = painting.Window.around(x=(-0.06 * arms, 1.06 * arms), y=(-0.17 * arms, 0.57 * arms), aspect=1.5)
     low, high = jnp.minimum(rewards.min(), 0.0), jnp.maximum(rewards.max(), 1.0)
@@ -38,21 +31,28 @@ def paint_bandit(state: SimpleBanditState, params: SimpleBanditParams, height: i
         window,
         (figures.bars(np.full(arms, tall)), painting.SHADE),
         (painting.scaled(figures.bars(rewards * scale), (0.0, -low * scale), 1.0), color),
-        *regret((0.05 * arms, -0.09 * arms), 0.9 * arms, state.total_regret, 0.05 * arms),
+        *regret((0.05 * arms, -0.09 * arms), 0.9 * arms, total_regret, 0.05 * arms),
     )
 
 
 @painting.picture
-def paint_mnist(state: MNISTBanditState, params: MNISTBanditParams, height: int) -> jax.Array:
+def paint_mnist(
+    height: int, images: jax.Array, index: jax.Array, correct_label: jax.Array, total_regret: jax.Array
+) -> jax.Array:
     """The image, a row of ten dots for the digits with the correct one in green, and the regret below.
 
     One unit is a pixel of the image; the width is 7/8 of the height.
+
+    Args:
+      height: of the picture.
+      images: uint8 or int8 (n, side, side).
+      index: which of them is shown, int32 ().
+      correct_label: int32 ().
+      total_regret: float32 ().
     """
-    side = params.images.shape[-1]
-    image = (
-        params.images[state.index].astype(jnp.uint8).astype(jnp.float32)
-    )  # restores the original values of int8 pixels
-    place = 1.4 + 2.8 * state.correct_label.astype(jnp.float32)
+    side = images.shape[-1]
+    image = images[index].astype(jnp.uint8).astype(jnp.float32)  # restores the original values of int8 pixels
+    place = 1.4 + 2.8 * correct_label.astype(jnp.float32)
     window = painting.Window.around(x=(-2.0, side + 2.0), y=(-8.0, side + 2.0), aspect=0.875)
     return painting.paint(
         height,
@@ -60,5 +60,5 @@ def paint_mnist(state: MNISTBanditState, params: MNISTBanditParams, height: int)
         (painting.box((side / 2, side / 2), (side, side)), painting.shades(image / 255, low=_CARD)),
         (beads((1.4, -2.4), 2.8, 9, 0.75), painting.STONE),
         (painting.circle((place, -2.4), 1.2), painting.GREEN),
-        *regret((0.9, -5.8), side - 1.8, state.total_regret, 1.6),
+        *regret((0.9, -5.8), side - 1.8, total_regret, 1.6),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,11 +14,6 @@ from envcore.painting import figures
 from envcore_bsuite.bits import unpack
 from envcore_bsuite.render.parts import beads
 
-if TYPE_CHECKING:
-    from envcore_bsuite.discounting_chain import DiscountingChainParams, DiscountingChainState
-    from envcore_bsuite.memory_chain import MemoryChainParams, MemoryChainState
-    from envcore_bsuite.umbrella_chain import UmbrellaChainParams, UmbrellaChainState
-
 _WINDOW = painting.Window((3.0, 2.0), 4.0, 1.5)
 _LEFT, _RIGHT = 0.85, 5.15  # the ends of the path
 _GROUND = 1.0
@@ -27,23 +22,37 @@ _RAIN: painting.Color = (109, 146, 199)
 
 
 @painting.picture
-def paint_discounting_chain(state: DiscountingChainState, params: DiscountingChainParams, height: int) -> jax.Array:
+def paint_discounting_chain(
+    height: int,
+    time: jax.Array,
+    context: jax.Array,
+    rewards: jax.Array,
+    reward_timestep: jax.Array,
+    max_steps_in_episode: jax.Array,
+) -> jax.Array:
     """Chains that fork on the left; the length of each is the number of steps until it pays, on a logarithmic scale.
 
     The coin at a chain's end is green where it is the largest, and gray once it has been paid. The chosen chain is
     dark, and the walker on it goes on to the end of the episode.
+
+    Args:
+      height: of the picture.
+      time, max_steps_in_episode: int32 ().
+      context: the chosen chain, int32 (); -1 before the choice.
+      rewards: of each chain, float32 (chains,).
+      reward_timestep: when each pays, int32 (chains,).
     """
-    chains = len(params.rewards)
+    chains = len(rewards)
     top = chains - 1  # chain k is at y = top - k
     fork, first, end = (0.7, top / 2), 1.9, 6.75
-    last = jnp.maximum(params.max_steps_in_episode, 2).astype(jnp.float32)
+    last = jnp.maximum(max_steps_in_episode, 2).astype(jnp.float32)
 
     def along(step: jax.Array) -> jax.Array:
         return first + (end - first) * jnp.log(jnp.maximum(step, 1).astype(jnp.float32)) / jnp.log(last)
 
-    ends = along(params.reward_timestep)
-    is_best = params.rewards == params.rewards.max()
-    is_paid = (np.arange(chains, dtype=np.int32) == state.context) & (params.reward_timestep <= state.time)
+    ends = along(reward_timestep)
+    is_best = rewards == rewards.max()
+    is_paid = (np.arange(chains, dtype=np.int32) == context) & (reward_timestep <= time)
 
     def nearest(y: jax.Array) -> tuple[jax.Array, jax.Array]:
         """The index of the nearest chain, and the height of a point above it."""
@@ -69,11 +78,11 @@ def paint_discounting_chain(state: DiscountingChainState, params: DiscountingCha
 
     # The forks of the upper half; points of the lower half are mirrored to it.
     forks = painting.union(*[painting.segment(fork, (first, top / 2 + k), 0.065) for k in range(top // 2 + 1)])
-    level, is_chosen = (top - state.context).astype(jnp.float32), state.context >= 0
+    level, is_chosen = (top - context).astype(jnp.float32), context >= 0
     chosen = painting.union(
         painting.segment(fork, (first, level), 0.065), painting.segment((first, level), (end, level), 0.065)
     )
-    passed = along(jnp.minimum(state.time, params.max_steps_in_episode))
+    passed = along(jnp.minimum(time, max_steps_in_episode))
     walker = jnp.where(is_chosen, passed, fork[0]), jnp.where(is_chosen, level, fork[1])
     return painting.paint(
         height,
@@ -86,41 +95,52 @@ def paint_discounting_chain(state: DiscountingChainState, params: DiscountingCha
 
 
 @painting.picture
-def paint_memory_chain(state: MemoryChainState, params: MemoryChainParams, height: int) -> jax.Array:
+def paint_memory_chain(
+    height: int, time: jax.Array, context: jax.Array, query: jax.Array, memory_length: jax.Array
+) -> jax.Array:
     """The context as lamps, bright where a bit is 1, and below it the chain with the walker.
 
-    Lamps are large while the agent sees them. The bit that is asked for gets a ring when the agent is asked.
+    Lamps are large while the agent sees them. The bit that is asked for gets a ring when the agent is asked. `context`
+    is int32 (bits,), the others are int32 ().
     """
-    steps = jnp.maximum(params.memory_length, 1) + 1
-    seen = jnp.clip(state.time - 1, 0, params.memory_length)  # an observation has the time of the step before
+    steps = jnp.maximum(memory_length, 1) + 1
+    seen = jnp.clip(time - 1, 0, memory_length)  # an observation has the time of the step before
     radius = jnp.where(seen == 0, np.float32(0.4), np.float32(0.17))
-    grid = _Grid.of(len(state.context), (3.0, 2.45), (5.2, 2.5), most=1.6)
+    grid = _Grid.of(len(context), (3.0, 2.45), (5.2, 2.5), most=1.6)
     panel = painting.box(grid.center, (grid.columns * grid.side + 0.3, grid.rows * grid.side + 0.3), corner=0.2)
-    lamps = grid.copies(painting.circle((0.0, 0.0), radius), state.context, painting.INK, painting.YELLOW)
-    asked = figures.cell(state.query // grid.columns, state.query % grid.columns, grid.rows)
-    query = painting.scaled(painting.outline(painting.circle(asked, 0.43), 0.14), grid.corner, grid.side)
+    lamps = grid.copies(painting.circle((0.0, 0.0), radius), context, painting.INK, painting.YELLOW)
+    asked = figures.cell(query // grid.columns, query % grid.columns, grid.rows)
+    ring = painting.scaled(painting.outline(painting.circle(asked, 0.43), 0.14), grid.corner, grid.side)
     return painting.paint(
         height,
         _WINDOW,
         (panel, painting.SHADE),
         lamps,
-        (painting.shown(query, seen >= params.memory_length - 1), painting.BLUE),
-        *_way(0.5, state.time, steps),
-        (painting.circle((_place(state.time, steps), 0.5), 0.24), painting.ORANGE),
+        (painting.shown(ring, seen >= memory_length - 1), painting.BLUE),
+        *_way(0.5, time, steps),
+        (painting.circle((_place(time, steps), 0.5), 0.24), painting.ORANGE),
     )
 
 
 @painting.picture
 def paint_umbrella_chain(
-    state: UmbrellaChainState, params: UmbrellaChainParams, height: int, n_distractor: int
+    height: int,
+    time: jax.Array,
+    need_umbrella: jax.Array,
+    has_umbrella: jax.Array,
+    distractors: jax.Array,
+    chain_length: jax.Array,
+    *,
+    n_distractor: int,
 ) -> jax.Array:
     """A person on the way to rain or sunshine, with or without an umbrella, and the distractors below.
 
-    Before the choice the umbrella, which is there at random, is gray.
+    Before the choice the umbrella, which is there at random, is gray. `distractors` are bits of words, uint32 (words,),
+    the other numbers int32 ().
     """
-    length = jnp.maximum(params.chain_length, 1)
-    x = _place(state.time, length)
-    rains, has_umbrella = state.need_umbrella == 1, state.has_umbrella == 1
+    length = jnp.maximum(chain_length, 1)
+    x = _place(time, length)
+    rains, is_held = need_umbrella == 1, has_umbrella == 1
     body = painting.union(
         painting.segment((x, _GROUND + 0.32), (x, _GROUND + 0.68), 0.2), painting.circle((x, _GROUND + 1.14), 0.21)
     )
@@ -133,9 +153,9 @@ def paint_umbrella_chain(
         (painting.shown(rain, rains), _RAIN),
         (_choice(rains, _cloud(), _sun()), figures.either(rains, painting.STONE, painting.YELLOW)),
         (body, painting.ORANGE),
-        (painting.shown(umbrella, has_umbrella), figures.either(state.time == 0, painting.STONE, painting.BLUE)),
-        *_way(_GROUND - 0.2, state.time, length),
-        *_distractors(unpack(state.distractors, n_distractor)),
+        (painting.shown(umbrella, is_held), figures.either(time == 0, painting.STONE, painting.BLUE)),
+        *_way(_GROUND - 0.2, time, length),
+        *_distractors(unpack(distractors, n_distractor)),
     )
 
 

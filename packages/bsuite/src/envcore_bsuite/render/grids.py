@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -11,32 +10,42 @@ import numpy as np
 from envcore import painting
 from envcore.painting import figures
 
-if TYPE_CHECKING:
-    from envcore_bsuite.catch import CatchParams, CatchState
-    from envcore_bsuite.deep_sea import DeepSeaParams, DeepSeaState
-
 _SURFACE: painting.Color = (196, 222, 240)
 _DEPTHS: painting.Color = (52, 92, 146)
 _SAND: painting.Color = (231, 214, 172)
 
 
 @painting.picture
-def paint_catch(state: CatchState, params: CatchParams, height: int, rows: int, columns: int) -> jax.Array:
-    """The board, the ball and the paddle, one unit per cell."""
+def paint_catch(
+    height: int,
+    ball_y: jax.Array,
+    ball_x: jax.Array,
+    paddle_y: jax.Array,
+    paddle_x: jax.Array,
+    *,
+    rows: int,
+    columns: int,
+) -> jax.Array:
+    """The board, the ball and the paddle, at a row and a column, int32 (), each; one unit per cell."""
     window, board = figures.board(rows, columns)
-    paddle = painting.box(figures.cell(state.paddle_y, state.paddle_x, rows), (0.94, 0.4), corner=0.15)
-    ball = painting.circle(figures.cell(state.ball_y, state.ball_x, rows), 0.36)
+    paddle = painting.box(figures.cell(paddle_y, paddle_x, rows), (0.94, 0.4), corner=0.15)
+    ball = painting.circle(figures.cell(ball_y, ball_x, rows), 0.36)
     return painting.paint(height, window, board, (paddle, painting.BLUE), (ball, painting.ORANGE))
 
 
 @painting.picture
-def paint_deep_sea(state: DeepSeaState, params: DeepSeaParams, height: int) -> jax.Array:
+def paint_deep_sea(height: int, row: jax.Array, column: jax.Array, bad_episode: jax.Array, *, size: int) -> jax.Array:
     """The sea, darker with depth, the diver, and a chest in the bottom right cell; one unit per cell.
 
     A line leads to the chest until the diver turns left on it. At the end of an episode the diver is on the sand.
     In a large sea, diver and chest are larger than their cells, and cells of a few pixels are not told apart.
+
+    Args:
+      height: of the picture.
+      row, column: of the diver, int32 ().
+      bad_episode: bool (), whether the diver has turned left on the line.
+      size: rows and columns of the sea.
     """
-    size = params.action_mapping.shape[0]
     unit = max(1.0, size / 10)
     pad = unit / 2
     aspect = (size + 2 * pad) / (size + 0.5 + 2 * pad)
@@ -54,13 +63,13 @@ def paint_deep_sea(state: DeepSeaState, params: DeepSeaParams, height: int) -> j
     fittings = painting.union(
         painting.box((0.0, 0.08), (0.84, 0.06)), painting.box((0.0, 0.06), (0.16, 0.22), corner=0.04)
     )
-    diver = painting.circle(figures.cell(jnp.minimum(state.row, size), state.column, size), 0.33 * unit)
+    diver = painting.circle(figures.cell(jnp.minimum(row, size), column, size), 0.33 * unit)
     return painting.paint(
         height,
         window,
         (painting.below(0.0), _SAND),
         (water, functools.partial(_depth, size)),
-        (painting.shown(line, ~state.bad_episode), painting.PAPER),
+        (painting.shown(line, ~bad_episode), painting.PAPER),
         (painting.scaled(chest, end, unit), painting.YELLOW),
         (painting.scaled(fittings, end, unit), painting.INK),
         (diver, painting.ORANGE),

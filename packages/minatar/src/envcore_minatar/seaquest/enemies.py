@@ -12,7 +12,7 @@ from jax import lax
 
 from envcore_minatar import slots
 from envcore_minatar.packing import SIDE
-from envcore_minatar.seaquest.state import Bullet, Enemies, SpawnedEnemy, join_bullets, split_bullets
+from envcore_minatar.seaquest.state import ENEMY_BITS, Bullet, Enemies, join, join_bullets, split_bullets
 from envcore_minatar.slots import Number
 
 NUM_ROWS = 8
@@ -21,11 +21,11 @@ SHOT_INTERVAL = 10
 
 
 def places_to_spawn(
-    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, spawned: SpawnedEnemy
+    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, spawned: Enemies
 ) -> tuple[jax.Array, jax.Array]:
     """What `slots.insert` needs for a new enemy, which does not spawn where one comes the other way."""
     opposing = alive & slots.equal(row, spawned.row) & (right ^ slots.fill(spawned.right))
-    return slots.places_that_change(alive | bullet, due & (opposing == 0)), spawned.packed
+    return slots.places_that_change(alive | bullet, due & (opposing == 0)), join(spawned, ENEMY_BITS)
 
 
 def bullets_hit(
@@ -42,12 +42,12 @@ def bullets_hit(
     left: list[Bullet] = []
     for bullet in split_bullets(bullets):
         bullet_x = jnp.where(bullet.right, bullet.x + 1, bullet.x - 1)
-        flies = bullet.flies & (bullet_x >= 0) & (bullet_x < SIDE)
+        flies = bullet.exists & (bullet_x >= 0) & (bullet_x < SIDE)
         here = alive & _at(x, row, bullet_x, bullet.y) & slots.fill(flies)
         fish = here & ~is_sub
         hit = slots.last(jnp.where(fish != 0, fish, here))
         alive = alive ^ hit
-        left.append(bullet.replace(x=jnp.where(flies, bullet_x, bullet.x)).where(flies & (hit == 0)))
+        left.append(bullet._replace(x=bullet_x, exists=flies & (hit == 0)))
     return before ^ alive, join_bullets(left)
 
 
@@ -70,11 +70,11 @@ def enemies_collide(
     before = exposed = moves & ~rams & ~_outside(x)
     left: list[Bullet] = []
     for bullet in reversed(split_bullets(bullets)):
-        here = exposed & _at(x, enemies.row, bullet.x, bullet.y) & slots.fill(bullet.flies)
+        here = exposed & _at(x, enemies.row, bullet.x, bullet.y) & slots.fill(bullet.exists)
         subs = here & enemies.is_sub
         hit = slots.first(jnp.where(subs != 0, subs, here))
         exposed = exposed ^ hit
-        left.append(bullet.where(hit == 0))
+        left.append(bullet._replace(exists=bullet.exists & (hit == 0)))
     return before ^ exposed, join_bullets(left[::-1]), touches != 0
 
 

@@ -7,14 +7,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from envcore import random
+from envcore import random, spaces
 from envcore.fusion import compute_once
 from jax import lax
 
 from envcore_minatar import slots
-from envcore_minatar.bit_fields import Word
-from envcore_minatar.game import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, Game, MinAtarParams
+from envcore_minatar.game import DOWN, FIRE, FLAG, LEFT, NOTHING, PLACE, RIGHT, UP, Game, MinAtarParams, up_to
 from envcore_minatar.packing import SIDE
 from envcore_minatar.seaquest.enemies import (
     NUM_ROWS,
@@ -31,7 +29,6 @@ from envcore_minatar.seaquest.state import (
     Diver,
     Enemies,
     SeaquestState,
-    SpawnedEnemy,
     join_bullets,
     join_divers,
     split_bullets,
@@ -39,7 +36,7 @@ from envcore_minatar.seaquest.state import (
 )
 from envcore_minatar.seaquest.view import SHOWN, ahead, observe_sea, oxygen_cells
 
-WordT = TypeVar("WordT", bound=Word)
+ItemT = TypeVar("ItemT", Bullet, Diver)
 
 _MAX_OXYGEN = 200
 _MAX_DIVERS = 6
@@ -95,25 +92,46 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
     num_words = 1
 
     def init_state(self, key: jax.Array, params: MinAtarParams) -> SeaquestState:
-        return SeaquestState.pack(
+        return SeaquestState(
             oxygen=_MAX_OXYGEN,
             sub_x=SIDE // 2,
             sub_y=0,
             sub_or=False,
             shot_timer=0,
             surface=True,
-            terminal=False,
-            last_action=NOTHING,
             e_spawn_speed=_FIRST_SPAWN_SPEED,
             e_spawn_timer=_FIRST_SPAWN_SPEED,
             d_spawn_timer=_DIVER_SPAWN_SPEED,
             move_speed=_FIRST_MOVE_SPEED,
             ramp_index=0,
-            diver_count=np.int32(0),
+            diver_count=0,
             f_bullets=NO_WORD,
             divers=(NO_WORD, NO_WORD),
             enemies=NO_ENEMIES,
         )
+
+    def state_fields(self) -> dict[str, spaces.Space]:
+        word = spaces.Box(0, 2**32 - 1, (), jnp.uint32)
+        diver_word = spaces.Box(0, 2**24 - 1, (), jnp.uint32)
+        return {
+            "oxygen": up_to(_MAX_OXYGEN, least=-1),
+            "sub_x": PLACE,
+            "sub_y": up_to(SIDE - 2),
+            "sub_or": FLAG,
+            "shot_timer": up_to(_SHOT_COOL_DOWN),
+            "surface": FLAG,
+            "e_spawn_speed": up_to(_FIRST_SPAWN_SPEED, least=_LAST_SPAWN_SPEED),
+            "e_spawn_timer": up_to(_FIRST_SPAWN_SPEED),
+            "d_spawn_timer": up_to(_DIVER_SPAWN_SPEED),
+            "move_speed": up_to(_FIRST_MOVE_SPEED, least=_LAST_MOVE_SPEED),
+            "ramp_index": up_to(_FIRST_SPAWN_SPEED - _LAST_SPAWN_SPEED),
+            "diver_count": up_to(_MAX_DIVERS, least=-(2**31) + 1),
+            "f_bullets": spaces.Box(0, 2**30 - 1, (), jnp.uint32),
+            "divers": spaces.Tuple((diver_word, diver_word)),
+            "enemies": spaces.Tuple(
+                spaces.Tuple([word] * len(field)) if isinstance(field, tuple) else word for field in NO_ENEMIES
+            ),
+        }
 
     def draw_game(self, words: jax.Array) -> SeaquestDraws:
         right, kind, row, diver_right, diver_row = random.digits(words[0], 2, 3, NUM_ROWS, 2, NUM_ROWS)
@@ -154,7 +172,6 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
             oxygen=jnp.where(surfaces, _MAX_OXYGEN, state.oxygen),
             diver_count=jnp.where(rescues, 0, diver_count) - _int(surfaces),
         )
-        state = state.replace(packed=compute_once(lambda word: word, state.packed))  # stored, as the action above
         return state, reward.astype(jnp.float32)
 
     def observe(self, state: SeaquestState, params: MinAtarParams) -> jax.Array:
@@ -162,7 +179,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
 
 
 def _spawn_enemy(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
-    spawned = SpawnedEnemy.pack(
+    spawned = Enemies(
         alive=True,
         is_sub=draws.enemy_is_sub,
         right=draws.enemy_right,
@@ -170,6 +187,8 @@ def _spawn_enemy(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
         row=draws.enemy_row,
         move_timer=state.move_speed,
         shot_timer=SHOT_INTERVAL,
+        bullet=False,
+        bullet_x=0,
     )
     enemies = state.enemies
     changed, first = compute_once(
@@ -185,8 +204,8 @@ def _spawn_enemy(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
 
 
 def _spawn_diver(state: SeaquestState, draws: SeaquestDraws) -> list[Diver]:
-    spawned = Diver.pack(
-        swims=True,
+    spawned = Diver(
+        exists=True,
         right=draws.diver_right,
         x=_spawn_column(draws.diver_right),
         row=draws.diver_row,
@@ -199,7 +218,7 @@ def _resolve_action(state: SeaquestState, action: jax.Array) -> SeaquestState:
     """The player shoots or moves."""
     fires = (action == FIRE) & (state.shot_timer == 0)
     left, right = action == LEFT, action == RIGHT
-    shot = Bullet.pack(flies=True, right=state.sub_or, x=state.sub_x, y=state.sub_y)
+    shot = Bullet(exists=True, right=state.sub_or, x=state.sub_x, y=state.sub_y)
     x = state.sub_x + _int(right) - _int(left)
     y = state.sub_y + _int(action == DOWN) - _int(action == UP)
     return state.replace(
@@ -220,11 +239,11 @@ def _update_divers(divers: list[Diver], state: SeaquestState) -> tuple[tuple[jax
         moves = diver.move_timer == 0
         x = jnp.where(moves, diver.x + ahead(diver.right), diver.x)
         is_met = (diver.row + 1 == state.sub_y) & ((diver.x == state.sub_x) | (x == state.sub_x))
-        boards = diver.swims & is_met & (count < _MAX_DIVERS)
+        boards = diver.exists & is_met & (count < _MAX_DIVERS)
         count = count + _int(boards)
-        stays = diver.swims & ~boards & (x >= 0) & (x < SIDE)
+        stays = diver.exists & ~boards & (x >= 0) & (x < SIDE)
         timer = jnp.where(moves, _DIVER_MOVE_INTERVAL, diver.move_timer - 1)
-        left.append(diver.replace(x=jnp.where(stays, x, diver.x), move_timer=timer).where(stays))
+        left.append(diver._replace(exists=stays, x=x, move_timer=timer))
     return join_divers(left), count
 
 
@@ -251,12 +270,12 @@ def _ramp(state: SeaquestState, surfaces: jax.Array) -> SeaquestState:
     )
 
 
-def _insert_first(words: list[WordT], enters: jax.Array, new: WordT) -> list[WordT]:
-    """Inserts a word first where it `enters`; those before the first word of zero move up by one, into it."""
-    found: list[WordT] = []
-    for word in words:
-        found.append(jax.tree.map(lambda x, y, enters=enters: jnp.where(enters, x, y), new, word))
-        new, enters = word, enters & (word.packed != 0)
+def _insert_first(items: list[ItemT], enters: jax.Array, new: ItemT) -> list[ItemT]:
+    """Inserts an item first where it `enters`; those before the first free place move up by one, into it."""
+    found: list[ItemT] = []
+    for item in items:
+        found.append(jax.tree.map(lambda x, y, enters=enters: jnp.where(enters, x, y), new, item))
+        new, enters = item, enters & item.exists
     return found
 
 

@@ -5,38 +5,37 @@ Enemies are bits of words (see `slots`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from envcore_minatar import bit_fields, slots
-from envcore_minatar.bit_fields import Word, bits
+from envcore_minatar import slots, views
 from envcore_minatar.game import MinAtarState
 
 NO_WORD = np.uint32(0)
 
 
-@bit_fields.dataclass
-class Bullet(Word):
-    """A bullet of the player, or all zeros if there is none."""
+class Bullet(NamedTuple):
+    """A place for a bullet of the player; without one its numbers mean nothing."""
 
-    flies = bits(1, "There is a bullet.")
-    right = bits(1, "It flies to the right.")
-    x = bits(4, "Column.")
-    y = bits(4, "Row.")
+    exists: Any  # bool
+    right: Any  # bool, it flies to the right
+    x: Any
+    y: Any
 
 
-@bit_fields.dataclass
-class Diver(Word):
-    """A diver in the water, or all zeros if there is none."""
+class Diver(NamedTuple):
+    """A place for a diver in the water; without one its numbers mean nothing."""
 
-    swims = bits(1, "There is a diver.")
-    right = bits(1, "It swims to the right.")
-    x = bits(4, "Column.")
-    row = bits(3, "Row, less one.")
-    move_timer = bits(3, "Steps until it moves.")
+    exists: Any  # bool
+    right: Any  # bool, it swims to the right
+    x: Any
+    row: Any  # y - 1
+    move_timer: Any
 
 
 class Enemies(NamedTuple):
@@ -65,19 +64,8 @@ class Enemies(NamedTuple):
     bullet_x: Any
 
 
-@bit_fields.dataclass
-class SpawnedEnemy(Word):
-    """An enemy that spawns: the bits of the first fields of `Enemies`, in their order; the others are zero."""
-
-    alive = bits(1, "It is there.")
-    is_sub = bits(1, "It is a submarine.")
-    right = bits(1, "It moves to the right.")
-    x = bits(4, "Column.")
-    row = bits(3, "Row, less one.")
-    move_timer = bits(3, "Steps until it moves.")
-    shot_timer = bits(4, "Steps until it shoots, if it is a submarine.")
-
-
+ENEMY_BITS = (1, 1, 1, 4, 3, 3, 4, 1, 4)
+"""The bits of each field of `Enemies`."""
 NO_ENEMIES = Enemies(
     alive=NO_WORD,
     is_sub=NO_WORD,
@@ -92,64 +80,92 @@ NO_ENEMIES = Enemies(
 
 # Shots are 5 steps apart and leave the board in 10, divers come every 30 steps and leave in 60: there are two of each
 # at most. The recordings' constructed states have a bullet and two divers more.
-_NUM_BULLETS, _BULLET_BITS = 3, 10
-_NUM_DIVERS, _DIVER_BITS = 4, 12
+_NUM_BULLETS, _BULLET_BITS = 3, (1, 1, 4, 4)
+_NUM_DIVERS, _DIVER_BITS = 4, (1, 1, 4, 3, 3)
 
 
-@bit_fields.dataclass
+@views.dataclass
 class SeaquestState(MinAtarState):
     """State of `Seaquest`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      packed: the player, uint32 ().
-      pace: the difficulty, and how long until the next enemy and diver spawn; uint32 ().
+      oxygen: steps that the oxygen lasts, up to 200; int32 (). It falls to -1 in play.
+      sub_x: column of the player, int32 ().
+      sub_y: row of the player, int32 ().
+      sub_or: the player faces right, bool ().
+      shot_timer: steps until the player can shoot, int32 ().
+      surface: the player has not dived since it last surfaced, bool ().
+      e_spawn_speed: steps from one enemy to the next, int32 ().
+      e_spawn_timer: steps until an enemy spawns, int32 ().
+      d_spawn_timer: steps until a diver spawns, int32 ().
+      move_speed: steps from one move of an enemy to the next, less one; int32 ().
+      ramp_index: how often the difficulty has risen, int32 ().
       diver_count: divers on board, int32 (); below zero after a full rescue, without bound.
       f_bullets: the player's bullets, uint32 (), see `split_bullets`.
       divers: divers in the water, two uint32 (), see `split_divers`.
       enemies: fish, submarines and their bullets: `Enemies`, uint32 () each.
     """
 
-    pace: Any
+    oxygen: Any
+    sub_x: Any
+    sub_y: Any
+    sub_or: Any
+    shot_timer: Any
+    surface: Any
+    e_spawn_speed: Any
+    e_spawn_timer: Any
+    d_spawn_timer: Any
+    move_speed: Any
+    ramp_index: Any
     diver_count: Any
     f_bullets: Any
     divers: Any
     enemies: Any
 
-    oxygen = bits(8, "Steps that the oxygen lasts, up to 200; int32 (). It falls to -1 in play.", least=-2)
-    sub_x = bits(4, "Column of the player, int32 ().")
-    sub_y = bits(4, "Row of the player, int32 ().")
-    sub_or = bits(1, "The player faces right, bool ().")
-    shot_timer = bits(3, "Steps until the player can shoot, int32 ().")
-    surface = bits(1, "The player has not dived since it last surfaced, bool ().")
-
-    e_spawn_speed = bits(5, "Steps from one enemy to the next, int32 ().", word="pace")
-    e_spawn_timer = bits(5, "Steps until an enemy spawns, int32 ().", word="pace")
-    d_spawn_timer = bits(5, "Steps until a diver spawns, int32 ().", word="pace")
-    move_speed = bits(3, "Steps from one move of an enemy to the next, less one; int32 ().", word="pace")
-    ramp_index = bits(5, "How often the difficulty has risen, int32 ().", word="pace")
-
 
 def split_bullets(word: jax.Array) -> list[Bullet]:
     """The player's bullets, the newest first."""
-    return [Bullet(_field(word, i, _BULLET_BITS)) for i in range(_NUM_BULLETS)]
+    return [Bullet(*_split(part, _BULLET_BITS)) for part in _split(word, (sum(_BULLET_BITS),) * _NUM_BULLETS)]
 
 
 def join_bullets(bullets: list[Bullet]) -> jax.Array:
     """The inverse of `split_bullets`."""
-    return slots.union([lax.shift_left(bullet.packed, np.uint32(_BULLET_BITS * i)) for i, bullet in enumerate(bullets)])
+    return join([_word(bullet, _BULLET_BITS) for bullet in bullets], (sum(_BULLET_BITS),) * _NUM_BULLETS)
 
 
 def split_divers(words: tuple[jax.Array, jax.Array]) -> list[Diver]:
     """The divers in the water, the newest first."""
-    return [Diver(_field(word, i, _DIVER_BITS)) for word in words for i in range(2)]
+    return [
+        Diver(*_split(part, _DIVER_BITS))
+        for word in words
+        for part in _split(word, (sum(_DIVER_BITS),) * (_NUM_DIVERS // 2))
+    ]
 
 
 def join_divers(divers: list[Diver]) -> tuple[jax.Array, jax.Array]:
     """The inverse of `split_divers`."""
-    newest, second, third, oldest = (diver.packed for diver in divers)
-    shift = np.uint32(_DIVER_BITS)
-    return newest | lax.shift_left(second, shift), third | lax.shift_left(oldest, shift)
+    newest, second, third, oldest = (_word(diver, _DIVER_BITS) for diver in divers)
+    widths = (sum(_DIVER_BITS),) * 2
+    return join([newest, second], widths), join([third, oldest], widths)
 
 
-def _field(word: jax.Array, index: int, width: int) -> jax.Array:
-    return lax.shift_right_logical(word, np.uint32(width * index)) & np.uint32(2**width - 1)
+def join(numbers: Sequence[Any], widths: Sequence[int]) -> jax.Array:
+    """A word with these numbers, each in as many bits as its width, the first in the lowest ones."""
+    shifts = np.cumsum([0, *widths[:-1]]).astype(np.uint32)
+    words = [jnp.asarray(number).astype(jnp.uint32) for number in numbers]
+    return slots.union([lax.shift_left(word, shift) for word, shift in zip(words, shifts, strict=True)])
+
+
+def _split(word: jax.Array, widths: Sequence[int]) -> list[jax.Array]:
+    """The inverse of `join`: bools from single bits, else int32."""
+    shifts = np.cumsum([0, *widths[:-1]]).astype(np.uint32)
+    parts = [
+        lax.shift_right_logical(word.astype(jnp.uint32), shift) & np.uint32(2**width - 1)
+        for width, shift in zip(widths, shifts, strict=True)
+    ]
+    return [part != 0 if width == 1 else part.astype(jnp.int32) for width, part in zip(widths, parts, strict=True)]
+
+
+def _word(item: Bullet | Diver, widths: Sequence[int]) -> jax.Array:
+    """The bits of an item; zeros where there is none."""
+    return jnp.where(item.exists, join(item, widths), NO_WORD)

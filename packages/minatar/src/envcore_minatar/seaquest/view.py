@@ -35,7 +35,7 @@ def observe_sea(state: SeaquestState) -> jax.Array:
     """The observation, bool (10, 10, 10)."""
     water = compute_once(_water, state.enemies, state.divers)
     first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # vectorizes only by itself
-    third = compute_once(_player_and_gauges, state.replace(time=None, pace=None, divers=None, enemies=None))
+    third = compute_once(_player_and_gauges, state.replace(time=None, divers=None, enemies=None))
     return expand_once(_expand, first, second, third)
 
 
@@ -52,9 +52,9 @@ def _water(enemies: Enemies, divers: tuple[jax.Array, jax.Array]) -> tuple[jax.A
     """What is in the water, two words a row: uint32 (8,), see `SHOWN`."""
     first, second = enemy_rows(enemies)
     for diver in split_divers(divers):
-        trail = jnp.where(diver.swims, bit(diver.x - ahead(diver.right)) & FULL_ROW, NO_WORD)
+        trail = jnp.where(diver.exists, bit(diver.x - ahead(diver.right)) & FULL_ROW, NO_WORD)
         first = first | _in_row(NUM_ROWS, diver.row, trail)
-        second = second | _in_row(NUM_ROWS, diver.row, jnp.where(diver.swims, bit(10 + diver.x), NO_WORD))
+        second = second | _in_row(NUM_ROWS, diver.row, jnp.where(diver.exists, bit(10 + diver.x), NO_WORD))
     return first, second
 
 
@@ -64,7 +64,7 @@ def _player_and_gauges(state: SeaquestState) -> jax.Array:
     front, back = bit(state.sub_x), bit(10 + state.sub_x - ahead(state.sub_or))
     shown = _in_row(SIDE, state.sub_y, front | back)
     for bullet in split_bullets(state.f_bullets):
-        shown = shown | _in_row(SIDE, bullet.y, jnp.where(bullet.flies, bit(20 + bullet.x), NO_WORD))
+        shown = shown | _in_row(SIDE, bullet.y, jnp.where(bullet.exists, bit(20 + bullet.x), NO_WORD))
     oxygen = bit(oxygen_cells(jnp.maximum(state.oxygen, 0))) - np.uint32(1)
     divers = bit(19) - bit(19 - jnp.maximum(state.diver_count, 0))  # from the right; none if the count is negative
     return shown | _in_row(SIDE, jnp.int32(SIDE - 1), oxygen | divers)

@@ -1,1 +1,1 @@
-"""Pictures of the suite's environments: `paint_*(state, params, height, *options) -> uint8 (height, width, 3)`."""
+"""Pictures of the suite's environments: `paint_*(height, *numbers, **options) -> uint8 (height, width, 3)`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,23 +10,37 @@ import numpy as np
 from envcore import painting
 from envcore.painting import figures
 
-if TYPE_CHECKING:
-    from envcore_misc.pong import Pong, PongParams, PongState
-
 _LINE: painting.Color = (84, 92, 107)
 
 
 @painting.picture
-def paint_pong(state: PongState, params: PongParams, height: int, game: Pong) -> jax.Array:
-    """The court, the paddles, those of the agent in orange, and the ball with a trail from its last position."""
-    rows, columns = game.height, game.width
+def paint_pong(
+    height: int,
+    ball_position: jax.Array,
+    last_ball_position: jax.Array,
+    paddle_centers: jax.Array,
+    agent_plays_both: Any,
+    *,
+    size: tuple[int, int],
+    paddle_half_height: int,
+) -> jax.Array:
+    """The court, the paddles, those of the agent in orange, and the ball with a trail from its last position.
+
+    Args:
+      height: of the picture.
+      ball_position, last_ball_position: row and column, int32 (2,).
+      paddle_centers: rows of the left and the right paddle, int32 (2,).
+      agent_plays_both: whether the right paddle is the agent's too, bool ().
+      size: rows and columns of the court.
+      paddle_half_height: rows of a paddle on either side of its center.
+    """
+    rows, columns = size
     window = painting.Window.around((-1.0, columns + 1.0), (-1.5, rows + 1.5), (columns + 2) / (rows + 3))
-    ball, trail = (_square(place, rows) for place in (state.ball_position, state.last_ball_position))
+    ball, trail = (_square(place, rows) for place in (ball_position, last_ball_position))
     left, right = (
-        _paddle(column, center, game)
-        for column, center in ((0, state.paddle_centers[0]), (columns - 1, state.paddle_centers[1]))
+        _paddle(column, center, rows, paddle_half_height)
+        for column, center in ((0, paddle_centers[0]), (columns - 1, paddle_centers[1]))
     )
-    by_agent = jnp.logical_not(params.use_ai_policy) if game.rules == "gymnax" else True
     return painting.paint(
         height,
         window,
@@ -36,18 +50,18 @@ def paint_pong(state: PongState, params: PongParams, height: int, game: Pong) ->
             painting.STONE,
         ),
         (left, painting.ORANGE),
-        (right, figures.either(by_agent, painting.ORANGE, painting.PAPER)),
+        (right, figures.either(agent_plays_both, painting.ORANGE, painting.PAPER)),
         (trail, _LINE),
         (ball, painting.YELLOW),
         background=painting.INK,
     )
 
 
-def _paddle(column: int, center: jax.Array, game: Pong) -> painting.Shape:
+def _paddle(column: int, center: jax.Array, rows: int, half: int) -> painting.Shape:
     """A paddle of whole cells; off the board it is clipped to the edge."""
-    half, last = game.paddle_half_height, game.height - 1
-    top, bottom = jnp.clip(center - half, 0, last), jnp.clip(center + half, 0, last) + 1
-    return painting.box((column + 0.5, game.height - (top + bottom) / 2), (1.0, bottom - top))
+    top, bottom = (jnp.clip(edge, 0, rows - 1) for edge in (center - half, center + half))
+    bottom = bottom + 1
+    return painting.box((column + 0.5, rows - (top + bottom) / 2), (1.0, bottom - top))
 
 
 def _square(place: jax.Array, rows: int) -> painting.Shape:

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import painting
 from envcore.painting import figures
 
-if TYPE_CHECKING:
-    from envcore_misc.four_rooms import FourRoomsParams, FourRoomsState
-    from envcore_misc.frozen_lake import FrozenLakeParams, FrozenLakeState
-    from envcore_misc.meta_maze import MetaMaze, MetaMazeParams, MetaMazeState
-
 _ICE: painting.Color = (205, 226, 240)
 
 
 @painting.picture
-def paint_frozen_lake(
-    state: FrozenLakeState, params: FrozenLakeParams, height: int, lake: tuple[str, ...]
-) -> jax.Array:
-    """The ice with its holes, a flag on each goal, and the walker."""
+def paint_frozen_lake(height: int, position: jax.Array, *, lake: tuple[str, ...]) -> jax.Array:
+    """The ice with its holes, a flag on each goal, and the walker on cell `position`, int32 (), counted by rows."""
     tiles = np.array([list(line) for line in lake])
     rows, columns = tiles.shape
     window, _ = figures.board(rows, columns)
     flag, _ = figures.flag((0.0, 0.0))
-    at = _cell(jnp.stack(jnp.divmod(state.position, np.int32(columns))), rows)
+    at = _cell(jnp.stack(jnp.divmod(position, np.int32(columns))), rows)
     return painting.paint(
         height,
         window,
@@ -40,50 +31,64 @@ def paint_frozen_lake(
 
 
 @painting.picture
-def paint_four_rooms(state: FourRoomsState, params: FourRoomsParams, height: int, house: tuple[str, ...]) -> jax.Array:
-    """The house, given by rows in which x is a wall, the goal and the walker; a square."""
-    walls = np.array([[mark == "x" for mark in row] for row in house])
+def paint_four_rooms(height: int, pos: jax.Array, goal: jax.Array, walls: jax.Array | np.ndarray) -> jax.Array:
+    """The house, whose walls are bool (rows, columns), the goal and the walker, row and column int32 (2,); a square."""
     window, board = figures.board(*walls.shape)
     rows = len(walls)
     return painting.paint(
         height,
         window,
         board,
-        (figures.tiles(np.ones_like(walls)), painting.shades(walls, painting.PAPER, painting.STONE)),
-        _goal(_cell(state.goal, rows)),
-        figures.walker(_cell(state.pos, rows), 0.4),
+        (figures.tiles(np.ones(walls.shape, np.bool_)), painting.shades(walls, painting.PAPER, painting.STONE)),
+        _goal(_cell(goal, rows)),
+        figures.walker(_cell(pos, rows), 0.4),
     )
 
 
 @painting.picture
-def paint_meta_maze(state: MetaMazeState, params: MetaMazeParams, height: int, maze: MetaMaze) -> jax.Array:
+def paint_meta_maze(
+    height: int,
+    time: jax.Array,
+    pos: jax.Array,
+    goal: jax.Array,
+    last_reward: jax.Array,
+    max_steps_in_episode: jax.Array,
+    walls: jax.Array | np.ndarray,
+    *,
+    rf_size: int,
+) -> jax.Array:
     """The maze, the hidden goal, a frame around the walker's view, and below a lamp and the time.
 
     The lamp is green after a reward and red after a punishment.
+
+    Args:
+      height: of the picture.
+      time, max_steps_in_episode: int32 ().
+      pos, goal: row and column, int32 (2,).
+      last_reward: float32 ().
+      walls: where walls and pillars are, bool (side, side).
+      rf_size: rows and columns that the walker sees.
     """
-    walls = maze.walls
     side = len(walls)
     _, board = figures.board(side, side)
     foot = side / 11
     window = painting.Window.around(
         (-0.5, side + 0.5), (-1.5 * foot, side + 0.5), (side + 1) / (side + 0.5 + 1.5 * foot)
     )
-    at = _cell(state.pos, side)
-    lamp = figures.either(state.last_reward < 0, painting.RED, painting.SHADE)
-    lamp = figures.either(state.last_reward > 0, painting.GREEN, lamp)
-    sight = painting.box(at, (maze.rf_size - 0.14, maze.rf_size - 0.14), corner=0.13)
+    at = _cell(pos, side)
+    lamp = figures.either(last_reward < 0, painting.RED, painting.SHADE)
+    lamp = figures.either(last_reward > 0, painting.GREEN, lamp)
+    sight = painting.box(at, (rf_size - 0.14, rf_size - 0.14), corner=0.13)
     return painting.paint(
         height,
         window,
         board,
-        (figures.tiles(np.ones_like(walls)), painting.shades(walls, painting.PAPER, painting.STONE)),
+        (figures.tiles(np.ones(walls.shape, np.bool_)), painting.shades(walls, painting.PAPER, painting.STONE)),
         (painting.outline(sight, 0.14), painting.YELLOW),
-        _goal(_cell(state.goal, side)),
+        _goal(_cell(goal, side)),
         figures.walker(at, 0.4),
         (painting.circle((0.5 * foot, -0.75 * foot), 0.4 * foot), lamp),
-        *figures.gauge(
-            (1.5 * foot, -0.75 * foot), side - 1.8 * foot, state.time / params.max_steps_in_episode, width=0.3 * foot
-        ),
+        *figures.gauge((1.5 * foot, -0.75 * foot), side - 1.8 * foot, time / max_steps_in_episode, width=0.3 * foot),
     )
 
 

@@ -1,10 +1,13 @@
-"""Pictures of machines and swimmers in the plane, whose windows grow to keep them in view."""
+"""Pictures of machines and swimmers in the plane, whose windows grow to keep them in view.
+
+Numbers have the names, shapes and units that they have in the state or the params.
+"""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,54 +15,67 @@ import numpy as np
 from envcore import painting, trig
 from jax import lax
 
-if TYPE_CHECKING:
-    from envcore_misc.point_robot import PointRobotParams, PointRobotState
-    from envcore_misc.reacher import ReacherParams, ReacherState
-    from envcore_misc.swimmer import SwimmerParams, SwimmerState
-
 _WATER: painting.Color = (205, 226, 240)
 _PALE_GREEN: painting.Color = (196, 217, 196)
 _PALE_BLUE: painting.Color = (160, 184, 217)
 
 
 @painting.picture
-def paint_point_robot(state: PointRobotState, params: PointRobotParams, height: int) -> jax.Array:
+def paint_point_robot(
+    height: int,
+    time: jax.Array,
+    pos: jax.Array,
+    goal: jax.Array,
+    last_action: jax.Array,
+    last_reward: jax.Array,
+    max_force: jax.Array,
+    circle_radius: jax.Array,
+    goal_radius: jax.Array,
+    dense_reward: jax.Array,
+) -> jax.Array:
     """The half circle of goals, the goal with its radius, bright if just reached, the robot and its last move.
 
     The move is a tail behind the robot, in the direction that it came from; width is 3/2 of the height.
     """
-    radius = params.circle_radius
-    x, y = state.pos[0], state.pos[1]
-    goal = state.goal[0], state.goal[1]
+    radius = circle_radius
+    x, y = pos[0], pos[1]
+    center = goal[0], goal[1]
     margin = 0.1 * radius
-    side = _greatest(1.5 * radius, 1.1 * jnp.abs(x) + margin, jnp.abs(goal[0]) + params.goal_radius + margin)
-    high = _greatest(1.35 * radius, 1.1 * y + margin, goal[1] + params.goal_radius + margin)
-    depth = _greatest(0.5 * radius, margin - 1.1 * y, params.goal_radius - goal[1] + margin)
+    side = _greatest(1.5 * radius, 1.1 * jnp.abs(x) + margin, jnp.abs(center[0]) + goal_radius + margin)
+    high = _greatest(1.35 * radius, 1.1 * y + margin, center[1] + goal_radius + margin)
+    depth = _greatest(0.5 * radius, margin - 1.1 * y, goal_radius - center[1] + margin)
     window = painting.Window.around((-side, side), (-depth, high), aspect=1.5)
-    distance = jnp.where(params.dense_reward, -state.last_reward, jnp.where(state.last_reward > 0, 0.0, jnp.inf))
-    reached = (distance <= params.goal_radius) & (state.time > 0)
+    distance = jnp.where(dense_reward, -last_reward, jnp.where(last_reward > 0, 0.0, jnp.inf))
+    reached = (distance <= goal_radius) & (time > 0)
     size = 0.045 * window.height
-    share = jnp.clip(state.last_action / params.max_force, -1, 1) * 4 * size
+    share = jnp.clip(last_action / max_force, -1, 1) * 4 * size
     tail = painting.segment((x - share[0], y - share[1]), (x, y), 0.45 * size)
     return painting.paint(
         height,
         window,
         (painting.arc((0.0, 0.0), radius, 0.0, np.pi, 0.05 * radius), painting.SHADE),
-        (painting.circle(goal, params.goal_radius), _PALE_GREEN),
-        (painting.shown(painting.circle(goal, params.goal_radius), reached), painting.GREEN),
-        (painting.circle(goal, 0.06 * radius), painting.GREEN),
+        (painting.circle(center, goal_radius), _PALE_GREEN),
+        (painting.shown(painting.circle(center, goal_radius), reached), painting.GREEN),
+        (painting.circle(center, 0.06 * radius), painting.GREEN),
         (painting.shown(tail, ~reached), _PALE_BLUE),
         (painting.circle((x, y), size), painting.BLUE),
     )
 
 
 @painting.picture
-def paint_reacher(state: ReacherState, params: ReacherParams, height: int) -> jax.Array:
+def paint_reacher(
+    height: int,
+    angles: jax.Array,
+    goal_xy: jax.Array,
+    link_lengths: jax.Array,
+    goal_low: jax.Array,
+    goal_high: jax.Array,
+) -> jax.Array:
     """The arm with alternating blue and orange links, the circle that it can reach, and the goal; a square."""
-    reach = jnp.abs(params.link_lengths).sum()
-    side = 1.08 * _greatest(reach, *jnp.abs(params.goal_low), *jnp.abs(params.goal_high))
-    x = jnp.cumsum(params.link_lengths * trig.cos(state.angles))
-    y = jnp.cumsum(params.link_lengths * trig.sin(state.angles))
+    reach = jnp.abs(link_lengths).sum()
+    side = 1.08 * _greatest(reach, *jnp.abs(goal_low), *jnp.abs(goal_high))
+    x = jnp.cumsum(link_lengths * trig.cos(angles))
+    y = jnp.cumsum(link_lengths * trig.sin(angles))
     joints: list[painting.Point] = [(0.0, 0.0), *zip(x, y, strict=True)]
     width = side * 0.045
     links = [painting.segment(start, end, width) for start, end in itertools.pairwise(joints)]
@@ -68,7 +84,7 @@ def paint_reacher(state: ReacherState, params: ReacherParams, height: int) -> ja
         painting.Window.around((-side, side), (-side, side)),
         (painting.arc((0.0, 0.0), reach, 0.0, 2 * np.pi, 0.3 * width), painting.SHADE),
         (painting.circle((0.0, 0.0), 2 * width), painting.STONE),
-        (painting.circle((state.goal_xy[0], state.goal_xy[1]), 2 * width), painting.GREEN),
+        (painting.circle((goal_xy[0], goal_xy[1]), 2 * width), painting.GREEN),
         (painting.union(*links[::2]), painting.BLUE),
         *[(painting.union(*links[1::2]), painting.ORANGE)][: len(links) - 1],
         (painting.union(*[painting.circle(joint, 0.5 * width) for joint in joints[:-1]]), painting.INK),
@@ -76,17 +92,27 @@ def paint_reacher(state: ReacherState, params: ReacherParams, height: int) -> ja
 
 
 @painting.picture
-def paint_swimmer(state: SwimmerState, params: SwimmerParams, height: int) -> jax.Array:
+def paint_swimmer(
+    height: int,
+    xy: jax.Array,
+    xy_vel: jax.Array,
+    goal_xy: jax.Array,
+    urchin_xys: jax.Array,
+    goal_low: jax.Array,
+    goal_high: jax.Array,
+    urchin_low: jax.Array,
+    urchin_high: jax.Array,
+) -> jax.Array:
     """The swimmer, heading in its direction of motion, the goal, and the urchins where rewards are lost; a square."""
-    x, y = state.xy[0], state.xy[1]
-    bounds = [params.goal_low, params.goal_high, params.urchin_low.reshape(-1), params.urchin_high.reshape(-1)]
+    x, y = xy[0], xy[1]
+    bounds = [goal_low, goal_high, urchin_low.reshape(-1), urchin_high.reshape(-1)]
     side = _greatest(1.15 * jnp.abs(jnp.concatenate(bounds)).max(), 1.2 * jnp.abs(x), 1.2 * jnp.abs(y))
-    fish = painting.placed(_fish(0.15 * side), (x, y), jnp.arctan2(state.xy_vel[1], state.xy_vel[0]))
+    fish = painting.placed(_fish(0.15 * side), (x, y), jnp.arctan2(xy_vel[1], xy_vel[0]))
     return painting.paint(
         height,
         painting.Window.around((-side, side), (-side, side)),
-        (painting.circle((state.goal_xy[0], state.goal_xy[1]), jnp.maximum(0.1, 0.04 * side)), painting.GREEN),
-        *[(_urchins(state.urchin_xys, jnp.maximum(0.18, 0.06 * side)), painting.RED)][: len(state.urchin_xys)],
+        (painting.circle((goal_xy[0], goal_xy[1]), jnp.maximum(0.1, 0.04 * side)), painting.GREEN),
+        *[(_urchins(urchin_xys, jnp.maximum(0.18, 0.06 * side)), painting.RED)][: len(urchin_xys)],
         (fish, painting.ORANGE),
         background=_WATER,
     )

@@ -142,7 +142,7 @@ class FromBrax(ForeignEnvironment):
     def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
         if getattr(self._system, "mj_model", None) is None:
             raise NoPictureError(f"brax's {self.name} cannot be rendered: it has no MuJoCo model.")
-        return scene.paint_bodies(state, params, height, self)
+        return scene.paint_bodies(height, state.inner.pipeline_state.x, env=self)
 
     @property
     def _system(self) -> Any:

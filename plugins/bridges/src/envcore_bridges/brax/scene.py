@@ -14,7 +14,6 @@ import numpy as np
 from envcore import painting
 from jax import lax
 
-from envcore_bridges.base import ForeignState
 from envcore_bridges.brax.camera import View, turned, view
 
 _PLANE, _SPHERE, _CAPSULE, _CYLINDER, _BOX = 0, 2, 3, 5, 6  # MuJoCo's types of geometries
@@ -43,9 +42,9 @@ class Solids(NamedTuple):
 
 
 @painting.picture
-def paint_bodies(state: ForeignState, params: Any, height: int, env: Any) -> jax.Array:
-    """Paints the bodies of an environment of brax in their places."""
-    system, place = env.library_env.unwrapped.sys, state.inner.pipeline_state.x
+def paint_bodies(height: int, place: Any, *, env: Any) -> jax.Array:
+    """Paints the bodies of an environment of brax in their places, a `Transform` of each link."""
+    system = env.library_env.unwrapped.sys
     with jax.ensure_compile_time_eval():
         kinds, visible = np.asarray(system.geom_type), np.asarray(system.geom_rgba)[:, 3] > 0
         shown = np.flatnonzero(np.isin(kinds, _SOLIDS) & visible)

@@ -123,13 +123,13 @@ class FromNavix(ForeignEnvironment):
         return state.inner.observation
 
     def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
-        return _paint(state, params, height)
+        return _paint(height, state.inner.state)
 
 
 @painting.picture
-def _paint(state: ForeignState, params: Any, height: int) -> jax.Array:
+def _paint(height: int, inner: Any) -> jax.Array:
     with numerics():
-        return resized(_navix().observations.rgb(state.inner.state), painting.checked_height(height))
+        return resized(_navix().observations.rgb(inner), painting.checked_height(height))
 
 
 def _own_name(observation_fn: Any) -> str | None:

@@ -130,7 +130,9 @@ class FromXMiniGrid(ForeignEnvironment):
         return state.inner.observation
 
     def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
-        return paint_grid(state, params, height, self.library_env[1].view_size)
+        return paint_grid(
+            height, state.inner.state.grid, state.inner.state.agent, view_size=self.library_env[1].view_size
+        )
 
 
 def _as_tuples(ruleset: Any) -> tuple[Any, ...]:

@@ -35,12 +35,10 @@ _CENTER = (0.0, 0.0)
 
 
 @painting.picture
-def paint_grid(state: Any, params: Any, height: int, view_size: int) -> jax.Array:
-    """The grid, the agent with what it carries, and a frame around what it sees."""
+def paint_grid(height: int, grid: jax.Array, agent: Any, *, view_size: int) -> jax.Array:
+    """The grid, int (rows, columns, 2), kind and color, the agent with what it carries, and a frame around its view."""
     with numerics():
-        inner = state.inner.state
-        kinds, colors = inner.grid[..., 0], inner.grid[..., 1]
-        agent = inner.agent
+        kinds, colors = grid[..., 0], grid[..., 1]
         rows, columns = kinds.shape
         window, board = figures.board(rows, columns)
         color = _by_cell(jnp.asarray(_COLORS)[colors])
