@@ -8,7 +8,7 @@ from pathlib import Path
 from envcore.catalogue import Registration
 
 _DATA = Path(__file__).with_name("data") / "history.json"
-FIRST = "0.1.0"
+FIRST = "0.2.0"
 """The version of the suites in which all of them appeared."""
 
 
