@@ -112,3 +112,18 @@ def test_importing_a_package_imports_almost_nothing(package):
     ours = {name for name in modules if name.startswith("envcore")}
     assert ours <= {"envcore", "envcore.forks", "envcore.lazy", "envcore.version", package.name}
     assert not {"importlib.metadata", "dataclasses", "inspect"} & set(modules)
+
+
+PLUGINS = [
+    plugin
+    for folder in FOLDERS
+    for plugin in project(folder).get("entry-points", {}).get("envcore.plugins", {}).values()
+]
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_announcing_environments_and_commands_imports_nothing_heavy(plugin):
+    code = f"import json, sys, {plugin}; print(json.dumps(sorted(sys.modules)))"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"PIL", "chex", "flax", "jax", "jaxlib", "numpy", "rich", "typer"}
+    assert not heavy & set(json.loads(process.stdout))
