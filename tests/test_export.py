@@ -9,8 +9,8 @@ import envcore_baselines
 import jax
 import numpy as np
 import pytest
-from envcore.export import export_policy, export_reset, export_rollout, export_step
 from envcore.rollout import random_policy
+from envcore_runs.export import export_policy, export_reset, export_rollout, export_step
 
 SPECS = [found.spec for found in envcore.registry.values() if not found.spec.family]
 IDS = sorted(spec.id for spec in SPECS if "MNIST" not in spec.id)  # its images are downloaded

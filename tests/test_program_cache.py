@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import program_cache
 import pytest
-from envcore.program_cache import SOUND_SINCE, fingerprint
+from envcore_runs.program_cache import SOUND_SINCE, fingerprint
 from program_cache import prune
 
 CONFTEST = """

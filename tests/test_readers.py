@@ -34,7 +34,7 @@ ALLOWED = {
     "envcore_bsuite/analysis/results.py": {"pd.read_csv"},
     # Files of the system and of any distribution, and the index that envcore itself brings.
     "envcore/installed.py": {"open", "read_text"},
-    "envcore/program_cache.py": {"read_text"},
+    "envcore_runs/program_cache.py": {"read_text"},
     "envcore/suggestions.py": {"read_text", "json.loads"},
     "envcore_runs/memory.py": {"read_text"},
     # Files that are opened to be written or locked (as by `files`), and streams.

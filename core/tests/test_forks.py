@@ -37,12 +37,11 @@ os._exit(0)
 """
 
 RAISES = """
-from envcore import choice
 from envcore.errors import EnvcoreError
 from envcore.random import key_of
 from envcore.rollout import start_rollout
 from toy import Counter
-calls = [lambda: choice.chosen("CartPole-v1", None, {}), lambda: key_of(2**40)]
+calls = [lambda: envcore.RolloutWrapper(env_name=Counter()).single_rollout(None), lambda: key_of(2**40)]
 if "env" in globals():
     calls += [
         lambda: env.reset(key),

@@ -4,7 +4,7 @@ Most of the time of a test goes into compiling. JAX's persistent compilation cac
 pytest's own cache folder, so that the next run loads them; `pytest --cache-clear` deletes them. In memory, programs
 are dropped between modules of tests, because a process that keeps a thousand of them needs gigabytes.
 
-The plugin does nothing on releases of JAX older than `envcore.program_cache.SOUND_SINCE`.
+The plugin does nothing on releases of JAX older than `envcore_runs.program_cache.SOUND_SINCE`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jax
 import pytest
-from envcore.program_cache import SOUND_SINCE, fingerprint, use_folder
+from envcore_runs.program_cache import SOUND_SINCE, fingerprint, use_folder
 from envcore_testing.compilation import programs_compiled
 from jax.experimental.compilation_cache import compilation_cache
 

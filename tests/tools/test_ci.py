@@ -16,6 +16,9 @@ from packaging.markers import Marker
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
+THE_CORE = (
+    "core/tests packages/classic-control plugins/runs/tests/test_export.py plugins/runs/tests/test_program_cache.py"
+)
 RUN = ROOT / ".ci" / "run"
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
@@ -143,14 +146,14 @@ def test_the_oldest_jax_is_the_lower_bound_of_core(checkout):
     asked, _ = checkout.run("oldest")
     assert f"jax=={bounds['jax']} jaxlib=={bounds['jaxlib']}\n" in asked
     assert "--editable core --editable packages/suite --editable plugins/baselines" in asked
-    tests = "core/tests packages/classic-control plugins/baselines plugins/adapters/tests/gymnasium"
+    tests = f"{THE_CORE} plugins/baselines plugins/adapters/tests/gymnasium"
     assert asked.endswith(f"python -m pytest {tests}\n")  # without the slow ones
 
 
 def test_a_run_of_all_steps_runs_less_on_other_releases(checkout):
     checkout.add(checkout.tools / "chromium")
     asked, _ = checkout.run(UV_PYTHON="3.14")
-    assert asked.count("python -m pytest core/tests packages/classic-control\n") == 2
+    assert asked.count(f"python -m pytest {THE_CORE}\n") == 2
 
 
 def test_the_newest_jax_runs_on_debians_python(checkout):
@@ -168,7 +171,7 @@ def test_the_newest_jax_runs_on_debians_python(checkout):
     assert f"trixie {root} mirror/of/apt\n" in asked
     assert f"uv venv --quiet --clear --python {python} build/newest\n" in asked
     assert "--editable plugins/baselines[examples] --editable plugins/adapters[gymnasium] jax jaxlib\n" in asked
-    tests = "core/tests packages/classic-control plugins/baselines plugins/adapters/tests/gymnasium"
+    tests = f"{THE_CORE} plugins/baselines plugins/adapters/tests/gymnasium"
     assert asked.endswith(f"python -m pytest {tests}\n")
 
     started = subprocess.run([python, "-c", "print(1)"], capture_output=True, text=True, check=True).stdout

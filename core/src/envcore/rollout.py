@@ -19,8 +19,8 @@ from jax import lax
 from jax.sharding import NamedSharding
 
 from envcore import forks, options, random, spaces
-from envcore.choice import with_updates
 from envcore.devices import free_devices, spread
+from envcore.engine.arguments import with_updates
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import InvalidArgumentError
 from envcore.registration import make

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.choice import chosen
 from envcore.engine import arguments
 from envcore.engine.finite import limit
 from envcore.environment import EnvParams
@@ -109,7 +108,7 @@ def test_every_public_entry_refuses_it() -> None:
         lambda: random_policy(ENV, bad),
         lambda: RolloutWrapper(None, ENV, 5, env_params={"push": np.nan}),
         lambda: RolloutWrapper(RandomPolicy(ENV.action_space()), ENV, 5, env_params=bad).single_rollout(KEY),
-        lambda: chosen(ENV, {"push": np.nan}, {}),
+        lambda: RolloutWrapper(env_name=ENV, env_params={"push": np.nan}).single_rollout(KEY),
         lambda: Batched(ENV, 2).reset(KEY, bad),
         lambda: LogWrapper(ENV).reset(KEY, bad),
     ]

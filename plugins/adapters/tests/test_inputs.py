@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError, InvalidParamsError, UnknownEnvironmentError
 from envcore.wrappers import Batched
-from envcore_adapters.inputs import action_error, single, typed_key
+from envcore_adapters.inputs import action_error, chosen, single, typed_key
 
 
 def test_an_id_with_params_and_options():
@@ -15,12 +15,28 @@ def test_an_id_with_params_and_options():
     assert params.max_steps_in_episode == 3
 
 
+def test_params_are_on_the_device():
+    env, defaults = envcore.make("CartPole-v1")
+    for given in (None, defaults.replace(gravity=3.0), {"gravity": 3.0}):
+        found, params = chosen(env, given, {})
+        assert found is env
+        assert all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(params))
+        assert params.gravity == np.float32(9.8 if given is None else 3.0)
+
+
+def test_options_are_for_ids():
+    with pytest.raises(InvalidArgumentError, match="'size' is only for an environment's id"):
+        chosen(envcore.make("DeepSea-bsuite")[0], None, {"size": 3})
+
+
 @pytest.mark.parametrize(
     ("env", "params", "error", "message"),
     [
         (Batched(envcore.make("CartPole-v1")[0], 2), None, InvalidArgumentError, "a batch of .*: take one"),
         ("CartPol-v1", None, UnknownEnvironmentError, "CartPole-v1"),
-        ("CartPole-v1", {"g": 1}, InvalidParamsError, "no param 'g'"),
+        ("CartPole-v1", {"g": 1}, InvalidParamsError, "no param 'g'; its params: "),
+        ("CartPole-v1", {1: 2, "g": 3}, InvalidParamsError, "has no param 1"),
+        ("CartPole-v1", {"max_steps_in_episode": 0}, InvalidParamsError, "at least 1, got 0"),
         (3, None, InvalidArgumentError, "must be an environment of envcore or its id"),
     ],
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jax
 import pytest
-from envcore.program_cache import SOUND_SINCE
+from envcore_runs.program_cache import SOUND_SINCE
 from several_processes import SOON, Command, commands, connected, pair
 
 TRAIN = ("train", "ppo", "CartPole-v1", "--seeds", "3", "--setting", "total_steps=40000", "--seed", "2", "--out")

@@ -12,8 +12,8 @@ import jax
 import numpy as np
 import pytest
 from command_line import Run
-from envcore.program_cache import SOUND_SINCE
 from envcore_runs import processes
+from envcore_runs.program_cache import SOUND_SINCE
 from several_processes import SOON, Command, commands, connected, free_port, pair
 
 

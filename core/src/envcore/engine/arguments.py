@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -124,6 +125,22 @@ def param_names(params: Any) -> tuple[str, ...]:
     names = tuple(field.name for field in dataclasses.fields(params))
     inner = getattr(params, "env_params", None)
     return names if inner is None else tuple(name for name in names if name != "env_params") + param_names(inner)
+
+
+def with_updates(env: Rules, params: Any) -> Any:
+    """The params; where only a mapping is given, the default params with these.
+
+    Raises:
+      InvalidParamsError: the mapping names a param that the environment does not have.
+    """
+    if not isinstance(params, Mapping):
+        return params
+    defaults = env.default_params
+    known = param_names(defaults)
+    unknown = sorted(set(params) - set(known), key=str)
+    if unknown:
+        raise InvalidParamsError(f"{env.name} has no param {unknown[0]!r}; its params: {', '.join(known)}.")
+    return defaults.replace(**params)
 
 
 def check_pytree(env: Rules, value: Any, method: str) -> None:

@@ -79,7 +79,7 @@ def start(
         raise InvalidArgumentError(f"--connect-timeout must be at most {_LONGEST_TIMEOUT:,}, got {timeout:,}.")
     cluster.check_addresses(coordinator, num_processes, process_id)
     if cache is not None:
-        from envcore.program_cache import keep_programs
+        from envcore_runs.program_cache import keep_programs
 
         keep_programs(cache)
     _make_cpu_devices(cluster.num_cores() if devices is None else devices)

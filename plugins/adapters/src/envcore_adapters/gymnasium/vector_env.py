@@ -9,7 +9,6 @@ from typing import Any, Literal
 import jax
 import numpy as np
 from envcore import Environment, forks
-from envcore.choice import chosen
 from envcore.errors import InvalidArgumentError
 from envcore.options import positive_integer
 from envcore.random import optional_seed
@@ -34,6 +33,7 @@ from envcore_adapters.gymnasium.env import render
 from envcore_adapters.gymnasium.packing import Packed
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space
 from envcore_adapters.gymnasium.vector_program import VectorProgram
+from envcore_adapters.inputs import chosen
 
 Kind = Literal["numpy", "jax", "torch"]
 """The libraries whose arrays a batch can return."""

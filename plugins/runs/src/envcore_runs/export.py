@@ -1,6 +1,6 @@
 """Environments and policies as programs that need nothing but JAX: `jax.export`, with any number of environments.
 
-    from envcore.export import export_reset, export_step
+    from envcore_runs.export import export_reset, export_step
 
     Path("reset.bin").write_bytes(export_reset(env, params).serialize())
     Path("step.bin").write_bytes(export_step(env, params).serialize())
@@ -28,14 +28,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from flax.serialization import from_state_dict, to_state_dict
-from jax import export
-
 from envcore import options, random
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rollout import Policy
+from flax.serialization import from_state_dict, to_state_dict
+from jax import export
 
 PLATFORMS = ("cpu", "cuda", "tpu")
 

@@ -1,6 +1,6 @@
 """JAX's persistent compilation cache, for all programs: the second start of a program compiles nothing.
 
-    from envcore.program_cache import keep_programs
+    from envcore_runs.program_cache import keep_programs
 
     keep_programs("programs")  # before the first compilation
 
@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from jax.experimental.compilation_cache import compilation_cache
-
 from envcore.errors import InvalidArgumentError
+from jax.experimental.compilation_cache import compilation_cache
 
 SOUND_SINCE = (0, 10)
 """On JAX 0.6.0, a loaded program can give other results than the compiled one. This is the first release on which this

@@ -12,15 +12,16 @@ from typing import Any
 
 import jax
 import pytest
-from envcore import program_cache
+import toy
 from envcore.errors import InvalidArgumentError
-from envcore.program_cache import SOUND_SINCE, fingerprint, keep_programs
+from envcore_runs import program_cache
+from envcore_runs.program_cache import SOUND_SINCE, fingerprint, keep_programs
 from jax._src import compilation_cache as jax_cache
 
 PROGRAM = """
 import sys
 import jax
-from envcore.program_cache import keep_programs
+from envcore_runs.program_cache import keep_programs
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from toy import Spring
 
@@ -38,7 +39,7 @@ print(events.count("cache_misses"), events.count("cache_hits"), *result)
 TWO_FOLDERS = """
 import sys
 import jax
-from envcore.program_cache import keep_programs
+from envcore_runs.program_cache import keep_programs
 
 for number, folder in enumerate(sys.argv[1:]):
     keep_programs(folder)
@@ -67,7 +68,7 @@ def flipped(content: bytes) -> bytes:
 def run(folder: Path) -> tuple[int, int, str]:
     """How many programs a new process compiles and loads, and its result."""
     command = [sys.executable, "-W", "error:.*compilation cache", "-c", PROGRAM, str(folder)]
-    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=Path(toy.__file__).parent, capture_output=True, text=True, check=True)
     misses, hits, result = done.stdout.split(" ", 2)
     return int(misses), int(hits), result
 

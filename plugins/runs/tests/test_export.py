@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
-from envcore.export import export_policy, export_reset, export_rollout, export_step
 from envcore.rollout import random_policy
 from envcore.wrappers import Batched, LogWrapper
+from envcore_runs.export import export_policy, export_reset, export_rollout, export_step
 from flax.serialization import to_state_dict
 from toy import Counter, Deck, Spring
 
