@@ -214,8 +214,7 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
 
     def make_state_space(self, params: Any) -> spaces.Dict:
         types = _types(self)
-        obs = self.observation_space(params) if jax.tree.leaves(types.obs) else spaces.Tree(())
-        return spaces.Dict({"inner": spaces.Tree(types.inner), "obs": obs, "time": spaces.COUNT})
+        return spaces.Dict({"inner": spaces.Tree(types.inner), "obs": spaces.Tree(types.obs), "time": spaces.COUNT})
 
     def init_state(self, key: jax.Array, params: Any, /) -> ForeignState:
         with numerics():
