@@ -24,9 +24,9 @@ def frames(
     """Whether a cell shows a paddle, the ball, the ball one step before: bool (height, width, 3).
 
     Args:
-      ball: its row and column, int32 (2,).
+      ball: its row and column, float32 (2,).
       last: those one step before.
-      centers: rows of the left and the right paddle's center, int32 (2,).
+      centers: rows of the left and the right paddle's center, float32 (2,).
       time: steps taken, int32 ().
       height: rows of the board.
       width: its columns.
