@@ -267,7 +267,7 @@ class TestDefaults:
         for obs, state, *_ in play(Counter(), [1, 0, 1, 1]):
             np.testing.assert_array_equal(Counter().get_obs(state), obs)
 
-    def test_the_state_space_has_the_state_s_types_and_no_bounds(self) -> None:
+    def test_the_state_space_has_the_state_s_types_and_no_bounds_but_for_the_time(self) -> None:
         @struct.dataclass
         class Inner:
             flag: Any
@@ -291,7 +291,7 @@ class TestDefaults:
                 "inner": spaces.Dict({"flag": spaces.Box(False, True, (), jnp.bool_)}),
                 "pair": spaces.Tuple([spaces.Box(0, 255, (), jnp.uint8), spaces.Box(-np.inf, np.inf, (2,))]),
                 "names": spaces.Dict({"a": spaces.Box(-(2**31), 2**31 - 1, (), jnp.int32)}),
-                "time": spaces.Box(-(2**31), 2**31 - 1, (), jnp.int32),
+                "time": spaces.Box(0, 2**31 - 1, (), jnp.int32),
             }
         )
         assert Nested().state_space().contains(Nested().init_state(KEY, None))

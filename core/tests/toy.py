@@ -133,6 +133,10 @@ class Spring(Environment[SpringState, SpringParams]):
     def make_observation_space(self, params: SpringParams) -> spaces.Box:
         return spaces.Box(-np.inf, np.inf, (2,))
 
+    def make_state_space(self, params: SpringParams) -> spaces.Dict:
+        free = spaces.Box(-np.inf, np.inf, ())
+        return spaces.Dict({"position": free, "velocity": free, "time": spaces.NATURAL_NUMBERS})
+
     def init_state(self, key: jax.Array, params: SpringParams) -> SpringState:
         return SpringState(position=random.uniform(key, (), -params.start, params.start), velocity=0.0)
 
@@ -180,6 +184,12 @@ class Deck(Environment[DeckState, EnvParams]):
 
     def make_observation_space(self, params: EnvParams) -> spaces.Dict:
         return spaces.Dict({"top": spaces.Discrete(self.size), "left": spaces.Box(0, self.size, (1,))})
+
+    def make_state_space(self, params: EnvParams) -> spaces.Dict:
+        cards = spaces.MultiDiscrete([self.size] * self.size)
+        # In steps after the end it goes on below 0.
+        left = spaces.Box(-(2**31), self.size, (), jnp.int32)
+        return spaces.Dict({"cards": cards, "left": left, "time": spaces.NATURAL_NUMBERS})
 
     def init_state(self, key: jax.Array, params: EnvParams) -> DeckState:
         return DeckState(cards=jax.random.permutation(key, self.size), left=self.size)

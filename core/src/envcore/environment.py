@@ -141,10 +141,13 @@ class Environment(Generic[StateT, ParamsT]):
         raise NotImplementedError
 
     def make_state_space(self, params: ParamsT) -> spaces.Dict:
-        """The space of states, by field. By default their shapes and dtypes without bounds."""
+        """The space of states, by field. By default their shapes and dtypes, without bounds but for the time."""
         space = spaces.unbounded_space(arguments.state_struct(self))
         assert isinstance(space, spaces.Dict)  # a state is a dataclass
-        return space
+        times = {
+            name: spaces.Box(0, NO_TIME_LIMIT, x.shape, x.dtype) for name, x in space.spaces.items() if name == "time"
+        }
+        return spaces.Dict({**space.spaces, **times})
 
     def check_params(self, params: ParamsT) -> None:
         """Raises `InvalidParamsError` where finite values have no meaning, in terms of `envcore.require`."""

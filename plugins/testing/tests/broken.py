@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import require, spaces
-from envcore.environment import Outcome, limit
+from envcore.environment import Environment, Outcome, limit
 from envcore.errors import InvalidParamsError
 from flax import struct
 from jax.core import Tracer
@@ -187,6 +187,49 @@ class SpaceMixesDtypes(Counter):
 class IntegerObservation(Counter):
     def observe(self, state: Any, params: Any) -> Any:
         return super().observe(state, params).astype(jnp.int32)
+
+
+class PublicActionSpace(Counter):
+    def action_space(self, params: Any = None) -> spaces.Discrete:
+        return spaces.Discrete(2)
+
+    def make_action_space(self, params: Any) -> spaces.Discrete:
+        raise NotImplementedError
+
+
+class AnotherObservationSpace(Counter):
+    def observation_space(self, params: Any = None) -> spaces.Box:
+        return spaces.Box(0.0, 2.0, (self.goal + 1,))
+
+
+class PublicPicture(Counter):
+    def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
+        return Counter.paint(self, state, self.default_params, height)
+
+    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+        return Environment.paint(self, state, params, height)
+
+
+class SpaceWithoutBounds(Counter):
+    """As Breakout once was: its space had time=-1851770617."""
+
+    def make_state_space(self, params: Any) -> spaces.Dict:
+        return Environment.make_state_space(self, params)
+
+
+class TimeBeforeTheStart(Counter):
+    def make_state_space(self, params: Any) -> spaces.Dict:
+        return spaces.Dict({"count": spaces.Discrete(self.goal + 1), "time": spaces.Box(-5, 2**31 - 1, (), jnp.int32)})
+
+
+class Anything(spaces.Discrete):
+    def contains(self, value: Any) -> jax.Array:
+        return jnp.array(True)
+
+
+class CountBeyondTheGoal(Counter):
+    def make_state_space(self, params: Any) -> spaces.Dict:
+        return spaces.Dict({"count": Anything(self.goal + 1), "time": spaces.NATURAL_NUMBERS})
 
 
 _COUNT = itertools.count()
@@ -370,6 +413,11 @@ class FloatPicture(Counter):
         return super().paint(state, params, height).astype(jnp.float32)
 
 
+class PaintsNothing(Counter):
+    def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
+        return self.paint(state, self.default_params, height)
+
+
 class SamePicture(Counter):
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:
         return jnp.zeros((height, height, 3), jnp.uint8)
@@ -406,6 +454,8 @@ BROKEN = {
     "pytrees": ForgetsParams(),
     "spaces_without_params": SpaceNeedsParams(),
     "types_of_the_spaces": IntegerObservation(),
+    "authors_methods": PublicActionSpace(),
+    "bounded_states": SpaceWithoutBounds(),
     "finite_params": TakesAnyNumber(),
     "same_key_same_trace": HostRandomness(),
     "no_key_of_its_own": OwnKey(),
@@ -429,11 +479,16 @@ BROKEN = {
     "batched_params": UnmappableParam(),
     "finite_gradients": InfiniteGradient(),
     "pictures": FloatPicture(),
+    "height_of_a_picture": PaintsNothing(),
     "changing_pictures": SamePicture(),
     "pictures_under_vmap": PictureOfTheBatch(),
 }
 
 ALSO_BROKEN = [
+    ("authors_methods", AnotherObservationSpace()),
+    ("authors_methods", PublicPicture()),
+    ("bounded_states", TimeBeforeTheStart()),
+    ("bounded_states", CountBeyondTheGoal()),
     ("action_mask", MaskBeforeReset()),
     ("action_mask", MaskOfMoreActions()),
     ("check_of_params", LooksAtTracedParams()),

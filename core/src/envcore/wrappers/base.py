@@ -153,10 +153,15 @@ class Wrapper(Environment[Any, Any]):
         return self.env.observe(state, params)
 
     def mask_actions(self, state: Any, params: Any) -> Any:
-        return self.env.mask_actions(_inside(state), params)
+        return self.env.mask_actions(self._inner_state(state), params)
 
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:
-        return self.env.render(_inside(state), params, height=height)
+        return self.env.render(self._inner_state(state), params, height=height)
+
+    def _inner_state(self, state: Any) -> Any:
+        """The wrapped environment's state."""
+        is_own = isinstance(state, WrapperState) and arguments.state_struct(self) != arguments.state_struct(self.env)
+        return state.env_state if is_own else state
 
     def over_batch(self, fun: Callable[..., Any]) -> Callable[..., Any]:
         """Maps a function of one environment's values over the wrapped batch, if there is one."""
@@ -176,10 +181,6 @@ class Wrapper(Environment[Any, Any]):
         for size in reversed(self.batch_shape):
             space = spaces.batch_space(space, size)
         return space
-
-
-def _inside(state: Any) -> Any:
-    return state.env_state if isinstance(state, WrapperState) else state
 
 
 def _advice(given: Any) -> str:

@@ -132,7 +132,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
             {
                 "need_umbrella": spaces.Discrete(2),
                 "has_umbrella": spaces.Discrete(2),
-                "distractors": spaces.Box(0, 2**32 - 1, (num_words(self.n_distractor),), np.uint32),
+                "distractors": spaces.Tree(jax.ShapeDtypeStruct((num_words(self.n_distractor),), np.uint32)),
                 "total_regret": spaces.Box(0.0, np.inf),
                 "time": spaces.NATURAL_NUMBERS,
             }

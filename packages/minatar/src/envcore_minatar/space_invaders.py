@@ -179,7 +179,7 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
             "shot_timer": up_to(_COOL_DOWN),
             "alien_dir": up_to(1, least=-1),
             "enemy_move_interval": up_to(_SLOWEST, least=_FASTEST),
-            "alien_move_timer": up_to(_SLOWEST, least=-1),
+            "alien_move_timer": up_to(_SLOWEST),
             "alien_shot_timer": up_to(_SHOT_INTERVAL),
             "rows": spaces.Box(0, 2 * BOTTOM_MARK - np.uint32(1), (SIDE,), jnp.uint32),
         }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -13,7 +12,6 @@ from envcore import random, require, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
-from jax import lax
 
 MAP = (
     "xxxxxxxxxxxxx",
@@ -35,9 +33,8 @@ MAP = (
 _SIDE = len(MAP)
 _IS_FREE = np.array([[mark == " " for mark in row] for row in MAP])
 _FREE_PLACES = frozenset(zip(*np.nonzero(_IS_FREE), strict=True))
-# A cell is one number, 16 * row + column: XLA's CPU backend recomputes a stored array for each of its elements.
-_CELLS = np.argwhere(_IS_FREE) @ (16, 1)  # the free ones in reading order
-_STEPS = (-16, 1, 16, -1)  # up, right, down, left
+_CELLS = np.argwhere(_IS_FREE).astype(np.int32)  # row and column of the free ones, in reading order
+_MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)], np.int32)  # up, right, down, left
 
 
 @struct.dataclass
@@ -188,21 +185,15 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return FourRoomsStart(random.below(random.bits(key), len(_CELLS) * (len(_CELLS) - 1)))
 
     def init_state(self, draws: FourRoomsStart, params: FourRoomsParams) -> FourRoomsState:
-        cells = compute_once(self._start_cells, draws, params)
-        return FourRoomsState(pos=_place(cells & 255), goal=_place(lax.shift_right_logical(cells, np.int32(8))))
-
-    def _start_cells(self, draws: FourRoomsStart, params: FourRoomsParams) -> jax.Array:
-        """The cell of the start plus 256 times that of the goal; the one drawn last avoids the other."""
-        number, other_number = draws.cells % len(_CELLS), draws.cells // len(_CELLS)
-        fixed_pos, fixed_goal = _cell(params.pos_fixed), _cell(params.goal_fixed)
+        # Of start and goal, the one that is drawn last avoids the other.
+        first, other = compute_once(_two_free_cells, draws.cells)
         draws_goal = params.resample_goal_pos
-        draws_pos = params.resample_init_pos | (~draws_goal & (fixed_pos == fixed_goal))
-        first = jnp.where(draws_pos, _free_cell(number), fixed_pos)
-        taken = jnp.where(draws_goal, first, fixed_goal)
-        other = _free_cell(other_number)
-        other = jnp.where(other == taken, np.int32(_CELLS[-1]), other)
-        pos = jnp.where(draws_goal, first, jnp.where(draws_pos, other, fixed_pos))
-        return pos | lax.shift_left(jnp.where(draws_goal, other, fixed_goal), np.int32(8))
+        draws_pos = params.resample_init_pos | (~draws_goal & (params.pos_fixed == params.goal_fixed).all())
+        first = jnp.where(draws_pos, first, params.pos_fixed)
+        taken = jnp.where(draws_goal, first, params.goal_fixed)
+        other = jnp.where((other == taken).all(), _CELLS[-1], other)
+        pos = jnp.where(draws_goal | ~draws_pos, first, other)
+        return FourRoomsState(pos=pos, goal=jnp.where(draws_goal, other, params.goal_fixed))
 
     def draw(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsDraws:
         word = random.bits(key)  # the upper 23 bits decide whether, the lowest two where
@@ -212,19 +203,18 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
     def transition(
         self, state: FourRoomsState, action: jax.Array, draws: FourRoomsDraws, params: FourRoomsParams
     ) -> tuple[FourRoomsState, jax.Array, jax.Array]:
-        cell = compute_once(_move, state.pos, action, draws)
-        is_goal = cell == _cell(state.goal)
-        return state.replace(pos=_place(cell)), is_goal.astype(jnp.float32), is_goal
+        direction = jnp.where(draws.astray < 0, action, draws.astray)
+        target, is_free = compute_once(_try, state.pos, direction)
+        pos = jnp.where(is_free, target, state.pos)
+        is_goal = (pos == state.goal).all()
+        return state.replace(pos=pos), is_goal.astype(jnp.float32), is_goal
 
     def observe(self, state: FourRoomsState, params: FourRoomsParams) -> jax.Array:
         if not self.use_visual_obs:
             return jnp.concatenate([state.pos, state.goal]).astype(jnp.float32)
-        # One comparison per number of the image and kind; a goal's cells are numbered from 256.
-        cells = (np.arange(_SIDE)[:, None] * 16 + np.arange(_SIDE)).astype(np.int32)
-        codes = np.stack([np.full_like(cells, -1), cells, cells + 256], axis=-1).ravel()
-        walls = np.stack([~_IS_FREE, *[np.zeros_like(_IS_FREE)] * 2], axis=-1).ravel()
-        picture = walls | (codes == _cell(state.pos)) | (codes == (_cell(state.goal) | 256))
-        return picture.reshape(_SIDE, _SIDE, 3)
+        rows, columns = np.indices((_SIDE, _SIDE), np.int32)
+        agent, goal = ((rows == place[0]) & (columns == place[1]) for place in (state.pos, state.goal))
+        return jnp.stack([jnp.asarray(~_IS_FREE), agent, goal], axis=-1)
 
     def paint(self, state: FourRoomsState, params: FourRoomsParams, height: int) -> jax.Array:
         from envcore_misc.render.grids import paint_four_rooms
@@ -232,43 +222,17 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return paint_four_rooms(height, state.pos, state.goal, ~_IS_FREE)
 
 
-def _move(pos: jax.Array, action: jax.Array, draws: FourRoomsDraws) -> jax.Array:
-    """The cell after a move."""
-    direction = jnp.where(draws.astray < 0, action, draws.astray)
-    cell = _cell(pos)
-    steps = [jnp.where(direction == i, np.int32(step), np.int32(0)) for i, step in enumerate(_STEPS)]
-    target = cell + functools.reduce(lax.add, steps)
-    return jnp.where(_is_free(target), target, cell)
-
-
 def _is_free_place(place: Any) -> bool:
     """Whether this row and column (Python or numpy numbers) are a free cell."""
     return tuple(place) in _FREE_PLACES
 
 
-def _cell(place: jax.Array) -> jax.Array:
-    """The cell of row and column, int32 ()."""
-    return lax.shift_left(place[0], np.int32(4)) | place[1]
+def _try(pos: jax.Array, direction: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The next cell in a direction, and whether it is free."""
+    target = pos + jnp.asarray(_MOVES)[direction]
+    return target, jnp.asarray(_IS_FREE)[target[0], target[1]]
 
 
-def _place(cell: jax.Array) -> jax.Array:
-    """Row and column of a cell, int32 (2,)."""
-    return jnp.where(np.array([True, False]), lax.shift_right_logical(cell, np.int32(4)), cell & 15)
-
-
-def _free_cell(number: jax.Array) -> jax.Array:
-    """The free cell with this number in reading order: the first one plus the distance to it."""
-    cell, gaps = number + np.int32(_CELLS[0]), np.diff(_CELLS) - 1
-    for before in np.flatnonzero(gaps):
-        cell += jnp.where(number > np.int32(before), np.int32(gaps[before]), np.int32(0))
-    return cell
-
-
-def _is_free(cell: jax.Array) -> jax.Array:
-    """Whether a cell is free, bool (): a bit of its row's word. Selections find the word, because they vectorize."""
-    words = (_IS_FREE @ (1 << np.arange(_SIDE))).astype(np.uint32)
-    row, column = lax.shift_right_logical(cell, np.int32(4)), (cell & 15).astype(jnp.uint32)
-    word = jnp.full_like(row, words[1], jnp.uint32)  # of most rows
-    for other in np.flatnonzero(words != words[1]):
-        word = jnp.where(row == np.int32(other), words[other], word)
-    return (lax.shift_right_logical(word, column) & np.uint32(1)) != 0
+def _two_free_cells(numbers: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Row and column, int32 (2,) each, of the cells that `FourRoomsStart` numbers in reading order."""
+    return jnp.asarray(_CELLS)[numbers % len(_CELLS)], jnp.asarray(_CELLS)[numbers // len(_CELLS)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -13,14 +12,10 @@ from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
-from jax import lax
 
-# A cell is one number, 256 * row + column: XLA's CPU backend recomputes a stored array for each of its elements.
-_ROW = 256
-_STEPS = {"gymnax": (-_ROW, 1, _ROW, -1), "original": (-_ROW, _ROW, -1, 1)}
+_MOVES = {"gymnax": ((-1, 0), (0, 1), (1, 0), (0, -1)), "original": ((-1, 0), (1, 0), (0, -1), (0, 1))}
 _NAMES = {"gymnax": ("up", "right", "down", "left"), "original": ("up", "down", "left", "right")}
 _MAX_SIZE = 253
-_BUMP, _GOAL = np.int32(1 << 16), np.int32(1 << 17)
 
 
 @struct.dataclass
@@ -127,7 +122,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             raise ValueError(f"maze_size must be odd and from 3 to {_MAX_SIZE}, got {self.maze_size!r}")
         if self.rf_size % 2 == 0 or self.rf_size < 1:
             raise ValueError(f"rf_size must be odd and at least 1, got {self.rf_size!r}")
-        if self.rules not in _STEPS:
+        if self.rules not in _MOVES:
             raise ValueError(f"rules must be 'gymnax' or 'original', got {self.rules!r}")
         if self.goal_fixed is not None:
             goal = tuple(self.goal_fixed)
@@ -184,40 +179,30 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return self.draw(key, params)
 
     def init_state(self, draws: MetaMazeDraws, params: MetaMazeParams) -> MetaMazeState:
-        cells = compute_once(self._start_cells, draws, params)
-        goal = lax.shift_right_logical(cells, np.int32(16))
-        return MetaMazeState(last_action=0, last_reward=0.0, pos=_place(cells & 0xFFFF), goal=_place(goal))
-
-    def _start_cells(self, draws: MetaMazeDraws, params: MetaMazeParams) -> jax.Array:
-        """The cell of the start plus 2**16 times that of the goal."""
-        center = np.int32((self.maze_size + 1) // 2 * (_ROW + 1))
-        other = self._other_cell(draws.number, center)
-        goal = jnp.where(params.resample_goal_pos, other, _cell(params.goal_fixed))
-        return jnp.where(goal == center, other, center) | lax.shift_left(goal, np.int32(16))
+        center = np.full(2, self._center, np.int32)
+        other = compute_once(self._other_cell, draws.number, center)
+        goal = jnp.where(params.resample_goal_pos, other, params.goal_fixed)
+        pos = jnp.where((goal == center).all(), other, center)
+        return MetaMazeState(last_action=0, last_reward=0.0, pos=pos, goal=goal)
 
     def draw(self, key: jax.Array, params: MetaMazeParams) -> MetaMazeDraws:
-        return MetaMazeDraws(random.below(random.bits(key), self._num_free - 1))
+        return MetaMazeDraws(random.below(random.bits(key), len(self._free_cells) - 1))
 
     def transition(
         self, state: MetaMazeState, action: jax.Array, draws: MetaMazeDraws, params: MetaMazeParams
     ) -> tuple[MetaMazeState, jax.Array, jax.Array]:
-        event = compute_once(self._move, state.pos, state.goal, action, draws)
+        target, bumps = compute_once(self._try, state.pos, action)
+        target = jnp.where(bumps, state.pos, target)
+        is_goal = (target == state.goal).all()
+        pos = jnp.where(is_goal, compute_once(self._other_cell, draws.number, state.goal), target)
         punishment = -params.punishment if self.rules == "original" else params.punishment
-        reward = jnp.where((event & _GOAL) != 0, params.reward, np.float32(0))
-        reward += jnp.where((event & _BUMP) != 0, punishment, np.float32(0))
-        state = state.replace(last_action=action, last_reward=reward, pos=_place(event & 0xFFFF))
-        return state, reward, jnp.zeros((), jnp.bool_)
+        reward = jnp.where(is_goal, params.reward, np.float32(0)) + jnp.where(bumps, punishment, np.float32(0))
+        return state.replace(last_action=action, last_reward=reward, pos=pos), reward, jnp.zeros((), jnp.bool_)
 
-    def _move(self, pos: jax.Array, goal: jax.Array, action: jax.Array, draws: MetaMazeDraws) -> jax.Array:
-        """The cell after a move, int32 (), plus `_BUMP` after a bump and `_GOAL` if the goal was reached."""
-        cell, goal = _cell(pos), _cell(goal)
-        steps = [jnp.where(action == i, np.int32(step), np.int32(0)) for i, step in enumerate(_STEPS[self.rules])]
-        target = cell + functools.reduce(lax.add, steps)
-        bumps = self._is_wall(_row(target), _column(target))
-        target = jnp.where(bumps, cell, target)
-        is_goal = target == goal
-        target = jnp.where(is_goal, self._other_cell(draws.number, goal), target)
-        return target | jnp.where(bumps, _BUMP, np.int32(0)) | jnp.where(is_goal, _GOAL, np.int32(0))
+    def _try(self, pos: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The next cell in the action's direction, and whether it is a wall or a pillar."""
+        target = pos + jnp.asarray(np.array(_MOVES[self.rules], np.int32))[action]
+        return target, self._is_wall(target[0], target[1])
 
     def observe(self, state: MetaMazeState, params: MetaMazeParams) -> jax.Array:
         reach = self.rf_size // 2
@@ -247,43 +232,26 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         )
 
     @property
-    def _num_free(self) -> int:
-        return int((~self.walls).sum())
+    def _center(self) -> int:
+        """Row and column of the center."""
+        return (self.maze_size + 1) // 2
+
+    @property
+    def _free_cells(self) -> np.ndarray:
+        """Row and column of the free cells in reading order; a center that replaces a pillar comes last."""
+        cells, center = np.argwhere(~self.walls).astype(np.int32), self._center
+        is_last = (cells == center).all(axis=1) & (center % 2 == 0)
+        return np.concatenate([cells[~is_last], cells[is_last]])
 
     def _is_wall(self, row: Any, column: Any) -> Any:
         """Whether a cell is a wall or a pillar; row and column have the same shape."""
-        size, center = self.maze_size, (self.maze_size + 1) // 2
+        size, center = self.maze_size, self._center
         outside = (row < 1) | (row > size) | (column < 1) | (column > size)
         pillar = ((row | column) & 1) == 0
         return outside | (pillar & ((row != center) | (column != center)))
 
     def _other_cell(self, number: jax.Array, excluded: Any) -> jax.Array:
-        """The free cell with this number; the last free cell replaces `excluded`.
-
-        Numbers run by rows, alternately without and with pillars; a center that replaces a pillar has the last number.
-        """
-        size = self.maze_size
-        pairs = lax.div(number, np.int32(size + size // 2 + 1))
-        rest = number - pairs * np.int32(size + size // 2 + 1)
-        row = 2 * pairs + 1
-        cell = jnp.where(rest < size, row * _ROW + rest + 1, (row + 1) * _ROW + 2 * (rest - size) + 1)
-        last = (size + 1) // 2 if size // 2 % 2 else size
-        return jnp.where(cell == excluded, np.int32(last * (_ROW + 1)), cell)
-
-
-def _cell(place: jax.Array) -> jax.Array:
-    """The cell of row and column, int32 ()."""
-    return place[0] * _ROW + place[1]
-
-
-def _row(cell: jax.Array) -> jax.Array:
-    return lax.shift_right_logical(cell, np.int32(8))
-
-
-def _column(cell: jax.Array) -> jax.Array:
-    return cell & (_ROW - 1)
-
-
-def _place(cell: jax.Array) -> jax.Array:
-    """Row and column of a cell, int32 (2,)."""
-    return jnp.where(np.array([True, False]), _row(cell), _column(cell))
+        """Row and column of the free cell with this number; the last free cell replaces `excluded`."""
+        cells = self._free_cells
+        cell = jnp.asarray(cells)[number]
+        return jnp.where((cell == excluded).all(), cells[-1], cell)

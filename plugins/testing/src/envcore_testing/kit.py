@@ -13,7 +13,14 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.numerics import numerics
 
-from envcore_testing import rules_definition, rules_episodes, rules_pictures, rules_transforms, rules_types
+from envcore_testing import (
+    rules_definition,
+    rules_episodes,
+    rules_pictures,
+    rules_states,
+    rules_transforms,
+    rules_types,
+)
 from envcore_testing.breaches import Breach, ConformanceError, breach_of_error, describe
 from envcore_testing.subject import MIN_STEPS, Subject
 
@@ -70,6 +77,8 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_definition.pytrees),
     Rule(rules_definition.spaces_without_params),
     Rule(rules_definition.types_of_the_spaces),
+    Rule(rules_states.authors_methods),
+    Rule(rules_states.bounded_states, unless=rules_states.is_wrapped),
     Rule(rules_definition.finite_params, unless=rules_transforms.no_float_params),
     # Episodes.
     Rule(rules_episodes.same_key_same_trace),
@@ -96,6 +105,7 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_transforms.finite_gradients, unless=rules_transforms.not_differentiable),
     # Pictures.
     Rule(rules_pictures.pictures, unless=rules_pictures.has_no_picture),
+    Rule(rules_pictures.height_of_a_picture, unless=rules_pictures.has_no_picture),
     Rule(rules_pictures.changing_pictures, unless=rules_pictures.has_no_picture),
     Rule(rules_pictures.pictures_under_vmap, unless=rules_pictures.has_no_picture),
 )

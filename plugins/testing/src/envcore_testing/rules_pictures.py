@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from envcore.errors import EnvironmentDefinitionError, NoPictureError
+from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
 from envcore.rendering import picture_struct
 
 from envcore_testing.breaches import Breach
@@ -30,6 +30,20 @@ def pictures(subject: Subject) -> Iterator[Breach]:
             picture_struct(env, state, params, height)
         except EnvironmentDefinitionError as error:
             yield Breach(str(error), subject.place("paint", "render"))
+
+
+def height_of_a_picture(subject: Subject) -> Iterator[Breach]:
+    """`render` refuses a height that is not a positive integer, by an `InvalidArgumentError`."""
+    env, state = subject.env, subject.types.reset[1]
+    for height in (0, -1):
+        try:
+            jax.eval_shape(functools.partial(env.render, height=height), state, subject.params)
+        except InvalidArgumentError:
+            continue
+        yield Breach(
+            f"render takes a height of {height}: write paint, and leave render, which checks it, to the base class.",
+            subject.place("render", "paint"),
+        )
 
 
 def changing_pictures(subject: Subject) -> Iterator[Breach]:

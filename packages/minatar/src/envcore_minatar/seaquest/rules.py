@@ -111,7 +111,6 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         )
 
     def state_fields(self) -> dict[str, spaces.Space]:
-        word = spaces.Box(0, 2**32 - 1, (), jnp.uint32)
         diver_word = spaces.Box(0, 2**24 - 1, (), jnp.uint32)
         return {
             "oxygen": up_to(_MAX_OXYGEN, least=-1),
@@ -125,12 +124,10 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
             "d_spawn_timer": up_to(_DIVER_SPAWN_SPEED),
             "move_speed": up_to(_FIRST_MOVE_SPEED, least=_LAST_MOVE_SPEED),
             "ramp_index": up_to(_FIRST_SPAWN_SPEED - _LAST_SPAWN_SPEED),
-            "diver_count": up_to(_MAX_DIVERS, least=-(2**31) + 1),
+            "diver_count": up_to(_MAX_DIVERS, least=-(2**31)),
             "f_bullets": spaces.Box(0, 2**30 - 1, (), jnp.uint32),
             "divers": spaces.Tuple((diver_word, diver_word)),
-            "enemies": spaces.Tuple(
-                spaces.Tuple([word] * len(field)) if isinstance(field, tuple) else word for field in NO_ENEMIES
-            ),
+            "enemies": spaces.Tree(NO_ENEMIES),  # all bits of its words
         }
 
     def draw_game(self, words: jax.Array) -> SeaquestDraws:

@@ -28,8 +28,8 @@ def paint_pong(
 
     Args:
       height: of the picture.
-      ball_position, last_ball_position: row and column, int32 (2,).
-      paddle_centers: rows of the left and the right paddle, int32 (2,).
+      ball_position, last_ball_position: row and column, float32 (2,).
+      paddle_centers: rows of the left and the right paddle, float32 (2,).
       agent_plays_both: whether the right paddle is the agent's too, bool ().
       size: rows and columns of the court.
       paddle_half_height: rows of a paddle on either side of its center.

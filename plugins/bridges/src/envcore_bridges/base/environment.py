@@ -185,8 +185,8 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
 
     def make_state_space(self, params: Any) -> spaces.Dict:
         types = types_of(self)
-        obs = self.observation_space(params) if jax.tree.leaves(types.obs) else spaces.Tree(())
-        return spaces.Dict({"inner": spaces.Tree(types.inner), "obs": obs, "time": spaces.NATURAL_NUMBERS})
+        parts = {"inner": spaces.Tree(types.inner), "obs": spaces.Tree(types.obs), "time": spaces.NATURAL_NUMBERS}
+        return spaces.Dict(parts)
 
     def init_state(self, key: jax.Array, params: Any, /) -> ForeignState:
         with numerics():
