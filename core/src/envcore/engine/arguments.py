@@ -92,7 +92,7 @@ def default_params(env: Rules) -> Any:
 def device_params(env: Rules) -> Any:
     """`env.default_params` on the default device, where no call has to convert or copy them again.
 
-    Every call puts them there anew, because a program may donate what it is given.
+    Every call copies them, because a program may donate its arguments.
     """
 
     def leaf(x: Any) -> Any:

@@ -39,7 +39,7 @@ def masks_combinations(space: Space, shape: tuple[int, ...]) -> bool:
     If not, they have a row for each element, or are those of a `Discrete`; see `sample_legal`.
 
     Raises:
-      InvalidArgumentError: the space is no `Discrete` or `MultiDiscrete`, or its masks cannot have this shape.
+      InvalidArgumentError: the space is neither `Discrete` nor `MultiDiscrete`, or its masks cannot have this shape.
     """
     nvec = _numbers_of_values(space)
     rows = (*nvec.shape, int(nvec.max()))
@@ -57,7 +57,7 @@ def entries_of_values(space: Space) -> np.ndarray[Any, Any]:
     Rows are as long as the element with the most values needs. The mask of a `Discrete` is one row.
 
     Raises:
-      InvalidArgumentError: the space is no `Discrete` or `MultiDiscrete`.
+      InvalidArgumentError: the space is neither `Discrete` nor `MultiDiscrete`.
     """
     nvec = _numbers_of_values(space)
     return np.arange(nvec.max()) < nvec[..., None]

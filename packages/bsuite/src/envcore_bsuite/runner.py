@@ -80,7 +80,8 @@ def run(
     _check_options(options)
     agent = _name_of(make_agent)
     if wanted and not (folder / _MANIFEST).exists():
-        Program(group([Lane(wanted[0], 0)], options)[0], make_agent)  # what makes no agent must not claim the folder
+        # Where `make_agent` fails, it fails before the folder is claimed.
+        Program(group([Lane(wanted[0], 0)], options)[0], make_agent)
     manifest = {"agent": agent, "seed": int(seed), "num_seeds": int(num_seeds), "options": options}
     lanes = [Lane(bsuite_id, repeat) for bsuite_id in wanted for repeat in range(num_seeds)]
     total, show = sum(EPISODES[lane.bsuite_id] for lane in lanes), progress or (lambda played, total: None)

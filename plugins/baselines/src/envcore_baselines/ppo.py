@@ -398,7 +398,7 @@ class PPO:
         return policy_loss + self.config.value_coefficient * value_loss - self.config.entropy_coefficient * entropy
 
     def _apply_once(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
-        """As `_apply`, for one step of N environments: all without the axis for time."""
+        """As `_apply`, for one step of N environments: no array has an axis for time."""
         obs, start = jax.tree.map(lambda x: x[None], (obs, start))
         outputs, values, memory = self._apply(agent, memory, obs, start)
         return outputs[0], values[0], memory

@@ -88,7 +88,7 @@ class Run:
         )
 
     def claimed(self, folder: Path) -> AbstractContextManager[None]:
-        """Creates the folder of this run, or finds that it is the one, and keeps it; see `run_folder.claimed`.
+        """Creates this run's folder, or checks that it is this run's, and locks it; see `run_folder.claimed`.
 
         Raises:
           FileError, ProcessError: as there, when the block begins.

@@ -43,7 +43,7 @@ def empty(actions: int) -> Visits:
 
 
 def visit(visits: Visits, obs: jax.Array) -> tuple[Visits, jax.Array]:
-    """Stores the place of an observation, float32 (size,); returns its cell, int32 (), or -1 where another one is."""
+    """Stores the place of an observation, float32 (size,); returns its cell, int32 (), or -1 if it is taken."""
     bits = jax.lax.bitcast_convert_type(jnp.where(obs == 0, 0.0, obs), jnp.uint32)  # -0.0 and 0.0 are equal
     code = jnp.maximum(_mixed((_mixed(bits) * _factors(obs.size)).sum(dtype=jnp.uint32)), 1)
     cell = (code % CELLS).astype(jnp.int32)

@@ -150,7 +150,7 @@ def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def any_says(flag: bool) -> bool:
-    """Whether the flag is true in any process; none goes on before all have got here.
+    """Whether the flag is true in any process; waits for all of them.
 
     Raises:
       ProcessError, KeyboardInterrupt: as for `gathered`.

@@ -22,7 +22,7 @@ RUN = "run.json"
 
 @contextlib.contextmanager
 def claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
-    """Creates the folder of a run, or finds that it is the one, and keeps it until the end of the block.
+    """Creates the folder of a run, or checks that it is this run's, and locks it until the end of the block.
 
     Every process of the command calls it.
 

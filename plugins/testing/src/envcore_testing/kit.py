@@ -146,7 +146,7 @@ def check_env(
       key: typed or legacy; `jax.random.key(0)` by default.
       num_steps: the number of steps of random play to record, at least 16. The ends of longer episodes are not seen,
         except for the time limit, which is also checked with small limits.
-      except_for: names of rules that the environment may break, such as those that a library breaks which it bridges.
+      except_for: names of rules that the environment may break, such as those that a bridged library breaks.
 
     Raises:
       ConformanceError: the environment breaks a rule; the message names every broken one, says where and what to do.
