@@ -12,19 +12,24 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import make, registry
+from envcore.engine.arguments import device_params
 from envcore.engine.finite import may_be_infinite
 from envcore.errors import InvalidParamsError
 from jax.tree_util import GetAttrKey
 
 
 def check_refused(env: Any, changes: dict[str, Any], message: str) -> None:
-    """Asserts that the default params with these changes are refused with this message, but pass as JAX arrays."""
+    """Asserts that the default params with these changes are refused with this message, but pass as JAX arrays.
+
+    Changed are the numbers of `default_params`, and the arrays on a device that `make` returns.
+    """
     params = env.default_params.replace(**changes)
-    with pytest.raises(InvalidParamsError, match=message):
-        env.reset(jax.random.key(0), params)
+    for changed in (params, device_params(env).replace(**changes)):
+        with pytest.raises(InvalidParamsError, match=message):
+            env.reset(jax.random.key(0), changed)
     with pytest.raises(InvalidParamsError, match=message.partition(", got")[0]):
         env.check_params(jax.tree.map(np.asarray, params))
-    env.check_params(env.default_params.replace(**{name: jnp.asarray(value) for name, value in changes.items()}))
+    env.check_params(jax.tree.map(jnp.asarray, params))
 
 
 def check_taken(env: Any, changes: dict[str, Any]) -> None:

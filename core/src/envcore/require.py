@@ -5,9 +5,10 @@
         require.between(params, 0, 1, "fail_prob")
         require.that(params, ("goal",), self._is_free, "row and column of a free cell")
 
-Only Python and numpy values are checked. JAX arrays always pass: their values may be traced, or not computed yet. In an
-array every element must satisfy the requirement. NaN never does. That all numbers are finite need not be required: the
-engine checks it, except of a param declared by `envcore.environment.limit`.
+Only Python and numpy values are checked, and what relates one of them to JAX arrays. JAX arrays alone always pass:
+their values may be traced, or not computed yet. In an array every element must satisfy the requirement. NaN never
+does. That all numbers are finite need not be required: the engine checks it, except of a param declared by
+`envcore.environment.limit`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
+from jax.core import Tracer
 
 from envcore.errors import InvalidParamsError
 
@@ -60,19 +63,36 @@ def that(params: Any, names: tuple[str, ...], holds: Callable[..., Any], text: s
 
     Args:
       params: an environment's params.
-      names: field names. If any of the fields is a JAX array, nothing is checked.
+      names: field names. If all of the fields are JAX arrays, or one is traced, nothing is checked.
       holds: the condition: a function of their values, Python or numpy, that returns a bool or an array of bools.
       text: what the first of them must be, for the message: "at least 0".
     """
     values = [getattr(params, name) for name in names]
     for value in values:
         if not isinstance(value, _HOST):
-            return
+            values = _on_host(values)
+            break
+    if not values:
+        return
     result = holds(*values)
     if not (result.all() if isinstance(result, np.ndarray) else result):
         with np.printoptions(threshold=20):
             got = " and ".join(" ".join(str(value).split()) for value in values)
         raise InvalidParamsError(f"{type(params).__name__}.{names[0]} must be {text}, got {got}.")
+
+
+def _on_host(values: list[Any]) -> list[Any]:
+    """The values with JAX arrays as numpy arrays; none if no value is of Python or numpy, or one cannot be read."""
+    if not any(isinstance(value, _HOST) for value in values):
+        return []
+    if not all(isinstance(value, _HOST) or _is_readable(value) for value in values):
+        return []
+    return [value if isinstance(value, _HOST) else np.asarray(value) for value in values]
+
+
+def _is_readable(value: Any) -> bool:
+    is_concrete = isinstance(value, jax.Array) and not isinstance(value, Tracer)
+    return is_concrete and value.is_fully_addressable and not value.is_deleted()
 
 
 def _is_moderate(x: Any) -> Any:

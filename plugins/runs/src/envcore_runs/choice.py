@@ -96,7 +96,7 @@ def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -
     import numpy as np
     from envcore.engine.arguments import checked_params, param_names
 
-    known = param_names(params)
+    known, values = param_names(params), dict[str, Any]()
     for name, value in changes.items():
         if name not in known:
             hint = f" {name!r} is an option: {naming.option(name)}" if name in _options(env) else ""
@@ -110,8 +110,8 @@ def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -
         if given.dtype.kind not in "biuf":
             raise InvalidParamsError(f"{title}'s param {name!r} must be a number or an array, got {value!r}.")
         # A scalar stays a Python number, so that its value is checked.
-        params = checked_params(env, params.replace(**{name: value if given.ndim == 0 else given}))
-    return params
+        values[name] = value if given.ndim == 0 else given
+    return checked_params(env, params.replace(**values)) if values else params  # at once: one may need another
 
 
 def _options(env: Any) -> set[str]:
