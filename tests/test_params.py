@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+from typing import Any
 
+import jax
+import numpy as np
 import pytest
+from envcore import make, registry
 from envcore_cli import main
 from envcore_runs import interrupt
 from envcore_runs.choice import choose
+
+OURS = ("envcore-bsuite", "envcore-classic-control", "envcore-minatar", "envcore-misc")
+
+
+def environments() -> dict[str, Any]:
+    """Our environments by id, the first setting of each of bsuite's experiments; not those that need a dataset."""
+    ours = [each.spec.id for each in registry.values() if each.distribution in OURS]
+    return {
+        each: make(each)[0] for each in ours if "mnist" not in each.lower() and ("/" not in each or each[-2:] == "/0")
+    }
 
 
 @pytest.mark.parametrize(
@@ -16,6 +31,8 @@ from envcore_runs.choice import choose
         ("CartPole-v1 --set reset_high=-1", "CartPoleParams.reset_low must be at most reset_high, got -0.05 and -1"),
         ("MountainCar-v0 --set min_position=0.7", "min_position must be at most max_position, got 0.7 and 0.6"),
         ("MountainCarContinuous-v0 --set min_action=2", "min_action must be at most max_action, got 2 and 1.0"),
+        ("FrozenLake-misc --option reward_schedule=(1e300,0,0)", "reward_schedule must be a finite"),
+        ("FrozenLake-misc --option reward_schedule=5", "reward_schedule must be three numbers, got 5"),
         ("Swimmer-misc --set goal_high=[-2,1]", "goal_low must be at most goal_high"),
     ],
 )
@@ -36,3 +53,21 @@ def test_the_command_refuses_it(
 def test_params_that_are_valid_together_are_taken() -> None:
     params = choose("CartPole-v1", params={"reset_low": 0.1, "reset_high": 0.2}).make()[1]
     assert (float(params.reset_low), float(params.reset_high)) == pytest.approx((0.1, 0.2))
+
+
+def test_every_option_that_holds_floats_refuses_what_is_not_finite() -> None:
+    checked = set[str]()
+    for env in environments().values():
+        for field in dataclasses.fields(env):
+            default = getattr(env, field.name)
+            size = len(default) if isinstance(default, tuple) else 0
+            if not field.init or not any(isinstance(x, float) for x in (default if size else (default,))):
+                continue
+            checked.add(field.name)
+            for value in (np.nan, np.inf, -np.inf, 1e300):
+                given = (*default[:-1], value) if size else value
+                if given == np.inf and field.name == "x_reward_threshold":
+                    continue  # it sets a limit
+                with pytest.raises(ValueError, match=f"{field.name} must"):
+                    dataclasses.replace(env, **{field.name: given}).reset(jax.random.key(0))
+    assert {"reward_schedule", "success_rate", "noise_scale", "reward_scale", "height_threshold"} <= checked

@@ -39,9 +39,13 @@ def finite_number(name: str, value: Any) -> float:
       ValueError: it is not a Python or numpy number, or not finite in float32. JAX arrays cannot be hashed.
     """
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not abs(float(value)) <= float(_FLOAT32.max):
+    try:
+        number = float(value) if is_number else np.nan
+    except OverflowError:  # an integer of hundreds of digits, which the message does not repeat
+        raise ValueError(f"{name} must be a finite Python or numpy number, got one beyond float64") from None
+    if not abs(number) <= float(_FLOAT32.max):
         raise ValueError(f"{name} must be a finite Python or numpy number, got {value!r}")
-    return float(value)
+    return number
 
 
 def positive_number(name: str, value: Any) -> float:
