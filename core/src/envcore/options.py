@@ -32,6 +32,21 @@ def positive_integer(
     return int(value)
 
 
+def check_size(name: str, value: Any, at_most: int = 2**24) -> None:
+    """Checks an option that sets how large arrays are.
+
+    Args:
+      name: its name in the error message.
+      value: a number.
+      at_most: the most elements that make sense.
+
+    Raises:
+      ValueError: it is larger.
+    """
+    if value > at_most:
+        raise ValueError(f"{name} must be at most {at_most:,}, got {value!r}")
+
+
 def finite_number(name: str, value: Any) -> float:
     """Returns the value as a float.
 

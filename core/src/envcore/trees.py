@@ -99,7 +99,7 @@ def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Ex
         if kind(expected.dtype) == "integer" and leaf.size:
             info = np.iinfo(expected.dtype)
             if leaf.min() < info.min or leaf.max() > info.max:
-                wrong = leaf[(leaf < info.min) | (leaf > info.max)].flat[0]
+                wrong = leaf[(leaf < info.min) | (leaf > info.max)][0]
                 raise error(f"{what} must fit into {expected.dtype}, got {wrong}.")
         cast = leaf.astype(expected.dtype)
         if kind(expected.dtype) == "float" and not is_finite(cast):
