@@ -29,7 +29,7 @@ def environments() -> dict[str, Any]:
     ("command", "message"),
     [
         ("CartPole-v1 --set reset_high=-1", "CartPoleParams.reset_low must be at most reset_high, got -0.05 and -1"),
-        ("MountainCar-v0 --set min_position=0.7", "min_position must be at most max_position, got 0.7 and 0.6"),
+        ("MountainCar-v0 --set min_position=0.7", "min_position must be below max_position, got 0.7 and 0.6"),
         ("MountainCarContinuous-v0 --set min_action=2", "min_action must be at most max_action, got 2 and 1.0"),
         ("FrozenLake-misc --option reward_schedule=(1e300,0,0)", "reward_schedule must be a finite"),
         ("FrozenLake-misc --option reward_schedule=5", "reward_schedule must be three numbers, got 5"),

@@ -58,6 +58,11 @@ def ordered(params: Any, low: str, high: str) -> None:
     that(params, (low, high), lambda low, high: low <= high, f"at most {high}")
 
 
+def below(params: Any, low: str, high: str) -> None:
+    """Raises `InvalidParamsError` unless the param called `low` is below the one called `high`, in float32 too."""
+    that(params, (low, high), lambda low, high: np.float32(low) < np.float32(high), f"below {high}")
+
+
 def that(params: Any, names: tuple[str, ...], holds: Callable[..., Any], text: str) -> None:
     """Raises `InvalidParamsError` unless the values of the params called `names` satisfy a condition.
 
@@ -82,12 +87,14 @@ def that(params: Any, names: tuple[str, ...], holds: Callable[..., Any], text: s
 
 
 def _on_host(values: list[Any]) -> list[Any]:
-    """The values with JAX arrays as numpy arrays; none if no value is of Python or numpy, or one cannot be read."""
+    """The values as numpy arrays, floats of 32 bits; none if no value is of Python or numpy, or one cannot be read."""
     if not any(isinstance(value, _HOST) for value in values):
         return []
     if not all(isinstance(value, _HOST) or _is_readable(value) for value in values):
         return []
-    return [value if isinstance(value, _HOST) else np.asarray(value) for value in values]
+    arrays = [np.asarray(value) for value in values]
+    with np.errstate(over="ignore"):  # numbers of 64 bits would differ from those on the device by rounding
+        return [each.astype(np.float32) if each.dtype == np.float64 else each for each in arrays]
 
 
 def _is_readable(value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, spaces
+from envcore import options, random, require, spaces
 from envcore.environment import EnvParams, EnvState
 from flax import struct
 
@@ -121,6 +121,9 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
         if not self.randomize_actions:
             return DeepSeaParams(action_mapping=np.ones(shape, np.int32))
         return DeepSeaParams(action_mapping=np.random.RandomState(self.mapping_seed).binomial(1, 0.5, shape))
+
+    def check_params(self, params: DeepSeaParams) -> None:
+        require.that(params, ("action_mapping",), lambda mapping: (mapping == 0) | (mapping == 1), "0 or 1 everywhere")
 
     def make_action_space(self, params: DeepSeaParams) -> spaces.Discrete:
         return spaces.Discrete(2)

@@ -114,8 +114,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         return ReacherParams(link_lengths=np.ones(self.num_joints, np.float32), goal_low=-reach, goal_high=reach)
 
     def check_params(self, params: ReacherParams) -> None:
-        require.nonnegative(params, "link_lengths")
-        require.positive(params, "dt")
+        require.positive(params, "link_lengths", "dt")
         require.ordered(params, "goal_low", "goal_high")
         require.between(params, 1e-12, 1000, "dt")  # the angle grows with its square
         require.moderate(params, "torque_scale", "link_lengths", "goal_low", "goal_high")
