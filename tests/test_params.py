@@ -13,6 +13,7 @@ from envcore import make, registry
 from envcore_cli import main
 from envcore_runs import interrupt
 from envcore_runs.choice import choose
+from extremes import extremes, scalars, stays_finite
 
 OURS = ("envcore-bsuite", "envcore-classic-control", "envcore-minatar", "envcore-misc")
 
@@ -83,3 +84,14 @@ def test_every_option_that_holds_floats_refuses_what_is_not_finite() -> None:
                 with pytest.raises(ValueError, match=f"{field.name} must"):
                     dataclasses.replace(env, **{field.name: given}).reset(jax.random.key(0))
     assert {"reward_schedule", "success_rate", "noise_scale", "reward_scale", "height_threshold"} <= checked
+
+
+@pytest.mark.slow
+def test_observations_stay_finite_at_the_extremes_of_every_param() -> None:
+    wrong = list[str]()
+    for env in {(type(env), type(env.unwrapped)): env for env in environments().values()}.values():
+        for name in scalars(env):
+            for value in extremes(env, name):
+                if not stays_finite(env, env.default_params.replace(**{name: value})):
+                    wrong.append(f"{env!r}: {name}={value}")
+    assert not wrong

@@ -9,6 +9,9 @@ Only Python and numpy values are checked, and what relates one of them to JAX ar
 their values may be traced, or not computed yet. In an array every element must satisfy the requirement. NaN never
 does. That all numbers are finite need not be required: the engine checks it, except of a param declared by
 `envcore.environment.limit`.
+
+What is accepted should leave all observations finite: each param is bounded so that they are at any value that it may
+have, with all others at their defaults. Two params at their extremes may still lead to numbers beyond float32.
 """
 
 from __future__ import annotations
