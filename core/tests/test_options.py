@@ -36,7 +36,14 @@ def test_a_positive_number(value: Any) -> None:
         options.positive_number("epsilon", value)
 
 
-@pytest.mark.parametrize("value", [float("inf"), 1e39, "1", True, jnp.float32(1)])
+@pytest.mark.parametrize("value", [2**24 + 1, 10**400, float("inf")])
+def test_a_size(value: Any) -> None:
+    options.check_size("rows", 2**24)
+    with pytest.raises(ValueError, match=r"^rows must be at most 16,777,216, got"):
+        options.check_size("rows", value)
+
+
+@pytest.mark.parametrize("value", [float("inf"), 1e39, 10**400, "1", True, jnp.float32(1)])
 def test_a_finite_number(value: Any) -> None:
     assert options.finite_number("gamma", 1) == 1.0
     with pytest.raises(ValueError, match="gamma must be a finite Python or numpy number"):

@@ -59,6 +59,7 @@ class Tax(ParamsWrapper):
             "0 or of a size from 1e-12 to 1000000",
         ),
         (lambda p: require.ordered(p, "low", "high"), [1.1, np.nan], "at most high"),
+        (lambda p: require.below(p, "low", "high"), [1.0, 1 - 1e-12, np.nan], "below high"),
         (lambda p: require.that(p, ("low",), lambda x: x != 3, "not 3"), [3.0], "not 3"),
     ],
 )
@@ -99,8 +100,29 @@ def test_every_element_has_to_hold() -> None:
 
 def test_jax_arrays_and_missing_params_pass() -> None:
     require.positive(Numbers(low=jnp.float32(-1), place=None), "low", "place")
-    require.ordered(Numbers(low=2.0, high=jnp.float32(1)), "low", "high")
+    require.ordered(Numbers(low=jnp.float32(2), high=jnp.float32(1)), "low", "high")
+    require.ordered(Numbers(low=2.0, high=None), "low", "high")
     jax.make_jaxpr(lambda params: require.positive(params, "low", "high"))(Numbers(low=-1.0, high=-1.0))
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(2.0, jnp.float32(1)), (jnp.float32(2), np.float32(1)), (np.array([0.0, 2.0]), jnp.float32(1))]
+)
+def test_a_relation_of_a_number_and_a_jax_array_is_checked(low: Any, high: Any) -> None:
+    with pytest.raises(InvalidParamsError, match=r"^Numbers\.low must be at most high, got .*2\..* and 1\.0\.$"):
+        require.ordered(Numbers(low=low, high=high), "low", "high")
+
+
+def test_a_number_that_is_equal_on_the_device_is_equal() -> None:
+    for low in (-0.4, np.float64(-0.4), np.array(-0.4)):
+        require.ordered(Numbers(low=low, high=jnp.float32(-0.4)), "low", "high")
+
+
+def test_a_relation_of_a_number_and_a_traced_or_deleted_array_is_not_checked() -> None:
+    jax.make_jaxpr(lambda high: require.ordered(Numbers(low=2.0, high=high), "low", "high"))(1.0)
+    deleted = jnp.zeros(())
+    deleted.delete()
+    require.ordered(Numbers(low=2.0, high=deleted), "low", "high")
 
 
 @pytest.mark.parametrize("env", [Strict(), LogWrapper(Strict()), Batched(Strict(), 2), Tax(Strict())], ids=str)

@@ -117,11 +117,21 @@ class TestConform:
         with pytest.raises(WrongTypeError, match="must be int32, got float32"):
             jax.eval_shape(conform, point(n=jnp.float32(1)))
 
+    def test_of_an_array_only_the_first_wrong_element_is_shown(self) -> None:
+        values = np.arange(2**31 - 2, 2**31 + 62).reshape(8, 8)
+        with pytest.raises(WrongTypeError, match=r"^it must fit into int32, got 2147483648\.$"):
+            trees.conform(values, jax.ShapeDtypeStruct((8, 8), np.int32), "it", WrongTypeError)
+
     def test_keys(self) -> None:
         key, expected = jax.random.key(0), jax.eval_shape(lambda: jax.random.key(0))
         assert conform(key, expected) is key
-        for wrong in (jax.random.split(key), jax.random.PRNGKey(0), 3):
-            with pytest.raises(WrongTypeError, match=r"^the point must be a random key key<fry>\[\], got "):
+        for wrong, got in (
+            (jax.random.split(key), r"key<fry>\[2\]"),
+            (jax.random.PRNGKey(0), r"uint32\[2\]"),
+            (np.zeros((9, 9)), r"float64\[9, 9\]"),
+            (3, "3"),
+        ):
+            with pytest.raises(WrongTypeError, match=rf"^the point must be a random key key<fry>\[\], got {got}\.$"):
                 conform(wrong, expected)
 
 

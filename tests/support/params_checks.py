@@ -12,19 +12,24 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import make, registry
+from envcore.engine.arguments import device_params
 from envcore.engine.finite import may_be_infinite
 from envcore.errors import InvalidParamsError
 from jax.tree_util import GetAttrKey
 
 
 def check_refused(env: Any, changes: dict[str, Any], message: str) -> None:
-    """Asserts that the default params with these changes are refused with this message, but pass as JAX arrays."""
+    """Asserts that the default params with these changes are refused with this message, but pass as JAX arrays.
+
+    Changed are the numbers of `default_params`, and the arrays on a device that `make` returns.
+    """
     params = env.default_params.replace(**changes)
-    with pytest.raises(InvalidParamsError, match=message):
-        env.reset(jax.random.key(0), params)
+    for changed in (params, device_params(env).replace(**changes)):
+        with pytest.raises(InvalidParamsError, match=message):
+            env.reset(jax.random.key(0), changed)
     with pytest.raises(InvalidParamsError, match=message.partition(", got")[0]):
         env.check_params(jax.tree.map(np.asarray, params))
-    env.check_params(env.default_params.replace(**{name: jnp.asarray(value) for name, value in changes.items()}))
+    env.check_params(jax.tree.map(jnp.asarray, params))
 
 
 def check_taken(env: Any, changes: dict[str, Any]) -> None:
@@ -36,7 +41,9 @@ def check_taken(env: Any, changes: dict[str, Any]) -> None:
 def check_every_param_is_refused(
     package: str, refused: Iterable[tuple[Any, dict[str, Any], str]], any_finite: Iterable[tuple[Any, tuple[str, ...]]]
 ) -> None:
-    """Asserts that the tables of a suite say of every float param which values it refuses, and that they are right.
+    """Asserts that the tables of a suite say of every param which values it refuses, and that they are right.
+
+    Every param is one of floats or integers, other than `max_steps_in_episode`, which the engine checks.
 
     Args:
       package: the suite's package: all its environments are checked, and the ones in the tables.
@@ -50,10 +57,10 @@ def check_every_param_is_refused(
         own = [row for row in rows if type(row[0]) is type(env)]
         listed = {name for _, names in own for name in names}
         for each in {each for each, _ in own} | {env}:
-            floats = _float_params(each)
-            assert floats <= listed, f"the table of {each!r} does not say which values {floats - listed} may have"
+            numbers = _params_of_numbers(each)
+            assert numbers <= listed, f"the table of {each!r} does not say which values {numbers - listed} may have"
             free = {name for row, names in any_finite if type(row) is type(each) for name in names}
-            for name in floats:
+            for name in numbers:
                 _check_extremes(each, name, is_free=name in free)
 
 
@@ -73,7 +80,9 @@ def check_any_finite(env: Any, names: tuple[str, ...]) -> None:
 def _check_extremes(env: Any, name: str, *, is_free: bool) -> None:
     default = np.asarray(getattr(env.default_params, name))
     is_limit = may_be_infinite(env.default_params, (GetAttrKey(name),), default)
-    values = {np.nan, 1e300, -1e300} | (set() if is_limit else {np.inf, -np.inf}) | (set() if is_free else {-1e30})
+    values: set[Any] = {2**31, -(2**31) - 1} | (set() if is_free else {-(2**31)})
+    if default.dtype.kind == "f":
+        values = {np.nan, 1e300, -1e300} | (set() if is_limit else {np.inf, -np.inf}) | (set() if is_free else {-1e30})
     for value in values:
         params = env.default_params.replace(**{name: np.full(default.shape, value)})
         with pytest.raises(InvalidParamsError, match=rf"\b{name}\b") as caught:
@@ -81,8 +90,8 @@ def _check_extremes(env: Any, name: str, *, is_free: bool) -> None:
         assert "\n" not in str(caught.value)
 
 
-def _float_params(env: Any) -> set[str]:
+def _params_of_numbers(env: Any) -> set[str]:
     params = env.default_params
-    names = {field.name for field in dataclasses.fields(params)} - {"env_params"}
+    names = {field.name for field in dataclasses.fields(params)} - {"env_params", "max_steps_in_episode"}
     kinds = {name: np.asarray(getattr(params, name)).dtype.kind for name in names}
-    return {name for name, kind in kinds.items() if kind == "f" and np.size(getattr(params, name))}
+    return {name for name, kind in kinds.items() if kind in "fiu" and np.size(getattr(params, name))}

@@ -150,7 +150,7 @@ class Environment(Generic[StateT, ParamsT]):
         return spaces.Dict({**space.spaces, **times})
 
     def check_params(self, params: ParamsT) -> None:
-        """Raises `InvalidParamsError` where finite values have no meaning, in terms of `envcore.require`."""
+        """Raises `InvalidParamsError` where finite values have no meaning: `envcore.require` says how."""
 
     def carry_over(self, fresh: StateT, final: StateT) -> StateT:
         """Returns `fresh` with what survives an auto-reset copied from `final`. By default nothing survives."""

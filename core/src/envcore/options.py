@@ -32,6 +32,21 @@ def positive_integer(
     return int(value)
 
 
+def check_size(name: str, value: Any, at_most: int = 2**24) -> None:
+    """Checks an option that sets how large arrays are.
+
+    Args:
+      name: its name in the error message.
+      value: a number.
+      at_most: the most elements that make sense.
+
+    Raises:
+      ValueError: it is larger.
+    """
+    if value > at_most:
+        raise ValueError(f"{name} must be at most {at_most:,}, got {value!r}")
+
+
 def finite_number(name: str, value: Any) -> float:
     """Returns the value as a float.
 
@@ -39,9 +54,13 @@ def finite_number(name: str, value: Any) -> float:
       ValueError: it is not a Python or numpy number, or not finite in float32. JAX arrays cannot be hashed.
     """
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not abs(float(value)) <= float(_FLOAT32.max):
+    try:
+        number = float(value) if is_number else np.nan
+    except OverflowError:  # an integer of hundreds of digits, which the message does not repeat
+        raise ValueError(f"{name} must be a finite Python or numpy number, got one beyond float64") from None
+    if not abs(number) <= float(_FLOAT32.max):
         raise ValueError(f"{name} must be a finite Python or numpy number, got {value!r}")
-    return float(value)
+    return number
 
 
 def positive_number(name: str, value: Any) -> float:

@@ -5,9 +5,13 @@
         require.between(params, 0, 1, "fail_prob")
         require.that(params, ("goal",), self._is_free, "row and column of a free cell")
 
-Only Python and numpy values are checked. JAX arrays always pass: their values may be traced, or not computed yet. In an
-array every element must satisfy the requirement. NaN never does. That all numbers are finite need not be required: the
-engine checks it, except of a param declared by `envcore.environment.limit`.
+Only Python and numpy values are checked, and what relates one of them to JAX arrays. JAX arrays alone always pass:
+their values may be traced, or not computed yet. In an array every element must satisfy the requirement. NaN never
+does. That all numbers are finite need not be required: the engine checks it, except of a param declared by
+`envcore.environment.limit`.
+
+What is accepted should leave all observations finite: each param is bounded so that they are at any value that it may
+have, with all others at their defaults. Two params at their extremes may still lead to numbers beyond float32.
 """
 
 from __future__ import annotations
@@ -15,7 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
+from jax.core import Tracer
 
 from envcore.errors import InvalidParamsError
 
@@ -55,24 +61,48 @@ def ordered(params: Any, low: str, high: str) -> None:
     that(params, (low, high), lambda low, high: low <= high, f"at most {high}")
 
 
+def below(params: Any, low: str, high: str) -> None:
+    """Raises `InvalidParamsError` unless the param called `low` is below the one called `high`, in float32 too."""
+    that(params, (low, high), lambda low, high: np.float32(low) < np.float32(high), f"below {high}")
+
+
 def that(params: Any, names: tuple[str, ...], holds: Callable[..., Any], text: str) -> None:
     """Raises `InvalidParamsError` unless the values of the params called `names` satisfy a condition.
 
     Args:
       params: an environment's params.
-      names: field names. If any of the fields is a JAX array, nothing is checked.
+      names: field names. If all of the fields are JAX arrays, or one is traced, nothing is checked.
       holds: the condition: a function of their values, Python or numpy, that returns a bool or an array of bools.
       text: what the first of them must be, for the message: "at least 0".
     """
     values = [getattr(params, name) for name in names]
     for value in values:
         if not isinstance(value, _HOST):
-            return
+            values = _on_host(values)
+            break
+    if not values:
+        return
     result = holds(*values)
     if not (result.all() if isinstance(result, np.ndarray) else result):
         with np.printoptions(threshold=20):
             got = " and ".join(" ".join(str(value).split()) for value in values)
         raise InvalidParamsError(f"{type(params).__name__}.{names[0]} must be {text}, got {got}.")
+
+
+def _on_host(values: list[Any]) -> list[Any]:
+    """The values as numpy arrays, floats of 32 bits; none if no value is of Python or numpy, or one cannot be read."""
+    if not any(isinstance(value, _HOST) for value in values):
+        return []
+    if not all(isinstance(value, _HOST) or _is_readable(value) for value in values):
+        return []
+    arrays = [np.asarray(value) for value in values]
+    with np.errstate(over="ignore"):  # numbers of 64 bits would differ from those on the device by rounding
+        return [each.astype(np.float32) if each.dtype == np.float64 else each for each in arrays]
+
+
+def _is_readable(value: Any) -> bool:
+    is_concrete = isinstance(value, jax.Array) and not isinstance(value, Tracer)
+    return is_concrete and value.is_fully_addressable and not value.is_deleted()
 
 
 def _is_moderate(x: Any) -> Any:

@@ -83,7 +83,8 @@ def _is_exact(leaf: Any, expected: Any) -> bool:
 def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Exception], if_batched: str) -> Any:
     if is_key(leaf) or kind(expected.dtype) == "key":
         if getattr(leaf, "dtype", None) != expected.dtype or np.shape(leaf) != expected.shape:
-            raise error(f"{what} must be a random key {expected.dtype}{list(expected.shape)}, got {leaf!r}.")
+            got = f"{leaf.dtype}{list(leaf.shape)}" if hasattr(leaf, "dtype") else " ".join(repr(leaf).split())
+            raise error(f"{what} must be a random key {expected.dtype}{list(expected.shape)}, got {got}.")
         return leaf
     is_host = not isinstance(leaf, jax.Array)
     if is_host:
@@ -98,7 +99,8 @@ def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Ex
         if kind(expected.dtype) == "integer" and leaf.size:
             info = np.iinfo(expected.dtype)
             if leaf.min() < info.min or leaf.max() > info.max:
-                raise error(f"{what} must fit into {expected.dtype}, got {leaf}.")
+                wrong = leaf[(leaf < info.min) | (leaf > info.max)][0]
+                raise error(f"{what} must fit into {expected.dtype}, got {wrong}.")
         cast = leaf.astype(expected.dtype)
         if kind(expected.dtype) == "float" and not is_finite(cast):
             too_large = leaf[np.isfinite(leaf) & ~np.isfinite(cast)]

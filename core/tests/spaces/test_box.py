@@ -60,8 +60,10 @@ class TestConstruction:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ((1, 0), "Box needs low <= high, got low=1, high=0"),
-            (([0, 3], 2), "Box needs low <= high"),
+            ((1, 0), "Box needs low <= high, got low=1.0, high=0.0"),
+            (([0, 3], 2), "Box needs low <= high, got low=3.0, high=2.0$"),
+            ((np.full((50, 50), 3), [2] * 50), "Box needs low <= high, got low=3.0, high=2.0$"),
+            ((np.full((50, 50), 1e300), 1), r"Box cannot use the bound \[\[1.e\+300 .*represent it$"),
             ((np.nan, 1), "Box needs low <= high"),
             ((0, [1, 2], (3,)), r"Box cannot use the bound \[1, 2\] for shape \(3,\)"),
             ((-np.inf, 0, (), np.int32), "Box cannot use the bound -inf .* int32 cannot represent it"),
@@ -73,8 +75,16 @@ class TestConstruction:
         ],
     )
     def test_refuses_bounds_that_make_no_sense(self, arguments, message):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=message) as caught:
             Box(*arguments)
+        assert "\n" not in str(caught.value)
+
+    def test_a_shape_beyond_memory_is_made_at_once(self):
+        space = Box([0.0, -1.0], 1.0, (10**6, 10**6, 2))
+        assert "(1000000, 1000000, 2)" in repr(space)
+        assert Box(0, 1, (10**9, 10**6)) == Box(0, 1, (10**9, 10**6)) != Box(0, 2, (10**9, 10**6))
+        assert hash(Box(0, 1, (10**9, 10**6))) == hash(Box(0, 1, (10**9, 10**6)))
+        assert Box(0, 1, (2,)) == Box([0, 0], [1, 1]) != Box([0, 1], [1, 1])
 
     @pytest.mark.parametrize("dtype", [np.complex64, "U3", np.int64, np.uint64, np.float64])
     def test_refuses_dtypes_of_more_than_32_bits_and_not_numeric(self, dtype):

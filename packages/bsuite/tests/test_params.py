@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import jax
+import numpy as np
 import pytest
 from envcore.errors import InvalidParamsError
 from envcore_bsuite.bandit import SimpleBandit
@@ -32,7 +33,9 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
             ({"gravity": -1e30}, r"gravity must be 0 or of a size from 1e-12 to 1000000, got -1e\+30"),
             ({"mass_pole": -0.1}, "mass_pole must be at least 0"),
             ({"force_mag": -10.0}, "force_mag must be at least 0"),
+            ({"length": 1e-7}, "length must be from 1e-06 to 1000000, got 1e-07"),
             ({"init_range": -0.05}, "init_range must be at least 0"),
+            ({"init_range": 1e6}, "init_range must be from 0 to 100"),
             ({"height_threshold": 1.1}, "height_threshold must be from -1 to 1, got 1.1"),
             ({"mass_cart": -1.0}, "mass_cart must be at least 0"),
             ({"mass_cart": 0.0, "mass_pole": 0.0}, "mass_cart must be above 0 where mass_pole is 0"),
@@ -44,13 +47,23 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (MountainCar(), {"force": -0.001}, "force must be at least 0"),
     *(
         (MountainCar(), {name: 1e7}, f"{name} must be 0 or of a size")
-        for name in ("max_position", "goal_position", "gravity", "reset_high")
+        for name in ("max_position", "goal_position", "gravity")
     ),
     (MountainCar(), {"max_speed": -0.07}, "max_speed must be at least 0"),
-    (MountainCar(), {"min_position": 0.7}, "min_position must be at most max_position, got 0.7 and 0.6"),
+    (MountainCar(), {"min_position": 0.7}, "min_position must be below max_position, got 0.7 and 0.6"),
+    (MountainCar(), {"max_position": -1.2}, "min_position must be below max_position, got -1.2 and -1.2"),
+    (MountainCar(), {"reset_low": -1.3}, "min_position must be at most reset_low, got -1.2 and -1.3"),
+    (MountainCar(), {"reset_high": 0.7}, "reset_high must be at most max_position, got 0.7 and 0.6"),
     (MountainCar(), {"reset_low": -0.3}, "reset_low must be at most reset_high"),
     (MemoryChain(), {"memory_length": 0}, "memory_length must be positive, got 0"),
     (UmbrellaChain(), {"chain_length": -1}, "chain_length must be positive, got -1"),
+    (DeepSea(2), {"action_mapping": np.array([[0, 1], [1, 2]])}, "action_mapping must be 0 or 1 everywhere, got"),
+    (DeepSea(), {"action_mapping": np.full((8, 8), -1)}, "action_mapping must be 0 or 1 everywhere, got"),
+    (
+        DiscountingChain(),
+        {"reward_timestep": np.array([1, 3, -10, 30, 100])},
+        r"reward_timestep must be positive, got \[",
+    ),
     (RewardNoise(Catch()), {"noise_scale": 1e7}, "noise_scale must be 0 or of a size"),
     (RewardNoise(Catch()), {"noise_scale": -0.5}, r"RewardNoiseParams\.noise_scale must be at least 0, got -0\.5"),
 ]

@@ -166,8 +166,18 @@ def test_conforms(options: dict[str, Any]) -> None:
         ({"desc": ("SF", "F")}, "rows of equal length"),
         ({"desc": ("FF", "FG")}, "at least one S"),
         ({"success_rate": 1.5}, r"success_rate must be in \[0, 1\]"),
+        ({"success_rate": float("nan")}, "success_rate must be a finite"),
+        ({"reward_schedule": 5}, "reward_schedule must be three numbers, got 5"),
+        ({"reward_schedule": (1, 0)}, r"reward_schedule must be three numbers, got \(1, 0\)"),
+        ({"reward_schedule": (1e300, 0, 0)}, "a reward of reward_schedule must be a finite"),
+        ({"reward_schedule": (0, float("nan"), 0)}, "a reward of reward_schedule must be a finite"),
+        ({"reward_schedule": (0, 0, float("inf"))}, "a reward of reward_schedule must be a finite"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         FrozenLake(**options)
+
+
+def test_a_list_of_rewards_is_as_good() -> None:
+    assert hash(FrozenLake(reward_schedule=[1, 0, -1])) == hash(FrozenLake(reward_schedule=(1.0, 0.0, -1.0)))  # pyright: ignore[reportArgumentType]

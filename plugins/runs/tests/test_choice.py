@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import pytest
 import toy
 from envcore.errors import InvalidArgumentError, InvalidParamsError, UnknownEnvironmentError
@@ -27,6 +28,19 @@ def test_an_option_with_which_the_environment_fails(monkeypatch: pytest.MonkeyPa
         choice.make()
     with as_options(), pytest.raises(InvalidArgumentError, match=r"^Counter-v0 does not work with --option goal=inf: "):
         choice.make()
+
+
+def test_an_environment_beyond_memory_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    message = (
+        r"^Counter-v0 with options=\{'goal': \d+\} would take about 40 TB of memory for each environment, but only "
+        r"[\d.]+ \wB are free\.$"
+    )
+    with pytest.raises(InvalidArgumentError, match=message):
+        choose("Counter-v0", {"goal": 10**13}).make()  # the observation
+    monkeypatch.setattr(toy.Counter, "init_state", lambda *_: toy.CounterState(count=jnp.zeros(10**13, jnp.int32)))
+    monkeypatch.setattr(toy.Counter, "observation_space", None)  # the state, before any space is built
+    with pytest.raises(InvalidArgumentError, match=message):
+        choose("Counter-v0", {"goal": 13}).make()
 
 
 def test_params_of_an_environment_that_is_given() -> None:

@@ -155,7 +155,7 @@ def check_pytree(env: Rules, value: Any, method: str) -> None:
 def _check_values(env: Rules, params: Any, defaults: Any) -> None:
     """Looks at Python and numpy numbers only: a JAX array may be a tracer, or still being computed."""
     limit = getattr(params, "max_steps_in_episode", None)
-    if isinstance(limit, int | np.integer) and limit < 1:
+    if isinstance(limit, int | np.integer | np.ndarray) and np.less(limit, 1).any():
         raise InvalidParamsError(
             f"{env.name}'s params.max_steps_in_episode must be at least 1, got {limit}; "
             "envcore.environment.NO_TIME_LIMIT stands for none."

@@ -50,8 +50,14 @@ class Box(Space):
             raise TypeError(f"a Box holds numbers of at most 32 bits, got {self._dtype}")
         self._shape = tuple(shape) if shape is not None else np.broadcast_shapes(_shape(low), _shape(high))
         self.low, self.high = self._bound(low), self._bound(high)
-        if isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray) and not (self.low <= self.high).all():
-            raise ValueError(f"Box needs low <= high, got low={low!r}, high={high!r}")
+        if isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray):
+            self._check_order(_distinct(self.low), _distinct(self.high))
+
+    def _check_order(self, low: np.ndarray[Any, Any], high: np.ndarray[Any, Any]) -> None:
+        is_right = low <= high
+        if not is_right.all():
+            low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in (low, high))
+            raise ValueError(f"Box needs low <= high, got low={low}, high={high}")
 
     def _bound(self, bound: Any) -> Any:
         try:
@@ -61,7 +67,9 @@ class Box(Space):
                 return jnp.broadcast_to(bound.astype(self._dtype), self._shape)
             return np.broadcast_to(self._cast(np.asarray(bound)), self._shape)
         except ValueError as error:
-            raise ValueError(f"Box cannot use the bound {bound!r} for shape {self._shape}: {error}") from error
+            with np.printoptions(threshold=20):
+                bound = " ".join(str(bound).split())
+            raise ValueError(f"Box cannot use the bound {bound} for shape {self._shape}: {error}") from error
 
     def _cast(self, bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -87,7 +95,7 @@ class Box(Space):
         if self._dtype.kind in "iu":
             return sample_integers(key, self._shape, self.low, self.high, self.axis_name).astype(self._dtype)
         concrete = isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray)
-        if concrete and np.isfinite(self.low).all() and np.isfinite(self.high).all():
+        if concrete and np.isfinite(_distinct(self.low)).all() and np.isfinite(_distinct(self.high)).all():
             unit = random.unit(random.bits(key, self._shape, self.axis_name))
             return _between(unit, self.low, self.high).astype(self._dtype)
         return self._sample_unbounded(key)
@@ -122,16 +130,11 @@ class Box(Space):
         return within.all()
 
     def _static(self) -> tuple[Any, ...]:
-        low, high = np.asarray(self.low), np.asarray(self.high)
-        return (self._shape, self._dtype.name, low.tobytes(), high.tobytes(), self.axis_name)
+        return (self._shape, self._dtype.name, _bytes(self.low), _bytes(self.high), self.axis_name)
 
     def __repr__(self) -> str:
         over = "" if self.axis_name is None else f", axis_name={self.axis_name!r}"
         return f"Box({_short(self.low)}, {_short(self.high)}, {self._shape}, {self._dtype.name}{over})"
-
-
-NATURAL_NUMBERS = Box(0, np.iinfo(np.int32).max, (), jnp.int32)
-"""int32 scalars from 0 on, such as a state's `time`."""
 
 
 def symmetric_box(high: Iterable[Any]) -> Box:
@@ -153,11 +156,30 @@ def _shape(bound: Any) -> tuple[int, ...]:
     return np.shape(bound)
 
 
+def _distinct(bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The bound before it was broadcast: axes along which it repeats itself have length 1 (0 stays 0)."""
+    return bound[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in bound.strides)]
+
+
+def _is_constant(bound: np.ndarray[Any, Any]) -> bool:
+    return bound.size > 0 and bool((_distinct(bound) == bound.flat[0]).all())
+
+
+def _bytes(bound: Any) -> bytes:
+    """The bytes of a bound; of one element where all are equal, which may be more than memory holds."""
+    bound = np.asarray(bound)
+    return bound.flat[0].tobytes() if _is_constant(bound) else bound.tobytes()
+
+
 def _short(bound: Any) -> str:
-    if isinstance(bound, np.ndarray) and bound.size and (bound == bound.flat[0]).all():
+    if isinstance(bound, np.ndarray) and _is_constant(bound):
         return f"{bound.flat[0]:g}" if bound.dtype.kind == "f" else str(bound.flat[0])
     if not isinstance(bound, np.ndarray) or bound.size > 8:
         return "..."
     if bound.dtype.kind == "f":
         bound = np.array([float(f"{x:g}") for x in bound.flat]).reshape(bound.shape)
     return str(bound.tolist())
+
+
+NATURAL_NUMBERS = Box(0, np.iinfo(np.int32).max, (), jnp.int32)
+"""int32 scalars from 0 on, such as a state's `time`."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import options, random, spaces
 from envcore.environment import EnvParams, EnvState
 from flax import struct
 
@@ -74,7 +74,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
       columns: width of the board, at least 1.
 
     Raises:
-      ValueError: the board is too small.
+      ValueError: the board is too small or too large.
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_regret",)
@@ -87,6 +87,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     def __post_init__(self) -> None:
         if self.rows < 2 or self.columns < 1:
             raise ValueError(f"Catch needs at least 2 rows and 1 column, got {self.rows} and {self.columns}")
+        options.check_size("rows * columns", self.rows * self.columns)
 
     @property
     def default_params(self) -> CatchParams:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import options, random, require, spaces
 from envcore.environment import EnvParams, EnvState
 from flax import struct
 
@@ -112,6 +112,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     def __post_init__(self) -> None:
         if self.size < 1:
             raise ValueError(f"DeepSea's size must be at least 1, got {self.size}")
+        options.check_size("size", self.size, 4096)
         check_mapping_seed(self.mapping_seed)
 
     @property
@@ -120,6 +121,9 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
         if not self.randomize_actions:
             return DeepSeaParams(action_mapping=np.ones(shape, np.int32))
         return DeepSeaParams(action_mapping=np.random.RandomState(self.mapping_seed).binomial(1, 0.5, shape))
+
+    def check_params(self, params: DeepSeaParams) -> None:
+        require.that(params, ("action_mapping",), lambda mapping: (mapping == 0) | (mapping == 1), "0 or 1 everywhere")
 
     def make_action_space(self, params: DeepSeaParams) -> spaces.Discrete:
         return spaces.Discrete(2)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import spaces
+from envcore import require, spaces
 from envcore.environment import EnvParams, EnvState, next_time
 from flax import struct
 
@@ -86,6 +86,9 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         chains = len(_REWARD_TIMESTEPS)
         rewards = np.where(np.arange(chains) == self.mapping_seed % chains, 1 + _BONUS, 1.0)
         return DiscountingChainParams(rewards=rewards, reward_timestep=np.array(_REWARD_TIMESTEPS))
+
+    def check_params(self, params: DiscountingChainParams) -> None:
+        require.positive(params, "reward_timestep")
 
     def make_action_space(self, params: DiscountingChainParams) -> spaces.Discrete:
         return spaces.Discrete(len(_REWARD_TIMESTEPS))

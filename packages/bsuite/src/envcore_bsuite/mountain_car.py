@@ -100,8 +100,10 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
 
     def check_params(self, params: MountainCarParams) -> None:
         require.nonnegative(params, "max_speed")
-        require.ordered(params, "min_position", "max_position")
+        require.below(params, "min_position", "max_position")
         require.ordered(params, "reset_low", "reset_high")
+        require.ordered(params, "min_position", "reset_low")
+        require.ordered(params, "reset_high", "max_position")
         require.nonnegative(params, "force")
         require.moderate(params, "min_position", "max_position", "reset_low", "reset_high")
         require.moderate(params, "goal_position", "force", "gravity")

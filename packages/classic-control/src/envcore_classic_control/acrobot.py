@@ -125,14 +125,13 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         return AcrobotParams()
 
     def check_params(self, params: AcrobotParams) -> None:
-        require.positive(params, "link_moi", "dt")
-        require.nonnegative(
-            params, "link_length_1", "link_length_2", "link_mass_1", "link_mass_2", "max_vel_1", "max_vel_2"
-        )
+        require.positive(params, "link_moi", "dt", "link_length_1", "link_length_2")
+        require.nonnegative(params, "link_mass_1", "link_mass_2", "max_vel_1", "max_vel_2")
         require.ordered(params, "reset_low", "reset_high")
-        require.moderate(params, "link_length_1", "link_length_2", "link_mass_1", "link_mass_2", "link_moi")
-        require.moderate(params, "available_torque", "torque_noise_max")
+        require.moderate(params, "link_moi", "available_torque", "torque_noise_max")
         # The inertia is a difference of products of these, which would round to 0.
+        require.between(params, 1e-6, 1000, "link_length_1", "link_length_2")
+        require.between(params, 0, 1000, "link_mass_1", "link_mass_2")
         require.between(params, -100, 100, "link_com_pos_1", "link_com_pos_2")
         # A step squares velocities four times: from larger ones, or over a longer time, it leaves float32.
         require.between(params, -1000, 1000, "max_vel_1", "max_vel_2", "reset_low", "reset_high")

@@ -118,15 +118,14 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         return CartPoleParams()
 
     def check_params(self, params: CartPoleParams) -> None:
-        require.positive(params, "length", "tau")
-        require.nonnegative(params, "masscart", "masspole", "force_mag", "x_threshold", "theta_threshold_radians")
+        require.positive(params, "length", "tau", "x_threshold", "theta_threshold_radians")
+        require.nonnegative(params, "masscart", "masspole", "force_mag")
         require.that(
             params, ("masscart", "masspole"), lambda cart, pole: cart + pole > 0, "above 0 where masspole is 0"
         )
         require.ordered(params, "reset_low", "reset_high")
-        require.moderate(
-            params, "gravity", "masscart", "masspole", "length", "force_mag", "tau", "reset_low", "reset_high"
-        )
+        require.between(params, -100, 100, "reset_low", "reset_high")
+        require.moderate(params, "gravity", "masscart", "masspole", "length", "force_mag", "tau")
 
     def make_action_space(self, params: CartPoleParams) -> spaces.Discrete:
         return spaces.Discrete(2)

@@ -129,10 +129,12 @@ def drive(state: MountainCarState, push: Any, params: Any) -> tuple[MountainCarS
 
 
 def check_valley(params: Any) -> None:
-    """Raises `InvalidParamsError` if a range of positions, speeds or starts is empty, or a number is extreme."""
+    """Raises `InvalidParamsError` if a range is empty, the car starts outside the walls, or a number is extreme."""
     require.nonnegative(params, "max_speed")
-    require.ordered(params, "min_position", "max_position")
+    require.below(params, "min_position", "max_position")
     require.ordered(params, "reset_low", "reset_high")
+    require.ordered(params, "min_position", "reset_low")
+    require.ordered(params, "reset_high", "max_position")
     require.moderate(params, "min_position", "max_position", "reset_low", "reset_high")
     require.moderate(params, "goal_position", "goal_velocity", "gravity")
 

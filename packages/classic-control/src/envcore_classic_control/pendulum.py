@@ -80,7 +80,8 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
     def check_params(self, params: PendulumParams) -> None:
         require.positive(params, "m", "l", "dt")
         require.nonnegative(params, "max_speed", "max_torque", "x_init", "y_init")
-        require.moderate(params, "m", "l", "g", "dt", "max_torque", "x_init", "y_init")
+        require.moderate(params, "m", "l", "g", "dt", "max_torque")
+        require.between(params, 0, 1000, "x_init", "y_init")
 
     def make_action_space(self, params: PendulumParams) -> spaces.Box:
         return spaces.symmetric_box([params.max_torque])

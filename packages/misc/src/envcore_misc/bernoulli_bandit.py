@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, require, spaces
+from envcore import options, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -104,7 +104,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
       time_last: the time is the last entry of the observation, as in gymnax; False puts it second, as in the original.
 
     Raises:
-      ValueError: `arms` is unknown, or `num_arms` is invalid for this kind of arms.
+      ValueError: `arms` is unknown, or `num_arms` is out of range for this kind of arms.
     """
 
     render_fps = 4
@@ -118,6 +118,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
             raise ValueError(f"arms must be one of {', '.join(get_args(Arms))}, got {self.arms!r}")
         if self.num_arms < 2:
             raise ValueError(f"a bandit needs at least 2 arms, got num_arms={self.num_arms}")
+        options.check_size("num_arms", self.num_arms)
         if self.arms.startswith("dependent") and self.num_arms != 2:
             raise ValueError(f'arms="{self.arms}" needs num_arms=2, got num_arms={self.num_arms}')
 

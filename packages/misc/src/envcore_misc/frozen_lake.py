@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import options, random, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
@@ -90,8 +90,8 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
       reward_schedule: rewards for goal, hole and any other tile.
 
     Raises:
-      ValueError: `map_name` is unknown, `desc` is not a rectangle of S, F, H and G with an S, or `success_rate` is not
-        a probability.
+      ValueError: `map_name` is unknown, `desc` is not a rectangle of S, F, H and G with an S, `success_rate` is not a
+        probability, or `reward_schedule` is not three finite numbers.
     """
 
     action_names = ("left", "down", "right", "up")
@@ -109,8 +109,12 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         lake = self.lake
         if len({len(row) for row in lake}) != 1 or set("".join(lake)) - set("SFHG") or "S" not in "".join(lake):
             raise ValueError(f"desc must be rows of equal length of S, F, H and G with at least one S, got {lake!r}")
-        if not 0 <= self.success_rate <= 1:
+        if not 0 <= options.finite_number("success_rate", self.success_rate) <= 1:
             raise ValueError(f"success_rate must be in [0, 1], got {self.success_rate!r}")
+        if not isinstance(self.reward_schedule, tuple | list) or len(self.reward_schedule) != 3:
+            raise ValueError(f"reward_schedule must be three numbers, got {self.reward_schedule!r}")
+        rewards = tuple(options.finite_number("a reward of reward_schedule", reward) for reward in self.reward_schedule)
+        object.__setattr__(self, "reward_schedule", rewards)
 
     @property
     def lake(self) -> tuple[str, ...]:

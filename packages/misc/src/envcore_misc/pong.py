@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, require, spaces, trees
+from envcore import options, random, require, spaces, trees
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from flax import struct
 
@@ -125,6 +125,7 @@ class Pong(Environment[PongState, PongParams]):
                 "Pong needs a width of at least 4, a paddle_half_height of at least 1 and a height of at least "
                 f"2 * paddle_half_height + 1, got {self.width}, {self.paddle_half_height} and {self.height}"
             )
+        options.check_size("width * height", self.width * self.height)
 
     @property
     def default_params(self) -> PongParams:
@@ -194,15 +195,8 @@ class Pong(Environment[PongState, PongParams]):
 
     def observe(self, state: PongState, params: PongParams) -> jax.Array:
         show = pong_view.board if self.rules == "original" else pong_view.frames
-        return show(
-            state.ball_position,
-            state.last_ball_position,
-            state.paddle_centers,
-            state.time,
-            self.height,
-            self.width,
-            self.paddle_half_height,
-        )
+        balls, sizes = (state.ball_position, state.last_ball_position), (self.height, self.width)
+        return show(*balls, state.paddle_centers, state.time, *sizes, self.paddle_half_height)
 
     def paint(self, state: PongState, params: PongParams, height: int) -> jax.Array:
         from envcore_misc.render.arcade import paint_pong

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, require, spaces, trig
+from envcore import options, random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -95,7 +95,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
       num_joints: how many links the arm has, at least 1.
 
     Raises:
-      ValueError: `num_joints` is less than 1.
+      ValueError: `num_joints` is out of range.
     """
 
     differentiable: ClassVar[bool] = True
@@ -106,6 +106,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     def __post_init__(self) -> None:
         if self.num_joints < 1:
             raise ValueError(f"num_joints must be at least 1, got {self.num_joints!r}")
+        options.check_size("num_joints", self.num_joints, 2**16)
 
     @property
     def default_params(self) -> ReacherParams:
@@ -113,8 +114,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         return ReacherParams(link_lengths=np.ones(self.num_joints, np.float32), goal_low=-reach, goal_high=reach)
 
     def check_params(self, params: ReacherParams) -> None:
-        require.nonnegative(params, "link_lengths")
-        require.positive(params, "dt")
+        require.positive(params, "link_lengths", "dt")
         require.ordered(params, "goal_low", "goal_high")
         require.between(params, 1e-12, 1000, "dt")  # the angle grows with its square
         require.moderate(params, "torque_scale", "link_lengths", "goal_low", "goal_high")

@@ -40,7 +40,8 @@ class Choice:
         """Returns the environment and its params.
 
         Raises:
-          InvalidArgumentError: the environment does not have an option, or refuses its value.
+          InvalidArgumentError: the environment does not have an option, or refuses its value, or with them would
+            not fit into memory.
           InvalidParamsError: the environment does not have a param, or a value has the wrong shape or dtype.
           EnvcoreError: as for `envcore.make`.
         """
@@ -56,20 +57,41 @@ class Choice:
         except Exception as error:  # an environment may fail in any way on an unexpected value
             if not self.options:
                 raise
-            given = " ".join(naming.option(*each) for each in self.options.items())
-            raise InvalidArgumentError(f"{self.title} does not work with {given}: {one_line(error)}") from error
+            problem = f"does not work with {self._given_options()}: {one_line(error)}"
+            raise InvalidArgumentError(f"{self.title} {problem}") from error
         return env, with_params(self.title, env, params, self.params)
 
     def _check_options(self, env: Any) -> None:
+        import jax
         from envcore.engine.arguments import default_params, state_struct
+
+        from envcore_runs import memory
 
         for name, value in self.options.items():
             if isinstance(getattr(type(env), name, None), bool) and not isinstance(value, bool):
                 raise InvalidArgumentError(f"{self.title}'s option {name!r} must be True or False, got {value!r}.")
         params = default_params(env)
-        state_struct(env)
+        state_bytes = memory.tree_bytes(state_struct(env))
+        self._check_fits(state_bytes)  # before spaces, which may hold arrays of this size
         env.action_space(params)
-        env.observation_space(params)
+        space = env.observation_space(params)
+        structs = jax.tree.map(lambda dtype, shape: jax.ShapeDtypeStruct(shape, dtype), space.dtype, space.shape)
+        self._check_fits(state_bytes + memory.tree_bytes(structs))
+
+    def _check_fits(self, total: int) -> None:
+        """Raises `InvalidArgumentError` if one environment takes more bytes than are free."""
+        from envcore_runs import memory
+
+        free = memory.device_bytes()
+        if free is not None and total > free:
+            needed, left = memory.shown_bytes(total), memory.shown_bytes(free)
+            raise InvalidArgumentError(
+                f"{self.title} with {self._given_options()} would take about {needed} of memory for each environment, "
+                f"but only {left} are free."
+            )
+
+    def _given_options(self) -> str:
+        return " ".join(naming.option(*each) for each in self.options.items())
 
 
 def choose(env_id: str, options: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None) -> Choice:
@@ -96,7 +118,7 @@ def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -
     import numpy as np
     from envcore.engine.arguments import checked_params, param_names
 
-    known = param_names(params)
+    known, values = param_names(params), dict[str, Any]()
     for name, value in changes.items():
         if name not in known:
             hint = f" {name!r} is an option: {naming.option(name)}" if name in _options(env) else ""
@@ -110,8 +132,8 @@ def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -
         if given.dtype.kind not in "biuf":
             raise InvalidParamsError(f"{title}'s param {name!r} must be a number or an array, got {value!r}.")
         # A scalar stays a Python number, so that its value is checked.
-        params = checked_params(env, params.replace(**{name: value if given.ndim == 0 else given}))
-    return params
+        values[name] = value if given.ndim == 0 else given
+    return checked_params(env, params.replace(**values)) if values else params  # at once: one may need another
 
 
 def _options(env: Any) -> set[str]:
