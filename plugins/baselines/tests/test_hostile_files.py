@@ -25,7 +25,7 @@ SMALL: dict[str, Any] = {
     "minibatches": 2,
     "hidden": [2],
 }
-RUN = Run("ppo", "Counter-v0", {}, {"bonus": 0.5}, SMALL, 7, 2)  # an option of 2**31 could take all memory
+RUN = Run("ppo", "Counter-v0", {"goal": 4}, {"bonus": 0.5}, SMALL, 7, 2)
 ENV = Counter()
 LEARNER = PPO(ENV, ENV.default_params, settings.build(PPOConfig, SMALL, "SMALL"))
 POINTS = 3
