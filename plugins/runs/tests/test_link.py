@@ -112,6 +112,36 @@ def test_a_process_that_has_ended_is_named(failures: list[str]) -> None:
     assert sorted(failures)[1:] == ["process 1 of this command has ended."] * 2  # the other one is that of process 1
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "5",
+        '"junk"',
+        "[1, 2]",
+        "{}",
+        "[" * 200_000,
+        '["text", 5]',
+        '["text", ["a"]]',
+        '["texts", 5]',
+        '["texts", ["a"]]',
+        '["texts", ["a", 1]]',
+        '["late", 5]',
+        '["late", [null, "x"]]',
+        '["ended", "x"]',
+        '["ended", 7]',
+        '["welcome", []]',
+        '["leaving", 3]',
+    ],
+)
+@pytest.mark.parametrize("sender", [0, 1])
+def test_junk_from_a_process_is_an_error(failures: list[str], sender: int, line: str) -> None:
+    found = links(0, 1)
+    writer = found[sender]._writers[1 - sender]
+    found[sender]._loop.call_soon_threadsafe(writer.write, line.encode() + b"\n")
+    with pytest.raises(ProcessError, match=f"^process {sender} of this command has (ended|sent what no process of a )"):
+        found[1 - sender].exchange()
+
+
 def test_processes_that_leave_lose_nobody(failures: list[str]) -> None:
     found = links(0, 1)
     in_threads(*(each.leave for each in found))

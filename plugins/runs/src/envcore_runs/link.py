@@ -202,20 +202,21 @@ class Link:
         """Handles what another process says, until it ends."""
         while (message := await heard(reader)) is not None:
             match message:
-                case "text", text:
+                case "text", str(text):
                     await self._arrived(number, text)
-                case "texts", texts:
+                case "texts", [*texts] if len(texts) == self._num and all(isinstance(each, str) for each in texts):
                     _settle(self._texts_of_all, texts)
-                case "who is late", _:
+                case "who is late", None:
                     await say(self._writers[number], "late", self._missing())
-                case "late", numbers:
+                case "late", [*numbers] if all(each in range(self._num) for each in numbers):
                     _settle(self._late, numbers)
-                case "ended", other:
+                case "ended", int(other) if other in range(self._num):
                     await self._lose(other)
-                case "leaving", _:
+                case "leaving", None:
                     self._has_left.add(number)
                 case _:
-                    pass
+                    await self._lose(number, "has sent what no process of a command sends")
+                    break
         if number not in self._has_left:
             self._has_left.add(number)
             await self._lose(number)
@@ -258,11 +259,11 @@ class Link:
         answered, _ = await asyncio.wait([self._late], timeout=2)
         return self._late.result() if answered else [0]
 
-    async def _lose(self, number: int) -> None:
+    async def _lose(self, number: int, what: str = "has ended") -> None:
         """Ends this process because another one has ended: by an error in the next exchange, if it comes soon."""
         if self._lost is not None or self._number in self._has_left:
             return
-        self._lost = ProcessError(f"process {number} of this command has ended.")
+        self._lost = ProcessError(f"process {number} of this command {what}.")
         for other, writer in self._writers.items():
             if other not in self._has_left:
                 await say(writer, "ended", number)
