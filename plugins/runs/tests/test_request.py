@@ -30,7 +30,12 @@ def test_a_difference_is_named(other: dict[str, str], message: str) -> None:
 
 def test_versions_and_settings_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     here = request.described(GIVEN)
-    assert {"envcore", "envcore-cli", "jax", "jaxlib"} <= here.versions.keys() | {"envcore-cli"}
+    assert {"envcore", "envcore-cli", "jax", "jaxlib", "numpy", "flax", "optax"} <= here.versions.keys() | {
+        "envcore-cli"
+    }
+    for name in ("numpy", "flax", "optax"):
+        other = dataclasses.replace(here, versions={**here.versions, name: f"{name} 0.1"})
+        assert f"process 1 has {name} 0.1, and process 0 {name} " in request.difference([here, other])
     other = dataclasses.replace(here, versions={**here.versions, "jax": "jax 0.1"})
     message = f"process 1 has jax 0.1, and process 0 {here.versions['jax']}: "
     assert request.difference([here, other]) == message + "install the same versions for all processes."
@@ -41,6 +46,11 @@ def test_versions_and_settings_are_compared(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_is_sent_is_read() -> None:
     here = request.described(GIVEN)
     assert Request.of_process(1, here.text()) == here
+
+
+def test_a_library_that_is_not_installed_is_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request, "_LIBRARIES", ("jax", "never-installed"))
+    assert "never-installed" not in request.described(GIVEN).versions
 
 
 @pytest.mark.parametrize("text", ["", "5", '"junk"', "[1, 2]", "{}", "[" * 200_000, '{"given": {"a": 5}}', "9" * 5_000])

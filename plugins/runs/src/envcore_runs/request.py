@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib.metadata
 import json
@@ -16,6 +17,8 @@ from envcore.version import __version__
 from envcore_runs.errors import ProcessError
 from envcore_runs.records import File
 
+_LIBRARIES = ("jax", "jaxlib", "numpy", "flax", "optax")
+"""Whose versions decide results, where they are installed."""
 _SETTINGS = (
     "jax_enable_x64",
     "jax_default_prng_impl",
@@ -69,7 +72,10 @@ def described(given: Mapping[str, str]) -> Request:
     """What a process was asked to do, as texts by name; with the versions, and JAX's settings."""
     import jax
 
-    versions = {name: importlib.metadata.version(name) for name in ("jax", "jaxlib")}
+    versions: dict[str, str] = {}
+    for name in _LIBRARIES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
     plugins = {each.distribution: each.version for each in registry.plugins if each.status == "loaded"}
     found = {"envcore": __version__, **plugins, **versions}
     return Request(
