@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from envcore_runs import link as link_module
+from envcore_runs import notes
 from envcore_runs.errors import ProcessError
 from envcore_runs.link import Link
 from several_processes import SOON, free_port
@@ -158,13 +159,25 @@ def test_a_process_says_for_whom_it_waits(
     late: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = links(0, 1, 2)
-    monkeypatch.setattr(link_module, "PATIENCE", 0.1)
+    monkeypatch.setattr(notes, "PATIENCE", 0.1)
     with ThreadPoolExecutor() as pool:
         waiting = [pool.submit(each.exchange) for number, each in enumerate(found) if number != late]
         time.sleep(0.5)
         assert found[late].exchange() == [""] * 3
         assert [each.result(SOON) for each in waiting] == [[""] * 3] * 2
     assert capsys.readouterr().err == f"note: waiting for process {late}, 0 s so far.\n" * 2
+
+
+def test_a_process_says_who_has_not_connected(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(notes, "PATIENCE", 0.3)
+    found = links(0, 1, num=4, timeout=1)
+    assert all(each.startswith("not all processes have connected to 127.0.0.1:") for each in found)
+    assert capsys.readouterr().err == "note: waiting for processes 2, 3, 0 s so far.\n" * 2
+    (alone,) = links(1, num=2, timeout=1)
+    assert alone.startswith("nothing answers at 127.0.0.1:")
+    assert capsys.readouterr().err == "note: waiting for process 0, 0 s so far.\n"
 
 
 def test_an_address_of_this_machine_is_listened_at_alone() -> None:

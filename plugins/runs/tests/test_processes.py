@@ -118,10 +118,10 @@ def test_a_number_that_is_given_twice_ends_both() -> None:
 ENDLESS = ("rollout", "CartPole-v1", "--num-envs", "64", "--steps", "2000000000")
 ANNOUNCED = """
 import envcore_cli
-from envcore_runs import link
+from envcore_runs import notes
 from envcore_runs.measured_rollout import MeasuredRollout
 
-link.PATIENCE, link._SELDOM = 1.0, 1000.0
+notes.PATIENCE, notes.SELDOM = 1.0, 1000.0
 advance = MeasuredRollout.advance
 
 

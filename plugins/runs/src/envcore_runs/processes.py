@@ -247,7 +247,7 @@ def part() -> None:
 
 def _end(link: Link) -> None:
     """At the end of the process."""
-    from envcore_runs.link import fail
+    from envcore_runs.notes import fail
 
     try:
         _leave_together(link)
