@@ -163,7 +163,8 @@ class RolloutWrapper:
     Called directly, the methods write all steps to memory, which takes about as long as a light environment's steps.
     Inside the caller's `jit`, what is not used is not computed: `jax.jit(lambda *args:
     manager.batch_rollout(*args)[-1])` takes no memory for the steps. For the most steps a second use `run_rollout` with
-    `Batched` or `Sharded`, whose random numbers cost less than those of a key for each rollout.
+    `Batched` or `Sharded`: a key for each rollout costs 0.4 to 0.55 of the speed (14.0 against 33 million steps per
+    CPU second).
 
     Raises:
       InvalidArgumentError: an argument has the wrong type, or num_env_steps is not a positive integer.

@@ -278,6 +278,21 @@ def test_damaged_gzip(tmp_path: Path, packed: bytes) -> None:
         load_mnist(str(tmp_path))
 
 
+def test_no_more_is_decompressed_than_the_header_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"{IMAGES}.gz").write_bytes(gzip.compress(IMAGE + bytes(10**8)))
+    (tmp_path / f"{LABELS}.gz").write_bytes(gzip.compress(LABEL))
+    read, taken = gzip.GzipFile.read, list[int]()
+
+    def counted(self: gzip.GzipFile, size: int | None = -1) -> bytes:
+        taken.append(len(found := read(self, size)))
+        return found
+
+    monkeypatch.setattr(gzip.GzipFile, "read", counted)
+    with pytest.raises(DatasetError, match=f"{IMAGES}.gz is truncated or damaged: .* it has 1585 or more\\.$"):
+        load_mnist(str(tmp_path))
+    assert sum(taken) == len(IMAGE) + 1
+
+
 def test_a_folder_in_place_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENVCORE_DATA_DIR", str(tmp_path))
     for name in FILES:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from envcore.errors import FileError
 from envcore_baselines.curve import Curve, CurveRecord
 from envcore_baselines.learner import EpisodeTotals
 from envcore_runs.records import File
@@ -76,3 +77,18 @@ def test_the_picture_shows_a_point_that_one_seed_lacks() -> None:
     with Image.open(io.BytesIO(found.to_png("ppo in Toy"))) as image:
         blue = np.asarray(image.convert("RGB")).astype(int)
     assert (blue[..., 2] - blue[..., 0] > 60).any()
+
+
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def test_returns_are_float32s(tmp_path: Path) -> None:
+    file = File(tmp_path / "curve.json")
+    for value in (1e308, -1e308, 2 * LARGEST):
+        with pytest.raises(FileError, match="has a return that float32 does not hold"):
+            file.parsed(json.dumps({"num_seeds": 1, "steps": [1], "returns": [[value]]}), CurveRecord)
+    rows = [[0.0, math.inf], [LARGEST, -LARGEST], [LARGEST, LARGEST], [-math.inf, math.inf], [None, -math.inf]]
+    for returns in (rows, *([row] for row in rows)):
+        steps = [*range(1, len(returns) + 1)]
+        text = json.dumps({"num_seeds": 2, "steps": steps, "returns": returns})
+        assert Curve.of_record(file.parsed(text, CurveRecord)).to_png("a title")

@@ -45,6 +45,7 @@ def test_values_replace_defaults() -> None:
         ("steps", 10**400, "steps must be at most 2,147,483,647, got 1000"),
         ("steps", -(10**400), "steps must be an integer of at least 1, got -1000"),
         ("hidden", [8, 2**31], r"hidden must be a list of positive integers below 2\*\*31, got \[8, 2147483648\]"),
+        ("hidden", [1] * 101, "hidden must be at most 100 layers, got 101"),
         ("kind", "odd", "kind must be one of 'plain', 'fancy', got 'odd'"),
         ("fast", 1, "fast must be true or false, got 1"),
         ("hidden", [0], r"hidden must be a list of positive integers below 2\*\*31, got \[0\]"),
@@ -55,6 +56,12 @@ def test_values_replace_defaults() -> None:
 def test_an_invalid_value(name: str, value: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=f"^here: {message}"):
         settings.build(Toy, {name: value}, "here")
+
+
+def test_numbers_that_python_does_not_print() -> None:
+    for name, value in (("steps", 16**20_000), ("rate", -(16**20_000)), ("hidden", [16**20_000])):
+        with pytest.raises(ConfigError, match=rf"^here: {name} must be .*, got \[?a number of 80,001 bits"):
+            settings.build(Toy, {name: value}, "here")
 
 
 def test_printed_settings_are_read_back() -> None:

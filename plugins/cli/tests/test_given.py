@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 import typer
 from envcore_cli.given import given_to
-from envcore_cli.options import Cache, Coordinator, NumProcesses, Params, ProcessId, Seed
+from envcore_cli.options import Cache, Coordinator, NumProcesses, Params, Policy, ProcessId, Seed
 from envcore_runs import request
 from typer.testing import CliRunner
 
@@ -22,6 +23,7 @@ def described(*args: str) -> Any:
         env_id: str,
         set_: Params = None,
         seed: Seed = 0,
+        policy: Policy = "random",
         steps: int | None = None,
         sample: Annotated[bool, typer.Option("--sample")] = False,
         coordinator: Coordinator = None,
@@ -58,9 +60,22 @@ def test_what_means_the_same_is_the_same(first: str, second: str) -> None:
         ("A", "A --sample", "--sample, and process 0 no --sample"),
         ("A --set x=1", "A --set x=2", "--set x=2, and process 0 --set x=1"),
         ("A --set x=1", "A", "no --set x, and process 0 --set x=1"),
+        ("A --set x=1", "A --set x='1'", "--set x='1', and process 0 --set x=1"),
+        ("A --set x=none", "A --set x='None'", "--set x='None', and process 0 --set x=None"),
+        ("A --set x=1e999", "A --set x=2e999", "--set x=2e999, and process 0 --set x=1e999"),
         ("A --num-processes 2", "A --num-processes 3", "--num-processes 3, and process 0 --num-processes 2"),
     ],
 )
 def test_a_difference_is_named(first: str, second: str, message: str) -> None:
     found = [described(*text.split()) for text in (first, first, second)]
     assert request.difference(found) == f"process 2 was given {message}: give all processes the same command."
+
+
+def test_the_file_of_a_policy_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file, found = tmp_path / "mine.py", list[Any]()
+    for content in ("a = 1", "a = 1", "a = 2"):
+        file.write_text(content)
+        found.append(described("A", "--policy", "mine:act"))
+    assert request.difference(found[:2]) == ""
+    assert "process 2 was given --policy mine:act from a file with SHA-256 " in request.difference(found)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -162,3 +163,35 @@ def test_memory_does_not_grow_with_the_steps() -> None:
 
     analysis = program(10**9)
     assert analysis.temp_size_in_bytes + analysis.output_size_in_bytes < 100 * 4 * 100
+
+
+POSSIBLE = EpisodeStatistics(4, 1.5, 0.5, 1.0, 2.0, 7.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_possible"),
+    [
+        ({}, True),
+        ({"episodes": 0}, False),
+        ({"episodes": 5}, False),  # 35 of 28 steps
+        ({"mean_return": 0.9}, False),
+        ({"mean_return": 2.1}, False),
+        ({"mean_return": math.nan}, False),
+        ({"mean_return": math.inf}, False),
+        ({"std_return": -0.1}, False),
+        ({"std_return": 1.1}, False),
+        ({"std_return": math.nan}, False),
+        ({"lowest_return": 1.6}, False),
+        ({"lowest_return": 3.0, "mean_return": 2.5}, False),
+        ({"mean_length": 0.5}, False),
+        ({"mean_length": 7.5}, False),
+        ({"mean_length": math.nan}, False),
+        ({"std_length": math.inf}, False),
+        ({"highest_return": math.inf, "mean_return": math.nan, "std_return": math.nan}, True),  # of infinite rewards
+        ({"highest_return": 3e38, "mean_return": math.inf, "std_return": math.inf}, True),  # float32 overflows
+        ({"highest_return": -math.inf}, False),
+    ],
+)
+def test_statistics_that_episodes_can_have(changes: dict[str, Any], is_possible: bool) -> None:
+    assert dataclasses.replace(POSSIBLE, **changes).is_possible(28) is is_possible
+    assert EpisodeStatistics().is_possible(0)

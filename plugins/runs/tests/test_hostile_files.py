@@ -13,14 +13,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envcore.errors import FileError
 from envcore_runs import checkpoint, run_folder
 from envcore_runs.episode_statistics import EpisodeStatistics
+from envcore_runs.manifest import MANIFEST
 from envcore_runs.saved_rollout import CHECKPOINT, _Saved
-from envcore_runs.trajectories import MANIFEST, Trajectories
+from envcore_runs.trajectories import Trajectories
+from safetensors.numpy import save_file
 
 RUN = {"env_id": "Counter-v0", "options": {"goal": 4}, "params": {"bonus": 0.5}, "steps": 100, "record": ["obs"]}
 ABOUT = {"env_id": "Counter-v0", "num_envs": 6}
-SHARDS = [
+SHARDS: list[dict[str, Any]] = [
     {"file": f"step-{16 * n:012}-env-00000000.safetensors", "first_step": 16 * n, "num_steps": 16}
     | {"first_env": 0, "num_envs": 6}
     for n in range(3)
@@ -48,11 +51,18 @@ def test_manifest(tmp_path: Path, mutations: int) -> None:
     outside.touch()
     folder = tmp_path / "trajectories"
     folder.mkdir()
+    for each in SHARDS:
+        save_file({"obs": np.zeros((16, 6, 5), np.float32)}, folder / each["file"])
 
     def read(content: bytes) -> None:
         (folder / MANIFEST).write_bytes(content)
-        trajectories = Trajectories(folder, ["obs"], ABOUT)
-        trajectories.resume(32)
+        trajectories = Trajectories(folder, ["obs"], ABOUT, {"obs": jax.ShapeDtypeStruct((5,), jnp.float32)})
+        try:
+            trajectories.resume(32)
+        except FileError:
+            assert all((folder / each["file"]).exists() for each in SHARDS)
+            raise
+        save_file({"obs": np.zeros((16, 6, 5), np.float32)}, folder / SHARDS[2]["file"])
         assert [dataclasses.asdict(each) for each in trajectories._shards] == SHARDS[:2]
 
     manifest = {**ABOUT, "steps_recorded": 48, "arrays": ARRAYS, "shards": SHARDS}

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from envcore_runs import link as link_module
+from envcore_runs import notes
 from envcore_runs.errors import ProcessError
 from envcore_runs.link import Link
 from several_processes import SOON, free_port
@@ -112,6 +113,36 @@ def test_a_process_that_has_ended_is_named(failures: list[str]) -> None:
     assert sorted(failures)[1:] == ["process 1 of this command has ended."] * 2  # the other one is that of process 1
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "5",
+        '"junk"',
+        "[1, 2]",
+        "{}",
+        "[" * 200_000,
+        '["text", 5]',
+        '["text", ["a"]]',
+        '["texts", 5]',
+        '["texts", ["a"]]',
+        '["texts", ["a", 1]]',
+        '["late", 5]',
+        '["late", [null, "x"]]',
+        '["ended", "x"]',
+        '["ended", 7]',
+        '["welcome", []]',
+        '["leaving", 3]',
+    ],
+)
+@pytest.mark.parametrize("sender", [0, 1])
+def test_junk_from_a_process_is_an_error(failures: list[str], sender: int, line: str) -> None:
+    found = links(0, 1)
+    writer = found[sender]._writers[1 - sender]
+    found[sender]._loop.call_soon_threadsafe(writer.write, line.encode() + b"\n")
+    with pytest.raises(ProcessError, match=f"^process {sender} of this command has (ended|sent what no process of a )"):
+        found[1 - sender].exchange()
+
+
 def test_processes_that_leave_lose_nobody(failures: list[str]) -> None:
     found = links(0, 1)
     in_threads(*(each.leave for each in found))
@@ -128,13 +159,25 @@ def test_a_process_says_for_whom_it_waits(
     late: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = links(0, 1, 2)
-    monkeypatch.setattr(link_module, "PATIENCE", 0.1)
+    monkeypatch.setattr(notes, "PATIENCE", 0.1)
     with ThreadPoolExecutor() as pool:
         waiting = [pool.submit(each.exchange) for number, each in enumerate(found) if number != late]
         time.sleep(0.5)
         assert found[late].exchange() == [""] * 3
         assert [each.result(SOON) for each in waiting] == [[""] * 3] * 2
     assert capsys.readouterr().err == f"note: waiting for process {late}, 0 s so far.\n" * 2
+
+
+def test_a_process_says_who_has_not_connected(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(notes, "PATIENCE", 0.3)
+    found = links(0, 1, num=4, timeout=1)
+    assert all(each.startswith("not all processes have connected to 127.0.0.1:") for each in found)
+    assert capsys.readouterr().err == "note: waiting for processes 2, 3, 0 s so far.\n" * 2
+    (alone,) = links(1, num=2, timeout=1)
+    assert alone.startswith("nothing answers at 127.0.0.1:")
+    assert capsys.readouterr().err == "note: waiting for process 0, 0 s so far.\n"
 
 
 def test_an_address_of_this_machine_is_listened_at_alone() -> None:

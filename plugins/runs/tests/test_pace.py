@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError
-from envcore_runs.pace import Pace, check_duration, duration
+from envcore_runs.pace import Notice, Pace, check_duration, duration
 
 
 def chunks(
@@ -91,3 +91,26 @@ def test_a_run_that_cannot_end_is_refused() -> None:
     assert "9 years" in check_duration("--steps", 5, 9.4 * 365 * 86400)
     with pytest.raises(InvalidArgumentError, match=r"^--steps 1,000 would take about 11 years here: choose less\.$"):
         check_duration("--steps", 1000, 10.6 * 365 * 86400)
+
+
+def test_the_notice_comes_again_once_a_second_has_been_measured() -> None:
+    message, notice = "--steps 50,000 will take about 5 hours.", Notice("--steps", 50_000)
+    estimates = [(0.0, 900.0), (0.4, 900.0), (0.9, 18_000.0), (1.1, 18_000.0), (1.2, 18_000.0), (5.0, 18_000.0)]
+    assert [notice.text(*each) for each in estimates] == ["", "", "", message, "", ""]
+    notice = Notice("--steps", 50_000)
+    assert [notice.text(*each) for each in ((0.0, 18_000.0), (1.1, 18_000.0))] == [message, ""]
+    notice = Notice("--steps", 50_000)
+    assert [notice.text(*each) for each in ((0.0, 10.0), (1.1, 10.0), (1.2, 1e5))] == ["", "", ""]
+
+
+def test_calls_that_were_too_fast_do_not_hide_a_long_run() -> None:
+    notice, pace, measured, said = Notice("--steps", 2**31), Pace(), 0.0, list[str]()
+    for call in range(30):
+        steps = pace.chunk()
+        pace.add(steps, seconds := steps * (1e-6 if call < 2 else 8.4e-6))  # the first two are warm-ups
+        if call > 1:
+            measured += seconds
+        if call:
+            said.append(notice.text(measured, pace.seconds(2**31)))
+    assert said[0] == ""
+    assert list(filter(None, said)) == ["--steps 2,147,483,648 will take about 5 hours."]

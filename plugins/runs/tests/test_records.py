@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import time
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -152,3 +153,37 @@ def test_hostile_files(tmp_path: Path, name: str, mutations: int) -> None:
         assert all(0 <= part.rate <= 1 for part in found.parts)
 
     hostile_files.check(checked, contents, mutations)
+
+
+@pytest.mark.parametrize("part", ["a", '"a"', "'='", '"\\""', "a-1", '"." '])
+@pytest.mark.parametrize("line", ["{key} = 1", "[{key}]", "x = {{{key} = 1}}", "x = 1\n[[ {key} ]]"])
+def test_keys_of_thousands_of_parts_are_refused_at_once(tmp_path: Path, part: str, line: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(line.format(key=".".join([part] * 20_000)))
+    began = time.process_time()
+    with pytest.raises(FileError, match="it is nested too deeply"):
+        File(path).read(dict[str, Any])
+    assert time.process_time() - began < 1
+
+
+def test_toml_without_deep_keys_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    numbers = ", ".join(["0.5"] * 1_000)
+    path.write_text(f"a.b.'c.d' = [{numbers}]\n# {'long' * 100}\n")
+    assert File(path).read(dict[str, Any]) == {"a": {"b": {"c.d": [0.5] * 1_000}}}
+    for content in ("x" * 999_999, '"' * 999_999, "a." * 499_999):
+        began = time.process_time()
+        path.write_text(content)
+        with pytest.raises(FileError, match="is damaged"):
+            File(path).read(dict[str, Any])
+        assert time.process_time() - began < 5
+    path.write_text("#" * (10**6 + 1))
+    with pytest.raises(FileError, match="it has 1,000,001 bytes, more than 1,000,000"):
+        File(path).read(dict[str, Any])
+
+
+def test_numbers_that_python_does_not_print_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(f"x = 0x1{'0' * 20_000}")
+    with pytest.raises(FileError, match="its x is a number of 80,001 bits, not an integer from 0 to"):
+        File(path).read(dict[str, Natural])

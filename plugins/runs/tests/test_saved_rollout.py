@@ -203,6 +203,15 @@ def test_damaged_facts_of_a_checkpoint(tmp_path: Path) -> None:
         ),
         ({"statistics": {**facts["statistics"], "more": 1}}, "its statistics.more is unknown to this version"),
         ({"statistics": {"episodes": 3}}, "its content has statistics that no episodes have"),
+        (
+            {"statistics": {**facts["statistics"], "mean_return": 1e9}},
+            "its content has statistics that no episodes have",
+        ),
+        (
+            {"statistics": {**facts["statistics"], "episodes": 601}},
+            "no episodes of 100 steps have its statistics",
+        ),
+        ({"steps": 0}, "no episodes of 0 steps have its statistics"),
     ]:
         path.write_bytes(hostile_files.sealed(arrays, {**facts, **changes}))
         with pytest.raises(FileError) as caught:

@@ -34,6 +34,7 @@ SHA256 = {
 """The published files, and the hashes that they must have."""
 
 SIDE, CLASSES = 28, 10
+_PIECE = 2**20  # bytes to decompress at once
 _TIMEOUT = 30  # seconds without a response
 _RETRY_SECONDS = 60  # before a failed download is retried
 _LOCK = threading.Lock()
@@ -115,8 +116,10 @@ def _load(source: Source) -> Mnist:
         paths = [_fetch(folder, name) for name in SHA256]
     else:
         paths = [_own_file(folder, name) for name in (IMAGES, LABELS)]
-    contents = [_read(path, SHA256[path.name] if source.is_published else None) for path in paths]
-    images, labels = (_parse(content, path, ndim) for content, path, ndim in zip(contents, paths, (3, 1), strict=True))
+    images, labels = (
+        _read(path, SHA256[path.name] if source.is_published else None, ndim)
+        for path, ndim in zip(paths, (3, 1), strict=True)
+    )
     if images.shape[1:] != (SIDE, SIDE):
         raise DatasetError(f"{paths[0]} must hold images of {SIDE}x{SIDE} pixels, its are {images.shape[1:]}.")
     if len(images) != len(labels) or not len(images):
@@ -166,8 +169,8 @@ def _fetch(folder: Path, name: str) -> Path:
     return path
 
 
-def _read(path: Path, sha256: str | None) -> bytes:
-    """The decompressed content of the file, whose hash must be `sha256` if it is given."""
+def _read(path: Path, sha256: str | None, ndim: int) -> np.ndarray:
+    """The array in the file, whose hash must be `sha256` if it is given."""
     content = files.read(path, "Put a valid one there.", DatasetError)
     try:
         if sha256 and (found := hashlib.sha256(content).hexdigest()) != sha256:
@@ -175,23 +178,35 @@ def _read(path: Path, sha256: str | None) -> bytes:
                 f"{path} is not MNIST's published file: its SHA-256 is {found}, not {sha256}. Delete it, and it is "
                 "downloaded again; to use images of your own, put them into another folder and pass it as folder=."
             )
-        return gzip.decompress(content) if path.suffix == ".gz" else content
+        plain = io.BytesIO(content)
+        with gzip.GzipFile(fileobj=plain) if path.suffix == ".gz" else plain as file:
+            return _parse(file, path, ndim)
     except (OSError, EOFError, MemoryError, zlib.error) as error:
         raise DatasetError(f"{path} cannot be read: {one_line(error)}.") from error
 
 
-def _parse(content: bytes, path: Path, ndim: int) -> np.ndarray:
-    """The array of uint8 in an IDX file: four bytes for dtype and rank, then 32-bit sizes, then the numbers."""
+def _parse(file: Any, path: Path, ndim: int) -> np.ndarray:
+    """The array of uint8 in an IDX file: four bytes for dtype and rank, then 32-bit sizes, then the numbers.
+
+    No more is read than the sizes say, and one byte: a small compressed file can hold many gigabytes.
+    """
     magic, start = bytes((0, 0, 8, ndim)), 4 * (ndim + 1)
-    if content[:4] != magic or len(content) < start:
+    header = file.read(start)
+    if header[:4] != magic or len(header) < start:
         raise DatasetError(
-            f"{path} is not an IDX file of uint8 with {ndim} axes: it begins with {content[:4].hex() or 'nothing'}, "
+            f"{path} is not an IDX file of uint8 with {ndim} axes: it begins with {header[:4].hex() or 'nothing'}, "
             f"not {magic.hex()}."
         )
-    shape = tuple(int(size) for size in np.frombuffer(content, ">u4", ndim, offset=4))
-    if len(content) != start + math.prod(shape):
+    shape = tuple(int(size) for size in np.frombuffer(header, ">u4", ndim, offset=4))
+    size = math.prod(shape)
+    content = bytearray()
+    while len(content) <= size and (piece := file.read(min(size + 1 - len(content), _PIECE))):
+        content += piece
+    if len(content) != size:
+        has = f"{start + len(content)}{' or more' * (len(content) > size)}"
         raise DatasetError(
-            f"{path} is truncated or damaged: for its shape {shape} it must have {start + math.prod(shape)} bytes, it "
-            f"has {len(content)}."
+            f"{path} is truncated or damaged: for its shape {shape} it must have {start + size} bytes, it has {has}."
         )
-    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+    array = np.frombuffer(content, np.uint8).reshape(shape)
+    array.flags.writeable = False
+    return array

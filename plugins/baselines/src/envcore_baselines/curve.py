@@ -12,6 +12,8 @@ from envcore_runs.records import Positive, Range
 
 from envcore_baselines.learner import EpisodeTotals
 
+_LARGEST = float(np.finfo(np.float32).max)
+
 
 @dataclasses.dataclass(frozen=True)
 class CurveRecord:
@@ -29,6 +31,8 @@ class CurveRecord:
     def __post_init__(self) -> None:
         if [len(row) for row in self.returns] != [self.num_seeds] * len(self.steps):
             raise ValueError(f"has not {len(self.steps):,} rows of {self.num_seeds:,} returns")
+        if any(x is not None and _LARGEST < abs(x) < math.inf for row in self.returns for x in row):
+            raise ValueError("has a return that float32 does not hold")
 
 
 class Curve:
@@ -106,7 +110,9 @@ class Curve:
         steps, known = np.array(self.steps, np.int64)[is_known], returns[is_known]
         if len(steps):
             axes.fill_between(steps, np.nanmin(known, axis=1), np.nanmax(known, axis=1), alpha=0.25, linewidth=0)
-            axes.plot(steps, np.nanmean(known, axis=1), marker="o" if len(steps) == 1 else "")
+            with np.errstate(invalid="ignore"):  # returns may be infinite
+                means = np.nanmean(known, axis=1)
+            axes.plot(steps, means, marker="o" if len(steps) == 1 else "")
         axes.set(title=title, xlabel="environment steps", ylabel="return of an episode")
         axes.grid(alpha=0.3)
         file = io.BytesIO()

@@ -23,6 +23,9 @@ from envcore_baselines.errors import ConfigError
 
 FOLDER = Path(__file__).parent / "configs"
 
+_MOST_LAYERS = 100
+"""Of a network; with thousands, its compilation takes minutes."""
+
 Config = TypeVar("Config")
 
 
@@ -99,6 +102,8 @@ def _checked(field: Any, value: Any, source: str) -> Any:
         return value
     if not isinstance(value, list | tuple) or not all(type(x) is int and 0 < x < 2**31 for x in value):
         raise invalid("a list of positive integers below 2**31")
+    if len(value) > _MOST_LAYERS:
+        raise ConfigError(f"{source}: {field.name} must be at most {_MOST_LAYERS} layers, got {len(value):,}.")
     return tuple(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typer
+from envcore_runs.contents import digest_of_policy
 
 from envcore_cli.assignments import parse_value
 
@@ -34,10 +35,14 @@ def _parameters(context: typer.Context) -> dict[str, str]:
             found |= {f"{name} {key}": f"{shown}{key}={_canonical(text)}" for key, text in pairs}
         else:
             found[name] = shown + " ".join(texts)
+        if name == "--policy" and (digest := digest_of_policy(str(value))):
+            found["file of --policy"] = f"{name} {value} from a file with SHA-256 {digest}"
     return found
 
 
 def _canonical(text: str) -> str:
     """The text of a value, however it was spelled."""
-    value = parse_value(text)
-    return value if isinstance(value, str) else repr(value)
+    try:
+        return repr(parse_value(text))  # of a text too: '1' is not 1
+    except OverflowError:
+        return text

@@ -71,7 +71,8 @@ Coordinator = Annotated[
     typer.Option(
         metavar="HOST:PORT",
         help="Run the same command in several processes, of which process 0 listens here: at an IP address of its "
-        "machine on that address alone, at a name on all interfaces. "
+        "machine on that address alone, at a name on all interfaces. On CPUs every process also listens at the address "
+        "of its machine's name. Nothing asks for a password. "
         "SLURM, Open MPI, Kubernetes and Cloud TPU need none of these options.",
     ),
 ]

@@ -12,7 +12,7 @@ from envcore.rendering import picture_struct
 from envcore_runs import processes
 from envcore_runs.choice import Choice
 from envcore_runs.measured_rollout import first_states
-from envcore_runs.pace import check_duration
+from envcore_runs.pace import Notice
 from envcore_runs.plan import Plan, planned
 from envcore_runs.run import SECONDS, RolloutResult, run
 from rich.table import Table
@@ -43,14 +43,15 @@ def report_rollout(choice: Choice, steps: int | None = None, gif: Path | None = 
         env = plan.player.env
         picture_struct(env, state_struct(env), plan.params, _HEIGHT)  # fails early if the environment has no picture
     is_first = processes.is_first()
+    notice = Notice("--steps", steps) if steps is not None and is_first else None
     last: RolloutResult | None = None
     result: RolloutResult | None = None
     with output.progress_of(choice.title, SECONDS if steps is None else steps, is_shown=is_first) as show:
 
         def progress(result: RolloutResult) -> None:
             nonlocal last
-            if last is None and steps is not None and is_first:
-                _announce(steps, result.seconds_left)
+            if notice is not None and (note := notice.text(result.seconds, result.seconds_left)):
+                output.say(note)
             last = result
             show(result.seconds if steps is None else result.steps)
 
@@ -64,11 +65,6 @@ def report_rollout(choice: Choice, steps: int | None = None, gif: Path | None = 
         _print_table(choice.title, result)
     if gif is not None:
         _write_picture(plan, result, gif)
-
-
-def _announce(steps: int, seconds: float) -> None:
-    if note := check_duration("--steps", steps, seconds):
-        output.say(note)
 
 
 def _print_table(title: str, result: RolloutResult, note: str = "") -> None:

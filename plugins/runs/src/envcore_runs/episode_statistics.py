@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 _BLOCK = 64
 """Steps in a block: its float32 sums accumulate at most this many rounding errors."""
+_UP, _SQUARED = 1.01, 1e13
+"""Far more than rounding; and returns whose squares float32 holds, also summed up over a chunk."""
 
 
 @struct.dataclass
@@ -215,6 +217,24 @@ class EpisodeStatistics:
         returns, lengths = joined(summary.returns), joined(summary.lengths)
         lowest, highest = float(summary.lowest.min()), float(summary.highest.max())
         return cls(int(summary.count.sum()), *returns, lowest, highest, *lengths)
+
+    def is_possible(self, most_steps: float = math.inf) -> bool:
+        """Whether episodes can have these statistics; means are rounded.
+
+        Args:
+          most_steps: of all episodes together.
+        """
+        if not self.episodes:
+            return repr(self) == repr(EpisodeStatistics())  # NaN is not equal to itself
+        if not (self.mean_length * _UP >= 1 and self.episodes * self.mean_length <= most_steps * _UP):
+            return False
+        if not 0 <= self.std_length < math.inf:
+            return False
+        low, high = self.lowest_return, self.highest_return
+        if not (abs(low) < _SQUARED and abs(high) < _SQUARED):  # or NaN: float32 may not hold the sums
+            return not (low > high or self.std_return < 0)
+        rounding = (_UP - 1) * (high - low)
+        return low - rounding <= self.mean_return <= high + rounding and 0 <= self.std_return <= high - low + rounding
 
     @classmethod
     def joined(cls, parts: Iterable[EpisodeStatistics]) -> EpisodeStatistics:

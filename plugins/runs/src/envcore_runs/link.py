@@ -10,17 +10,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import os
 import socket
-import sys
 import threading
 import time
 from collections.abc import Coroutine
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
-from envcore.text import printable
-
+from envcore_runs import notes
 from envcore_runs.errors import ProcessError
+from envcore_runs.notes import fail
 from envcore_runs.sockets import (
     LONGEST,
     LOOPBACK,
@@ -32,9 +30,7 @@ from envcore_runs.sockets import (
     say,
 )
 
-PATIENCE = 10.0
-"""Seconds after which a process says for whom it waits."""
-_SELDOM = 60.0  # seconds until it says so again
+_LEAVING = 10.0  # seconds in which process 0 waits for the others to leave
 _GRACE = 2.0  # seconds in which a process that has lost another one may end with an error of its own
 
 _T = TypeVar("_T")
@@ -99,8 +95,6 @@ class Link:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    # Connecting.
-
     async def _open(self) -> int:
         """Connects the processes; returns the port of the coordinator or of its relay."""
         if self._number == 0 and (listening := listening_at(self._host, self._port)) is not None:
@@ -117,8 +111,8 @@ class Link:
         self._server = await asyncio.start_server(self._accept, sock=listening, limit=LONGEST)
         if self._num == 1:
             self._complete.set_result(None)
-        await asyncio.wait([self._complete], timeout=self._timeout)
-        problem = self._misnumbered() if self._complete.done() else self._not_all()
+        is_complete = await notes.wait(self._complete, self._who_is_absent, self._timeout)
+        problem = self._misnumbered() if is_complete else self._not_all()
         for number, _, reader, writer in self._greetings:
             if problem:
                 await say(writer, "refused", problem)
@@ -129,6 +123,14 @@ class Link:
         if problem:
             self._server.close()
             raise ProcessError(problem)
+
+    async def _who_is_absent(self, waited: float) -> list[int]:
+        """In process 0: the processes that have not connected; those that have are told too."""
+        here = {0, *(number for number, *_ in self._greetings)}
+        absent = [number for number in range(self._num) if number not in here]
+        for *_, writer in self._greetings:
+            await say(writer, "absent", [absent, waited])
+        return absent
 
     def _misnumbered(self) -> str:
         """What is wrong with the numbers of the processes."""
@@ -164,7 +166,7 @@ class Link:
 
     async def _join(self) -> None:
         """Connects with process 0, which may start later. A second process 0 does so too, and is refused."""
-        until = self._loop.time() + self._timeout
+        until, next_note = (began := self._loop.time()) + self._timeout, began + notes.PATIENCE
         while True:
             problem = f"nothing answers at {self._address} within {self._timeout} s: is process 0 running, and can its "
             problem += "port be reached?"
@@ -172,20 +174,33 @@ class Link:
                 async with asyncio.timeout_at(until):
                     reader, writer = await asyncio.open_connection(self._host, self._port, limit=LONGEST)
                     problem = self._not_all()
-                    await say(writer, "hello", [self._number, self._num])
-                    match await heard(reader):
-                        case "welcome", _:
-                            return self._connected(0, reader, writer)
-                        case "refused", reason:
-                            writer.close()
-                            raise ProcessError(str(reason))
-                        case _:
-                            writer.close()
+                    if await self._is_welcome(reader, writer):
+                        return self._connected(0, reader, writer)
             if self._number == 0:
                 raise ProcessError(f"cannot listen at {self._address}: another program does.")
             if self._loop.time() >= until:
                 raise ProcessError(problem)
+            if self._loop.time() >= next_note:
+                notes.say_late([0], self._loop.time() - began)
+                next_note += notes.SELDOM
             await asyncio.sleep(0.1)
+
+    async def _is_welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Greets process 0, which answers when all have connected."""
+        with contextlib.ExitStack() as unless_welcome:
+            unless_welcome.callback(writer.close)
+            await say(writer, "hello", [self._number, self._num])
+            while True:
+                match await heard(reader):
+                    case "absent", [[*absent], int() | float() as waited] if self._are_numbers(absent):
+                        notes.say_late(absent, waited)
+                    case "welcome", _:
+                        unless_welcome.pop_all()
+                        return True
+                    case "refused", reason:
+                        raise ProcessError(str(reason))
+                    case _:
+                        return False
 
     def _not_all(self) -> str:
         return f"not all processes have connected to {self._address} within {self._timeout} s: are they all running?"
@@ -196,26 +211,25 @@ class Link:
         notice_lost_machines(writer.get_extra_info("socket"))
         self._keep(self._listen(number, reader))
 
-    # Messages.
-
     async def _listen(self, number: int, reader: asyncio.StreamReader) -> None:
         """Handles what another process says, until it ends."""
         while (message := await heard(reader)) is not None:
             match message:
-                case "text", text:
+                case "text", str(text):
                     await self._arrived(number, text)
-                case "texts", texts:
+                case "texts", [*texts] if len(texts) == self._num and all(isinstance(each, str) for each in texts):
                     _settle(self._texts_of_all, texts)
-                case "who is late", _:
+                case "who is late", None:
                     await say(self._writers[number], "late", self._missing())
-                case "late", numbers:
+                case "late", [*numbers] if self._are_numbers(numbers):
                     _settle(self._late, numbers)
-                case "ended", other:
+                case "ended", int(other) if other in range(self._num):
                     await self._lose(other)
-                case "leaving", _:
+                case "leaving", None:
                     self._has_left.add(number)
                 case _:
-                    pass
+                    await self._lose(number, "has sent what no process of a command sends")
+                    break
         if number not in self._has_left:
             self._has_left.add(number)
             await self._lose(number)
@@ -228,12 +242,7 @@ class Link:
             await self._arrived(0, text)
         else:
             await say(self._writers[0], "text", text)
-        patience, waited = PATIENCE, 0.0
-        while not (await asyncio.wait([self._texts_of_all], timeout=patience))[0]:
-            waited, patience = waited + patience, _SELDOM
-            if late := await self._who_is_late():
-                others = f"process{'es' * (len(late) > 1)} {', '.join(map(str, late))}"
-                _print(f"note: waiting for {others}, {waited:.0f} s so far.")
+        await notes.wait(self._texts_of_all, self._who_is_late)
         return self._texts_of_all.result()
 
     async def _arrived(self, number: int, text: str) -> None:
@@ -246,10 +255,13 @@ class Link:
                 await say(writer, "texts", texts)
             _settle(self._texts_of_all, texts)
 
+    def _are_numbers(self, found: list[Any]) -> bool:
+        return all(each in range(self._num) for each in found)
+
     def _missing(self) -> list[int]:
         return [number for number in range(self._num) if number not in self._texts]
 
-    async def _who_is_late(self) -> list[int]:
+    async def _who_is_late(self, waited: float) -> list[int]:
         """The processes that have not come to the exchange; process 0 knows."""
         if self._number == 0:
             return self._missing()
@@ -258,11 +270,11 @@ class Link:
         answered, _ = await asyncio.wait([self._late], timeout=2)
         return self._late.result() if answered else [0]
 
-    async def _lose(self, number: int) -> None:
+    async def _lose(self, number: int, what: str = "has ended") -> None:
         """Ends this process because another one has ended: by an error in the next exchange, if it comes soon."""
         if self._lost is not None or self._number in self._has_left:
             return
-        self._lost = ProcessError(f"process {number} of this command has ended.")
+        self._lost = ProcessError(f"process {number} of this command {what}.")
         for other, writer in self._writers.items():
             if other not in self._has_left:
                 await say(writer, "ended", number)
@@ -274,23 +286,11 @@ class Link:
         self._has_left.add(self._number)
         for writer in self._writers.values():
             await say(writer, "leaving")
-        until = self._loop.time() + PATIENCE
+        until = self._loop.time() + _LEAVING
         while self._number == 0 and len(self._has_left) < self._num and self._loop.time() < until:
             await asyncio.sleep(0.01)
         for task in self._tasks:
             task.cancel()  # Python would complain of them at its end
-
-
-def fail(message: str) -> NoReturn:
-    """Ends the process with an error, from any thread."""
-    _print(f"error: {message}")
-    os._exit(1)
-
-
-def _print(text: str) -> None:
-    with contextlib.suppress(Exception):
-        sys.stderr.write(f"{printable(text)}\n")
-        sys.stderr.flush()
 
 
 def _settle(future: asyncio.Future[Any], result: Any) -> None:

@@ -58,7 +58,8 @@ class MeasuredRollout:
       trajectories: what writes parts of each step to disk; needs `chunk`.
 
     Attributes:
-      num_devices: over how many devices the copies are spread.
+      num_envs: number of copies.
+      num_devices: over how many devices they are spread.
       struct: the shapes and dtypes of the rollout's state.
       progress: the progress so far, of all processes.
       pace: what steps cost, the same in all processes.
@@ -80,7 +81,7 @@ class MeasuredRollout:
     ):
         self._params, self._policy_name = params, player.name
         self._chunk, self._trajectories = chunk, trajectories
-        self.num_devices = sharding.mesh.size
+        self.num_envs, self.num_devices = num_envs, sharding.mesh.size
         self._sharding, self._batch = batched(player, num_envs, sharding)
         self._policy = batch_policy(player, self._batch, params)
         began = time.perf_counter()

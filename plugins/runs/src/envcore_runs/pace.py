@@ -16,6 +16,10 @@ _LONGEST = 1.0  # seconds that the steps of a chunk take
 _LONG, _NEVER = 3600.0, 10 * 365 * 86400.0  # seconds: what is said before it starts, and what cannot end
 
 
+MEASURED = 1.0
+"""Seconds after which a second estimate is good."""
+
+
 class Pace:
     """Tells the fixed cost of calling a program from that of its steps, by calls of different lengths.
 
@@ -80,3 +84,35 @@ def check_duration(option: str, value: int, seconds: float) -> str:
     if seconds > _NEVER:
         raise InvalidArgumentError(f"{option} {value:,} would take about {duration(seconds)} here: choose less.")
     return f"{option} {value:,} will take about {duration(seconds)}." if seconds > _LONG else ""
+
+
+class Notice:
+    """Tells the user once that a run takes long.
+
+    The estimate before the first step comes from two calls, and can be a hundredth of the truth. So it is made again
+    once `MEASURED` seconds have been measured.
+
+    Args:
+      option: as for `check_duration`.
+      value: as for `check_duration`.
+    """
+
+    def __init__(self, option: str, value: int):
+        self._option, self._value = option, value
+        self._due = 0.0  # seconds measured
+
+    def text(self, measured: float, left: float) -> str:
+        """What to say now; empty for nothing.
+
+        Args:
+          measured: seconds that the run has taken so far.
+          left: the estimate of the rest.
+
+        Raises:
+          InvalidArgumentError: more than ten years.
+        """
+        if measured < self._due:
+            return ""
+        note = check_duration(self._option, self._value, measured + left)
+        self._due = MEASURED if self._due < MEASURED and not note else math.inf
+        return note

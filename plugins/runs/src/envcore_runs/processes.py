@@ -10,7 +10,6 @@ import contextlib
 import ctypes
 import functools
 import inspect
-import json
 import os
 import re
 import sys
@@ -215,9 +214,8 @@ def _connect(
             raise InvalidArgumentError("--coordinator needs --num-processes and --process-id here.")
         return
     link = _Runtime.link = Link(address, num, number, timeout)
-    if different := request.difference(
-        [json.loads(each) for each in link.exchange(json.dumps(request.described(given)))]
-    ):
+    texts = link.exchange(request.described(given).text())
+    if different := request.difference([request.Request.of_process(*each) for each in enumerate(texts)]):
         raise ProcessError(different)
     more: dict[str, Any] = {}
     if "heartbeat_timeout_seconds" in inspect.signature(jax.distributed.initialize).parameters:
@@ -249,7 +247,7 @@ def part() -> None:
 
 def _end(link: Link) -> None:
     """At the end of the process."""
-    from envcore_runs.link import fail
+    from envcore_runs.notes import fail
 
     try:
         _leave_together(link)

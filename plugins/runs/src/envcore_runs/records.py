@@ -20,6 +20,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import re
 import reprlib
 import sys
 import tomllib
@@ -28,14 +29,16 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from envcore import text as texts
 from envcore.errors import EnvcoreError, FileError
 from envcore.files import read
-from envcore.text import printable
 
 T = TypeVar("T")
 
-_MOST_BYTES = 2**26
+_MOST_BYTES, _MOST_BYTES_OF_TOML = 2**26, 10**6
 _MOST_LEVELS = 64
+_DEEP_KEY = re.compile(r"""(?<![\w-])(?:(?:"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){64}""")
+"""A TOML key of so many parts, on which its reader spends a time that grows with their square."""
 _NAMES = {
     bool: "true or false",
     int: "an integer",
@@ -78,7 +81,11 @@ class File:
         Args:
           kind: the description.
         """
-        return self.parsed(self.content(), kind)
+        return self.parsed(self.content(_MOST_BYTES_OF_TOML if self._is_toml else _MOST_BYTES), kind)
+
+    @property
+    def _is_toml(self) -> bool:
+        return self.path.suffix == ".toml"
 
     def content(self, most_bytes: float = _MOST_BYTES) -> bytes:
         """The bytes of the file.
@@ -95,13 +102,13 @@ class File:
           text: what is parsed; bytes are UTF-8.
           kind: the description.
         """
-        parse = tomllib.loads if self.path.suffix == ".toml" else _parsed_json
+        parse = _parsed_toml if self._is_toml else _parsed_json
         try:
             value = parse(text if isinstance(text, str) else text.decode())
         except RecursionError:
             raise self.damaged("it is nested too deeply") from None
         except ValueError as error:  # JSON's and TOML's, UTF-8's, numbers of more than 4,300 digits
-            raise self.damaged(printable(error)) from error
+            raise self.damaged(texts.printable(error)) from error
         if isinstance(value, list | dict) and not _is_flat(value, _MOST_LEVELS):
             raise self.damaged("it is nested too deeply")
         return self.checked(value, kind)
@@ -125,10 +132,18 @@ class File:
 
 def shown(value: Any) -> str:
     """The value for an error: its `repr`, or the beginning and the end of a long one."""
-    short = reprlib.Repr()
+    short = _Short()
     short.maxstring = short.maxother = 80
     short.maxlevel = 3
     return short.repr(value)
+
+
+class _Short(reprlib.Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # TOML's hexadecimal numbers may have more digits than Python prints
+            return texts.shown(x)
 
 
 def place_of(name: str) -> str:
@@ -139,6 +154,12 @@ def place_of(name: str) -> str:
 class _RecordError(Exception):
     def __init__(self, what: str, place: str = ""):
         self.what, self.place = what, place
+
+
+def _parsed_toml(text: str) -> Any:
+    if _DEEP_KEY.search(text):
+        raise RecursionError
+    return tomllib.loads(text)
 
 
 def _parsed_json(text: str) -> Any:

@@ -129,7 +129,8 @@ def run(plan: Plan, progress: Callable[[RolloutResult], None] | None = None) -> 
     with claimed, memory.explained(argument("num_envs"), plan.num_envs):
         recorded = saved = None
         if folder is not None and plan.record:
-            recorded = Trajectories(folder / trajectories.TRAJECTORIES, plan.record, plan.about)
+            struct = trajectories.step_struct(plan.player.env, plan.params, plan.record)
+            recorded = Trajectories(folder / trajectories.TRAJECTORIES, plan.record, plan.about, struct)
         measured = MeasuredRollout(
             plan.player, plan.num_envs, plan.params, plan.key, plan.sharding, plan.chunk, recorded
         )

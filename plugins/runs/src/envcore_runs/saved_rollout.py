@@ -44,11 +44,7 @@ class _Saved:
     statistics: EpisodeStatistics
 
     def __post_init__(self) -> None:
-        found = self.statistics
-        is_possible = repr(found) == repr(EpisodeStatistics())  # no episodes: NaN is not equal to itself
-        if found.episodes:
-            is_possible = 0 < found.mean_length < math.inf and 0 <= found.std_length < math.inf
-        if not is_possible or found.lowest_return > found.highest_return > -math.inf or found.std_return < 0:
+        if not self.statistics.is_possible():
             raise ValueError("has statistics that no episodes have")
 
 
@@ -76,6 +72,8 @@ class SavedRollout:
             tensors, saved = checkpoint.load(path, _Saved)
             if saved.steps > steps:
                 raise File(path).damaged(f"its steps is {saved.steps:,}, of {steps:,}")
+            if not saved.statistics.is_possible(saved.steps * measured.num_envs):
+                raise File(path).damaged(f"no episodes of {saved.steps:,} steps have its statistics")
             carry = checkpoint.restore(path, tensors, measured.struct, key)
             measured.resume(carry, saved.steps, saved.statistics)
         run_folder.check_agreed(folder, measured.progress.steps)

@@ -7,9 +7,7 @@ for a pytree, there is an array for each leaf (`state.time`). Random keys are st
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,46 +23,14 @@ from envcore.rollout import Transition, random_policy, run_rollout, start_rollou
 from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import save
 
-from envcore_runs import processes
+from envcore_runs import manifest, processes
+from envcore_runs.manifest import MANIFEST, Array, Manifest, Shard
 from envcore_runs.memory import shown_bytes, tree_bytes
 from envcore_runs.naming import argument
-from envcore_runs.records import File, Natural, Positive, shown
 
-TRAJECTORIES, MANIFEST = "trajectories", "manifest.json"
+TRAJECTORIES = "trajectories"
 
 _SHARD_BYTES = 64 * 2**20
-
-
-@dataclasses.dataclass(frozen=True)
-class _Shard:
-    file: str
-    first_step: Natural
-    num_steps: Positive
-    first_env: Natural
-    num_envs: Positive
-
-    def __post_init__(self) -> None:
-        if self.file != _name(self.first_step, self.first_env):
-            raise ValueError(f"has another file, {shown(self.file)}")
-
-
-@dataclasses.dataclass(frozen=True)
-class _Array:
-    dtype: str
-    shape: list[Natural]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Manifest:
-    """What a manifest says beside what the trajectories are of."""
-
-    steps_recorded: Natural
-    arrays: dict[str, _Array]
-    shards: list[_Shard]
-
-    def __post_init__(self) -> None:
-        if len({each.file for each in self.shards}) < len(self.shards):
-            raise ValueError("lists a shard twice")
 
 
 class Trajectories:
@@ -74,36 +40,32 @@ class Trajectories:
       folder: the folder; all processes have to see it.
       names: of the parts.
       about: what the trajectories are of, for the manifest.
+      struct: the shapes and dtypes of what is recorded of a step of one environment, as `step_struct` returns them.
     """
 
-    def __init__(self, folder: Path, names: Sequence[str], about: Mapping[str, Any]):
+    def __init__(
+        self, folder: Path, names: Sequence[str], about: Mapping[str, Any], struct: Mapping[str, jax.ShapeDtypeStruct]
+    ):
         self._folder, self._names, self._about = folder, names, dict(about)
-        self._arrays: dict[str, _Array] = {}
-        self._shards: list[_Shard] = []
+        self._arrays = {name: Array(x.dtype.name, list(x.shape)) for name, x in struct.items()}
+        self._shards: list[Shard] = []
 
     def resume(self, num_steps: int) -> None:
         """Continues after so many steps; what was written of later ones is removed.
 
         Raises:
-          FileError: the manifest is missing or damaged, or the folder cannot be written.
+          FileError: the manifest or a file that it lists is missing or damaged, or the folder cannot be written.
           ProcessError: another process has ended.
         """
-        path = self._folder / MANIFEST
         if num_steps:
-            file = File(path)
-            found = {name: x for name, x in file.read(dict[str, Any]).items() if name not in self._about}
-            manifest = file.checked(found, _Manifest)
-            self._arrays = manifest.arrays
-            self._shards = [each for each in manifest.shards if each.first_step < num_steps]
-            if sum(each.num_steps * each.num_envs for each in self._shards) != num_steps * self._about["num_envs"]:
-                raise file.damaged(f"its shards do not hold the {num_steps:,} steps of the checkpoint")
+            self._shards = manifest.load(self._folder, num_steps, self._about, self._arrays)
         try:
             self._folder.mkdir(exist_ok=True)
             if processes.is_first():
                 if num_steps:
                     self.save(num_steps)
                 else:
-                    path.unlink(missing_ok=True)
+                    (self._folder / MANIFEST).unlink(missing_ok=True)
                 remove_unfinished(self._folder)
                 for each in {*self._folder.glob("*.safetensors")} - {self._folder / x.file for x in self._shards}:
                     each.unlink()
@@ -123,10 +85,9 @@ class Trajectories:
         """
         arrays = {name: np.concatenate([share[name] for share in shares], axis=1) for name in shares[0]}
         num_steps, num_envs = next(iter(arrays.values())).shape[:2]
-        self._arrays = {name: _Array(x.dtype.name, list(x.shape[2:])) for name, x in arrays.items()}
         for process in range(jax.process_count()):
             first_env = process * num_envs
-            shard = _Shard(_name(first_step, first_env), first_step, num_steps, first_env, num_envs)
+            shard = Shard.of(first_step, num_steps, first_env, num_envs)
             self._shards.append(shard)
             if process == jax.process_index():
                 replace(self._folder / shard.file, save(arrays))
@@ -139,8 +100,7 @@ class Trajectories:
         """
         # Ctrl-C can have come between the file of a chunk and the progress that counts it.
         shards = [each for each in self._shards if each.first_step < num_steps]
-        manifest = {**self._about, **dataclasses.asdict(_Manifest(num_steps, self._arrays, shards))}
-        replace(self._folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+        replace(self._folder / MANIFEST, Manifest(num_steps, self._arrays, shards).content(self._about))
 
 
 def checked_names(names: str | Iterable[str], env: Environment[Any, Any], params: Any) -> tuple[str, ...]:
@@ -165,9 +125,14 @@ def checked_names(names: str | Iterable[str], env: Environment[Any, Any], params
     return found
 
 
+def step_struct(env: Environment[Any, Any], params: Any, names: Sequence[str]) -> dict[str, jax.ShapeDtypeStruct]:
+    """What is recorded of a step of one environment, by name: shapes and dtypes."""
+    return jax.eval_shape(functools.partial(_arrays, names=names), _step_struct(env, params))
+
+
 def step_bytes(env: Environment[Any, Any], params: Any, names: Sequence[str]) -> int:
     """How many bytes are recorded of a step of one environment."""
-    return tree_bytes(jax.eval_shape(functools.partial(_arrays, names=names), _step_struct(env, params)))
+    return tree_bytes(step_struct(env, params, names))
 
 
 def check_disk(folder: Path, num_bytes: int) -> None:
@@ -189,10 +154,6 @@ def check_disk(folder: Path, num_bytes: int) -> None:
 def steps_per_shard(num_envs: int, bytes_each: int) -> int:
     """How many steps of all environments the files of a chunk hold."""
     return max(1, _SHARD_BYTES // (num_envs * max(bytes_each, 1)))
-
-
-def _name(first_step: int, first_env: int) -> str:
-    return f"step-{first_step:012}-env-{first_env:08}.safetensors"
 
 
 def _step_struct(env: Environment[Any, Any], params: Any) -> Transition:
