@@ -127,6 +127,10 @@ PRINTED = {
         "plugin my-suite: a\nplugin my-suite: b\n",
     ),
     "bytes": ("import sys; sys.stdout.buffer.write(b'\\xff\\x1b[2J\\n')", "plugin my-suite: \\xff\\x1b[2J\n"),
+    "the streams of Python": (
+        "import sys; sys.__stdout__.write('\\x1b[1mone\\n'); print('two', file=sys.__stderr__)",
+        "plugin my-suite: \\x1b[1mone\nplugin my-suite: two\n",
+    ),
     "escape sequences": ("print('\\x1b]0;renamed\\x07\\r')", "plugin my-suite: \\x1b]0;renamed\\x07\\r\n"),
     "a line of a hook": (hook("print('hello'); return []", "envcore_env_specs()"), "plugin my-suite: hello\n"),
     "a line before an error": ("print('hello'); 1 / 0", "plugin my-suite: hello\n"),
@@ -171,6 +175,10 @@ def test_a_stream_that_is_kept_works_later(site: FakeSite, capsys: pytest.Captur
 
 CHANGES = {
     "closed": ("import sys; sys.stdout.close()", ("sys.stdout",)),
+    "closed as Python has opened them": (
+        "import sys; sys.__stdout__.close(); sys.__stderr__.close()",
+        ("sys.__stdout__", "sys.__stderr__"),
+    ),
     "none": ("import sys; sys.stderr = None", ("sys.stderr",)),
     "deleted": ("import sys; del sys.stdout", ("sys.stdout",)),
     "wrapped": (
@@ -195,7 +203,7 @@ def test_what_one_changes_is_changed_back(
 
     def state() -> tuple[object, ...]:
         handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
-        return sys.stdout, sys.stderr, Path.cwd(), handlers
+        return sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__, Path.cwd(), handlers
 
     before = state()
     record = found(site, code + ("\n1 / 0\n" if fails else "\n"))
@@ -220,6 +228,19 @@ def test_a_descriptor_is_opened_again(site: FakeSite, code: str, number: int) ->
         out, err = process.communicate()
     assert out == f"[('loaded', ('file descriptor {number}',)), ('loaded', ())]\n"
     assert err == "plugin printing-suite: hello\n"
+
+
+@pytest.mark.parametrize("number", [200, 5_000])
+def test_descriptors_are_opened_again_unless_their_copies_are_closed_too(site: FakeSite, number: int) -> None:
+    site.add("closing-suite", f"import os; os.closerange(0, {number})\n{ROWS}")
+    with started(site) as process:
+        out, err = process.communicate()
+    if number == 200:
+        assert out == "[('loaded', ('file descriptor 0', 'file descriptor 1', 'file descriptor 2'))]\n"
+        assert process.returncode == 0
+    else:
+        assert out == ""
+    assert err == ""
 
 
 def test_a_folder_that_one_deletes_stays_away(

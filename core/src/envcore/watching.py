@@ -22,9 +22,15 @@ from typing import Any
 
 from envcore.text import printable
 
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  # Windows
+    fcntl = None
+
 _PATIENCE = 2.0  # seconds; a plugin module is light
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-_STREAMS = ("stdout", "stderr")
+_STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
+_HIGH = (1000, 200)  # numbers for copies of descriptors, so that closing many low ones leaves them
 
 
 def notify(text: str, stream: Any = None) -> None:
@@ -71,10 +77,10 @@ class _Process:
         self._pid = os.getpid()
         self._folder = _folder()
         self._handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-        self._descriptors: dict[int, int] = {}
-        for number in (1, 2):
+        self._descriptors: dict[int, tuple[int, os.stat_result]] = {}
+        for number in (0, 1, 2):
             with contextlib.suppress(OSError):  # it is closed
-                self._descriptors[number] = os.dup(number)
+                self._descriptors[number] = _copied(number), os.fstat(number)
 
     @property
     def is_copy(self) -> bool:
@@ -92,11 +98,14 @@ class _Process:
                 with contextlib.suppress(ValueError):  # not in the main thread, where it was changed
                     signal.signal(number, handler)
                 yield f"the handler of {number.name}"
-        for number, copy in self._descriptors.items():
-            if not _is_same_file(number, copy):
-                os.dup2(copy, number)
+        for number, (copy, file) in self._descriptors.items():
+            has_copy = _is_file(copy, file)  # the plugin may have closed that, too, and its number be another file's
+            if not _is_file(number, file):
+                if has_copy:
+                    os.dup2(copy, number)
                 yield f"file descriptor {number}"
-            os.close(copy)
+            if has_copy:
+                os.close(copy)
 
 
 class _Quoted:
@@ -209,8 +218,17 @@ def _folder() -> str:
         return ""
 
 
-def _is_same_file(number: int, copy: int) -> bool:
+def _copied(number: int) -> int:
+    """A descriptor with a high number for the same file, closed in child processes."""
+    if fcntl is not None:
+        for lowest in _HIGH:
+            with contextlib.suppress(OSError):  # the process may not have so many
+                return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, lowest)
+    return os.dup(number)
+
+
+def _is_file(number: int, file: os.stat_result) -> bool:
     try:
-        return os.path.samestat(os.fstat(number), os.fstat(copy))
+        return os.path.samestat(os.fstat(number), file)
     except OSError:
         return False
