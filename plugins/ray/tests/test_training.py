@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from envcore.errors import EnvcoreError, FileError, InvalidArgumentError, UnknownEnvironmentError
 from envcore.files import locked
 from envcore_baselines.errors import ConfigError
+from envcore_baselines.training import Run, saved_curve
 from envcore_ray.training import plan, train
 from envcore_ray.workers import RayWorkers
 from several_processes import Command, commands
@@ -166,6 +168,39 @@ def test_the_command(tmp_path: Path) -> None:
     ]
     assert "last return" in out
     assert out.count("ppo-CartPole-v1-epochs=") == 2
+
+
+UNDER_WAY = """
+import envcore_cli
+import sys
+from envcore_ray import training
+train = training.train
+def noted(*args, progress, **kwargs):
+    def shown(done):
+        progress(done)
+        if done > 0.02:
+            print("under way", file=sys.stderr, flush=True)
+    return train(*args, progress=shown, **kwargs)
+training.train = noted
+envcore_cli.main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("signum", "status", "line"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGHUP, 129, "hung up")]
+)
+def test_a_signal_saves_what_has_been_trained(tmp_path: Path, signum: signal.Signals, status: int, line: str) -> None:
+    args = ("sweep", "ppo", "CartPole-v1", "--setting", "total_steps=20000000", "--out", str(tmp_path / "runs"))
+    with commands(Command(*args, program=UNDER_WAY)) as (command,):
+        stderr: Any = command.process.stderr
+        assert stderr.readline() == "under way\n"
+        command.process.send_signal(signum)
+        found, _, err = command.end()
+    assert found == status
+    assert err.splitlines()[-1] == line
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert len(saved_curve(Run.load(folder), folder)) >= 3
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,11 @@ def noted() -> int:
     return _Process.signum
 
 
+def grace() -> float:
+    """The seconds that the signal which has come leaves the process; without one, those of Ctrl-C."""
+    return _GRACE if _Process.signum in (0, signal.SIGINT) else _LONG_GRACE
+
+
 def agree(signum: int) -> NoReturn:
     """Ends shared work by a signal that has come to one of the processes.
 
@@ -213,7 +218,7 @@ def _watch(reader: int) -> None:
     _note(signum)
     if _Process.interruptible or _Process.was_raised:
         came = time.monotonic()
-        deadline = came + (_GRACE if signum == signal.SIGINT else _LONG_GRACE)
+        deadline = came + grace()
         while (left := deadline - time.monotonic()) > 0:
             if _arrived(reader, min(left, _TICK)) and time.monotonic() - came > _ECHO:
                 break
