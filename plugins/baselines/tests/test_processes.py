@@ -12,6 +12,7 @@ from pathlib import Path
 import jax
 import pytest
 from envcore.program_cache import SOUND_SINCE
+from envcore_baselines.training import Run, saved_curve
 from several_processes import SOON, Command, commands, connected, pair
 
 TRAIN = ("train", "ppo", "CartPole-v1", "--seeds", "3", "--setting", "total_steps=40000", "--seed", "2", "--out")
@@ -161,6 +162,22 @@ def test_sigterm_to_one_of_two_processes_saves_the_training(by_two: Path, tmp_pa
     with commands(*pair(*TRAIN, str(out))) as found:
         assert [each.end()[0] for each in found] == [0, 0]
     assert files(out) == files(by_two)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("signum", "status", "line"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGHUP, 129, "hung up")]
+)
+def test_a_signal_saves_the_training(tmp_path: Path, signum: signal.Signals, status: int, line: str) -> None:
+    out = tmp_path / "ended"
+    with commands(Command(*TRAIN, str(out), program=SLOW)) as (command,):
+        assert command.process.stderr is not None
+        assert command.process.stderr.readline() == "trained\n"
+        command.process.send_signal(signum)
+        found, _, err = command.end()
+    assert (found, err) == (status, f"{line}\n")
+    run = Run.load(out)
+    assert len(saved_curve(run, out)) >= 3
 
 
 @pytest.mark.slow
