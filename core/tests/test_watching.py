@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import itertools
 import logging
 import os
 import signal
@@ -13,10 +15,11 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from envcore.errors import PluginWarning
+from envcore import plugins
+from envcore.errors import EnvironmentLoadError, PluginError, PluginWarning
 from envcore.plugins import PluginRecord, discover, import_entry_point, problems
 from envcore.registration import Registry
-from fake_site import FakeSite, announcing, hook
+from fake_site import FakeSite, announcing, commands, hook
 
 ROWS = announcing("A-v0")
 PROGRAM = """
@@ -47,6 +50,14 @@ def found(site: FakeSite, code: str) -> PluginRecord:
     return record
 
 
+def add_module(site: FakeSite, monkeypatch: pytest.MonkeyPatch, code: str) -> str:
+    """Adds a module of an environment, `Slow`, and returns its entry point."""
+    (site.folder / "slow_module.py").write_text(dedent(code) + "\nSlow = None\n")
+    monkeypatch.delitem(sys.modules, "slow_module", raising=False)
+    importlib.invalidate_caches()
+    return "slow_module:Slow"
+
+
 # One that does not come back is named.
 
 
@@ -65,6 +76,32 @@ def test_one_that_hangs_is_named(site: FakeSite, code: str) -> None:
         "envcore: plugin hanging-suite is still being imported after 0.2 s; "
         "ENVCORE_DISABLE_PLUGINS=hanging-suite leaves it out\n"
     )
+
+
+IMPORTING = """
+import sys
+from envcore import plugins, watching
+from envcore.errors import EnvironmentLoadError
+watching._LONG_PATIENCE = 0.2
+sys.path.insert(0, sys.argv[1])
+plugins.import_entry_point("slow_module:Slow", "Slow-v0 points there", EnvironmentLoadError)
+"""
+
+
+def test_a_module_of_an_environment_that_hangs_is_named(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_module(site, monkeypatch, "import time; print('\\x1b[2Jhello', flush=True); time.sleep(600)")
+    command = [sys.executable, "-c", IMPORTING, str(site.folder)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        late = threading.Timer(60, process.kill)
+        late.start()
+        lines = [process.stderr.readline(), process.stderr.readline()]
+        late.cancel()
+        process.kill()
+    assert lines == [
+        "slow_module:Slow: \\x1b[2Jhello\n",
+        "envcore: slow_module:Slow is still being imported after 0.2 s\n",
+    ]
 
 
 def test_one_that_is_quick_costs_no_line_and_leaves_no_thread(
@@ -127,6 +164,10 @@ PRINTED = {
         "plugin my-suite: a\nplugin my-suite: b\n",
     ),
     "bytes": ("import sys; sys.stdout.buffer.write(b'\\xff\\x1b[2J\\n')", "plugin my-suite: \\xff\\x1b[2J\n"),
+    "the streams of Python": (
+        "import sys; sys.__stdout__.write('\\x1b[1mone\\n'); print('two', file=sys.__stderr__)",
+        "plugin my-suite: \\x1b[1mone\nplugin my-suite: two\n",
+    ),
     "escape sequences": ("print('\\x1b]0;renamed\\x07\\r')", "plugin my-suite: \\x1b]0;renamed\\x07\\r\n"),
     "a line of a hook": (hook("print('hello'); return []", "envcore_env_specs()"), "plugin my-suite: hello\n"),
     "a line before an error": ("print('hello'); 1 / 0", "plugin my-suite: hello\n"),
@@ -167,10 +208,84 @@ def test_a_stream_that_is_kept_works_later(site: FakeSite, capsys: pytest.Captur
     assert capsys.readouterr() == ("later, too\n\x00bytes", "\x1b[1mlater\n")
 
 
+# Its exceptions are described while it is watched, and are its own unless a signal has raised them.
+
+HIDDEN = """
+import sys
+class Loud(BaseException):
+    def __str__(self):
+        print("\\x1b[1mloud")
+        sys.stdout.close()
+        return "loud"
+"""
+
+
+def test_what_an_exception_prints_is_quoted(
+    site: FakeSite, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = found(site, HIDDEN + "raise Loud\n")
+    assert (record.error, record.side_effects) == ("Loud: loud", ("sys.stdout",))
+    assert capsys.readouterr() == ("", "plugin my-suite: \\x1b[1mloud\n")
+    entry_point = add_module(site, monkeypatch, HIDDEN + "raise Loud\n")
+    with pytest.raises(EnvironmentLoadError, match=r"^x, which cannot be imported: Loud: loud$"):
+        import_entry_point(entry_point, "x", EnvironmentLoadError)
+    assert capsys.readouterr().err == (
+        "slow_module:Slow: \\x1b[1mloud\nenvcore: slow_module:Slow changes sys.stdout while it is imported, "
+        "which is undone\n"
+    )
+
+
+def test_one_that_raises_an_interrupt_itself_is_broken(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert found(site, "raise KeyboardInterrupt\n").error == "KeyboardInterrupt"
+    entry_point = add_module(site, monkeypatch, "raise KeyboardInterrupt")
+    with pytest.raises(EnvironmentLoadError, match="cannot be imported: KeyboardInterrupt"):
+        import_entry_point(entry_point, "x", EnvironmentLoadError)
+    monkeypatch.setenv("ENVCORE_STRICT_PLUGINS", "1")
+    monkeypatch.delitem(sys.modules, "my_suite_plugin", raising=False)
+    with pytest.raises(PluginError) as error:
+        discover()
+    assert isinstance(error.value.__cause__, KeyboardInterrupt)
+
+
+@pytest.mark.parametrize("after", ["", "\nraise KeyboardInterrupt"])
+def test_a_signal_interrupts(site: FakeSite, monkeypatch: pytest.MonkeyPatch, after: str) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGINT)" + after
+    with pytest.raises(KeyboardInterrupt):
+        found(site, code + "\n")
+    with pytest.raises(KeyboardInterrupt):
+        import_entry_point(add_module(site, monkeypatch, code), "x", EnvironmentLoadError)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_rows_that_come_slowly_without_an_end_are_cut_off(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = itertools.count(0, 0.5)
+    monkeypatch.setattr(plugins, "_clock", lambda: next(seconds))
+    row = "EnvSpec(id=f'A-v{number}', entry_point='toy:Counter')"
+    code = hook(f"return ({row} for number in itertools.count())")
+    site.add("my-suite", "import itertools\n" + code)
+    (record,) = discover()
+    assert record.error == "envcore_env_specs() has announced 120 rows after 60 s, and more would follow"
+
+
+def test_two_hooks_share_the_time(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = itertools.count(0, 20)
+    monkeypatch.setattr(plugins, "_clock", lambda: next(seconds))
+    code = hook("return [EnvSpec(id=f'A-v{number}', entry_point='toy:Counter') for number in range(2)]")
+    code += commands("return [CommandSpec(each, 'x', 'a:b') for each in ('one', 'two')]")
+    site.add("my-suite", code)
+    (record,) = discover()
+    assert record.error == "envcore_commands() has announced 1 rows after 60 s, and more would follow"
+
+
 # What one changes in the process is changed back.
 
 CHANGES = {
     "closed": ("import sys; sys.stdout.close()", ("sys.stdout",)),
+    "closed as Python has opened them": (
+        "import sys; sys.__stdout__.close(); sys.__stderr__.close()",
+        ("sys.__stdout__", "sys.__stderr__"),
+    ),
     "none": ("import sys; sys.stderr = None", ("sys.stderr",)),
     "deleted": ("import sys; del sys.stdout", ("sys.stdout",)),
     "wrapped": (
@@ -195,7 +310,7 @@ def test_what_one_changes_is_changed_back(
 
     def state() -> tuple[object, ...]:
         handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
-        return sys.stdout, sys.stderr, Path.cwd(), handlers
+        return sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__, Path.cwd(), handlers
 
     before = state()
     record = found(site, code + ("\n1 / 0\n" if fails else "\n"))
@@ -220,6 +335,19 @@ def test_a_descriptor_is_opened_again(site: FakeSite, code: str, number: int) ->
         out, err = process.communicate()
     assert out == f"[('loaded', ('file descriptor {number}',)), ('loaded', ())]\n"
     assert err == "plugin printing-suite: hello\n"
+
+
+@pytest.mark.parametrize("number", [200, 5_000])
+def test_descriptors_are_opened_again_unless_their_copies_are_closed_too(site: FakeSite, number: int) -> None:
+    site.add("closing-suite", f"import os; os.closerange(0, {number})\n{ROWS}")
+    with started(site) as process:
+        out, err = process.communicate()
+    if number == 200:
+        assert out == "[('loaded', ('file descriptor 0', 'file descriptor 1', 'file descriptor 2'))]\n"
+        assert process.returncode == 0
+    else:
+        assert out == ""
+    assert err == ""
 
 
 def test_a_folder_that_one_deletes_stays_away(

@@ -19,7 +19,7 @@ down, and the order must not depend on `sys.path`. A distribution with a damaged
 the group may or may not have a plugin: it is listed as unreadable, without a warning.
 
 What a plugin prints while it is imported goes to standard error, with its name; see `envcore.watching`. So does a line
-on one that takes longer than two seconds.
+on one that takes longer than two seconds, and on a module of an environment or a command that takes longer than ten.
 
 Four environment variables control it. They are read at the first discovery, the last one also at later imports:
 
@@ -35,6 +35,8 @@ import dataclasses
 import importlib
 import itertools
 import os
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, TypeVar
 
@@ -46,6 +48,7 @@ from packaging.utils import canonicalize_name
 from envcore.errors import EnvcoreError, PluginError
 from envcore.installed import Copy, announcing
 from envcore.specs import CommandSpec, EnvSpec
+from envcore.text import one_line as one_line
 from envcore.text import printable
 from envcore.version import __version__
 from envcore.watching import notify, watched
@@ -53,8 +56,9 @@ from envcore.watching import notify, watched
 GROUP = "envcore.plugins"
 AUTOLOAD_OFF = "ENVCORE_PLUGIN_AUTOLOAD is off"
 """The `error` of plugins that are disabled all together."""
-_LONGEST = 1_000  # characters of an error's message
 _MOST_ROWS = 10_000  # of one hook; bsuite, the largest so far, announces some 500 environments
+_MOST_SECONDS = 60.0  # of the hooks of one plugin
+_clock = time.monotonic
 _PLURALS = {EnvSpec: "environments; use options instead", CommandSpec: "commands"}
 
 _Spec = TypeVar("_Spec", EnvSpec, CommandSpec)
@@ -127,16 +131,17 @@ def discover() -> tuple[PluginRecord, ...]:
                 _check_distribution(copy)
                 if traced:
                     notify(f"importing {_title(record)}")
-                with watched(record.distribution, changed):
+                name, disabled_by = record.distribution, f"ENVCORE_DISABLE_PLUGINS={record.distribution}"
+                with watched(f"plugin {name}", changed, disabled_by):
                     specs, commands = _announced_by(entry_point.load())
                 record = dataclasses.replace(record, specs=specs, commands=commands)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # a plugin may call sys.exit, or raise another BaseException
+            except PluginError as error:
                 status = "broken" if copy.names_group else "unreadable"
-                record = dataclasses.replace(record, status=status, error=one_line(error))
+                line = str(error) if error.__cause__ else one_line(error)  # with a cause, it is one line already
+                record = dataclasses.replace(record, status=status, error=line)
                 if strict and status == "broken":
-                    raise PluginError(f"plugin {record.distribution} is broken: {record.error}") from error
+                    message = f"plugin {record.distribution} is broken: {record.error}"
+                    raise PluginError(message) from error.__cause__ or error
             record = dataclasses.replace(record, side_effects=tuple(changed))
         if autoload or copy.names_group:
             records.append(record)
@@ -151,6 +156,7 @@ def _announced_by(module: object) -> tuple[tuple[EnvSpec, ...], tuple[CommandSpe
         name, or too many rows.
       pluggy.PluginValidationError: it implements a hook that this core does not know, or with another signature.
     """
+    until = _clock() + _MOST_SECONDS
     manager = pluggy.PluginManager("envcore")
     manager.add_hookspecs(EnvcoreHooks)
     manager.register(module)
@@ -160,10 +166,10 @@ def _announced_by(module: object) -> tuple[tuple[EnvSpec, ...], tuple[CommandSpe
         names = " or ".join(f"{hook.name}()" for hook in hooks)
         raise PluginError(f"it has no function {names} that is marked with @envcore.plugins.hookimpl")
     environments, commands = hooks
-    return tuple(_rows(environments, EnvSpec)), tuple(_rows(commands, CommandSpec))
+    return tuple(_rows(environments, EnvSpec, until)), tuple(_rows(commands, CommandSpec, until))
 
 
-def _rows(hook: Any, kind: type[_Spec]) -> Iterator[_Spec]:
+def _rows(hook: Any, kind: type[_Spec], until: float) -> Iterator[_Spec]:
     """The rows that the implementations of one hook return, in order; none without an implementation."""
     results: list[Any] = hook() or [None] * bool(hook.get_hookimpls())  # pluggy leaves a None out
     for rows in results:
@@ -173,6 +179,10 @@ def _rows(hook: Any, kind: type[_Spec]) -> Iterator[_Spec]:
     for row, spec in enumerate(itertools.chain.from_iterable(results)):
         if row == _MOST_ROWS:
             raise PluginError(f"{hook.name}() announces more than {_MOST_ROWS:,} {_PLURALS[kind]}")
+        if _clock() > until:
+            raise PluginError(
+                f"{hook.name}() has announced {row:,} rows after {_MOST_SECONDS:g} s, and more would follow"
+            )
         if type(spec) is not kind:  # a subclass could skip the checks
             raise PluginError(f"row {row} of {hook.name}() is of type {type(spec).__name__}, not {kind.__name__}")
         name = spec.id if isinstance(spec, EnvSpec) else spec.name
@@ -272,26 +282,19 @@ def _core_versions(line: str) -> SpecifierSet | None:
     return requirement.specifier if applies else None
 
 
-def one_line(error: BaseException) -> str:
-    """Describes an error in one line of bounded length, with its class unless it is one of envcore's own."""
-    try:
-        message = printable(" ".join(str(error).split()))
-        if len(message) > _LONGEST:
-            message = f"{message[:_LONGEST]}\N{HORIZONTAL ELLIPSIS}"
-    except BaseException:  # `__str__` may raise anything, too
-        message = "an error whose message cannot be shown"
-    kind = "" if isinstance(error, EnvcoreError) else type(error).__name__
-    return ": ".join(part for part in (kind, message) if part)
-
-
 def import_entry_point(entry_point: str, what: str, error_class: type[EnvcoreError]) -> Any:
     """Imports what a spec's "module:name" points at; raises `error_class`, whose message begins with `what`."""
     module, _, name = entry_point.partition(":")
     if _is_traced():
         notify(f"importing {entry_point}")
-    try:
+    if name in getattr(sys.modules.get(module), "__dict__", ()):  # fast, and its code has been run
         return getattr(importlib.import_module(module), name)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a module may call sys.exit
-        raise error_class(f"{what}, which cannot be imported: {one_line(error)}") from error
+    changed: list[str] = []
+    try:
+        with watched(entry_point, changed):
+            return getattr(importlib.import_module(module), name)
+    except PluginError as error:
+        raise error_class(f"{what}, which cannot be imported: {error}") from error.__cause__ or error
+    finally:
+        if changed:
+            notify(f"{entry_point} changes {', '.join(changed)} while it is imported, which is undone")

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+from envcore.errors import EnvcoreError
+
+_LONGEST = 1_000  # characters of an error's message
+
 # Controls (with DEL and the C1 set, whose CSI some terminals obey), the directions and invisible characters of
 # "Trojan Source" (Boucher and Anderson 2021), line separators, and lone surrogates, which no encoding takes. The
 # joiners U+200C and U+200D stay: words and emoji need them.
@@ -34,6 +38,18 @@ def shown(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 1_000:
         return f"a number of {value.bit_length():,} bits"
     return repr(value)
+
+
+def one_line(error: BaseException) -> str:
+    """Describes an error in one line of bounded length, with its class unless it is one of envcore's own."""
+    try:
+        message = printable(" ".join(str(error).split()))
+        if len(message) > _LONGEST:
+            message = f"{message[:_LONGEST]}\N{HORIZONTAL ELLIPSIS}"
+    except BaseException:  # `__str__` may raise anything, too
+        message = "an error whose message cannot be shown"
+    kind = "" if isinstance(error, EnvcoreError) else type(error).__name__
+    return ": ".join(part for part in (kind, message) if part)
 
 
 def _escape(char: str, multiline: bool) -> str:

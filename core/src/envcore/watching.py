@@ -5,7 +5,8 @@ prints goes to standard error, with its name and without escape sequences. What 
 `sys.stderr`, to the file descriptors, is left alone: to redirect those would take the output of other threads and of
 child processes as well, and lose what native code reports of a crash.
 
-Only discovery watches, which imports what nobody has asked for, and one plugin at a time.
+Discovery watches plugins, one at a time; `make` and the command line watch the modules of environments and commands
+where these are not imported yet. An exception is described in here too, since its `__str__` is code of the plugin.
 """
 
 from __future__ import annotations
@@ -20,11 +21,19 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
-from envcore.text import printable
+from envcore.errors import PluginError
+from envcore.text import one_line, printable
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  # Windows
+    fcntl = None
 
 _PATIENCE = 2.0  # seconds; a plugin module is light
+_LONG_PATIENCE = 10.0  # for one that may import JAX and other libraries
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-_STREAMS = ("stdout", "stderr")
+_STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
+_HIGH = (1000, 200)  # numbers for copies of descriptors, so that closing many low ones leaves them
 
 
 def notify(text: str, stream: Any = None) -> None:
@@ -36,32 +45,39 @@ def notify(text: str, stream: Any = None) -> None:
 
 
 @contextlib.contextmanager
-def watched(distribution: str, changed: list[str]) -> Generator[None]:
+def watched(name: str, changed: list[str], disabled_by: str = "") -> Generator[None]:
     """A context in which a plugin is imported and its hooks are called.
 
     Args:
-      distribution: the plugin's.
+      name: of what is imported, for messages.
       changed: gets what the plugin has changed in the process; it has been changed back.
+      disabled_by: of a plugin, the setting that leaves it out. One that has none may be slow.
+
+    Raises:
+      PluginError: whatever the plugin raises, in one line; it is the cause.
+      KeyboardInterrupt: a signal has raised it.
     """
-    errors, plugin = sys.stderr, f"plugin {distribution}"
-    late = (
-        f"{plugin} is still being imported after {_PATIENCE:g} s; ENVCORE_DISABLE_PLUGINS={distribution} leaves it out"
-    )
-    timer = threading.Timer(_PATIENCE, notify, [late, errors])
+    errors, before = sys.stderr, _Process()
+    patience, advice = (_PATIENCE, f"; {disabled_by} leaves it out") if disabled_by else (_LONG_PATIENCE, "")
+    timer = threading.Timer(patience, notify, [f"{name} is still being imported after {patience:g} s{advice}", errors])
     timer.daemon = True
-    before, quoted = _Process(), _Quoted(plugin, errors)
-    with contextlib.suppress(RuntimeError):  # no more threads can be started
-        timer.start()
     try:
-        with quoted.streams(changed):
-            yield
+        with contextlib.suppress(RuntimeError):  # no more threads can be started
+            timer.start()
+        with _Quoted(name, errors).streams(changed):
+            try:
+                yield
+            except BaseException as error:  # a plugin may call sys.exit, or raise another BaseException
+                if isinstance(error, KeyboardInterrupt) and before.was_signalled:
+                    raise
+                raise PluginError(one_line(error)) from error
     finally:
         timer.cancel()
         if timer.ident is not None:
             timer.join()
         changed += before.restored()
         if before.is_copy:
-            notify(f"{plugin} has forked the process while it was imported, and this is the copy", errors)
+            notify(f"{name} has forked the process while it was imported, and this is the copy", errors)
 
 
 class _Process:
@@ -70,16 +86,33 @@ class _Process:
     def __init__(self) -> None:
         self._pid = os.getpid()
         self._folder = _folder()
+        self.was_signalled = False  # in this context, as when Ctrl-C is pressed
         self._handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-        self._descriptors: dict[int, int] = {}
-        for number in (1, 2):
+        self._noting = {number: self._put(number, handler) for number, handler in self._handlers.items()}
+        self._descriptors: dict[int, tuple[int, os.stat_result]] = {}
+        for number in (0, 1, 2):
             with contextlib.suppress(OSError):  # it is closed
-                self._descriptors[number] = os.dup(number)
+                self._descriptors[number] = _copied(number), os.fstat(number)
 
     @property
     def is_copy(self) -> bool:
         """Whether this is another process by now."""
         return os.getpid() != self._pid
+
+    def _put(self, number: int, handler: Any) -> Any:
+        """Lets a handler that is a function also note its signal; returns what is the handler now."""
+        if not callable(handler):
+            return handler
+
+        def noting(signum: int, frame: Any) -> Any:
+            self.was_signalled = True
+            return handler(signum, frame)
+
+        try:
+            signal.signal(number, noting)
+        except ValueError:  # in another thread, in which no signal raises anything
+            return handler
+        return noting
 
     def restored(self) -> Iterator[str]:
         """Restores what has changed, once, and says what it was."""
@@ -88,22 +121,27 @@ class _Process:
                 os.chdir(self._folder)
             yield "the working directory"
         for number, handler in self._handlers.items():
-            if signal.getsignal(number) != handler and handler is not None:
+            found = signal.getsignal(number)
+            if found != handler and handler is not None:
                 with contextlib.suppress(ValueError):  # not in the main thread, where it was changed
                     signal.signal(number, handler)
-                yield f"the handler of {number.name}"
-        for number, copy in self._descriptors.items():
-            if not _is_same_file(number, copy):
-                os.dup2(copy, number)
+                if found != self._noting[number]:
+                    yield f"the handler of {number.name}"
+        for number, (copy, file) in self._descriptors.items():
+            has_copy = _is_file(copy, file)  # the plugin may have closed that, too, and its number be another file's
+            if not _is_file(number, file):
+                if has_copy:
+                    os.dup2(copy, number)
                 yield f"file descriptor {number}"
-            os.close(copy)
+            if has_copy:
+                os.close(copy)
 
 
 class _Quoted:
     """Shows text on standard error, each line of it after the plugin's name."""
 
-    def __init__(self, plugin: str, errors: Any):
-        self._plugin, self._errors, self._is_inside_line = plugin, errors, False
+    def __init__(self, name: str, errors: Any):
+        self._name, self._errors, self._is_inside_line = name, errors, False
 
     @contextlib.contextmanager
     def streams(self, changed: list[str]) -> Generator[None]:
@@ -132,7 +170,7 @@ class _Quoted:
             if number:
                 shown, self._is_inside_line = shown + "\n", False
             if part:
-                shown += printable(part if self._is_inside_line else f"{self._plugin}: {part}")
+                shown += printable(part if self._is_inside_line else f"{self._name}: {part}")
                 self._is_inside_line = True
         with contextlib.suppress(AttributeError, OSError, ValueError):
             self._errors.write(shown)
@@ -209,8 +247,17 @@ def _folder() -> str:
         return ""
 
 
-def _is_same_file(number: int, copy: int) -> bool:
+def _copied(number: int) -> int:
+    """A descriptor with a high number for the same file, closed in child processes."""
+    if fcntl is not None:
+        for lowest in _HIGH:
+            with contextlib.suppress(OSError):  # the process may not have so many
+                return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, lowest)
+    return os.dup(number)
+
+
+def _is_file(number: int, file: os.stat_result) -> bool:
     try:
-        return os.path.samestat(os.fstat(number), os.fstat(copy))
+        return os.path.samestat(os.fstat(number), file)
     except OSError:
         return False

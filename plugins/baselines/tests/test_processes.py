@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jax
 import pytest
+from envcore_baselines.training import Run, saved_curve
 from envcore_runs.program_cache import SOUND_SINCE
 from several_processes import SOON, Command, commands, connected, pair
 
@@ -161,6 +162,22 @@ def test_sigterm_to_one_of_two_processes_saves_the_training(by_two: Path, tmp_pa
     with commands(*pair(*TRAIN, str(out))) as found:
         assert [each.end()[0] for each in found] == [0, 0]
     assert files(out) == files(by_two)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("signum", "status", "line"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGHUP, 129, "hung up")]
+)
+def test_a_signal_saves_the_training(tmp_path: Path, signum: signal.Signals, status: int, line: str) -> None:
+    out = tmp_path / "ended"
+    with commands(Command(*TRAIN, str(out), program=SLOW)) as (command,):
+        assert command.process.stderr is not None
+        assert command.process.stderr.readline() == "trained\n"
+        command.process.send_signal(signum)
+        found, _, err = command.end()
+    assert (found, err) == (status, f"{line}\n")
+    run = Run.load(out)
+    assert len(saved_curve(run, out)) >= 3
 
 
 @pytest.mark.slow

@@ -194,6 +194,20 @@ def test_sigterm_at_random_moments_saves_and_changes_nothing(whole: Path, tmp_pa
 
 
 @pytest.mark.slow
+def test_a_terminal_that_is_closed_saves(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "hung-up"
+    with commands(long_rollout(folder, seconds=1e9)) as (command,):
+        wait_for_shards(folder, 10, command)
+        command.process.send_signal(signal.SIGHUP)
+        status, out, err = command.end()
+    assert (status, err) == (129, "hung up\n")
+    assert f"{saved_steps(folder):,} steps each" in out
+    with commands(long_rollout(folder)) as (command,):
+        assert command.end()[0] == 0
+    assert files(folder) == files(whole)
+
+
+@pytest.mark.slow
 def test_sigterm_to_any_of_two_processes_saves_what_both_have_collected(whole: Path, tmp_path: Path) -> None:
     two = tmp_path / "two"
     program = SHORT_CHUNKS.format(256 * 16, 1e9)

@@ -60,6 +60,22 @@ def test_a_closed_pipe_that_a_command_ignores_ends_it_all_the_same():
     assert (process.returncode, process.stderr) == (141, 2 * "SystemExit is ignored. ")
 
 
+@pytest.mark.parametrize("how", ["sys.__stdout__.close()", "sys.stdout.buffer.close()"])
+@pytest.mark.parametrize("printed", ["", "print('lost')"])
+def test_a_stream_that_other_code_has_closed_is_one_line(how, printed):
+    before = f"from envcore_cli import app\ndef close():\n {how}\n {printed}\napp.app = close"
+    process = shell("envcore", before)
+    assert (process.returncode, process.stderr) == (1, f"error: {UNDONE}Bad file descriptor.\n")
+
+
+def test_errors_are_lost_where_other_code_has_closed_their_stream():
+    before = (
+        "from envcore_cli import app\ndef close():\n sys.__stderr__.close()\n raise OSError('odd')\napp.app = close"
+    )
+    process = shell("envcore", before)
+    assert (process.returncode, process.stderr) == (1, "")
+
+
 @pytest.mark.parametrize("args", ["list", "--help"])
 def test_a_closed_output_is_one_line(args):
     process = shell(f"envcore {args} >&-")

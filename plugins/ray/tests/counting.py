@@ -18,12 +18,14 @@ class Count:
       seconds: between numbers.
       fails_at: the number at which it raises an error.
       kills_at: the number at which it ends its process.
+      hangs_at: the number at which it sleeps for a minute.
     """
 
     end: int
     seconds: float = 0.0
     fails_at: int | None = None
     kills_at: int | None = None
+    hangs_at: int | None = None
 
     def __call__(self, state: int | None) -> Iterator[tuple[Any, Callable[[], int]]]:
         import ray
@@ -33,7 +35,7 @@ class Count:
                 raise ValueError(f"no {number}\nand more lines")
             if number == self.kills_at:
                 os._exit(1)
-            time.sleep(self.seconds)
+            time.sleep(60 if number == self.hangs_at else self.seconds)
             yield (ray.get_runtime_context().get_node_id(), number), lambda number=number: number + 1
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from typing import Any
 import pytest
 import ray
 from counting import Count, Task
+from envcore_ray import connection
 from envcore_ray.errors import ClusterError
 from envcore_ray.workers import RayWorkers
 
@@ -139,6 +143,59 @@ def test_a_cluster_that_demands_a_token(
     assert capfd.readouterr() == ("", "")
     assert {name: os.environ.get(name) for name in before} == before
     assert not ray.is_initialized()
+
+
+@pytest.mark.slow
+def test_the_cluster_that_is_found_demands_a_token_too(
+    demanding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("RAY_ADDRESS", demanding)
+    with pytest.raises(ClusterError, match=f"^the Ray cluster at {demanding} demands a token, and there is none here"):
+        RayWorkers("auto").run({"a": Task(Count(0))}, 1, lambda *_: None, lambda _: None)
+    assert capfd.readouterr() == ("", "")
+
+
+@contextlib.contextmanager
+def listening(answer: bytes | None, host: str = "127.0.0.1") -> Generator[int]:
+    """The port of a server that answers the first bytes so and ends the connection; with None it says nothing."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as server:
+        server.bind((host, 0))
+        server.listen()
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(100)
+                    connection.sendall(answer or b"")
+
+        thread = threading.Thread(target=serve)
+        if answer is not None:
+            thread.start()
+        yield server.getsockname()[1]
+    if answer is not None:
+        thread.join()
+
+
+@pytest.mark.parametrize("answer", [None, b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"220"])
+def test_a_server_of_something_else_is_one_line(answer: bytes | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_PATIENCE", 0.2)
+    with listening(answer) as port, pytest.raises(ClusterError) as error:
+        RayWorkers(f"127.0.0.1:{port}").run({"a": Task(Count(0))}, 1, lambda *_: None, lambda _: None)
+    assert str(error.value) == f"what listens at 127.0.0.1:{port} is not a Ray cluster."
+
+
+def test_an_address_of_ipv6_has_brackets() -> None:
+    try:
+        with listening(b"220", "::1") as port, pytest.raises(ClusterError, match="is not a Ray cluster") as error:
+            RayWorkers(f"[::1]:{port}").run({"a": Task(Count(0))}, 1, lambda *_: None, lambda _: None)
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    assert str(error.value) == f"what listens at [::1]:{port} is not a Ray cluster."
 
 
 @pytest.mark.slow

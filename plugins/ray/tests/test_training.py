@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Any
 
+import jax
+import numpy as np
 import pytest
 from envcore.errors import EnvcoreError, FileError, InvalidArgumentError, UnknownEnvironmentError
 from envcore.files import locked
 from envcore_baselines.errors import ConfigError
+from envcore_baselines.training import Run, saved_curve
 from envcore_ray.training import plan, train
 from envcore_ray.workers import RayWorkers
 from several_processes import Command, commands
@@ -61,6 +65,10 @@ def test_seeds_can_be_runs_of_their_own() -> None:
             InvalidArgumentError,
             "two runs of the sweep have the same folder, ppo-CartPole",
         ),
+        ({"seed": "x"}, InvalidArgumentError, "seed must be an integer from 0 to .*, got 'x'"),
+        ({"seed": True}, InvalidArgumentError, "seed must be an integer from 0 to .*, got True"),
+        ({"seed": 1.0}, InvalidArgumentError, "seed must be an integer from 0 to .*, got 1.0"),
+        ({"seed": 2**63}, InvalidArgumentError, "seed must be an integer from 0 to"),
         ({"seeds": 0}, InvalidArgumentError, "seeds must be a positive integer, got 0"),
         ({"seeds": 10_001}, InvalidArgumentError, "the number of agents of a run must be at most 10,000, got 10001"),
         ({"seeds": 10_001, "seeds_per_run": 1}, InvalidArgumentError, "can have 10,000 runs, this one has 10,001"),
@@ -78,7 +86,7 @@ def test_invalid_plans(arguments: dict[str, Any], error: type[Exception], messag
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"seed": -1}, "seed must be from 0 to"),
+        ({"seed": -1}, "seed must be an integer from 0 to"),
         ({"settings": {"num_envs": 3, "rollout_steps": 5, "minibatches": 4}}, "minibatches must divide"),
     ],
 )
@@ -111,6 +119,36 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
         status, _, err = command.end()
     assert status == 0, err
     return folder
+
+
+class Here:
+    """Workers that play each task in this process."""
+
+    def run(self, tasks: Any, seconds: float, handle: Any, finish: Any) -> None:
+        for name, task in tasks.items():
+            for update, _ in task.play(task.state):
+                handle(name, update, None)
+            finish(name)
+
+
+@pytest.mark.parametrize("is_finished", [False, True])
+def test_a_damaged_curve_is_written_anew(tmp_path: Path, is_finished: bool) -> None:
+    runs = plan("ppo", ["CartPole-v1"], settings={**SETTINGS, "total_steps": 2048}, seed=3)
+    ((name, _),) = runs.items()
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):  # optax relies on them
+        train(runs, tmp_path, Here())  # pyright: ignore[reportArgumentType]
+        before = files(tmp_path / name)
+        (tmp_path / name / "curve.csv").write_bytes(b"\xff" * 100)
+        if not is_finished:
+            (tmp_path / name / "curve.png").unlink()
+        train(runs, tmp_path, Here())  # pyright: ignore[reportArgumentType]
+    assert before["curve.csv"].startswith(b"steps,mean,std,seed_3\n")
+    assert files(tmp_path / name) == before
+
+
+def test_the_seed_may_be_one_of_numpy() -> None:
+    (run,) = plan("ppo", ["CartPole-v1"], seed=np.int32(7)).values()  # pyright: ignore[reportArgumentType]
+    assert type(run.seed) is int
 
 
 @pytest.mark.slow
@@ -166,6 +204,39 @@ def test_the_command(tmp_path: Path) -> None:
     ]
     assert "last return" in out
     assert out.count("ppo-CartPole-v1-epochs=") == 2
+
+
+UNDER_WAY = """
+import envcore_cli
+import sys
+from envcore_ray import training
+train = training.train
+def noted(*args, progress, **kwargs):
+    def shown(done):
+        progress(done)
+        if done > 0.02:
+            print("under way", file=sys.stderr, flush=True)
+    return train(*args, progress=shown, **kwargs)
+training.train = noted
+envcore_cli.main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("signum", "status", "line"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGHUP, 129, "hung up")]
+)
+def test_a_signal_saves_what_has_been_trained(tmp_path: Path, signum: signal.Signals, status: int, line: str) -> None:
+    args = ("sweep", "ppo", "CartPole-v1", "--setting", "total_steps=20000000", "--out", str(tmp_path / "runs"))
+    with commands(Command(*args, program=UNDER_WAY)) as (command,):
+        stderr: Any = command.process.stderr
+        assert stderr.readline() == "under way\n"
+        command.process.send_signal(signum)
+        found, _, err = command.end()
+    assert found == status
+    assert err.splitlines()[-1] == line
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert len(saved_curve(Run.load(folder), folder)) >= 3
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from envcore_bsuite.agents import random_agent
 from envcore_bsuite.runner import run
 from envcore_ray.errors import ClusterError, TasksFailedError
 from envcore_ray.workers import RayWorkers
+from envcore_runs import interrupt
 from several_processes import free_port
 
 pytestmark = [
@@ -130,6 +132,37 @@ def test_both_nodes_work_and_one_that_is_lost_is_replaced(cluster: Any, capfd: p
         assert set(numbers) == set(range(40))
         again = len(numbers) - 40
         assert again == 0 if name not in moved else 0 <= again < 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("hangs_at", "saved"), [(None, {"a", "b"}), (1, {"a"})])
+def test_an_interrupt_asks_for_the_last_states_of_those_that_answer_in_time(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch, hangs_at: int | None, saved: set[str]
+) -> None:
+    record, states, wait = Record(), dict[str, int](), ray.wait
+    was_interrupted = False
+
+    def interrupted(*args: Any, **kwargs: Any) -> Any:
+        nonlocal was_interrupted
+        if not was_interrupted and record.numbers.keys() == {"a", "b"}:
+            was_interrupted = True
+            raise KeyboardInterrupt
+        return wait(*args, **kwargs)
+
+    def handle(name: str, update: Any, state: int | None) -> None:
+        record.handle(name, update, state)
+        if state is not None:
+            states[name] = state
+
+    tasks = {"a": Task(Count(10**6, seconds=0.05)), "b": Task(Count(10**6, seconds=0.05, hangs_at=hangs_at))}
+    monkeypatch.setattr(ray, "wait", interrupted)
+    monkeypatch.setattr(interrupt, "grace", lambda: 5.0)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        RayWorkers(cluster.address).run(tasks, 1e9, handle, record.finish)
+    assert time.monotonic() - began < 55
+    assert states == {name: record.numbers[name][-1] + 1 for name in saved}
+    assert record.finished == []
 
 
 @pytest.mark.slow

@@ -236,6 +236,11 @@ def test_each_signal_has_its_status_and_its_line(signum):
     assert end_by(LOOP.format("done > 1 or ready()", "pass"), signum) == (status, "collected True\n", line)
 
 
+def test_code_that_closes_low_descriptors_leaves_the_handling():
+    body = "import os; os.closerange(3, 200); at_once(ready, native)"
+    assert end_by(body, signal.SIGTERM) == (143, "", "terminated\n")
+
+
 @pytest.mark.parametrize(("signum", "saved"), [(signal.SIGTERM, "saved\n"), (signal.SIGINT, "")])
 def test_a_scheduler_leaves_more_time_than_ctrl_c(signum, saved):
     report = "import time; time.sleep(2.5); print('saved')"

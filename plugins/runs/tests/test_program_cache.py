@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jax
 import pytest
@@ -103,6 +104,61 @@ def test_a_damaged_program_is_compiled_once_more(tmp_path: Path) -> None:
         damaged += damage(content) != content
     assert run(tmp_path) == (damaged, misses - damaged, result)
     assert run(tmp_path) == (0, misses, result)
+
+
+def folder(entry: Path) -> None:
+    entry.mkdir()
+    (entry / "file").touch()
+
+
+NO_FILES: dict[str, Callable[[Path], Any]] = {
+    "a folder": folder,
+    "a link to nothing": lambda entry: entry.symlink_to("nothing"),
+    "a link to a folder": lambda entry: entry.symlink_to("."),
+    "a link to itself": lambda entry: entry.symlink_to(entry.name),
+    "a pipe": os.mkfifo,
+    "a link to a device": lambda entry: entry.symlink_to("/dev/zero"),
+}
+
+
+@pytest.fixture
+def entries(tmp_path: Path) -> Iterator[Any]:
+    """Checked entries of the folder."""
+    make = jax_cache.get_file_cache
+    program_cache._check_entries.__wrapped__()
+    program_cache._checked_folders.add(str(tmp_path))
+    yield cast("Any", jax_cache.get_file_cache(str(tmp_path)))[0]
+    program_cache._checked_folders.discard(str(tmp_path))
+    jax_cache.get_file_cache = make
+
+
+@pytest.mark.parametrize("case", NO_FILES)
+def test_what_is_not_a_file_is_replaced(tmp_path: Path, entries: Any, case: str) -> None:
+    NO_FILES[case](tmp_path / "key-cache")
+    assert entries.get("key") is None
+    entries.put("key", b"value")
+    assert entries.get("key") == b"value"
+    assert [path.name for path in tmp_path.iterdir()] == ["key-cache"]
+
+
+def test_what_cannot_be_read_is_replaced(tmp_path: Path, entries: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(key: str) -> bytes:
+        raise PermissionError
+
+    entries.put("key", b"other")
+    with monkeypatch.context() as patch:
+        patch.setattr(entries._entries, "get", fail)
+        assert entries.get("key") is None
+    entries.put("key", b"value")
+    assert entries.get("key") == b"value"
+
+
+def test_an_entry_may_be_a_link_to_a_file(tmp_path: Path, entries: Any) -> None:
+    entries.put("key", b"value")
+    (tmp_path / "key-cache").rename(tmp_path / "elsewhere")
+    (tmp_path / "key-cache").symlink_to("elsewhere")
+    assert entries.get("key") == b"value"
+    assert (tmp_path / "key-cache").is_symlink()
 
 
 @pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old")

@@ -5,6 +5,7 @@ Imports only modules that Python itself has imported at startup.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -58,13 +59,13 @@ class _Output(io.TextIOWrapper):
         self.check()
         try:
             return super().write(text)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             self._fail(error)
 
     def flush(self) -> None:  # quiet after a failure: Python flushes once more when it exits
         try:
             super().flush()
-        except OSError as error:
+        except (OSError, ValueError) as error:
             self._fail(error)
 
     def check(self) -> None:
@@ -72,9 +73,11 @@ class _Output(io.TextIOWrapper):
         if self._error is not None:
             self._fail(self._error)
 
-    def _fail(self, error: OSError) -> NoReturn:
+    def _fail(self, error: OSError | ValueError) -> NoReturn:
         from envcore_cli.errors import OutputError
 
+        if isinstance(error, ValueError):  # other code has closed or detached the buffer
+            error = OSError(errno.EBADF, os.strerror(errno.EBADF))
         if self._error is None:
             self._error = error
             _discard(1)
@@ -89,14 +92,14 @@ class _Errors(io.TextIOWrapper):
     def write(self, text: str, /) -> int:
         try:
             return super().write(text)
-        except OSError:
+        except (OSError, ValueError):
             _discard(2)
             return len(text)
 
     def flush(self) -> None:
         try:
             super().flush()
-        except OSError:
+        except (OSError, ValueError):
             _discard(2)
 
 

@@ -26,9 +26,13 @@ from envcore_ray.errors import ClusterError
 _raylet: Any = importlib.import_module("ray._raylet")
 _constants: Any = importlib.import_module("ray._private.ray_constants")
 _worker: Any = importlib.import_module("ray._private.worker")
+_services: Any = importlib.import_module("ray._private.services")
 _HAS_TOKENS = hasattr(_raylet, "AuthenticationTokenLoader")  # Ray before 2.52 has none
 
 _MODE, _TOKEN, _HAS_NETWORK = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+_PATIENCE = 5.0  # seconds to wait for the first word of what listens at an address
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+"""What a client of gRPC begins with (RFC 9113): a server answers with a frame of settings, the type 4."""
 
 
 @contextlib.contextmanager
@@ -106,18 +110,26 @@ def _close_to_strangers() -> None:
 
 
 def _check_reachable(address: str) -> None:
-    """Checks what Ray itself tries for long: that a cluster listens at HOST:PORT, and takes the token that is here.
+    """Checks what Ray itself tries for long: that a cluster listens at the address, and takes the token that is here.
 
     Raises:
       ClusterError: none does, or it demands another token.
     """
+    if address == "auto":
+        try:
+            address = _services.canonicalize_bootstrap_address(address)
+        except Exception:  # Ray says what is wrong when it is initialized
+            return
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         return
     try:
-        socket.create_connection((host, int(port)), timeout=10).close()
+        connection = socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE)
     except (OSError, OverflowError) as error:
         raise ClusterError(f"nothing answers at {address}: {getattr(error, 'strerror', None) or error}.") from error
+    with connection:
+        if os.environ.get("RAY_USE_TLS", "0").lower() not in ("1", "true") and not _speaks_grpc(connection):
+            raise ClusterError(f"what listens at {address} is not a Ray cluster.")
     if _takes_us(address):
         return
     if _has_token() and os.environ.setdefault(_MODE, "token").lower() == "token":
@@ -133,6 +145,18 @@ def _check_reachable(address: str) -> None:
         f"the Ray cluster at {address} demands a token, and {problem}: set {_MODE} to token, and {_TOKEN} to what "
         "`ray get-auth-token` prints on its head node."
     )
+
+
+def _speaks_grpc(connection: socket.socket) -> bool:
+    """Whether the other side answers as a server of gRPC does, and soon."""
+    answer = b""
+    try:
+        connection.sendall(_PREFACE)
+        while len(answer) < 4 and (part := connection.recv(4 - len(answer))):
+            answer += part
+    except OSError:  # it says nothing, or ends the connection
+        return False
+    return answer[3:] == b"\x04"
 
 
 def _takes_us(address: str) -> bool:

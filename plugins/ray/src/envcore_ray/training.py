@@ -22,6 +22,7 @@ from envcore import registry
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.files import locked, replace
 from envcore.options import positive_integer
+from envcore.random import key_of
 from envcore_baselines import algorithms
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Run, Training, saved_curve
 from envcore_runs.records import File
@@ -79,7 +80,8 @@ class Train:
                 training.advance()
                 yield Trained(len(training.curve) / training.num_points, training.curve.last), saved
             picture = training.curve.to_png(f"{self.run.algorithm} in {self.run.env_id}")
-            yield Trained(1.0, training.curve.last, {**files(), CURVE_PNG: picture}), saved
+            ends = {CURVE_CSV: training.curve.to_csv(self.run.seed).encode(), CURVE_PNG: picture}
+            yield Trained(1.0, training.curve.last, {**files(), **ends}), saved
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,11 +114,13 @@ def plan(
       seeds_per_run: how many of them are trained side by side in one task; by default all.
 
     Raises:
-      InvalidArgumentError: a number is not a positive integer or is too large, there are more than 10,000 runs, or two
-        have the same name.
+      InvalidArgumentError: the seed is not an integer from 0 to 2**63 - 1, another number is not a positive integer or
+        is too large, there are more than 10,000 runs, or two have the same name.
       ConfigError: there is no such algorithm or setting, or a value is invalid.
       UnknownEnvironmentError: as for `envcore.make`.
     """
+    _ = key_of(seed)
+    seed = int(seed)  # numpy's cannot be written as JSON
     seeds = positive_integer("seeds", seeds, InvalidArgumentError)
     each = seeds if seeds_per_run is None else positive_integer("seeds_per_run", seeds_per_run, InvalidArgumentError)
     varied, env_ids = varied or {}, list(dict.fromkeys(env_ids))
@@ -195,11 +199,15 @@ def _train(
             pass
         files = [folders[name] / file for file in _FILES if (folders[name] / file).exists()]
         if folders[name] / CHECKPOINT in files:
-            returns[name] = saved_curve(run, folders[name]).last
+            curve = saved_curve(run, folders[name])
+            returns[name] = curve.last
+            _rewrite(folders[name] / CURVE_CSV, curve.to_csv(run.seed).encode())
         if folders[name] / CURVE_PNG in files:
             parts[name] = 1.0
         else:
-            tasks[name] = TrainTask(Train(run), {path.name: File(path).content(math.inf) for path in files})
+            # The curve's file is made of the checkpoint, and never read.
+            sent = {path.name: File(path).content(math.inf) for path in files if path.name != CURVE_CSV}
+            tasks[name] = TrainTask(Train(run), sent)
     progress(sum(parts.values()))
 
     def handle(name: str, update: Trained, state: Files | None) -> None:
@@ -215,3 +223,9 @@ def _train(
         error.returns = returns
         raise
     return returns
+
+
+def _rewrite(path: Path, content: bytes) -> None:
+    """Writes a file that does not have this content."""
+    if not path.exists() or File(path).content(math.inf) != content:
+        replace(path, content)

@@ -1,14 +1,18 @@
 """`RayWorkers`: plays the tasks of a run on a Ray cluster.
 
 A task reports to this process what is new and, now and then, its state, from which it can continue elsewhere. So the
-nodes need no file system in common, and where one is lost, only the last seconds are played again.
+nodes need no file system in common, and where one is lost, only the last seconds are played again. When this process is
+interrupted, it asks for the last states: a key in Ray's own store is what the tasks look for.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
+import importlib
 import math
 import os
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
@@ -21,9 +25,15 @@ import ray.exceptions
 from envcore.errors import InvalidArgumentError
 from envcore.options import positive_integer
 from envcore.plugins import one_line
+from envcore_runs import interrupt
 
 from envcore_ray.connection import connected
 from envcore_ray.errors import ClusterError, TasksFailedError
+
+_store: Any = importlib.import_module("ray.experimental.internal_kv")  # Ray has no public name for it
+
+_TO_SAVE = 0.7  # of the time that a signal leaves; the rest is for Ray to end
+_TICK = 0.1  # seconds between looks for the key, each of which takes a millisecond
 
 Play = Callable[[Any], Iterator[tuple[Any, Callable[[], Any]]]]
 
@@ -138,6 +148,9 @@ class _Run:
         self._states: dict[str, Any] = {}
         self._failures: collections.Counter[str] = collections.Counter()
         self._running: dict[Any, str] = {}
+        self._unsaved: set[str] = set()  # tasks that have reported something since their last state
+        self._received = ""  # the task whose report is being handled
+        self._stop = f"envcore {secrets.token_hex(16)}".encode()
 
     def complete(self, tasks: Mapping[str, Task]) -> None:
         reasons: dict[str, str] = {}
@@ -169,6 +182,10 @@ class _Run:
                         else:
                             reasons[name] = one_line(cause)
                     del self._running[reports]
+        except KeyboardInterrupt:
+            with contextlib.suppress(ray.exceptions.RayError):
+                self._save()
+            raise
         finally:
             for reports in self._running:
                 ray.cancel(reports, force=True)
@@ -176,15 +193,41 @@ class _Run:
             raise TasksFailedError(reasons, len(tasks), self._attempts)
 
     def _start(self, name: str, tasks: Mapping[str, Task]) -> None:
-        self._running[self._reports.remote(tasks[name].play, self._states[name], self._seconds)] = name
+        self._unsaved.discard(name)
+        self._running[self._reports.remote(tasks[name].play, self._states[name], self._seconds, self._stop)] = name
 
     def _receive(self, name: str, reports: Any) -> None:
         """Handles the next report of a task; raises StopIteration after the last one."""
+        self._received = name
         update, state = ray.get(next(reports))
         self._handle(name, update, state)
+        self._unsaved.add(name)
         if state is not None:
             self._states[name] = state
             self._failures[name] = 0
+            self._unsaved.discard(name)
+        self._received = ""
+
+    def _save(self) -> None:
+        """Handles the last states of the tasks that have something to save, as far as they come in time."""
+        until = time.monotonic() + _TO_SAVE * interrupt.grace()
+        wanted = self._unsaved - {self._received}  # one of its reports may be half handled
+        waiting = {reports: name for reports, name in self._running.items() if name in wanted}
+        if not waiting:
+            return
+        _store._internal_kv_put(self._stop, b"")
+        try:
+            for reports in self._running.keys() - waiting.keys():
+                ray.cancel(reports, force=True)
+            while waiting and (left := until - time.monotonic()) > 0:
+                ready, _ = ray.wait(list(waiting), timeout=left, fetch_local=False)
+                for reports in ready:
+                    try:
+                        self._receive(waiting[reports], reports)
+                    except (StopIteration, ray.exceptions.RayError):
+                        del waiting[reports]
+        finally:
+            _store._internal_kv_del(self._stop)
 
     def _has_room(self) -> bool:
         """Whether there is a node that is large enough for a task, used or not."""
@@ -194,11 +237,16 @@ class _Run:
         )
 
 
-def _reports(play: Play, state: Any, seconds: float) -> Iterator[tuple[Any, Any]]:
-    """Plays on a node; yields what is new, with a state if the last one is old."""
-    saved = time.monotonic()
+def _reports(play: Play, state: Any, seconds: float, stop: bytes) -> Iterator[tuple[Any, Any]]:
+    """Plays on a node; yields what is new, with a state if the last one is old; ends with one when the key is there."""
+    saved = looked = time.monotonic()
     for update, save in play(state):
-        is_due = time.monotonic() - saved >= seconds
+        now = time.monotonic()
+        is_last = now - looked >= _TICK and _store._internal_kv_exists(stop)
+        looked = now if now - looked >= _TICK else looked
+        is_due = is_last or now - saved >= seconds
         yield update, save() if is_due else None
+        if is_last:
+            return
         if is_due:
             saved = time.monotonic()

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 try:
+    import fcntl
     import termios
 except ImportError:  # pragma: no cover  # Windows
-    termios = None
+    fcntl = termios = None
 
 _LINES = {
     getattr(signal, name): line
@@ -78,7 +79,7 @@ def install() -> None:
             atexit.register(signal.signal, each, signal.SIG_IGN)
     sys.unraisablehook = _notice_lost
     if os.name == "posix":  # elsewhere there is only the handler
-        reader, writer = os.pipe()
+        reader, writer = map(_moved, os.pipe())
         os.set_blocking(writer, False)
         _thread.start_new_thread(_watch, (reader,))
         _Process.is_watched = True
@@ -129,6 +130,11 @@ def interruptible(is_shared: bool = False) -> Generator[None]:
 def noted() -> int:
     """The number of the signal that has come; 0 for none."""
     return _Process.signum
+
+
+def grace() -> float:
+    """The seconds that the signal which has come leaves the process; without one, those of Ctrl-C."""
+    return _GRACE if _Process.signum in (0, signal.SIGINT) else _LONG_GRACE
 
 
 def agree(signum: int) -> NoReturn:
@@ -213,7 +219,7 @@ def _watch(reader: int) -> None:
     _note(signum)
     if _Process.interruptible or _Process.was_raised:
         came = time.monotonic()
-        deadline = came + (_GRACE if signum == signal.SIGINT else _LONG_GRACE)
+        deadline = came + grace()
         while (left := deadline - time.monotonic()) > 0:
             if _arrived(reader, min(left, _TICK)) and time.monotonic() - came > _ECHO:
                 break
@@ -222,6 +228,17 @@ def _watch(reader: int) -> None:
                 _thread.interrupt_main(signal.Signals(signum))
                 os.read(reader, 1)  # the byte that this call wrote
     end()
+
+
+def _moved(descriptor: int) -> int:
+    """The file under a high number: other code that closes many low ones leaves it."""
+    if fcntl is not None:
+        for lowest in (1000, 200):
+            with contextlib.suppress(OSError):  # the process may not have so many
+                moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
+                os.close(descriptor)
+                return moved
+    return descriptor
 
 
 def _arrived(reader: int, timeout: float | None) -> int:

@@ -15,6 +15,7 @@ import functools
 import hashlib
 import os
 import platform
+import shutil
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -90,15 +91,26 @@ class _CheckedEntries:
         self._entries, self._path = entries, folder
 
     def get(self, key: str) -> bytes | None:
-        """The content of an entry; None without one. A damaged one is removed, so that `put` writes it anew."""
-        found = self._entries.get(key)
-        if found is None:
-            return None
-        value, digest = found[:-_DIGEST_BYTES], found[-_DIGEST_BYTES:]
-        if digest == _digest(key, value):
-            return value
+        """The content of an entry; None without one. A damaged one is removed, so that `put` writes it anew.
+
+        So is what is not a file, such as a folder, or cannot be read.
+        """
+        path = self._path / f"{key}-cache"
+        try:
+            if not os.path.lexists(path):
+                return None
+            found = self._entries.get(key) if path.is_file() else None  # a pipe would wait for a writer
+        except OSError:
+            found = None
+        if found is not None:
+            value, digest = found[:-_DIGEST_BYTES], found[-_DIGEST_BYTES:]
+            if digest == _digest(key, value):
+                return value
         with contextlib.suppress(OSError):
-            (self._path / f"{key}-cache").unlink()
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
         return None
 
     def put(self, key: str, value: bytes) -> None:
