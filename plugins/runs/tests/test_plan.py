@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import pytest
 import toy
@@ -13,6 +12,7 @@ from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsErro
 from envcore_runs.naming import as_options
 from envcore_runs.plan import planned
 from envcore_runs.run import rollout
+from envcore_testing.compilation import CompilationCount
 
 pytestmark = pytest.mark.usefixtures("toys")
 
@@ -40,7 +40,7 @@ ENV = toy.Counter()
                 "separated by commas; got 'rewards'."
             ),
         ),
-        ({"seed": -1}, "seed must be from 0 to 2**63 - 1, got -1."),
+        ({"seed": -1}, "seed must be an integer from 0 to 2**63 - 1, got -1."),
         ({"devices": 9}, "devices 9, but JAX has 2 in this process."),
         (
             {"policy": "no_module:f"},
@@ -53,10 +53,10 @@ def test_invalid_arguments(
     arguments: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(jax, "jit", None)  # nothing is compiled
-    with pytest.raises(InvalidArgumentError) as caught:
+    with CompilationCount() as compiled, pytest.raises(InvalidArgumentError) as caught:
         rollout("Counter-v0", **arguments)
     assert str(caught.value) == message
+    assert compiled.count == 0
     assert list(tmp_path.iterdir()) == []
 
 

@@ -199,7 +199,7 @@ def test_collecting_cases_runs_nothing() -> None:
         def __getattribute__(self, name: str) -> Any:
             raise AssertionError(name)
 
-    assert len(cases(Untouchable())) == len(RULES)
+    assert len(cases(object.__new__(Untouchable))) == len(RULES)
 
 
 def test_the_state_of_the_first_breach_is_shown() -> None:
