@@ -119,8 +119,11 @@ def check_distribution(distribution: Distribution, dist: Path, constraints: Path
     run("uv", "venv", "--quiet", "--python", sys.executable, venv, cwd=dist)
     python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
+    # uv keeps a wheel of this name from an earlier build.
+    fresh = [f"--refresh-package={path.name.partition('-')[0]}" for path in dist.glob("*.whl")]
+
     def install(*wheels: str | Path) -> None:
-        options = ("--python", python, "--constraints", constraints, "--find-links", dist)
+        options = ("--python", python, "--constraints", constraints, "--find-links", dist, *fresh)
         run("uv", "pip", "install", "--quiet", *options, *wheels, cwd=dist)
 
     def smoke(*options: str) -> str:

@@ -70,7 +70,8 @@ def try_adapter(distribution: str) -> str:
     names: list[str] = []
     for path in [f"{package}.{name}" for name in _ADAPTERS.get(distribution, ())] or [package]:
         module = importlib.import_module(path)
-        offered = [name for name in module.__all__ if name not in _NEEDS_AN_EXTRA.get(distribution, ())]
+        public = getattr(module, "__all__", [name for name in dir(module) if name.startswith("from_")])
+        offered = [name for name in public if name not in _NEEDS_AN_EXTRA.get(distribution, ())]
         for name in offered:
             getattr(module, name)
         names += offered
