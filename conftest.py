@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+
 import jax
 import pytest
 
 pytest_plugins = ["hostile", "program_cache", "unoptimized"]
+
+
+def pytest_configure() -> None:
+    """Heeds Ctrl-C, which tests send: where a shell runs pytest in the background, as CI does, it is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(trylast=True)
