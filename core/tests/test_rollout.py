@@ -31,7 +31,7 @@ def test_run_rollout_equals_a_python_loop() -> None:
     end, steps = run_rollout(env, policy, start, 15)
     key, state = start.key, start.state
     for t in range(15):
-        key, key_act, key_step = random.split(key, 3)
+        key, key_act, key_step = random.spawn(key, 3)
         obs = env.get_obs(state)
         action = policy(None, obs, key_act)
         _, state, reward, done, info = env.step(key_step, state, action)

@@ -86,7 +86,7 @@ class RolloutWrapper:
 
         def body(carry: Any, _: None) -> tuple[Any, Any]:
             obs, state, key, cum_return, is_first_episode = carry
-            key, key_step, key_act = random.split(key, 3)
+            key, key_step, key_act = random.spawn(key, 3)
             if self.model_forward is None:
                 action = self.env.action_space(self.env_params).sample(key_act)
             else:
