@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hostile_files
 import importlib_metadata
 import pytest
+from envcore.errors import PluginError
 from envcore.installed import Copy, announcing
+from envcore.plugins import discover
 from fake_site import FakeSite, metadata_of
 
 OURS = b"[envcore.plugins]\nmain = good_suite_plugin\n"
@@ -39,6 +42,23 @@ def the_good_one() -> Copy:
 
 
 # Damage.
+
+
+@pytest.mark.parametrize("name", ["METADATA", "entry_points.txt"])
+@pytest.mark.parametrize("mutations", hostile_files.MUTATIONS)
+def test_any_metadata(site: FakeSite, name: str, mutations: int) -> None:
+    site.add_suite("good-suite", "A-v0")
+    folder = site.add_metadata("other_suite-3.0.dist-info", metadata_of("other-suite", "3.0"), OURS)
+
+    def read(content: bytes) -> None:
+        (folder / name).write_bytes(content)
+        by_name = {record.distribution: record for record in discover()}
+        assert by_name.pop("good-suite").status == "loaded"
+        for record in by_name.values():
+            if record.error:
+                raise PluginError(record.error)
+
+    hostile_files.check(read, hostile_files.of_bytes((folder / name).read_bytes()), mutations)
 
 
 @pytest.mark.parametrize("case", DAMAGED)

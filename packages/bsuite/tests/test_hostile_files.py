@@ -15,7 +15,7 @@ import pytest
 from envcore_bsuite import checkpoints, csv_log, mnist_data
 from envcore_bsuite.agents import random_agent
 from envcore_bsuite.analysis import load_results, score
-from envcore_bsuite.mnist_data import IMAGES
+from envcore_bsuite.mnist_data import IMAGES, LABELS
 from envcore_bsuite.playing import Play
 from envcore_bsuite.programs import Lane, Program, group
 from envcore_bsuite.runner import _check_manifest
@@ -102,10 +102,11 @@ def test_arrays_of_a_checkpoint(state: bytes, mutations: int) -> None:
     hostile_files.check(read, hostile_files.of_arrays(arrays), mutations)
 
 
+@pytest.mark.parametrize("name", [IMAGES, LABELS])
 @pytest.mark.parametrize("packed", [True, False])
-def test_images_of_ones_own(tmp_path: Path, packed: bool, mutations: int) -> None:
+def test_images_of_ones_own(tmp_path: Path, packed: bool, name: str, mutations: int) -> None:
     mnist_files.write(tmp_path, mnist_files.random_images(3), packed=packed)
-    path = tmp_path / (IMAGES + ".gz" * packed)
+    path = tmp_path / (name + ".gz" * packed)
     source = mnist_data.locate(str(tmp_path))
 
     def read(content: bytes) -> None:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import hostile_files
 import jax
 import pytest
 import toy
-from envcore.errors import InvalidArgumentError
+from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore_runs import program_cache
 from envcore_runs.program_cache import SOUND_SINCE, fingerprint, keep_programs
 from jax._src import compilation_cache as jax_cache
@@ -151,6 +152,20 @@ def test_what_cannot_be_read_is_replaced(tmp_path: Path, entries: Any, monkeypat
         assert entries.get("key") is None
     entries.put("key", b"value")
     assert entries.get("key") == b"value"
+
+
+@pytest.mark.parametrize("mutations", hostile_files.MUTATIONS)
+def test_any_bytes_of_an_entry(tmp_path: Path, entries: Any, mutations: int) -> None:
+    entries.put("key", b"value" * 20)
+
+    def read(content: bytes) -> None:
+        (tmp_path / "key-cache").write_bytes(content)
+        found = entries.get("key")
+        if found is None:
+            raise EnvcoreError("it is damaged")
+        assert found == b"value" * 20
+
+    hostile_files.check(read, hostile_files.of_bytes((tmp_path / "key-cache").read_bytes()), mutations)
 
 
 def test_an_entry_may_be_a_link_to_a_file(tmp_path: Path, entries: Any) -> None:
