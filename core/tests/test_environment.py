@@ -97,7 +97,7 @@ class TestTheEndOfAnEpisode:
 
     def test_step_env_does_not_reset(self) -> None:
         env, params = Counter(), CounterParams(max_steps_in_episode=2)
-        _, state = env.reset_env(KEY, params)
+        _, state = env.reset(KEY, params)
         for time, terminated, truncated in ((1, False, False), (2, False, True), (3, True, True), (4, True, True)):
             obs, state, reward, ended, info = env.step_env(KEY, state, 1, params)
             assert (int(state.time), bool(ended), bool(info["truncated"])) == (time, terminated, truncated)

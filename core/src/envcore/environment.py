@@ -274,10 +274,6 @@ class Environment(Generic[StateT, ParamsT]):
         params = arguments.checked_params(self, params)
         return stepping.mask_actions(self, arguments.checked_state(self, state), params)
 
-    def reset_env(self, key: jax.Array, params: ParamsT | None = None) -> tuple[Any, StateT]:
-        """The raw counterpart of `step_env`: the same as `reset`."""
-        return self.reset(key, params)
-
     def step_env(
         self, key: jax.Array, state: StateT, action: Any, params: ParamsT | None = None
     ) -> tuple[Any, StateT, jax.Array, jax.Array, Info]:

@@ -95,7 +95,6 @@ def test_every_public_entry_refuses_it() -> None:
     calls: list[Callable[[], Any]] = [
         lambda: ENV.reset(KEY, bad),
         lambda: ENV.step(KEY, state, 1, bad),
-        lambda: ENV.reset_env(KEY, bad),
         lambda: ENV.step_env(KEY, state, 1, bad),
         lambda: ENV.get_obs(state, bad),
         lambda: ENV.get_action_mask(state, bad),
