@@ -68,7 +68,7 @@ def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: p
 
 
 def test_agents_that_do_not_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("envcore_runs.memory.device_bytes", lambda _: 100_000)
+    monkeypatch.setattr("envcore_runs.memory.device_bytes", lambda *_: 100_000)
     code, text, err = run(*TRAIN, *SETTINGS, "--seeds", "9000", "--out", str(tmp_path / "run"))
     assert (code, text) == (1, "")
     assert re.search(r"--seeds 9,000 would take about .* of memory, but only 100 kB are free: at most \d+ fit", err)
@@ -124,7 +124,7 @@ def test_show_prints_the_settings(run: Run) -> None:
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=1", "--setting", "clip=2"), "gives 'clip' twice."),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=-1"), "clip must be a number from 0 to 10, got -1."),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "torso=conv"), "torso = 'conv' needs observations"),
-        (("ppo", "Counter-v0", "--out", "x", "--seed", "-1"), "seed must be from 0 to"),
+        (("ppo", "Counter-v0", "--out", "x", "--seed", "-1"), "seed must be an integer from 0 to"),
         (("ppo", "Counter-v0", "--out", "x", "--set", "bonus=nan"), "Counter's params.bonus must be finite, got nan."),
         (
             ("ppo", "Counter-v0", "--out", "x", "--set", "bonus=1e300"),

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from envcore_testing.kit import check_rules as check_rules
     from envcore_testing.kit import conformance_cases as conformance_cases
     from envcore_testing.lockstep import check_lockstep as check_lockstep
+    from envcore_testing.lockstep import mostly_legal_action as mostly_legal_action
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "breaches": ["Breach", "ConformanceError"],
         "kit": ["RULES", "Case", "Result", "Rule", "check_env", "check_rules", "conformance_cases"],
-        "lockstep": ["check_lockstep"],
+        "lockstep": ["check_lockstep", "mostly_legal_action"],
     },
 )
