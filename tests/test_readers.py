@@ -32,6 +32,9 @@ ALLOWED = {
     "envcore_runs/checkpoint.py": {"safetensors.numpy.load"},
     "envcore_bsuite/csv_log.py": {"csv.DictReader"},
     "envcore_bsuite/analysis/results.py": {"pd.read_csv"},
+    "envcore_runs/manifest.py": {"safetensors.safe_open", "json.loads"},
+    # Its bytes are only hashed.
+    "envcore_runs/contents.py": {"open"},
     # Files of the system and of any distribution, and the index that envcore itself brings.
     "envcore/installed.py": {"open", "read_text"},
     "envcore_runs/program_cache.py": {"read_text"},
@@ -45,7 +48,7 @@ ALLOWED = {
     "envcore_viewer/animation/mp4.py": {"open"},
     # What the processes of a command tell each other; and a stream.
     "envcore_runs/sockets.py": {"json.loads"},
-    "envcore_runs/processes.py": {"json.loads", "open"},
+    "envcore_runs/processes.py": {"open"},
     # Values of this process, as they are after JSON or a pickle.
     "envcore_testing/rules_definition.py": {"pickle.loads"},
     "envcore_bsuite/runner.py": {"json.loads"},

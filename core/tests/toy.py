@@ -32,10 +32,6 @@ class Counter(Environment[CounterState, CounterParams]):
 
     goal: int = 3
 
-    def __post_init__(self) -> None:
-        if isinstance(self.goal, int) and self.goal > 2**20:  # an option in a hostile file
-            raise ValueError(f"goal must be at most 2**20, got {self.goal}")
-
     @property
     def default_params(self) -> CounterParams:
         return CounterParams()

@@ -122,7 +122,9 @@ def check_recorded(name: str, task: Task) -> int:
     draws = jax.jit(jax.vmap(lambda _, draws: task.draws(env, draws)))(action, draws)  # which may have no arrays
     after, ours = our_steps(env, params, task.from_original(steps.before), action, draws)
     assert not ours.pop("truncated").any()
-    info = jax.jit(jax.vmap(env.unwrapped.bsuite_info, (0, None)))(after, arguments.checked_params(env, params))
+    checked = arguments.checked_params(env, params)
+    inner = getattr(checked, "env_params", checked)  # those of a wrapper hold the environment's own
+    info = jax.jit(jax.vmap(env.unwrapped.bsuite_info, (0, None)))(after, inner)
     logged = {f"info.{name}": value for name, value in info.items()}
     assert set(logged) == {name for name in ours if name.startswith("info.")}
     for name, value in logged.items():
