@@ -23,6 +23,7 @@ _OWN_TERMINAL = """
 import fcntl, signal, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 """
 TERM = "xterm-256color"
 _DEADLINE = 60  # seconds, generous for a machine under load

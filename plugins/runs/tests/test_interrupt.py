@@ -167,9 +167,12 @@ def test_a_dumb_terminal_gets_no_escape_codes(monkeypatch):
 
 
 def piped(body: str, **pipes: int) -> subprocess.Popen[bytes]:
-    # Where a shell runs pytest in the background, SIGINT is ignored, and would stay so in the child.
+    # In the background of a shell SIGINT is ignored, after nohup SIGHUP, and both would stay so in the child.
     heed = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    return subprocess.Popen([sys.executable, "-c", heed + INSTALL + NATIVE + dedent(body)], **pipes)  # pyright: ignore
+    heed += "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+    command = [sys.executable, "-c", heed + INSTALL + NATIVE + dedent(body)]
+    # Without a buffer, because `communicate` would not see what `readline` has put there.
+    return subprocess.Popen(command, bufsize=0, **pipes)  # pyright: ignore
 
 
 def test_buffered_output_is_written():
