@@ -6,7 +6,7 @@ import functools
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -42,12 +42,17 @@ def in_threads(*functions: Callable[[], Any]) -> list[Any]:
 
 
 @pytest.fixture
-def failures(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """With what `fail` would have ended the process."""
     found: list[str] = []
+    others = len(_KEPT)
     monkeypatch.setattr(link_module, "fail", found.append)
     monkeypatch.setattr(link_module, "_GRACE", 0.05)
-    return found
+    yield found
+    for each in _KEPT[others:]:  # what they notice later must not reach the next test
+        each._loop.call_soon_threadsafe(each._loop.stop)
+        while each._loop.is_running():
+            time.sleep(0.01)
 
 
 def test_processes_exchange_texts() -> None:
