@@ -93,7 +93,7 @@ def test_the_next_run_loads_what_this_one_compiled(project: Path) -> None:
     assert {note["result"] for note in again} == {note["result"] for note in first}
     assert [program.read_bytes() for program in stored(project)] == contents
 
-    cleared = run(project, "-n2", "--cache-clear")
+    cleared = run(project, "--cache-clear")  # in one process: of two, one may load what the other just compiled
     assert cleared[0]["hits"] == 0
     assert stored(project)
 
