@@ -19,15 +19,15 @@ KEY = jax.random.key(0)
 class MustCount(Counter):
     """Waiting is legal at the start only."""
 
-    def mask_actions(self, state: Any, params: Any) -> jax.Array:
+    def action_mask(self, state: Any, params: Any) -> jax.Array:
         return jnp.stack([state.count == 0, True])
 
 
 def test_it_observes_both() -> None:
     env = ActionMaskObservation(MustCount())
-    space = env.observation_space()
+    space = env.observation_space(env.default_params)
     assert isinstance(space, spaces.Dict)
-    assert space.spaces["observation"] == MustCount().observation_space()
+    assert space.spaces["observation"] == MustCount().observation_space(MustCount().default_params)
     assert space.spaces["action_mask"] == spaces.Box(False, True, (2,), np.bool_)
     obs, state = env.reset(KEY)
     assert sorted(obs) == ["action_mask", "observation"]
@@ -60,7 +60,9 @@ def test_batches(wrap: Any) -> None:
     assert obs["action_mask"].shape == (3, 2)
     obs, *_ = env.step(KEY, state, jnp.array([0, 1, 1]))
     assert obs["action_mask"].tolist() == [[True, True], [False, True], [False, True]]
-    assert jax.tree.map(lambda x: x.shape, env.observation_space().sample(KEY)) == jax.tree.map(lambda x: x.shape, obs)
+    assert jax.tree.map(lambda x: x.shape, env.observation_space(env.default_params).sample(KEY)) == jax.tree.map(
+        lambda x: x.shape, obs
+    )
 
 
 def test_an_environment_without_masks_is_refused() -> None:

@@ -22,7 +22,7 @@ COMPILED = (ValueError, jax.errors.JaxRuntimeError)
 class Pair(Counter):
     """A counter whose action is a dict of a choice and a force; the bound of the force is a param."""
 
-    def make_action_space(self, params: Any) -> Any:
+    def action_space(self, params: Any) -> Any:
         return spaces.Dict({"choice": spaces.Discrete(2), "force": spaces.Box(0.0, params.bonus, (2,))})
 
     def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:

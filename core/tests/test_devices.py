@@ -103,7 +103,9 @@ def test_two_devices_equal_one_too_with(env: Environment[Any, Any], key: jax.Arr
 def test_the_first_axis_is_split_and_no_step_communicates() -> None:
     env = Sharded(Spring(), NUM_ENVS, NamedSharding(mesh(), SPLIT))
     obs, state = env.reset(jax.random.key(0))
-    obs, state, reward, *_ = env.step(jax.random.key(1), state, env.action_space().sample(jax.random.key(2)))
+    obs, state, reward, *_ = env.step(
+        jax.random.key(1), state, env.action_space(env.default_params).sample(jax.random.key(2))
+    )
     for array in (obs, state.position, reward):
         assert array.sharding.spec == SPLIT  # pyright: ignore[reportAttributeAccessIssue]
         assert {shard.data.shape[0] for shard in array.addressable_shards} == {NUM_ENVS // 2}
@@ -129,11 +131,20 @@ def test_it_uses_all_devices_by_default() -> None:
     assert env.num_devices == jax.device_count() == 2
     assert env.batch_shape == (4,)
     assert env.share == Batched(Counter(), 2, ("envs",))
-    assert env.action_space() == Batched(Counter(), 4).action_space()
-    assert env.observation_space() == Batched(Counter(), 4).observation_space()
-    assert env.state_space() == Batched(Counter(), 4).state_space()
+    assert env.action_space(env.default_params) == Batched(Counter(), 4).action_space(
+        Batched(Counter(), 4).default_params
+    )
+    assert env.observation_space(env.default_params) == Batched(Counter(), 4).observation_space(
+        Batched(Counter(), 4).default_params
+    )
+    assert env.state_space(env.default_params) == Batched(Counter(), 4).state_space(
+        Batched(Counter(), 4).default_params
+    )
     state = env.reset(jax.random.key(0))[1]
-    assert env.render(state).shape == Batched(Counter(), 4).render(state).shape
+    assert (
+        env.render(state, env.default_params).shape
+        == Batched(Counter(), 4).render(state, Batched(Counter(), 4).default_params).shape
+    )
 
 
 @on_supported

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from envcore import random, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
-from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
+from envcore.errors import EnvironmentDefinitionError, NoPictureError
 from envcore.numerics import numerics
 from flax import struct
 from toy import Counter, CounterParams, CounterState, Deck, Fuse, Spring, Tally
@@ -90,7 +90,7 @@ class TestTheEndOfAnEpisode:
         np.testing.assert_allclose(obs, fresh_obs, rtol=1e-6)
         np.testing.assert_allclose(state.position, fresh.position, rtol=1e-6)
 
-    def test_carry_over(self) -> None:
+    def test_what_restart_puts_back_survives(self) -> None:
         steps = play(Tally(), [1, 1, 1] * 2 + [1])
         assert [int(step[1].episodes) for step in steps] == [0, 0, 1, 1, 1, 2, 2]
         assert [int(step[1].count) for step in steps] == [1, 2, 0, 1, 2, 0, 1]
@@ -171,29 +171,18 @@ class TestTypes:
         with pytest.raises(EnvironmentDefinitionError, match=f"^.*Wrong breaks the contract: {message}"):
             play(Wrong(), [0])
 
-    def test_carry_over_has_to_keep_the_types(self) -> None:
+    def test_restart_has_to_keep_the_types(self) -> None:
         class Wrong(Tally):
-            def carry_over(self, fresh: Any, final: Any) -> Any:
-                return fresh.replace(episodes=0.5)
+            def restart(self, key: Any, done: Any, state: Any, params: Any) -> Any:
+                return super().restart(key, done, state, params).replace(episodes=0.5)
 
-        with pytest.raises(EnvironmentDefinitionError, match=r"carry_over's state\.episodes must be int32, got float"):
+        with pytest.raises(EnvironmentDefinitionError, match=r"restart's state\.episodes must be int32, got float"):
             play(Wrong(), [0])
-
-    def test_time_restarts_whatever_carry_over_returns(self) -> None:
-        class Wrong(Tally):
-            def carry_over(self, fresh: Any, final: Any) -> Any:
-                return final
-
-        params = Wrong().default_params.replace(max_steps_in_episode=2)
-        _, state = Wrong().reset(KEY, params)
-        for expected in (1, 0, 1, 0):
-            _, state, *_ = Wrong().step(KEY, state, 0, params)
-            assert state.time == expected
 
     def test_the_types_hold_in_64_bit_mode(self) -> None:
         def types(env: Any) -> Any:
             reset = env.reset(KEY)
-            tree = (reset, env.step(KEY, reset[1], env.action_space().sample(KEY)))
+            tree = (reset, env.step(KEY, reset[1], env.action_space(env.default_params).sample(KEY)))
             return jax.tree.map(lambda x: (x.shape, str(x.dtype), x.weak_type), tree)
 
         for env in (Counter(), Spring(), Deck()):
@@ -223,49 +212,19 @@ class TestAValue:
 
 
 class TestDefaults:
-    def test_params_are_optional_everywhere(self) -> None:
+    def test_params_are_optional(self) -> None:
         env, params = Counter(), Counter().default_params
         _, state = env.reset(KEY)
         for with_params, without in (
             (env.reset(KEY, params), env.reset(KEY)),
             (env.step(KEY, state, 1, params), env.step(KEY, state, 1)),
             (env.step_env(KEY, state, 1, params), env.step_env(KEY, state, 1)),
-            (env.get_obs(state, params), env.get_obs(state)),
         ):
             jax.tree.map(np.testing.assert_array_equal, with_params, without)
 
-    def test_the_base_class_fills_in_the_default_params(self) -> None:
-        given = []
-
-        class Sized(Counter):
-            def make_action_space(self, params: Any) -> Any:
-                given.append(params)
-                return super().make_action_space(params)
-
-            def make_observation_space(self, params: Any) -> Any:
-                given.append(params)
-                return super().make_observation_space(params)
-
-            def make_state_space(self, params: Any) -> Any:
-                given.append(params)
-                return super().make_state_space(params)
-
-            def paint(self, state: Any, params: Any, height: int) -> jax.Array:
-                given.append(params)
-                return super().paint(state, params, height)
-
-        env, other = Sized(), CounterParams(bonus=3.0)
-        _, state = Counter().reset(KEY)
-        for method in (env.action_space, env.observation_space, env.state_space, lambda *p: env.render(state, *p)):
-            method()
-            method(None)
-            method(other)
-            assert [each.bonus for each in given] == [0.5, 0.5, 3.0]
-            given.clear()
-
-    def test_get_obs_is_what_step_returns(self) -> None:
+    def test_observe_is_what_step_returns(self) -> None:
         for obs, state, *_ in play(Counter(), [1, 0, 1, 1]):
-            np.testing.assert_array_equal(Counter().get_obs(state), obs)
+            np.testing.assert_array_equal(Counter().observe(state, Counter().default_params), obs)
 
     def test_the_state_space_has_the_state_s_types_and_no_bounds_but_for_the_time(self) -> None:
         @struct.dataclass
@@ -279,14 +238,14 @@ class TestDefaults:
             names: Any
 
         class Nested(Counter):
-            def make_state_space(self, params: Any) -> spaces.Dict:
-                return Environment.make_state_space(self, params)
+            def state_space(self, params: Any) -> spaces.Dict:
+                return Environment.state_space(self, params)
 
             def init_state(self, key: Any, params: Any) -> Any:
                 pair, names = (jnp.uint8(1), jnp.zeros(2)), {"a": jnp.int32(0)}
                 return State(inner=Inner(flag=jnp.array(True)), pair=pair, names=names)
 
-        assert Nested().state_space() == spaces.Dict(
+        assert Nested().state_space(Nested().default_params) == spaces.Dict(
             {
                 "inner": spaces.Dict({"flag": spaces.Box(False, True, (), jnp.bool_)}),
                 "pair": spaces.Tuple([spaces.Box(0, 255, (), jnp.uint8), spaces.Box(-np.inf, np.inf, (2,))]),
@@ -294,25 +253,11 @@ class TestDefaults:
                 "time": spaces.Box(0, 2**31 - 1, (), jnp.int32),
             }
         )
-        assert Nested().state_space().contains(Nested().init_state(KEY, None))
+        assert Nested().state_space(Nested().default_params).contains(Nested().init_state(KEY, None))
 
     def test_an_environment_without_a_picture_says_what_to_do(self) -> None:
-        with pytest.raises(NoPictureError, match=r"^Deck cannot be rendered: its class Deck has to implement paint"):
-            Deck().render(Deck().reset(KEY)[1])
-
-    @pytest.mark.parametrize("height", [0, -3, 2.5, None, "64"])
-    def test_a_height_must_be_a_positive_integer(self, height: Any) -> None:
-        with pytest.raises(InvalidArgumentError, match="height of a picture must be a positive integer, got"):
-            Counter().render(Counter().reset(KEY)[1], height=height)
-
-    def test_a_picture_of_a_batch_of_states_is_refused_before_it_is_painted(self) -> None:
-        class Unpainted(Counter):
-            def paint(self, state: Any, params: Any, height: int) -> jax.Array:
-                pytest.fail("painted")
-
-        states = jax.vmap(Counter().reset)(jax.random.split(KEY, 8))[1]
-        with pytest.raises(InvalidArgumentError, match=r"got \(8,\)\. To map over a batch, use jax.vmap"):
-            Unpainted().render(states)
+        with pytest.raises(NoPictureError, match=r"^Deck cannot be rendered: its class Deck has to implement render"):
+            Deck().render(Deck().reset(KEY)[1], Deck().default_params)
 
     def test_time_is_for_the_base_class(self) -> None:
         assert CounterState(count=1) == CounterState(count=1, time=0)

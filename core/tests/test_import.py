@@ -93,7 +93,8 @@ def test_no_environment_and_no_part_of_core_starts_a_backend() -> None:
                 continue
             module, _, name = each.spec.entry_point.partition(":")
             env = getattr(importlib.import_module(module), name)(**each.spec.kwargs)
-            repr(env), hash(env), env.action_space(), env.observation_space(), env.default_params
+            params = env.default_params
+            repr(env), hash(env), env.action_space(params), env.observation_space(params)
             if xla_bridge.backends_are_initialized():
                 raise SystemExit(f"{each.qualified_id} started a backend")
     """)

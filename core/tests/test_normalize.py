@@ -59,7 +59,7 @@ def test_normalization_equals_gymnasium() -> None:
 def test_normalization_around_a_batch_shares_its_statistics() -> None:
     env = wrappers.NormalizeObservation(wrappers.Batched(Spring(), 64))
     _, state = env.reset(KEY)
-    obs = wrappers.Batched(Spring(), 64).get_obs(state.env_state)
+    obs = wrappers.Batched(Spring(), 64).observe(state.env_state, wrappers.Batched(Spring(), 64).default_params)
     np.testing.assert_allclose(state.observation_statistics.mean, obs.mean(0), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(state.observation_statistics.var, obs.var(0), rtol=1e-2, atol=1e-4)
     inside = wrappers.Batched(wrappers.NormalizeObservation(Spring()), 64).reset(KEY)[1]
@@ -70,7 +70,7 @@ def test_normalization_takes_in_the_first_observation_after_a_reset() -> None:
     env = wrappers.NormalizeObservation(Spring())
     params = env.default_params.replace(max_steps_in_episode=1)
     _, state = env.reset(KEY, params)
-    _, state, _, done, _ = env.step(KEY, state, env.action_space().sample(KEY), params)
+    _, state, _, done, _ = env.step(KEY, state, env.action_space(env.default_params).sample(KEY), params)
     assert done
     np.testing.assert_allclose(state.observation_statistics.count, 3, rtol=1e-3)  # reset, final observation, next reset
 
@@ -117,12 +117,16 @@ def test_statistics_are_those_of_all_observations_in_float64(inside: Any) -> Non
     state, steps = play(NormalizeObservation(batch))
     np.testing.assert_array_equal(steps.done, raw.done)
     resets = np.asarray(raw.obs)[1:][np.asarray(raw.done)[:-1]]  # the first of each episode but the first
-    last = np.asarray(batch.get_obs(state.env_state))[np.asarray(raw.done)[-1]]
+    last = np.asarray(batch.observe(state.env_state, batch.default_params))[np.asarray(raw.done)[-1]]
     values = [np.asarray(raw.obs)[0], np.asarray(raw.next_obs).reshape(-1, 2), resets, last]
     assert len(resets) > 100
     mean, deviation = check(state.observation_statistics, np.concatenate(values))
-    obs = np.asarray(batch.get_obs(state.env_state), np.float64)
-    np.testing.assert_allclose(NormalizeObservation(batch).get_obs(state), (obs - mean) / deviation, atol=1e-2)
+    obs = np.asarray(batch.observe(state.env_state, batch.default_params), np.float64)
+    np.testing.assert_allclose(
+        NormalizeObservation(batch).observe(state, NormalizeObservation(batch).default_params),
+        (obs - mean) / deviation,
+        atol=1e-2,
+    )
 
 
 def test_statistics_of_rewards_are_those_of_the_discounted_returns_in_float64() -> None:
@@ -142,7 +146,7 @@ def test_reset_continues_from_given_statistics() -> None:
     env = NormalizeObservation(Batched(Spring(), 16))
     trained = play(env)[0].observation_statistics
     _, state = env.reset(KEY, env.default_params.replace(observation_statistics=trained))
-    first = Batched(Spring(), 16).get_obs(state.env_state)
+    first = Batched(Spring(), 16).observe(state.env_state, Batched(Spring(), 16).default_params)
     expected = trained.update(first, jnp.ones(16, bool))
     chex.assert_trees_all_close(state.observation_statistics, expected)
     assert state.observation_statistics.count > trained.count > 16 * 300
@@ -183,7 +187,7 @@ def test_frozen_rewards_are_divided_by_what_was_given() -> None:
 def test_a_frozen_program_has_no_update() -> None:
     def size(env: Any) -> int:
         _, state = jax.eval_shape(env.reset, KEY)
-        args = (KEY, state, jax.eval_shape(env.action_space().sample, KEY))
+        args = (KEY, state, jax.eval_shape(env.action_space(env.default_params).sample, KEY))
         return len(str(jax.make_jaxpr(env.step_env)(*args)))
 
     plain = size(Batched(Spring(), 8))
@@ -201,7 +205,7 @@ def test_a_state_of_training_can_be_stepped_frozen() -> None:
     params = frozen.default_params
     _, after, *_ = frozen.step(KEY, state, jnp.zeros((8, 1)), params)
     chex.assert_trees_all_equal(after.observation_statistics, state.observation_statistics, strict=True)
-    np.testing.assert_array_equal(frozen.get_obs(state), env.get_obs(state))
+    np.testing.assert_array_equal(frozen.observe(state, frozen.default_params), env.observe(state, env.default_params))
 
 
 def test_statistics_are_carried_by_name_in_any_order() -> None:
@@ -269,7 +273,7 @@ def test_statistics_of_many_agents_go_through_vmap() -> None:
         statistics = end.state.observation_statistics
         params = eval_env.default_params.replace(observation_statistics=statistics)
         obs, state = eval_env.reset(KEY, params)
-        return statistics, obs, eval_env.env.get_obs(state.env_state)
+        return statistics, obs, eval_env.env.observe(state.env_state, eval_env.env.default_params)
 
     statistics, obs, raw = train_and_evaluate(random.split(KEY, 3))
     assert len(np.unique(statistics.mean[:, 0])) == 3

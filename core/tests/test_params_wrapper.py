@@ -50,16 +50,16 @@ class Sized(Counter):
     def default_params(self) -> CounterParams:
         return CounterParams(bonus=7.0)
 
-    def make_observation_space(self, params: CounterParams) -> spaces.Box:
+    def observation_space(self, params: CounterParams) -> spaces.Box:
         return spaces.Box(0.0, self._bonus(params), (self.goal + 1,))
 
-    def make_action_space(self, params: CounterParams) -> spaces.Discrete:
+    def action_space(self, params: CounterParams) -> spaces.Discrete:
         return spaces.Discrete(int(self._bonus(params)))
 
     def observe(self, state: Any, params: CounterParams) -> jax.Array:
         return super().observe(state, params) * self._bonus(params)
 
-    def paint(self, state: Any, params: CounterParams, height: int) -> jax.Array:
+    def render(self, state: Any, params: CounterParams, height: int = 256) -> jax.Array:
         return jnp.full((height, height, 3), self._bonus(params)).astype(jnp.uint8)
 
     def _bonus(self, params: CounterParams) -> Any:
@@ -162,13 +162,13 @@ def test_params_inside_reach_the_reset() -> None:
 def test_spaces_observations_and_pictures_get_the_params_inside() -> None:
     env: Any = Gain(Sized())
     params = env.default_params.replace(bonus=5.0)
-    for own, number in ((params, 5), (None, 7)):
+    for own, number in ((params, 5), (env.default_params, 7)):
         assert env.observation_space(own) == env.env.observation_space(CounterParams(bonus=number))
         assert env.action_space(own) == spaces.Discrete(number)
     obs, state = env.reset(KEY, params)
     assert obs.max() == 5
     assert (env.render(state, params, height=4) == 5).all()
-    assert (env.render(state, height=4) == 7).all()
+    assert (env.render(state, env.default_params, height=4) == 7).all()
 
 
 def test_in_a_batch() -> None:

@@ -16,11 +16,13 @@ STATE = Spring().reset(KEY)[1].replace(position=0.3)
 
 
 def seen(env: Any, state: Any = STATE):
-    return np.asarray(env.get_obs(state))
+    return np.asarray(env.observe(state, env.default_params))
 
 
 def test_a_picture_of_the_right_shape_is_the_observation() -> None:
-    np.testing.assert_array_equal(seen(PixelObservation(Spring(), (16, 32))), Spring().render(STATE, height=16))
+    np.testing.assert_array_equal(
+        seen(PixelObservation(Spring(), (16, 32))), Spring().render(STATE, Spring().default_params, height=16)
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def test_the_picture_is_rendered_as_large_as_fits_and_its_edges_are_extended(siz
         with pytest.raises(InvalidArgumentError, match=r"picture does not fit into 5 x 1 pixels: .* its width is 10"):
             PixelObservation(Spring(), size)
         return
-    picture = np.asarray(Spring().render(STATE, height=rendered[0]))
+    picture = np.asarray(Spring().render(STATE, Spring().default_params, height=rendered[0]))
     assert picture.shape[:2] == rendered
     top, left = (size[0] - rendered[0]) // 2, (size[1] - rendered[1]) // 2
     rows = np.clip(np.arange(size[0]) - top, 0, rendered[0] - 1)
@@ -58,7 +60,7 @@ def test_grayscale_is_the_brightness_of_the_colors() -> None:
 @pytest.mark.parametrize("level", [0, 1, 128, 255])
 def test_a_gray_picture_is_unchanged(level) -> None:
     class Flat(Counter):
-        def paint(self, state, params, height):
+        def render(self, state, params, height=256):
             return jnp.full((height, height, 3), level, jnp.uint8)
 
     assert (seen(PixelObservation(Flat(), (4, 4), grayscale=True), Flat().reset(KEY)[1]) == level).all()
@@ -73,7 +75,7 @@ def test_pictures_stack_and_batch_in_any_order() -> None:
         LogWrapper(FrameStack(Batched(plain, 3), 4)),
     ):
         obs, state = env.reset(KEY)
-        assert env.observation_space() == spaces.Box(0, 255, (3, 4, 6, 12), np.uint8)
+        assert env.observation_space(env.default_params) == spaces.Box(0, 255, (3, 4, 6, 12), np.uint8)
         assert obs.dtype == jnp.uint8
         assert obs.shape == (3, 4, 6, 12)
         for seed in range(4):
@@ -84,14 +86,14 @@ def test_pictures_stack_and_batch_in_any_order() -> None:
 
 def test_params_reach_the_picture() -> None:
     class Scaled(Spring):
-        def paint(self, state, params, height):
+        def render(self, state, params, height=256):
             return painting.paint(
                 height, painting.Window((0.0, 0.0), 2.0, 1.0), (painting.circle((0, 0), params.bound), painting.RED)
             )
 
     env = PixelObservation(Scaled(), (8, 8))
-    small = env.get_obs(STATE, Scaled().default_params.replace(bound=0.1))
-    assert (env.get_obs(STATE) != small).any()
+    small = env.observe(STATE, Scaled().default_params.replace(bound=0.1))
+    assert (env.observe(STATE, env.default_params) != small).any()
 
 
 def test_two_equal_ones_are_one_program_whatever_the_size_was_given_as() -> None:
@@ -120,7 +122,7 @@ def test_a_bad_size_is_an_error(size) -> None:
 )
 def test_what_is_not_a_picture_is_an_error_at_once(picture) -> None:
     class Wrong(Counter):
-        def paint(self, state: Any, params: Any, height: int) -> Any:
+        def render(self, state: Any, params: Any, height: int = 256) -> Any:
             return picture
 
     with pytest.raises(EnvironmentDefinitionError, match=r"Wrong.render\(.*height=8\) returns .*must return"):
@@ -132,10 +134,10 @@ def test_an_environment_without_a_picture_is_an_error_at_once() -> None:
         PixelObservation(Deck())
 
 
-def test_paint_has_to_take_a_height() -> None:
+def test_render_has_to_take_a_height() -> None:
     class Wrong(Counter):
-        def paint(self, state: Any, params: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        def render(self, state: Any, params: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
             return jnp.zeros((8, 8, 3), jnp.uint8)
 
-    with pytest.raises(EnvironmentDefinitionError, match=r"its signature must be paint\(self, state, params, h"):
+    with pytest.raises(EnvironmentDefinitionError, match=r"its signature must be render\(self, state, params, h"):
         PixelObservation(Wrong(), (8, 8))

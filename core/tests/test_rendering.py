@@ -27,7 +27,7 @@ def test_the_type_of_a_picture() -> None:
     assert rendering.picture_struct(batched, arguments.state_struct(batched), None, 8).shape == (3, 8, 8, 3)
     with pytest.raises(InvalidArgumentError, match="got 0"):
         rendering.picture_struct(ENV, STATES[0], PARAMS, 0)
-    with pytest.raises(NoPictureError, match="Deck has to implement paint"):
+    with pytest.raises(NoPictureError, match="Deck has to implement render"):
         rendering.picture_struct(Deck(), arguments.state_struct(Deck()), None, 8)
 
 

@@ -130,12 +130,11 @@ def test_an_environment_checks_what_it_is_given(env: Any) -> None:
     good = env.default_params
     bad = good.replace(env_params=good.env_params.replace(bonus=2.0)) if isinstance(env, Tax) else good.replace(bonus=2)
     _, state = env.reset(KEY, good)
-    action = env.action_space().sample(KEY)
+    action = env.action_space(env.default_params).sample(KEY)
     calls = [
         lambda: env.reset(KEY, bad),
         lambda: env.step(KEY, state, action, bad),
         lambda: env.step_env(KEY, state, action, bad),
-        lambda: env.get_obs(state, bad),
         lambda: jax.jit(lambda: env.reset(KEY, bad))(),
     ]
     for call in calls:

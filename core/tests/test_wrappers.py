@@ -76,9 +76,9 @@ def test_any_order(seed: int) -> None:
         env = ALL[name](env)
     first, (obs, _, reward, done, info) = jax.jit(lambda: trace(env))()
     assert env.batch_shape == (3,)
-    assert first.shape == obs.shape[1:] == env.observation_space().shape
+    assert first.shape == obs.shape[1:] == env.observation_space(env.default_params).shape
     assert reward.shape == done.shape == (12, 3)
-    assert bool(jax.vmap(env.observation_space().contains)(obs).all())
+    assert bool(jax.vmap(env.observation_space(env.default_params).contains)(obs).all())
     assert info["returned_episode_returns"].shape == (12, 3)
     assert np.isfinite(np.asarray(obs)).all()
 
@@ -119,9 +119,9 @@ def test_log_wrapper_counts_by_hand() -> None:
 def test_clip_action_clips() -> None:
     env, inner = wrappers.ClipAction(Spring()), Spring()
     _, state = env.reset(KEY)
-    far = jnp.full(env.action_space().shape, 100.0)
-    high = jnp.asarray(inner.make_action_space(inner.default_params).high)
-    assert bool(env.action_space().contains(far))
+    far = jnp.full(env.action_space(env.default_params).shape, 100.0)
+    high = jnp.asarray(inner.action_space(inner.default_params).high)
+    assert bool(env.action_space(env.default_params).contains(far))
     chex.assert_trees_all_equal(env.step(KEY, state, far), inner.step(KEY, state, high), strict=True)
 
 
@@ -129,7 +129,7 @@ def test_rescale_action_maps_the_ends() -> None:
     inner = Spring()
     env = wrappers.RescaleAction(inner, low=0.0, high=2.0)
     _, state = env.reset(KEY)
-    space = inner.make_action_space(inner.default_params)
+    space = inner.action_space(inner.default_params)
     for given, meant in ((0.0, space.low), (2.0, space.high)):
         ours = env.step(KEY, state, jnp.full(space.shape, given))
         chex.assert_trees_all_equal(ours, inner.step(KEY, state, jnp.asarray(meant)), strict=True)
@@ -169,11 +169,9 @@ def test_chance_is_chosen_through_wrappers() -> None:
         np.testing.assert_allclose(state.velocity, before.velocity + 0.1 * pull, rtol=1e-5)
 
 
-@pytest.mark.parametrize(("method", "instead"), [("init_state", "start"), ("transition", "advance")])
-def test_wrappers_say_what_to_call_in_place_of_the_rules(method: str, instead: str) -> None:
-    arguments = [None] * (2 if method == "init_state" else 4)
-    with pytest.raises(NotImplementedError, match=rf"LogWrapper is a wrapper: call {instead}\(.*{method}.*unwrapped"):
-        getattr(wrappers.LogWrapper(Spring()), method)(*arguments)
+def test_a_wrapper_says_what_to_call_in_place_of_transition() -> None:
+    with pytest.raises(NotImplementedError, match=r"LogWrapper is a wrapper: call advance\(.*transition.*unwrapped"):
+        wrappers.LogWrapper(Spring()).transition(None, None, None, None)
 
 
 def test_sticky_action_executes_the_first_action_of_an_episode() -> None:
@@ -196,7 +194,7 @@ def test_frame_stack_holds_the_last_observations() -> None:
     np.testing.assert_array_equal(stacked, jnp.stack(history))
     ends = 0
     for key_step in random.split(key, 30):
-        action = env.action_space().sample(key_step)
+        action = env.action_space(env.default_params).sample(key_step)
         stacked, state, _, done, info = env.step(key_step, state, action)
         plain, inner_state, _, _, inner_info = inner.step(key_step, inner_state, action)
         np.testing.assert_array_equal(info["final_obs"], jnp.stack([*history[1:], inner_info["final_obs"]]))
@@ -231,8 +229,8 @@ def test_frame_stack_observes_once_a_step_where_final_obs_is_not_read() -> None:
 def test_flatten_observation_joins_parts_in_the_order_of_names() -> None:
     env = wrappers.FlattenObservation(Deck())
     obs, state = env.reset(KEY)
-    parts = Deck().get_obs(state)
-    space: Any = Deck().observation_space()
+    parts = Deck().observe(state, Deck().default_params)
+    space: Any = Deck().observation_space(Deck().default_params)
     expected = []
     for name in sorted(parts):
         part = space.spaces[name]
@@ -240,7 +238,7 @@ def test_flatten_observation_joins_parts_in_the_order_of_names() -> None:
         expected.append(np.eye(part.n)[int(parts[name])] if is_discrete else np.asarray(parts[name]).reshape(-1))
     np.testing.assert_array_equal(obs, np.concatenate(expected).astype(np.float32))
     np.testing.assert_array_equal(env.flatten(parts, env.default_params), obs)
-    assert bool(env.observation_space().contains(obs))
+    assert bool(env.observation_space(env.default_params).contains(obs))
 
 
 def test_flatten_observation_one_hots_multi_discrete() -> None:
@@ -256,7 +254,7 @@ def test_batched_equals_vmap() -> None:
     obs, state = env.reset(KEY)
     expected = jax.vmap(inner.reset)(random.spawn(KEY, 5))
     chex.assert_trees_all_equal((obs, state), expected, strict=True)
-    action = env.action_space().sample(KEY)
+    action = env.action_space(env.default_params).sample(KEY)
     ours = env.step(KEY, state, action)
     theirs = jax.vmap(inner.step)(random.spawn(KEY, 5), state, action)
     assert ours[3].shape == (5,)
@@ -318,7 +316,7 @@ class Eager(wrappers.Wrapper):
     factor: int = 2
 
     def __post_init__(self) -> None:
-        assert self.env.observation_space().shape
+        assert self.env.observation_space(self.env.default_params).shape
 
 
 @pytest.mark.parametrize("name", [*ALL, "Eager"])
@@ -357,15 +355,17 @@ def test_the_state_inside_is_read_through_every_wrapper() -> None:
 
 
 def test_the_state_space_inside_keeps_its_bounds() -> None:
-    inner = Counter().state_space()
+    inner = Counter().state_space(Counter().default_params)
     for wrap in (wrappers.NoAutoReset, wrappers.FlattenObservation, wrappers.CheckActions, Eager):
-        assert wrap(Counter()).state_space() == inner
-    assert wrappers.Batched(Counter(), 3).state_space() == spaces.Dict(
+        assert wrap(Counter()).state_space(wrap(Counter()).default_params) == inner
+    assert wrappers.Batched(Counter(), 3).state_space(wrappers.Batched(Counter(), 3).default_params) == spaces.Dict(
         {"count": spaces.MultiDiscrete([4] * 3), "time": spaces.batch_space(spaces.NATURAL_NUMBERS, 3)}
     )
     env = wrappers.LogWrapper(wrappers.NormalizeReward(wrappers.Batched(Counter(), 3)))
-    space: Any = env.state_space()
-    assert space.spaces["env_state"].spaces["env_state"] == wrappers.Batched(Counter(), 3).state_space()
+    space: Any = env.state_space(env.default_params)
+    assert space.spaces["env_state"].spaces["env_state"] == wrappers.Batched(Counter(), 3).state_space(
+        wrappers.Batched(Counter(), 3).default_params
+    )
     _, state = env.reset(KEY)
     assert space.contains(state)
     beyond = state.env_state.env_state.replace(count=jnp.full(3, 4))
@@ -374,10 +374,10 @@ def test_the_state_space_inside_keeps_its_bounds() -> None:
 
 def test_a_wrapper_with_a_different_state_has_a_space_without_the_bounds_inside() -> None:
     class Doubled(wrappers.Wrapper):
-        def start(self, key: jax.Array, params: Any) -> Any:
-            return jax.tree.map(lambda x: jnp.stack([x, x]), self.env.start(key, params))
+        def init_state(self, draws: Any, params: Any, /) -> Any:
+            return jax.tree.map(lambda x: jnp.stack([x, x]), super().init_state(draws, params))
 
-    assert Doubled(Counter()).state_space().shape == {"count": (2,), "time": (2,)}
+    assert Doubled(Counter()).state_space(Doubled(Counter()).default_params).shape == {"count": (2,), "time": (2,)}
 
 
 @pytest.mark.slow
@@ -387,6 +387,6 @@ def test_every_pair_of_wrappers_composes() -> None:
             continue
         env = ALL[outer](ALL[inner](Spring()))
         obs, state = jax.eval_shape(env.reset, KEY)
-        action = jax.eval_shape(env.action_space().sample, KEY)
+        action = jax.eval_shape(env.action_space(env.default_params).sample, KEY)
         after = jax.eval_shape(env.step, KEY, state, action)
         chex.assert_trees_all_equal_shapes_and_dtypes(after[:2], (obs, state))

@@ -36,16 +36,16 @@ class Counter(Environment[CounterState, CounterParams]):
     def default_params(self) -> CounterParams:
         return CounterParams()
 
-    def make_action_space(self, params: CounterParams) -> spaces.Discrete:
+    def action_space(self, params: CounterParams) -> spaces.Discrete:
         return spaces.Discrete(2)
 
-    def make_observation_space(self, params: CounterParams) -> spaces.Box:
+    def observation_space(self, params: CounterParams) -> spaces.Box:
         return spaces.Box(0.0, 1.0, (self.goal + 1,))
 
-    def make_state_space(self, params: CounterParams) -> spaces.Dict:
+    def state_space(self, params: CounterParams) -> spaces.Dict:
         return spaces.Dict({"count": spaces.Discrete(self.goal + 1), "time": spaces.NATURAL_NUMBERS})
 
-    def init_state(self, key: jax.Array, params: CounterParams) -> CounterState:
+    def init_state(self, draws: jax.Array, params: CounterParams) -> CounterState:
         return CounterState(count=0)
 
     def transition(
@@ -58,8 +58,9 @@ class Counter(Environment[CounterState, CounterParams]):
     def observe(self, state: CounterState, params: CounterParams) -> jax.Array:
         return (np.arange(self.goal + 1, dtype=np.int32) == state.count).astype(jnp.float32)
 
-    def paint(self, state: CounterState, params: CounterParams, height: int) -> jax.Array:
+    def render(self, state: CounterState, params: CounterParams, height: int = 256) -> jax.Array:
         """A bar as long as the count, in a square."""
+        height = painting.checked_height(height)
         column = np.arange(height, dtype=np.int32) * self.goal // height
         bar = (column < state.count).astype(jnp.uint8) * np.uint8(255)
         return jnp.broadcast_to(bar[None, :, None], (height, height, 3))
@@ -85,14 +86,14 @@ class TallyState(CounterState):
 class Tally(Counter):
     """A counter that remembers through resets how many episodes it has finished."""
 
-    def make_state_space(self, params: CounterParams) -> spaces.Dict:
-        return spaces.Dict({**super().make_state_space(params).spaces, "episodes": spaces.NATURAL_NUMBERS})
+    def state_space(self, params: CounterParams) -> spaces.Dict:
+        return spaces.Dict({**super().state_space(params).spaces, "episodes": spaces.NATURAL_NUMBERS})
 
-    def init_state(self, key: jax.Array, params: CounterParams) -> TallyState:
+    def init_state(self, draws: jax.Array, params: CounterParams) -> TallyState:
         return TallyState(count=0, episodes=0)
 
-    def carry_over(self, fresh: Any, final: Any) -> TallyState:
-        return fresh.replace(episodes=final.episodes + 1)
+    def restart(self, key: jax.Array, done: jax.Array, state: Any, params: CounterParams) -> Any:
+        return super().restart(key, done, state, params).replace(episodes=state.episodes + done.astype(jnp.int32))
 
 
 @struct.dataclass
@@ -111,6 +112,12 @@ class SpringParams(EnvParams):
     max_steps_in_episode: Any = 20
 
 
+class SpringStart(NamedTuple):
+    """What the start of an episode draws."""
+
+    position: Any
+
+
 class SpringDraws(NamedTuple):
     """What a step draws: the push of the wind."""
 
@@ -127,18 +134,21 @@ class Spring(Environment[SpringState, SpringParams]):
     def default_params(self) -> SpringParams:
         return SpringParams()
 
-    def make_action_space(self, params: SpringParams) -> spaces.Box:
+    def action_space(self, params: SpringParams) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (1,))
 
-    def make_observation_space(self, params: SpringParams) -> spaces.Box:
+    def observation_space(self, params: SpringParams) -> spaces.Box:
         return spaces.Box(-np.inf, np.inf, (2,))
 
-    def make_state_space(self, params: SpringParams) -> spaces.Dict:
+    def state_space(self, params: SpringParams) -> spaces.Dict:
         free = spaces.Box(-np.inf, np.inf, ())
         return spaces.Dict({"position": free, "velocity": free, "time": spaces.NATURAL_NUMBERS})
 
-    def init_state(self, key: jax.Array, params: SpringParams) -> SpringState:
-        return SpringState(position=random.uniform(key, (), -params.start, params.start), velocity=0.0)
+    def draw_start(self, key: jax.Array, params: SpringParams) -> SpringStart:
+        return SpringStart(position=random.uniform(key, (), -params.start, params.start))
+
+    def init_state(self, draws: SpringStart, params: SpringParams) -> SpringState:
+        return SpringState(position=draws.position, velocity=0.0)
 
     def draw(self, key: jax.Array, params: SpringParams) -> SpringDraws:
         return SpringDraws(push=random.uniform(key, (), -params.noise, params.noise))
@@ -154,7 +164,7 @@ class Spring(Environment[SpringState, SpringParams]):
     def observe(self, state: SpringState, params: SpringParams) -> jax.Array:
         return jnp.stack([state.position, state.velocity])
 
-    def paint(self, state: SpringState, params: SpringParams, height: int) -> jax.Array:
+    def render(self, state: SpringState, params: SpringParams, height: int = 256) -> jax.Array:
         """The mass, and a floor below it, in a picture twice as wide as high."""
         window = painting.Window((0.0, 0.0), 2.0, 2.0)
         mass = painting.circle((state.position, 0.0), 0.5)
@@ -165,6 +175,12 @@ class Spring(Environment[SpringState, SpringParams]):
 class DeckState(EnvState):
     cards: Any  # int32 (size,), a permutation; the top card is cards[0]
     left: Any  # int32 (), cards not yet guessed
+
+
+class DeckStart(NamedTuple):
+    """What the start of an episode draws."""
+
+    cards: Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,20 +195,23 @@ class Deck(Environment[DeckState, EnvParams]):
     def default_params(self) -> EnvParams:
         return EnvParams()
 
-    def make_action_space(self, params: EnvParams) -> spaces.Discrete:
+    def action_space(self, params: EnvParams) -> spaces.Discrete:
         return spaces.Discrete(self.size)
 
-    def make_observation_space(self, params: EnvParams) -> spaces.Dict:
+    def observation_space(self, params: EnvParams) -> spaces.Dict:
         return spaces.Dict({"top": spaces.Discrete(self.size), "left": spaces.Box(0, self.size, (1,))})
 
-    def make_state_space(self, params: EnvParams) -> spaces.Dict:
+    def state_space(self, params: EnvParams) -> spaces.Dict:
         cards = spaces.MultiDiscrete([self.size] * self.size)
         # In steps after the end it goes on below 0.
         left = spaces.Box(-(2**31), self.size, (), jnp.int32)
         return spaces.Dict({"cards": cards, "left": left, "time": spaces.NATURAL_NUMBERS})
 
-    def init_state(self, key: jax.Array, params: EnvParams) -> DeckState:
-        return DeckState(cards=jax.random.permutation(key, self.size), left=self.size)
+    def draw_start(self, key: jax.Array, params: EnvParams) -> DeckStart:
+        return DeckStart(jax.random.permutation(key, self.size))
+
+    def init_state(self, draws: DeckStart, params: EnvParams) -> DeckState:
+        return DeckState(cards=draws.cards, left=self.size)
 
     def transition(self, state: DeckState, action: jax.Array, draws: jax.Array, params: EnvParams) -> tuple[Any, ...]:
         right = action == state.cards[0]

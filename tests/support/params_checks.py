@@ -71,7 +71,7 @@ def check_any_finite(env: Any, names: tuple[str, ...]) -> None:
         params = env.default_params.replace(**{name: np.full(np.shape(getattr(env.default_params, name)), value)})
         obs, state = env.reset(key, params)
         for number in range(5):
-            action = env.action_space().sample(jax.random.key(number))
+            action = env.action_space(env.default_params).sample(jax.random.key(number))
             next_obs, state, reward, *_, info = env.step(key, state, action, params)
             shown = jax.tree.leaves((obs, next_obs, info["final_obs"], reward))
             assert not any(np.isnan(x).any() for x in shown), f"{name}={value}"

@@ -214,7 +214,7 @@ def _ours(env: Any, params: Any, num_envs: int, num_steps: int) -> Callable[[jax
 
 
 def _theirs(loop: Loop, env: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], jax.Array]:
-    actions = batch_space(env.action_space(), num_envs)
+    actions = batch_space(env.action_space(env.default_params), num_envs)
 
     def run(key: jax.Array) -> jax.Array:
         def body(carry: Any, step: jax.Array) -> tuple[Any, jax.Array]:

@@ -70,7 +70,8 @@ def seen(obs: jax.Array, step: jax.Array, reading: str) -> jax.Array:
 
 def memory_floor(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """A loop without an environment, which only writes and carries as many numbers as the observations have."""
-    space = envcore.make(env_id)[0].observation_space()
+    env, params = envcore.make(env_id)
+    space = env.observation_space(params)
     shape, dtype = (num_envs, math.prod(space.shape)), jnp.float32 if reading == FLOAT32 else space.dtype
 
     def run(key: jax.Array) -> jax.Array:
@@ -139,7 +140,8 @@ def envcore_rollout(env_id: str, num_envs: int, num_steps: int, reading: str) ->
 def gymnax_mlp(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Gymnax with a 64x64 MLP in the loop."""
     env, params = make_gymnax(env_id)
-    act = _mlp_actions(env.action_space(params), _obs_size(env_id))
+    size = _obs_size(env_id)
+    act = _mlp_actions(env.action_space(params), size)
     return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
 
 
@@ -150,8 +152,9 @@ def envcore_mlp(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run
 
 def mlp_alone(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """The same MLP on observations that cost nothing: how fast the loop can be at all."""
-    space, size = envcore.make(env_id)[0].action_space(), _obs_size(env_id)
-    act = _mlp_actions(space, size)
+    env, params = envcore.make(env_id)
+    size = _obs_size(env_id)
+    act = _mlp_actions(env.action_space(params), size)
 
     def run(key: jax.Array) -> jax.Array:
         def body(obs: Any, _: None) -> tuple[jax.Array, jax.Array]:
@@ -286,7 +289,8 @@ def _jax_random_actions(space: Any, num_envs: int) -> Callable[..., jax.Array]:
 
 
 def _obs_size(env_id: str) -> int:
-    return math.prod(envcore.make(env_id)[0].observation_space().shape)
+    env, params = envcore.make(env_id)
+    return math.prod(env.observation_space(params).shape)
 
 
 def _mlp_actions(space: Any, obs_size: int) -> Callable[..., jax.Array]:

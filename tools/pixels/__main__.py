@@ -92,7 +92,7 @@ def _envcore(env: envcore.Environment[Any, Any], num_envs: int, frames: int, hei
     batch = Batched(env, num_envs)
 
     def seen(transition: Any) -> jax.Array:
-        pixels = batch.render(transition.state, height=height) if height else transition.obs
+        pixels = batch.render(transition.state, batch.default_params, height=height) if height else transition.obs
         return pixels.astype(jnp.int32).sum()
 
     def rollout(key: jax.Array) -> Any:

@@ -1,23 +1,24 @@
 """The contract between environments and everything that uses them.
 
-An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, its spaces by
-`make_action_space` and `make_observation_space`, and optionally `draw`, `draw_start`, `mask_actions`,
-`make_state_space`, `check_params`, `paint` and `carry_over`. `Environment` owns the rest, each thing in one place:
-time, the time limit, auto-reset, dtypes and the keys of `info`. `envcore.engine` implements it.
+An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, `action_space`
+and `observation_space`, and optionally `draw_start`, `draw`, `action_mask`, `state_space`, `check_params` and `render`.
+`Environment` owns the rest, each thing in one place: time, the time limit, auto-reset, dtypes and the keys of `info`.
+`envcore.engine` implements it.
 
 Chance stands apart from the rules. `draw` takes all that it decides in a step, and `transition` is a function of state,
 action and draws; `draw_start` and `init_state` are the same for the start of an episode. All four are public, so that
 tests, planners and experiments can choose the draws.
 
-Wrappers and the base class speak through five pure functions, none of which resets by itself:
+What an author writes is what a user calls: `env.observe(state, params)` or `env.action_space(params)` are plain
+functions of the types that `reset` and `step` return. These two and `step_env` differ from the rules that they are made
+of: they check and cast what they are given, and take the default params where none are given. They are compositions:
 
-    start(key, params) -> state                          a new episode
-    draw(key, params) -> draws                           all that chance decides in a step
-    advance(state, action, draws, params) -> outcome     the step, a deterministic function
-    restart(key, done, state, params) -> state           a new episode where the old one is done
-    observe(state, params) -> obs                        what the agent sees
+    reset        init_state(draw_start(key)), observe
+    step_env     draw, advance, observe
+    step         draw, advance, restart, observe
 
-`reset` is `start` and `observe`; `step` is `draw`, `advance`, `restart` and `observe`.
+where `advance` is `transition` with what the base class owns, and `restart` starts a new episode where one is done.
+Wrappers override both beside an author's methods.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ import jax
 from flax import struct
 
 from envcore import random, spaces
-from envcore.devices import AxisName
 from envcore.engine import arguments, episode, stepping
 from envcore.engine.episode import NO_TIME_LIMIT as NO_TIME_LIMIT
 from envcore.engine.episode import is_time_up as is_time_up
@@ -128,19 +128,19 @@ class Environment(Generic[StateT, ParamsT]):
         """The observation, a pure function of the state: any pytree of arrays."""
         raise NotImplementedError
 
-    def mask_actions(self, state: StateT, params: ParamsT) -> Any:
+    def action_mask(self, state: StateT, params: ParamsT) -> Any:
         """Which actions are legal, bool (n,) for a `Discrete(n)`; None, the default, where all of them always are."""
         return None
 
-    def make_action_space(self, params: ParamsT) -> spaces.Space:
+    def action_space(self, params: ParamsT) -> spaces.Space:
         """The space of actions."""
         raise NotImplementedError
 
-    def make_observation_space(self, params: ParamsT) -> spaces.Space:
+    def observation_space(self, params: ParamsT) -> spaces.Space:
         """The space of observations."""
         raise NotImplementedError
 
-    def make_state_space(self, params: ParamsT) -> spaces.Dict:
+    def state_space(self, params: ParamsT) -> spaces.Dict:
         """The space of states, by field. By default their shapes and dtypes, without bounds but for the time."""
         space = spaces.unbounded_space(arguments.state_struct(self))
         assert isinstance(space, spaces.Dict)  # a state is a dataclass
@@ -152,16 +152,19 @@ class Environment(Generic[StateT, ParamsT]):
     def check_params(self, params: ParamsT) -> None:
         """Raises `InvalidParamsError` where finite values have no meaning: `envcore.require` says how."""
 
-    def carry_over(self, fresh: StateT, final: StateT) -> StateT:
-        """Returns `fresh` with what survives an auto-reset copied from `final`. By default nothing survives."""
-        del final
-        return fresh
+    def render(self, state: StateT, params: ParamsT, height: int = 256) -> jax.Array:
+        """A picture of the state: uint8 (height, width, 3), a pure function for `jit` and `vmap`.
 
-    def paint(self, state: StateT, params: ParamsT, height: int) -> jax.Array:
-        """The picture that `render` returns: uint8 (height, width, 3). By default there is none."""
+        Authors paint it with `envcore.painting`. The height is static; the width follows from the picture's own aspect
+        ratio.
+
+        Raises:
+          NoPictureError: the environment has no picture, which is the default.
+          InvalidArgumentError: the height is not a positive integer, or the state is a batch of states.
+        """
         raise NoPictureError(
             f"{self.name} cannot be rendered: its class {type(self).__qualname__} has to implement "
-            "paint(state, params, height), which returns uint8 (height, width, 3)."
+            "render(state, params, height), which returns uint8 (height, width, 3)."
         )
 
     # What users call.
@@ -180,41 +183,6 @@ class Environment(Generic[StateT, ParamsT]):
     def batch_shape(self) -> tuple[int, ...]:
         """Shape of a reward: () unless the environment is a batch of environments."""
         return ()
-
-    @property
-    def axis_name(self) -> AxisName | None:
-        """The mapped axis over devices, each of which has a share of a batch; None on one device: see `Batched`."""
-        return None
-
-    def action_space(self, params: ParamsT | None = None) -> spaces.Space:
-        """The space of actions, of the default params where none are given."""
-        return self.make_action_space(self._given(params))
-
-    def observation_space(self, params: ParamsT | None = None) -> spaces.Space:
-        """The space of observations, of the default params where none are given."""
-        return self.make_observation_space(self._given(params))
-
-    def state_space(self, params: ParamsT | None = None) -> spaces.Dict:
-        """The space of states by field, of the default params where none are given."""
-        return self.make_state_space(self._given(params))
-
-    def render(self, state: StateT, params: ParamsT | None = None, *, height: int = 256) -> jax.Array:
-        """A picture of the state: uint8 (height, width, 3), a pure function for `jit` and `vmap`.
-
-        Args:
-          state: what `reset` or `step` returned.
-          params: as for `reset`.
-          height: in pixels; the width follows from the environment's own aspect ratio. Static under `jit`.
-
-        Raises:
-          NoPictureError: the environment has no picture.
-          InvalidArgumentError: the height is not a positive integer, or the state is not one that `reset` returns, as a
-            batch of states.
-        """
-        from envcore.painting import checked_height  # late: making an environment runs no painting code
-
-        params = self._given(params)
-        return self.paint(arguments.checked_state(self, state), params, checked_height(height))
 
     def reset(self, key: jax.Array, params: ParamsT | None = None) -> tuple[Any, StateT]:
         """Starts an episode.
@@ -264,16 +232,6 @@ class Environment(Generic[StateT, ParamsT]):
         """
         return stepping.step(self, *self._checked(key, state, action, params))
 
-    def get_obs(self, state: StateT, params: ParamsT | None = None) -> Any:
-        """The observation of a state: what `reset` and `step` return beside it. Store states, observe them later."""
-        params = arguments.checked_params(self, params)
-        return stepping.observe(self, arguments.checked_state(self, state), params)
-
-    def get_action_mask(self, state: StateT, params: ParamsT | None = None) -> Any:
-        """Which actions are legal in a state: what `step` returns as `info["action_mask"]`; None if all always are."""
-        params = arguments.checked_params(self, params)
-        return stepping.mask_actions(self, arguments.checked_state(self, state), params)
-
     def step_env(
         self, key: jax.Array, state: StateT, action: Any, params: ParamsT | None = None
     ) -> tuple[Any, StateT, jax.Array, jax.Array, Info]:
@@ -282,24 +240,17 @@ class Environment(Generic[StateT, ParamsT]):
 
     # What wrappers override.
 
-    def complete_params(self, params: Any) -> Any:
-        """The params that a user gave; a wrapper with params of its own adds its defaults where they are missing."""
-        return params
-
-    def start(self, key: jax.Array, params: ParamsT) -> StateT:
-        """The first state of an episode, with the types that every state has."""
-        return episode.start(self, key, params)
-
     def advance(self, state: StateT, action: Any, draws: Any, params: ParamsT) -> Outcome:
         """One step without auto-reset or observation: `transition`, and what the base class owns."""
         return episode.advance(self, state, action, draws, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: ParamsT) -> StateT:
-        """A fresh state where `done`, else `state`."""
+        """A fresh state where `done`, else `state`. What has to survive an auto-reset is put back after `super()`."""
         return episode.restart(self, key, done, state, params)
-
-    def _given(self, params: ParamsT | None) -> ParamsT:
-        return arguments.checked_params(self, params)
 
     def _checked(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
         return arguments.checked(self, key, state, action, params)
+
+    def _completed(self, params: Any) -> Any:
+        """The params that a user gave, and in wrappers with params of their own, those that are missing."""
+        return params

@@ -37,7 +37,7 @@ class InvalidParamsError(InvalidArgumentError):
 
 
 class NoPictureError(EnvcoreError, NotImplementedError):
-    """The environment's class does not implement `paint`."""
+    """The environment's class does not implement `render`."""
 
 
 class DatasetError(EnvcoreError):

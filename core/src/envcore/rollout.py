@@ -20,7 +20,7 @@ from jax.sharding import NamedSharding
 
 from envcore import forks, options, random, spaces
 from envcore.devices import free_devices, spread
-from envcore.engine.arguments import with_updates
+from envcore.engine import arguments, stepping
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import InvalidArgumentError
 from envcore.registration import make
@@ -106,11 +106,13 @@ def run_rollout(
       InvalidArgumentError: num_steps is not a positive integer.
     """
     num_steps = options.positive_integer("num_steps", num_steps, InvalidArgumentError)
+    params = arguments.checked_params(env, params)
+    start = start.replace(state=arguments.checked_state(env, start.state))
 
     def body(carry: RolloutState, _: None) -> tuple[RolloutState, Any]:
         # The observation is computed from the state here and not carried: XLA would copy it on every iteration.
         # By `split`, 2,048 rollouts of CartPole with a key each would take 49 instead of 33 ns a step.
-        keys, obs = random.spawn(carry.key, 3), env.get_obs(carry.state, params)
+        keys, obs = random.spawn(carry.key, 3), stepping.observe(env, carry.state, params)
         action = policy(policy_params, obs, keys[1])
         _, state, reward, done, info = env.step(keys[2], carry.state, action, params)
         info = dict(info)
@@ -137,7 +139,7 @@ class RandomPolicy:
 
 def random_policy(env: Environment[Any, Any], params: Any = None) -> Policy:
     """Returns a policy that samples the action space; for `Batched`, it samples all actions at once."""
-    return RandomPolicy(env.action_space(params))
+    return RandomPolicy(env.action_space(arguments.checked_params(env, params)))
 
 
 class RolloutWrapper:
@@ -194,7 +196,9 @@ class RolloutWrapper:
             raise InvalidArgumentError(f"env_name must be an id or an Environment, got {env_name!r}.")
         else:
             self.env = env_name
-        self.env_params = self.env.default_params if env_params is None else with_updates(self.env, env_params)
+        self.env_params = (
+            self.env.default_params if env_params is None else arguments.with_updates(self.env, env_params)
+        )
         self.num_env_steps = _rollout_length(self.env, self.env_params, num_env_steps)
         self.policy = random_policy(self.env, self.env_params) if model_forward is None else model_forward
 

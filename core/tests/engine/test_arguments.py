@@ -30,7 +30,7 @@ _, STATE = ENV.reset(KEY)
 class Pair(Counter):
     """A counter whose action is a dict of two entries."""
 
-    def make_action_space(self, params: Any) -> Any:
+    def action_space(self, params: Any) -> Any:
         return spaces.Dict({"count": spaces.Discrete(2), "note": spaces.Box(-1.0, 1.0, (2,))})
 
     def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
@@ -41,7 +41,7 @@ class Pair(Counter):
 class Bytes(Counter):
     """A counter whose action is a number of one byte."""
 
-    def make_action_space(self, params: Any) -> Any:
+    def action_space(self, params: Any) -> Any:
         return spaces.Box(0, 1, (), np.uint8)
 
 
@@ -98,7 +98,6 @@ class TestRefused:
             lambda: ENV.reset(KEY, params),
             lambda: ENV.step(KEY, STATE, 1, params),
             lambda: ENV.step_env(KEY, STATE, 1, params),
-            lambda: ENV.get_obs(STATE, params),
         ):
             with pytest.raises(InvalidParamsError, match=f"^Counter's params {message}|^Counter's params{message}"):
                 run(call)
@@ -120,7 +119,6 @@ class TestRefused:
         for call in (
             lambda: ENV.step(KEY, state, 1),
             lambda: ENV.step_env(KEY, state, 1),
-            lambda: ENV.get_obs(state),
         ):
             with pytest.raises(InvalidArgumentError, match=f"^Counter's state{message}"):
                 run(call)

@@ -22,7 +22,7 @@ def play(env: Environment[Any, Any], num_steps: int) -> None:
     for _ in range(num_steps):
         _, state, *_ = env.step(KEY, state, jnp.int32(1))
         env.step_env(KEY, state, jnp.int32(1))
-        env.get_obs(state)
+        env.observe(state, env.default_params)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +72,7 @@ def test_a_step_inlines_into_the_caller_s_program() -> None:
 def test_eager_jit_vmap_and_scan_agree(env: Any) -> None:
     num, params = 12, env.default_params.replace(max_steps_in_episode=5)
     keys = jax.random.split(KEY, num)
-    actions = jax.vmap(env.action_space().sample)(keys)
+    actions = jax.vmap(env.action_space(env.default_params).sample)(keys)
     _, start = env.reset(KEY, params)
 
     states, steps = [start], []

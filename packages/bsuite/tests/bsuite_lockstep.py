@@ -150,7 +150,8 @@ def check_resets(name: str, task: Task) -> None:
     @jax.jit
     @functools.partial(jax.vmap, in_axes=(0, 0, None))
     def ours(final: Any, draws: Mapping[str, jax.Array], params: Any) -> tuple[Any, Any]:
-        state = trees.narrow(env.carry_over(env.init_state(task.start(draws), params), final))
+        state = trees.narrow(env.init_state(task.start(draws), params))
+        state = state.replace(**{name: getattr(final, name) for name in env.lifetime})
         return state, env.observe(state, params)
 
     state, obs = ours(task.from_original(recording.group("before")), _on_device(recording.group("draw")), params)

@@ -20,7 +20,9 @@ def periodic_agent(env: Any, record: Callable[[Any], None] | None = None) -> Age
 
     def act(state: dict[str, Any], obs: Any, key: jax.Array) -> tuple[jax.Array, dict[str, Any]]:
         shift = jnp.abs(10 * state["learned"]).astype(jnp.int32)
-        return (env.action_space().sample(key) + shift) % env.action_space().n, state
+        return (env.action_space(env.default_params).sample(key) + shift) % env.action_space(
+            env.default_params
+        ).n, state
 
     def update(state: dict[str, Any], transition: Any, key: jax.Array) -> dict[str, Any]:
         step = transition.info["step"]

@@ -37,7 +37,8 @@ KEY = jax.random.key(0)
 def test_only_counters_survive(env: BsuiteEnvironment) -> None:
     _, fresh = env.reset(KEY)
     final = jax.tree.map(lambda x: x + jnp.ones((), x.dtype) if x.dtype != bool else ~x, fresh)
-    kept = env.carry_over(fresh, final)
+    kept = env.restart(KEY, jnp.array(True), final, env.default_params)
+    assert kept.time == 0
     for field in dataclasses.fields(fresh):
         source = final if field.name in env.lifetime else fresh
         np.testing.assert_array_equal(getattr(kept, field.name), getattr(source, field.name))

@@ -42,7 +42,10 @@ def test_number_of_programs(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_programs_are_shared_where_shapes_agree(name: str) -> None:
     made = environments(name)
-    shapes = [(env.observation_space().shape, *map(np.shape, jax.tree.leaves(env.default_params))) for env in made]
+    shapes = [
+        (env.observation_space(env.default_params).shape, *map(np.shape, jax.tree.leaves(env.default_params)))
+        for env in made
+    ]
     for env, shape in zip(made, shapes, strict=True):
         same = [shared_program(other) == shared_program(env) for other in made]
         assert same == [other == shape for other in shapes]

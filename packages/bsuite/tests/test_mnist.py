@@ -68,7 +68,9 @@ def test_every_recorded_step(
 
     state = state_of(first["draw.index"], first["after.correct_label"], first["after.total_regret"])
     np.testing.assert_array_equal(params.labels[state.index], state.correct_label)
-    np.testing.assert_array_equal(jax.vmap(env.get_obs)(state), first["obs"], strict=True)
+    np.testing.assert_array_equal(
+        jax.vmap(env.observe, (0, None))(state, env.default_params), first["obs"], strict=True
+    )
 
     index = first["draw.index"][: len(last)]  # each episode is two rows
     state = state_of(index, last["before.correct_label"], last["before.total_regret"])
@@ -95,7 +97,7 @@ def state_of(index: np.ndarray, label: np.ndarray, regret: np.ndarray) -> MNISTB
 def test_pixels_are_unsigned_by_default(folder: str) -> None:
     env = MNISTBandit(folder=folder)
     index = np.arange(40)
-    obs = jax.vmap(env.get_obs)(state_of(index, index % 10, 0.0 * index))
+    obs = jax.vmap(env.observe, (0, None))(state_of(index, index % 10, 0.0 * index), env.default_params)
     expected = RECORDED["constant.images"].view(np.uint8).astype(np.float32) / np.float32(255)
     np.testing.assert_array_equal(obs, expected, strict=True)
     assert obs.max() == 1
@@ -122,7 +124,7 @@ def test_regret_survives_the_reset(folder: str) -> None:
         rewards.add(float(reward))
         assert done
         assert float(state.total_regret) == float(info["total_regret"]) == regret
-        np.testing.assert_array_equal(obs, env.get_obs(state))
+        np.testing.assert_array_equal(obs, env.observe(state, env.default_params))
         assert not info["final_obs"].any()
     assert rewards == {1, -1}
     assert regret == 6
@@ -164,9 +166,9 @@ def test_conforms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("signed_pixels", "low", "high"), [(False, 0, 255), (True, -128, 127)])
 def test_observation_space(folder: str, signed_pixels: bool, low: int, high: int) -> None:
     env = MNISTBandit(signed_pixels=signed_pixels, folder=folder)
-    space, index = env.observation_space(), np.arange(40)
+    space, index = env.observation_space(env.default_params), np.arange(40)
     assert space == spaces.Box(low / 255, high / 255, (28, 28))
-    obs = jax.vmap(env.get_obs)(state_of(index, index % 10, 0.0 * index))
+    obs = jax.vmap(env.observe, (0, None))(state_of(index, index % 10, 0.0 * index), env.default_params)
     assert jax.vmap(space.contains)(obs).all()
     assert (obs.min(), obs.max()) == (np.float32(low / 255), np.float32(high / 255))
 

@@ -133,10 +133,10 @@ def test_every_id_of_mnist(name: str, tmp_path_factory: pytest.TempPathFactory) 
 
 def test_options_win_over_the_settings() -> None:
     env, params = envcore.make("bsuite/deep_sea/0", size=4)
-    assert env.observation_space().shape == (4, 4)
+    assert env.observation_space(env.default_params).shape == (4, 4)
     assert np.shape(params.action_mapping) == (4, 4)
     env, params = envcore.make("bsuite/bandit_noise/0", num_actions=3, noise_scale=7.0)
-    assert (env.action_space(), params.noise_scale) == (spaces.Discrete(3), 7.0)
+    assert (env.action_space(env.default_params), params.noise_scale) == (spaces.Discrete(3), 7.0)
 
 
 @pytest.mark.parametrize(

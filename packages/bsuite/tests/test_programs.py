@@ -54,7 +54,7 @@ def counting_agent(env: Any) -> Agent:
         }
 
     def act(state: dict[str, Any], obs: jax.Array, key: jax.Array) -> tuple[jax.Array, dict[str, Any]]:
-        return env.action_space().sample(key), {**state, "acts": state["acts"] + 1}
+        return env.action_space(env.default_params).sample(key), {**state, "acts": state["acts"] + 1}
 
     counts = {name: jnp.int32(0) for name in ("updates", "ends", "acts")}
     sums = {name: jnp.float32(0) for name in ("discounts", "rewards", "final")}

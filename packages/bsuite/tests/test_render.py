@@ -209,14 +209,16 @@ def middle(picture: jax.Array, color: painting.Color, tolerance: int = 2) -> np.
 def test_size_follows_from_the_height(case: Case) -> None:
     state = state_of(case.env, **case.start)
     for height in (1, 85):
-        picture = jax.eval_shape(lambda state, height=height: case.env.render(state, height=height), state)
+        picture = jax.eval_shape(
+            lambda state, height=height: case.env.render(state, case.env.default_params, height=height), state
+        )
         assert picture.shape == (height, round(case.aspect * height), 3)
         assert picture.dtype == jnp.uint8
     assert jax.eval_shape(case.env.render, state).shape[0] == 256
 
 
 def test_every_part_is_visible_in_a_small_picture(case: Case) -> None:
-    picture = case.env.render(state_of(case.env, **case.start), height=64)
+    picture = case.env.render(state_of(case.env, **case.start), case.env.default_params, height=64)
     assert near(picture, painting.PAPER).mean() > 0.05
     for color in case.colors:
         assert near(picture, color, tolerance=50).sum() >= 4
@@ -224,10 +226,10 @@ def test_every_part_is_visible_in_a_small_picture(case: Case) -> None:
 
 def test_the_picture_changes_with_what_it_shows(case: Case) -> None:
     env, params = case.env, case.env.default_params
-    picture = env.render(state_of(env, **case.start), height=64)
+    picture = env.render(state_of(env, **case.start), env.default_params, height=64)
     np.testing.assert_array_equal(env.render(state_of(env, **case.start), params, height=64), picture)
     for name, value in case.shown.items():
-        other = env.render(state_of(env, **case.start | {name: value}), height=64)
+        other = env.render(state_of(env, **case.start | {name: value}), env.default_params, height=64)
         assert (other != picture).any(-1).sum() >= 4, name
     for name, value in case.shaping.items():
         other = env.render(state_of(env, **case.start), params.replace(**{name: value}), height=64)
@@ -262,20 +264,19 @@ def test_x64_mode(case: Case) -> None:
 
 def test_wrappers_show_what_is_inside(case: Case) -> None:
     state = state_of(case.env, **case.start)
-    picture = case.env.render(state, height=64)
+    picture = case.env.render(state, case.env.default_params, height=64)
     for wrapped in (RewardNoise(case.env, 0.5), RewardScale(case.env, 30.0)):
         assert (wrapped.action_names, wrapped.render_fps) == (case.env.action_names, case.env.render_fps)
-        for params in ((), (wrapped.default_params,)):
-            np.testing.assert_array_equal(wrapped.render(state, *params, height=64), picture)
+        np.testing.assert_array_equal(wrapped.render(state, wrapped.default_params, height=64), picture)
 
 
 def test_bad_input(case: Case) -> None:
     state = state_of(case.env, **case.start)
     for height in (0, None):
         with pytest.raises(InvalidArgumentError, match="a positive integer, got"):
-            case.env.render(state, height=height)
-    with pytest.raises(InvalidArgumentError, match=r"must have shape .* To map over a batch, use jax.vmap"):
-        case.env.render(jax.tree.map(lambda x: np.stack([x] * 8), state), height=8)
+            case.env.render(state, case.env.default_params, height=height)
+    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape.* for a batch, use jax\.vmap"):
+        case.env.render(jax.tree.map(lambda x: np.stack([x] * 8), state), case.env.default_params, height=8)
 
 
 # Cart-pole and mountain car.
@@ -296,7 +297,7 @@ def test_the_line_is_where_cartpole_fails(height_threshold: float) -> None:
 
 @pytest.mark.parametrize(("env", "x", "theta"), [(CartPole(), 1.5, 0.2), (CartPoleSwingup(), -1.5, np.pi - 0.2)])
 def test_cart_and_pole_stand_where_they_are(env: Any, x: float, theta: float) -> None:
-    picture = env.render(state_of(env, x=x, theta=theta), height=128)
+    picture = env.render(state_of(env, x=x, theta=theta), env.default_params, height=128)
     assert middle(picture, painting.BLUE)[0] * 3.5 == pytest.approx(x, abs=0.03)
     assert middle(picture, painting.ORANGE)[0] * 3.5 == pytest.approx(x + 0.5 * np.sin(theta), abs=0.04)
 
@@ -316,14 +317,14 @@ def test_the_pole_lights_up_where_the_swingup_pays() -> None:
 def test_the_zone_is_as_wide_as_the_cart_may_move() -> None:
     for near_enough in (1.0, 0.5):
         env = CartPoleSwingup(x_reward_threshold=near_enough)
-        picture = env.render(state_of(env), height=128)
+        picture = env.render(state_of(env), env.default_params, height=128)
         zone = near(picture, painting.SHADE)[0]
         assert zone.sum() / 128 * 3.5 == pytest.approx(2 * near_enough, abs=0.06)
 
 
 def test_the_car_stands_on_the_hill() -> None:
     env = MountainCar()
-    picture = env.render(state_of(env, position=-0.9), height=128)
+    picture = env.render(state_of(env, position=-0.9), env.default_params, height=128)
     x, _ = middle(picture, painting.BLUE) * (2.15 / 1.5)
     slope = np.arctan(1.35 * np.cos(-2.7))
     assert x - 0.325 == pytest.approx(-0.9 - 0.09 * np.sin(slope), abs=0.02)
@@ -335,7 +336,7 @@ def test_the_car_stands_on_the_hill() -> None:
 def test_ball_and_paddle_are_in_their_cells() -> None:
     env = Catch()
     state = state_of(env, ball_x=4, ball_y=2, paddle_x=1, paddle_y=9)
-    picture = env.render(state, height=110)  # ten pixels a cell
+    picture = env.render(state, env.default_params, height=110)  # ten pixels a cell
     np.testing.assert_allclose(middle(picture, painting.ORANGE) * 11, [2.0, 2.5], atol=0.05)
     np.testing.assert_allclose(middle(picture, painting.BLUE) * 11, [-1.0, -4.5], atol=0.05)
 
@@ -355,7 +356,7 @@ def test_the_diver_is_in_its_cell(size: int) -> None:
 def test_the_chest_is_in_the_bottom_right_cell_and_visible_in_a_large_sea() -> None:
     for size in (8, 50):
         env = DeepSea(size=size)
-        picture = env.render(state_of(env), height=128)
+        picture = env.render(state_of(env), env.default_params, height=128)
         chest = middle(picture, painting.YELLOW, 20) * (size + 0.5 + max(1.0, size / 10))
         np.testing.assert_allclose(chest, [size / 2 - 0.5, 0.75 - size / 2], atol=0.35)
         assert near(picture, painting.YELLOW, 20).sum() >= 30
@@ -364,7 +365,11 @@ def test_the_chest_is_in_the_bottom_right_cell_and_visible_in_a_large_sea() -> N
 def test_the_path_to_the_chest_disappears_with_the_first_move_to_the_left() -> None:
     env = DeepSea()
     on, off = (
-        near(env.render(state_of(env, time=6, bad_episode=bad), height=128)[20:60, 20:60], painting.PAPER, 20)
+        near(
+            env.render(state_of(env, time=6, bad_episode=bad), env.default_params, height=128)[20:60, 20:60],
+            painting.PAPER,
+            20,
+        )
         for bad in (False, True)
     )
     assert np.diagonal(on).sum() > 30
@@ -377,7 +382,7 @@ def test_the_path_to_the_chest_disappears_with_the_first_move_to_the_left() -> N
 @pytest.mark.parametrize("arms", [2, 50])
 def test_bars_show_the_arms_rewards(arms: int) -> None:
     env = SimpleBandit(num_actions=arms)
-    picture = env.render(state_of(env), height=222)  # from -0.17 to 0.57 arms
+    picture = env.render(state_of(env), env.default_params, height=222)  # from -0.17 to 0.57 arms
     bars = near(picture, painting.BLUE, 30) | near(picture, painting.GREEN, 30)
     columns = np.round(((np.arange(arms) + 0.5) / arms - 0.5) / (1.12 / 1.5) * 222 + 166).astype(int)
     rewards = np.asarray(env.default_params.rewards)
@@ -407,13 +412,14 @@ def test_the_gauge_shows_the_regret(mnist: MNISTBandit) -> None:
 
 
 def test_the_image_is_shown_pixel_by_pixel(mnist: MNISTBandit) -> None:
-    picture = mnist.render(state_of(mnist, index=3), height=4 * 38)
+    picture = mnist.render(state_of(mnist, index=3), mnist.default_params, height=4 * 38)
     images = mnist_files.random_images().images
     shown = picture[8 : 8 + 4 * 28, 10:][2::4, 2::4][:, :28]
     levels = 255 + images[3, ..., None] / 255 * (np.array(painting.INK) - 255)
     np.testing.assert_allclose(np.asarray(shown, float), levels, atol=1)
     signed = MNISTBandit(signed_pixels=True, folder=mnist.folder)
-    np.testing.assert_array_equal(signed.render(state_of(signed, index=3), height=4 * 38), picture)
+    same = signed.render(state_of(signed, index=3), signed.default_params, height=4 * 38)
+    np.testing.assert_array_equal(same, picture)
 
 
 def test_the_right_digit_is_marked(mnist: MNISTBandit) -> None:
@@ -467,7 +473,7 @@ def test_lamps_are_large_while_they_are_observed_and_the_ring_appears_with_the_q
     env = MemoryChain(num_bits=3, memory_length=memory_length)
     times = np.array([0, 1, 2, memory_length // 2, memory_length - 1, memory_length, memory_length + 1])
     states = states_of(env, time=times, context=[[1, 1, 1]] * 7, query=[2] * 7)
-    obs = np.asarray(jax.vmap(env.get_obs)(states))[:, 0]
+    obs = np.asarray(jax.vmap(env.observe, (0, None))(states, env.default_params))[:, 0]
     pictures = _render(MemoryChain(num_bits=3), states, env.default_params, 64)
     lamps, ring = near(pictures, painting.YELLOW, 30).sum((1, 2)), near(pictures, painting.BLUE, 30).any((1, 2))
     np.testing.assert_array_equal(lamps > 2 * lamps.min(), obs[:, 2] != 0)
@@ -518,4 +524,4 @@ def test_distractors_are_squares_in_their_order(count: int) -> None:
 
 def test_no_distractors_no_squares() -> None:
     env = UmbrellaChain()
-    assert near(env.render(state_of(env), height=128), painting.PAPER)[108:].all()
+    assert near(env.render(state_of(env), env.default_params, height=128), painting.PAPER)[108:].all()

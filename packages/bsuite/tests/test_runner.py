@@ -75,7 +75,7 @@ def greedy_bandit(env: Any) -> Agent:
     def update(estimates: jax.Array, transition: Any, key: jax.Array) -> jax.Array:
         return estimates.at[transition.action].set(transition.reward)
 
-    return Agent(lambda key: jnp.full(env.action_space().n, 2.0), act, update)
+    return Agent(lambda key: jnp.full(env.action_space(env.default_params).n, 2.0), act, update)
 
 
 def test_a_learning_agent_learns(tmp_path: Path) -> None:

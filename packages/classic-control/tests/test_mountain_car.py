@@ -67,6 +67,6 @@ def test_params(before: Any, action: int, draws: Any, after: Any, reward: float,
 
 
 def test_spaces_follow_the_params() -> None:
-    space = ENV.make_observation_space(PARAMS.replace(min_position=-2.0, max_position=1.0, max_speed=0.5))
+    space = ENV.observation_space(PARAMS.replace(min_position=-2.0, max_position=1.0, max_speed=0.5))
     assert space.low.tolist() == [-2, -0.5]
     assert space.high.tolist() == [1, 0.5]

@@ -101,5 +101,5 @@ def test_gradients_are_the_originals_finite_differences(position: float, action:
 
 
 def test_action_space_follows_the_params() -> None:
-    space = ENV.make_action_space(PARAMS.replace(min_action=-2.0, max_action=0.5))
+    space = ENV.action_space(PARAMS.replace(min_action=-2.0, max_action=0.5))
     assert (space.low.tolist(), space.high.tolist()) == ([-2], [0.5])

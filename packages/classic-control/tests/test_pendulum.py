@@ -113,5 +113,5 @@ def test_gradients_of_a_whole_episode_are_finite() -> None:
 
 def test_spaces_follow_the_params() -> None:
     params = PARAMS.replace(max_torque=3.0, max_speed=5.0)
-    assert ENV.make_action_space(params).high.tolist() == [3]
-    assert ENV.make_observation_space(params).high.tolist() == [1, 1, 5]
+    assert ENV.action_space(params).high.tolist() == [3]
+    assert ENV.observation_space(params).high.tolist() == [1, 1, 5]

@@ -71,31 +71,31 @@ def middle(picture: jax.Array, color: painting.Color) -> np.ndarray:
 @pytest.mark.slow
 @pytest.mark.parametrize("height", [1, 85])
 def test_size_follows_from_the_height(env: Any, height: int) -> None:
-    picture = env.render(state_of(env), height=height)
+    picture = env.render(state_of(env), env.default_params, height=height)
     assert isinstance(picture, jax.Array)
     assert picture.shape == (height, round(ASPECT[env.name] * height), 3)
     assert picture.dtype == jnp.uint8
 
 
 def test_256_pixels_are_the_default(env: Any) -> None:
-    assert jax.eval_shape(env.render, state_of(env)).shape[0] == 256
+    assert jax.eval_shape(env.render, state_of(env), env.default_params).shape[0] == 256
 
 
 def test_every_part_is_visible_in_a_small_picture(env: Any) -> None:
-    picture = env.render(state_of(env), height=64)
+    picture = env.render(state_of(env), env.default_params, height=64)
     assert near(picture, painting.PAPER).mean() > 0.2
     for color in COLORS[env.name]:
         assert near(picture, color, tolerance=50).sum() >= 4
 
 
 def test_the_picture_changes_with_what_it_shows(env: Any) -> None:
-    picture = env.render(state_of(env), height=64)
+    picture = env.render(state_of(env), env.default_params, height=64)
     for name, value in SHOWN[env.name].items():
-        assert (env.render(state_of(env, **{name: value}), height=64) != picture).any(-1).sum() > 10
+        assert (env.render(state_of(env, **{name: value}), env.default_params, height=64) != picture).any(-1).sum() > 10
 
 
 def test_the_picture_changes_with_the_params_that_shape_it(env: Any) -> None:
-    picture = env.render(state_of(env), height=64)
+    picture = env.render(state_of(env), env.default_params, height=64)
     for name, value in SHAPING[env.name].items():
         params = env.default_params.replace(**{name: value})
         assert (env.render(state_of(env), params, height=64) != picture).any(-1).sum() > 10
@@ -117,7 +117,7 @@ def test_batches_of_states_and_params(env: Any) -> None:
 
 @pytest.mark.slow
 def test_x64_mode_changes_nothing(env: Any) -> None:
-    expected = env.render(state_of(env), height=64)
+    expected = env.render(state_of(env), env.default_params, height=64)
     with switched(jax_enable_x64=True):
         state = jax.tree.map(lambda x: np.asarray(x, np.float64), state_of(env))
         picture = env.render(state, env.default_params, height=64)
@@ -127,15 +127,15 @@ def test_x64_mode_changes_nothing(env: Any) -> None:
 
 def test_bad_input(env: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="a positive integer, got 0"):
-        env.render(state_of(env), height=0)
+        env.render(state_of(env), env.default_params, height=0)
     states = jax.tree.map(lambda x: jnp.stack([x] * 8), state_of(env))
-    with pytest.raises(InvalidArgumentError, match=r"must have shape .* To map over a batch, use jax.vmap"):
-        env.render(states, height=8)
+    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape.* for a batch, use jax\.vmap"):
+        env.render(states, env.default_params, height=8)
 
 
 @pytest.mark.parametrize("x", [-2.4, -0.7, 1.5])
 def test_the_cart_stands_where_it_is(x: float) -> None:
-    picture = CARTPOLE.render(state_of(CARTPOLE, x=x, theta=0.0), height=128)
+    picture = CARTPOLE.render(state_of(CARTPOLE, x=x, theta=0.0), CARTPOLE.default_params, height=128)
     assert middle(picture, painting.BLUE)[0] * 2.9 == pytest.approx(x, abs=0.02)
     assert middle(picture, painting.ORANGE)[0] * 2.9 == pytest.approx(x, abs=0.02)
 
@@ -151,14 +151,18 @@ def test_the_pole_leans_to_the_right_for_a_positive_angle_and_has_its_length(the
 
 @pytest.mark.parametrize("theta", [-2.0, -0.5, 0.0, 1.0, 3.0, 7.0])
 def test_the_pendulum_turns_counter_clockwise_from_upright(theta: float) -> None:
-    x, y = middle(PENDULUM.render(state_of(PENDULUM, theta=theta, last_u=0.0), height=128), painting.RED)
+    x, y = middle(
+        PENDULUM.render(state_of(PENDULUM, theta=theta, last_u=0.0), PENDULUM.default_params, height=128), painting.RED
+    )
     np.testing.assert_allclose(np.array([x, y]) / np.hypot(x, y), [-np.sin(theta), np.cos(theta)], atol=0.05)
 
 
 def test_the_arrow_shows_the_torque() -> None:
     def arrow(torque: float) -> np.ndarray:
         return near(
-            PENDULUM.render(state_of(PENDULUM, theta=0.0, last_u=torque), height=128), painting.BLUE, tolerance=50
+            PENDULUM.render(state_of(PENDULUM, theta=0.0, last_u=torque), PENDULUM.default_params, height=128),
+            painting.BLUE,
+            tolerance=50,
         )
 
     sizes = [arrow(torque).sum() for torque in (0.0, 0.5, 1.0, 2.0)]
@@ -176,11 +180,13 @@ def test_a_pendulum_without_torque_has_no_arrow() -> None:
 
 
 def test_acrobot_hangs_down_and_turns_counter_clockwise() -> None:
-    hanging = ACROBOT.render(state_of(ACROBOT, joint_angle1=0.0, joint_angle2=0.0), height=128)
+    hanging = ACROBOT.render(state_of(ACROBOT, joint_angle1=0.0, joint_angle2=0.0), ACROBOT.default_params, height=128)
     (x1, y1), (x2, y2) = middle(hanging, painting.BLUE), middle(hanging, painting.ORANGE)
     np.testing.assert_allclose([x1, x2], 0, atol=0.01)
     assert y2 < y1 < 0
-    bent = ACROBOT.render(state_of(ACROBOT, joint_angle1=np.pi / 2, joint_angle2=np.pi / 2), height=128)
+    bent = ACROBOT.render(
+        state_of(ACROBOT, joint_angle1=np.pi / 2, joint_angle2=np.pi / 2), ACROBOT.default_params, height=128
+    )
     (x1, y1), (x2, y2) = middle(bent, painting.BLUE), middle(bent, painting.ORANGE)
     np.testing.assert_allclose([y1, x2], [0, 1 / 4.5], atol=0.02)
     assert x1 > 0.05
@@ -191,7 +197,7 @@ def test_acrobot_hangs_down_and_turns_counter_clockwise() -> None:
 def test_the_line_is_where_acrobot_ends(height: float, reached: bool) -> None:
     angle1 = 2.1
     state = state_of(ACROBOT, joint_angle1=angle1, joint_angle2=np.arccos(-height - np.cos(angle1)) - angle1)
-    picture = ACROBOT.render(state, height=128)
+    picture = ACROBOT.render(state, ACROBOT.default_params, height=128)
     tip, line = np.nonzero(near(picture, painting.ORANGE))[0].min(), np.nonzero(near(picture, painting.GREEN))[0].min()
     assert (tip < line) == reached
 
@@ -199,7 +205,9 @@ def test_the_line_is_where_acrobot_ends(height: float, reached: bool) -> None:
 @pytest.mark.parametrize("env", MOUNTAIN_CARS, ids=lambda env: env.name)
 @pytest.mark.parametrize("position", [-1.2, -0.5, 0.3])
 def test_the_car_stands_on_the_hill(env: Any, position: float) -> None:
-    x, y = middle(env.render(state_of(env, position=position), height=128), painting.BLUE) * (2.15 / 1.5)
+    x, y = middle(env.render(state_of(env, position=position), env.default_params, height=128), painting.BLUE) * (
+        2.15 / 1.5
+    )
     slope = np.arctan(1.35 * np.cos(3 * position))
     over = 0.09  # the middle of the bodywork, above the point that touches the hill
     place = [position - over * np.sin(slope), 0.55 + 0.45 * np.sin(3 * position) + over * np.cos(slope)]

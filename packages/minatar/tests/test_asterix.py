@@ -11,19 +11,24 @@ import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore_minatar import asterix
-from envcore_minatar.asterix import Asterix, AsterixDraws
+from envcore_minatar.asterix import Asterix, AsterixDraws, AsterixState
 from envcore_testing.compilation import quick_jit
 from lockstep import Calls
 from minatar_rules import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
 
 ENV = Asterix(use_minimal_action_set=False)
 WITHOUT_RAMP = Asterix(use_minimal_action_set=False, difficulty_ramping=False)
+
+
+def first() -> AsterixState:
+    return ENV.init_state(jax.random.key(0), ENV.default_params)
+
+
 NUMBERS = (
     *("player_x", "player_y", "shot_timer", "spawn_speed", "spawn_timer", "move_speed", "move_timer"),
     *("ramp_timer", "ramp_index", "terminal"),
 )
-TASK = lockstep.by_name(asterix.start, (*NUMBERS, "entities"), computed=["shot_timer"])
+TASK = lockstep.by_name(first, (*NUMBERS, "entities"), computed=["shot_timer"])
 RANDOM = (1 / 6,) * 6
 
 
@@ -109,7 +114,7 @@ NEAR = {"player_x": 5, "player_y": 5, "move_timer": 0}  # entities move in this 
 )  # fmt: skip
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
     third_of_seven = AsterixDraws(from_left=jnp.bool_(True), gold=jnp.bool_(True), choice=jnp.int32(2 * 840 // 7))
-    check_step(ENV, asterix.start().replace(**before), action, third_of_seven, after, reward, end)
+    check_step(ENV, first().replace(**before), action, third_of_seven, after, reward, end)
 
 
 def test_every_recorded_step() -> None:
@@ -125,7 +130,7 @@ def test_every_recorded_step() -> None:
 
 def test_recorded_resets() -> None:
     def starts(recording: golden.Recording) -> Any:
-        return jax.vmap(lambda _: asterix.start())(recording.extras["reset.terminal"])
+        return jax.vmap(lambda _: first())(recording.extras["reset.terminal"])
 
     lockstep.check_resets(TASK, "asterix", starts)
 
@@ -180,7 +185,7 @@ def test_free_slots_are_equally_likely() -> None:
     @quick_jit
     @jax.vmap
     def counts(entities: Any) -> Any:
-        state = asterix.start().replace(spawn_timer=0, entities=entities)
+        state = first().replace(spawn_timer=0, entities=entities)
 
         def filled_after(choice: Any) -> Any:
             draws = AsterixDraws(jnp.bool_(False), jnp.bool_(True), choice)

@@ -11,14 +11,14 @@ import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore_minatar import breakout
-from envcore_minatar.breakout import Breakout, BreakoutDraws
+from envcore_minatar.breakout import Breakout, BreakoutDraws, BreakoutStart
 from envcore_testing.compilation import quick_jit
 from minatar_rules import LEFT, NOTHING, RIGHT, check_step, rules
 
 ENV = Breakout(use_minimal_action_set=False)
+FROM_LEFT = BreakoutStart(np.bool_(False))
 NUMBERS = ("ball_y", "ball_x", "ball_dir", "pos", "last_y", "last_x", "strike", "terminal", "brick_map")
-TASK = lockstep.by_name(lambda: breakout.start(jnp.bool_(False)), NUMBERS)
+TASK = lockstep.by_name(lambda: ENV.init_state(FROM_LEFT, ENV.default_params), NUMBERS)
 RANDOM = (1 / 6,) * 6
 
 
@@ -77,7 +77,7 @@ to = at
     ("after the end nothing moves", at(6, 5, UP_LEFT, terminal=True), LEFT, to(6, 5, UP_LEFT, pos=4), 0, True),
 )
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
-    state = breakout.start(jnp.bool_(False)).replace(**before)
+    state = ENV.init_state(FROM_LEFT, ENV.default_params).replace(**before)
     check_step(ENV, state, action, BreakoutDraws(), after, reward, end)
 
 
@@ -87,7 +87,8 @@ def test_every_recorded_step() -> None:
 
 def test_recorded_resets() -> None:
     def starts(recording: golden.Recording) -> Any:
-        return jax.vmap(breakout.start)(jnp.asarray(recording.extras["reset_draw.ball_start"]) == 1)
+        draws = BreakoutStart(jnp.asarray(recording.extras["reset_draw.ball_start"]) == 1)
+        return jax.vmap(ENV.init_state, (0, None))(draws, ENV.default_params)
 
     lockstep.check_resets(TASK, "breakout", starts)
 
@@ -118,7 +119,7 @@ def test_last_brick_breaks_while_the_wall_refills_later() -> None:
     brick_map = np.zeros((10, 10), np.int8)
     brick_map[1, 4] = 1
     ball = {"ball_y": 2, "ball_x": 3, "ball_dir": 1, "pos": 0, "last_y": 3, "last_x": 2}
-    state = breakout.start(jnp.bool_(False)).replace(**ball, brick_map=brick_map)
+    state = ENV.init_state(FROM_LEFT, ENV.default_params).replace(**ball, brick_map=brick_map)
     state = jax.tree.map(jnp.asarray, state)
     state, reward = ENV.play(state, jnp.int32(0), BreakoutDraws())
     assert reward == 1

@@ -11,7 +11,6 @@ import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore_minatar import freeway
 from envcore_minatar.freeway import Freeway, FreewayDraws, FreewayParams, FreewayState
 from envcore_minatar.game import UP
 from envcore_minatar.lanes import unpack_lanes
@@ -21,7 +20,7 @@ from minatar.environments import freeway as theirs
 from minatar_rules import DOWN, NOTHING, check_step, rules
 
 NUMBERS = ("pos", "move_timer", "terminate_timer", "terminal", "cars")
-TASK = lockstep.by_name(lambda: freeway.start(FreewayDraws(np.uint32(0))), NUMBERS)
+TASK = lockstep.by_name(lambda: ENV.init_state(FreewayDraws(np.uint32(0)), ENV.default_params), NUMBERS)
 CLIMBS = (0.02, 0.02, 0.8, 0.02, 0.12, 0.02)
 SHORT = 400
 KEY = jax.random.key(0)
@@ -104,7 +103,7 @@ XS = 0x88888888  # of `lanes()`
 )
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
     draws = FreewayDraws(jnp.uint32(DRAWN))
-    state = freeway.start(draws).replace(**{"move_timer": 0, "cars": lanes(), **before})
+    state = ENV.init_state(draws, ENV.default_params).replace(**{"move_timer": 0, "cars": lanes(), **before})
     check_step(ENV, state, action, draws, after, reward, end)
 
 
@@ -116,7 +115,8 @@ def test_every_recorded_step() -> None:
 def test_recorded_resets() -> None:
     def starts(recording: golden.Recording) -> Any:
         drawn = recording.extras["reset_draw.car_speed"], recording.extras["reset_draw.car_u_direction"]
-        return jax.vmap(freeway.start)(jax.tree.map(jnp.asarray, as_draws(*drawn)))
+        draws = jax.tree.map(jnp.asarray, as_draws(*drawn))
+        return jax.vmap(ENV.init_state, (0, None))(draws, ENV.default_params)
 
     lockstep.check_resets(TASK, "freeway", starts)
 

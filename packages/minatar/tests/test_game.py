@@ -40,28 +40,24 @@ def original(env_id: str) -> Any:
 def test_spaces_are_the_originals(env_id: str) -> None:
     env, theirs = make(env_id), original(env_id)
     assert list(env.minimal_actions) == theirs.minimal_action_set()
-    assert env.action_space().n == len(theirs.minimal_action_set())
-    assert make(env_id, use_minimal_action_set=False).action_space().n == theirs.num_actions()
-    assert list(env.observation_space().shape) == theirs.state_shape()
+    assert env.action_space(env.default_params).n == len(theirs.minimal_action_set())
+    full = make(env_id, use_minimal_action_set=False)
+    assert full.action_space(full.default_params).n == theirs.num_actions()
+    assert list(env.observation_space(env.default_params).shape) == theirs.state_shape()
     assert list(env.channels) == list(theirs.env.channels)
 
 
-def test_the_authors_methods_are_what_users_call(env_id: str) -> None:
+def test_a_picture_needs_a_height(env_id: str) -> None:
     env = make(env_id)
-    params = env.default_params
-    assert env.make_action_space(params) == env.action_space()
-    assert env.make_observation_space(params) == env.observation_space()
-    assert env.make_state_space(params) == env.state_space()
     _, state = env.reset(KEY)
-    np.testing.assert_array_equal(env.paint(state, params, 20), env.render(state, height=20))
     with pytest.raises(InvalidArgumentError, match="height of a picture must be a positive integer, got 0"):
-        env.render(state, height=0)
+        env.render(state, env.default_params, height=0)
 
 
 def test_only_states_within_the_rules_bounds_are_in_the_space(env_id: str) -> None:
     env = make(env_id)
     _, state = env.reset(KEY)
-    space = env.state_space()
+    space = env.state_space(env.default_params)
     assert space.contains(state)
     for name, part in space.spaces.items():
         if isinstance(part, spaces.Box) and part.dtype == np.int32:
@@ -80,7 +76,7 @@ def test_a_ball_below_the_board_is_not_in_the_space() -> None:
     env = make("Breakout-MinAtar")
     _, state = env.reset(KEY)
     for outside in ({"ball_y": 11}, {"ball_dir": 4}, {"pos": -1}, {"bricks": np.uint32(2**30)}):
-        assert not env.state_space().contains(state.replace(**outside))
+        assert not env.state_space(env.default_params).contains(state.replace(**outside))
 
 
 def test_defaults_are_the_originals(env_id: str) -> None:
@@ -175,7 +171,7 @@ def test_what_is_read_can_be_replaced(env_id: str) -> None:
     for replaced in (again(states), quick_jit(jax.vmap(again))(states)):
         assert jax.tree.map(jax.typeof, replaced) == jax.tree.map(jax.typeof, states)
         jax.tree.map(np.testing.assert_array_equal, read(replaced), read(states))
-        seen = quick_jit(jax.vmap(env.get_obs))
+        seen = quick_jit(jax.vmap(lambda state: env.observe(state, env.default_params)))
         np.testing.assert_array_equal(seen(replaced), seen(states))
 
 

@@ -50,13 +50,13 @@ def test_cells_are_stored_flat_and_then_converted(game: Any, shape: tuple[int, .
     env, num_envs = game(), 16
 
     def inputs(state: Any) -> jax.Array:
-        return env.get_obs(state).reshape(shape).astype(jnp.float32)
+        return env.observe(state, env.default_params).reshape(shape).astype(jnp.float32)
 
     states = jax.vmap(env.reset)(jax.random.split(jax.random.key(0), num_envs))[1]
     compiled = jax.jit(jax.vmap(inputs)).lower(states).compile()
     cells = 100 * len(env.channels)
     assert f"pred[{num_envs},{cells}]{{1,0}} call(" in str(compiled.as_text())
-    expected = np.asarray(jax.vmap(env.get_obs)(states)).reshape(num_envs, *shape)
+    expected = np.asarray(jax.vmap(env.observe, (0, None))(states, env.default_params)).reshape(num_envs, *shape)
     np.testing.assert_array_equal(compiled(states), expected.astype(np.float32))
 
 

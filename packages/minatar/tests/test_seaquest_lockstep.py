@@ -19,6 +19,7 @@ from envcore_minatar.seaquest import Seaquest, SeaquestDraws
 from envcore_testing.compilation import quick_jit
 from lockstep import Calls, Task
 from minatar import Environment
+from minatar_rules import not_sticky
 from seaquest_original import canonical, fields
 
 ENVS = {ramping: Seaquest(use_minimal_action_set=False, difficulty_ramping=ramping) for ramping in (True, False)}
@@ -237,7 +238,8 @@ def test_there_are_enough_slots_for_enemies() -> None:
     @jax.vmap
     def ours(before: Any, actions: Any, draws: Any) -> Any:
         def body(state: Any, inputs: Any) -> Any:
-            state, _ = ENV.execute(state, *inputs)
+            action, draws = inputs
+            state = ENV.advance(state, action, not_sticky(draws), ENV.default_params).state
             return state, seaquest_original.to_original(state)
 
         return jax.lax.scan(body, seaquest_original.from_original(before), (actions, draws))[1]
@@ -267,7 +269,9 @@ def test_gauges() -> None:
     @quick_jit
     @jax.vmap
     def bottom(oxygen: jax.Array, count: jax.Array) -> jax.Array:
-        return ENV.get_obs(seaquest_original.from_original({**start, "oxygen": oxygen, "diver_count": count}))[9]
+        return ENV.observe(
+            seaquest_original.from_original({**start, "oxygen": oxygen, "diver_count": count}), ENV.default_params
+        )[9]
 
     np.testing.assert_array_equal(bottom(jnp.asarray(oxygens.ravel()), jnp.asarray(counts.ravel())), expected)
 

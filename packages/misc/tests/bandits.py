@@ -15,7 +15,7 @@ def play(env: Any, params: Any, num_steps: int, key: jax.Array) -> Any:
 
     def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
         key_action, key_step = jax.random.split(key)
-        action = env.action_space().sample(key_action)
+        action = env.action_space(env.default_params).sample(key_action)
         obs, after, reward, done, info = env.step(key_step, state, action, params)
         (draw,) = env.draw(key_step, params)
         return after, (action, draw, obs, after, reward, done, info)

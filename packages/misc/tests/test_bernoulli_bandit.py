@@ -188,10 +188,10 @@ def test_observed_time_stays_in_its_space(limit: int, bounds: tuple[float, float
     low, high = bounds or (-1.0, 1.0)
     changes = {"normalize_time": bounds is not None, "min_lim": low, "max_lim": high}
     params = env.default_params.replace(max_steps_in_episode=limit, **changes)
-    space = env.make_observation_space(params)
+    space = env.observation_space(params)
     _, state = env.reset(KEYS[0], params)
     times = jnp.arange(2 * limit + 2, dtype=jnp.int32)  # past the limit too, as `step_env` can go
-    observe = jax.jit(jax.vmap(lambda time: env.get_obs(state.replace(time=time), params)))  # params are constants here
+    observe = jax.jit(jax.vmap(lambda time: env.observe(state.replace(time=time), params)))  # params are constants here
     obs = observe(times)
     assert jax.vmap(space.contains)(obs).all()
     np.testing.assert_allclose(obs[: limit + 1, 3], np.linspace(start, end, limit + 1), atol=1e-6)
@@ -203,9 +203,7 @@ def test_spaces_of_mapped_params() -> None:
     env = BernoulliBandit(time_last=False)
     params = env.default_params.replace(normalize_time=np.array([True, False]))
     axes = jax.tree.map(lambda _: None, params).replace(normalize_time=0)
-    low, high = jax.vmap(lambda p: (env.make_observation_space(p).low, env.make_observation_space(p).high), (axes,))(
-        params
-    )
+    low, high = jax.vmap(lambda p: (env.observation_space(p).low, env.observation_space(p).high), (axes,))(params)
     np.testing.assert_array_equal(low, [[0, -1, 0, 0], [0, 0, 0, 0]])
     np.testing.assert_array_equal(high, [[1, 1, 1, 1], [1, 100, 1, 1]])
 

@@ -86,7 +86,7 @@ def play(env: FourRooms, params: Any, num_envs: int, num_steps: int) -> dict[str
     """Games under a random policy: what each step found, drew and returned, arrays (num_envs, num_steps, ...)."""
 
     def step(state: Any, key: jax.Array) -> Any:
-        action = env.action_space().sample(jax.random.fold_in(key, 1))
+        action = env.action_space(env.default_params).sample(jax.random.fold_in(key, 1))
         obs, after, reward, _, info = env.step(key, state, action, params)
         before = {"pos": state.pos, "goal": state.goal, "time": state.time}
         draws = env.draw(key, params)._asdict()
@@ -223,7 +223,7 @@ def test_another_direction_with_fail_prob(fail_prob: float, expected: float) -> 
 
 def test_picture_shows_walls_agent_and_goal() -> None:
     env = FourRooms(use_visual_obs=True)
-    show = jax.jit(env.get_obs)
+    show = jax.jit(lambda state: env.observe(state, env.default_params))
     for agent, goal in zip(FREE, FREE[5:] + FREE[:5], strict=True):
         picture = np.asarray(show(FourRoomsState(pos=jnp.array(agent), goal=jnp.array(goal))))
         assert picture.dtype == np.bool_

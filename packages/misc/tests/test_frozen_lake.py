@@ -124,7 +124,7 @@ def test_transition_table_is_gymnasiums(name: str) -> None:
     env = FrozenLake(map_name=name)
     assert gymnasium.make("FrozenLake-v1", map_name=name).spec.max_episode_steps == 100  # pyright: ignore
     tiles = original.observation_space.n
-    assert env.observation_space().n == tiles  # pyright: ignore[reportAttributeAccessIssue]
+    assert env.observation_space(env.default_params).n == tiles  # pyright: ignore[reportAttributeAccessIssue]
     for action in range(4):
         for tile in range(tiles):
             outcomes = original.P[tile][action]

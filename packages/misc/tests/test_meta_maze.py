@@ -131,7 +131,7 @@ def play(env: MetaMaze, params: Any, num_envs: int, num_steps: int) -> dict[str,
     """Games under a random policy: what each step found and returned, arrays (num_envs, num_steps, ...)."""
 
     def step(state: Any, key: jax.Array) -> Any:
-        action = env.action_space().sample(jax.random.fold_in(key, 1))
+        action = env.action_space(env.default_params).sample(jax.random.fold_in(key, 1))
         obs, after, reward, _, info = env.step(key, state, action, params)
         pos_after = env.step_env(key, state, action, params)[1].pos  # before a reset
         before = {"pos": state.pos, "goal": state.goal}

@@ -182,7 +182,7 @@ def test_default_params_are_those_of_the_rules() -> None:
     for env in (GYMNAX, ORIGINAL):
         params = env.default_params
         assert (params.max_force, params.circle_radius, params.goal_radius, params.goal) == (0.1, 1.0, 0.2, None)
-        np.testing.assert_array_equal(env.make_action_space(params).high, np.array([0.1, 0.1], np.float32))
+        np.testing.assert_array_equal(env.action_space(params).high, np.array([0.1, 0.1], np.float32))
 
 
 def is_uniform(sample: Any, low: float, high: float) -> bool:
@@ -340,11 +340,11 @@ def test_gradient_exactly_at_the_goal_is_zero() -> None:
 def test_observations_stay_in_their_space() -> None:
     for limit, normalize_time, bounds in ((41, True, (-1, 1)), (300, True, (-1, 1)), (300, False, (0, 300))):
         params = PARAMS.replace(max_steps_in_episode=limit, normalize_time=normalize_time)
-        space = GYMNAX.make_observation_space(params)
+        space = GYMNAX.observation_space(params)
         assert (space.low[5], space.high[5]) == bounds
         _, state = GYMNAX.reset(KEYS[0], params)
         far = state.replace(last_reward=jnp.float32(-70.0), pos=jnp.array([90.0, -90.0]))
-        observe = jax.vmap(lambda time, far=far, params=params: GYMNAX.get_obs(far.replace(time=time), params))
+        observe = jax.vmap(lambda time, far=far, params=params: GYMNAX.observe(far.replace(time=time), params))
         obs = observe(jnp.arange(2 * limit, dtype=jnp.int32))
         assert jax.vmap(space.contains)(obs).all()
         assert space.contains(obs[0].at[2].set(1.0))  # the maximum reward

@@ -316,7 +316,7 @@ def test_wide_boards_show_every_column() -> None:
         state = make_state((0, 269), (row, column), (0, 1)).replace(
             last_ball_position=np.array([row, 299 - column], np.float32)
         )
-        obs = np.asarray(env.get_obs(state))
+        obs = np.asarray(env.observe(state, env.default_params))
         assert np.argwhere(obs[..., 1]).tolist() == [[row, column]]
         assert np.argwhere(obs[..., 2]).tolist() == [[row, 299 - column]]
         assert np.argwhere(obs[..., 0]).tolist() == [[0, 0], [1, 0], [2, 0], [267, 299], [268, 299], [269, 299]]

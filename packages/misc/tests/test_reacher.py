@@ -234,14 +234,14 @@ def test_gradient_through_an_episode_moves_the_arm_to_the_goal() -> None:
 def test_observations_are_inside_their_space() -> None:
     env = Reacher(3)
     params = env.default_params.replace(goal_low=np.array([-5, 1], np.float32), goal_high=np.array([-4, 1], np.float32))
-    space = env.make_observation_space(params)
+    space = env.observation_space(params)
     assert (space.low[-2:] == [-5, 1]).all()
     assert (space.high[-2:] == [-4, 1]).all()
     _, (_, states, obs, *_) = play(env, 4, 120, params)
     assert jax.vmap(jax.vmap(space.contains))(obs).all()
     assert (states.goal_xy[..., 1] == 1).all()
     assert ((states.goal_xy[..., 0] >= -5) & (states.goal_xy[..., 0] <= -4)).all()
-    assert env.make_observation_space(env.default_params).high[:9].tolist() == [1] * 6 + [np.inf] * 3
+    assert env.observation_space(env.default_params).high[:9].tolist() == [1] * 6 + [np.inf] * 3
 
 
 def test_no_joint_is_an_error() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -135,7 +135,7 @@ def middle(picture: Any, color: painting.Color, tolerance: int = 2) -> np.ndarra
 def test_size_follows_from_the_height(env: Any) -> None:
     assert isinstance(render(env, 64), jax.Array)
     for height in (1, 64, 256):
-        picture = jax.eval_shape(lambda state: env.render(state, height=height), blank(env))  # noqa: B023
+        picture = jax.eval_shape(lambda state: env.render(state, env.default_params, height=height), blank(env))  # noqa: B023
         assert picture.shape == (height, max(1, round(ASPECT.get(env.name, 1.0) * height)), 3)
         assert picture.dtype == jnp.uint8
     assert jax.eval_shape(env.render, blank(env)).shape[0] == 256
@@ -184,15 +184,16 @@ def test_bad_input(env: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="a positive integer, got 0"):
         render(env, 0)
     states = jax.tree.map(lambda x: jnp.stack([x] * 8), state_of(env))
-    with pytest.raises(InvalidArgumentError, match=r"must have shape .* To map over a batch, use jax.vmap"):
-        env.render(states, height=8)
+    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape.* for a batch, use jax\.vmap"):
+        env.render(states, env.default_params, height=8)
 
 
 def test_names_stand_for_all_actions() -> None:
     named = {env.name for env in ENVS if env.action_names}
     assert named == {"GaussianBandit", "FourRooms", "FrozenLake", "MetaMaze", "Pong"}
     for env in [*ENVS, MetaMaze(rules="original"), Pong(rules="original"), BernoulliBandit("independent", 5)]:
-        assert len(env.action_names) == (getattr(env.action_space(), "n", 0) if env.action_names else 0)
+        space = cast("Any", env).action_space(env.default_params)
+        assert len(env.action_names) == (space.n if env.action_names else 0)
     assert Pong(rules="original").action_names == ()
 
 
@@ -306,7 +307,7 @@ def test_walls_are_those_of_the_maze(size: int) -> None:
     env = MetaMaze(maze_size=size, rf_size=1)
     side = size + 2
     state = state_of(env, pos=[2, 1], goal=[1, 3])
-    picture = env.render(state, height=round(10 * (side + 0.5 + 1.5 * side / 11)))
+    picture = env.render(state, env.default_params, height=round(10 * (side + 0.5 + 1.5 * side / 11)))
     cells = at_cells(picture, side, side, 10)
     np.testing.assert_array_equal(near(cells, painting.STONE, 20), env.walls)
     np.testing.assert_array_equal(np.argwhere(near(cells, painting.GREEN)), [[1, 3]])
@@ -390,7 +391,7 @@ def test_robot_and_swimmer_stay_in_sight_however_far_they_go(pos: tuple[float, f
 def test_the_arm_reaches_from_the_origin_to_its_end(num_joints: int) -> None:
     env = Reacher(num_joints=num_joints)
     state = state_of(env, angles=np.full(num_joints, 0.6), goal_xy=[-num_joints, 0])
-    picture = env.render(state, height=160)
+    picture = env.render(state, env.default_params, height=160)
     side = 1.08 * num_joints
     colors = [painting.BLUE, painting.ORANGE][:num_joints]
     arm = np.concatenate([places(picture, color) for color in colors]) * 2 * side
@@ -428,7 +429,7 @@ def test_goal_and_urchins_are_where_they_are() -> None:
 
 def test_water_without_urchins() -> None:
     env = Swimmer(num_urchins=0)
-    picture = env.render(state_of(env, urchin_xys=np.zeros((0, 2))), height=64)
+    picture = env.render(state_of(env, urchin_xys=np.zeros((0, 2))), env.default_params, height=64)
     assert near(picture, painting.ORANGE).any()
     assert not near(picture, painting.RED, 40).any()
 
@@ -444,7 +445,7 @@ def test_pieces_cover_the_cells_that_observations_show(width: int, height: int, 
     picture = np.asarray(env.render(state, params_of(env), height=(height + 3) * 8))
     assert picture.shape == ((height + 3) * 8, (width + 2) * 8, 3)
     centers = picture[16::8, 12::8][:height, :width]
-    paddles, ball, last = np.moveaxis(np.asarray(env.get_obs(state)), -1, 0)
+    paddles, ball, last = np.moveaxis(np.asarray(env.observe(state, env.default_params)), -1, 0)
     np.testing.assert_array_equal(near(centers, painting.ORANGE) | near(centers, painting.PAPER), paddles)
     np.testing.assert_array_equal(near(centers, painting.YELLOW), ball)
     assert near(centers, (84, 92, 107))[last].all()

@@ -231,7 +231,7 @@ def test_observations_are_inside_their_space() -> None:
     env = Swimmer(2)
     urchins = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
     params = env.default_params.replace(urchin_low=urchins, urchin_high=urchins + 1)
-    space = env.make_observation_space(params)
+    space = env.observation_space(params)
     np.testing.assert_array_equal(space.low, [1, 2, 3, 4, *[-np.inf] * 4, -1, -1])
     np.testing.assert_array_equal(space.high, [2, 3, 4, 5, *[np.inf] * 4, 1, 1])
     _, (_, _, obs, *_) = play(env, 4, 520, params)

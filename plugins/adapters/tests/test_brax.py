@@ -97,7 +97,7 @@ def test_actions_that_are_not_finite(env_id, value):
 class Odd(type(envcore.make("CartPole-v1")[0])):
     """An environment whose actions brax has no words for."""
 
-    def make_action_space(self, params):
+    def action_space(self, params):
         return envcore.spaces.MultiDiscrete([2, 2])
 
 

@@ -64,7 +64,7 @@ def get_learner_fn(
 
         def step_fn(env_state, rng):
             rng_action, rng_step = random.split(rng)
-            obs = env.get_obs(env_state, env_params)
+            obs = env.observe(env_state, env_params)
             q_values = forward_pass(params, obs[None])[0]
             action = rlax.epsilon_greedy(epsilon).sample(rng_action, q_values)
             _, env_state, reward, done, _ = env.step(rng_step, env_state, action, env_params)

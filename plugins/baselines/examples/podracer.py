@@ -52,7 +52,7 @@ class PodracerEnv:
     def render(self, state: jax.Array) -> jax.Array:
         """The observation as float32."""
         env_state, *_ = self._from_bytes(state)
-        return self._env.get_obs(env_state, self._params).astype(jnp.float32)
+        return self._env.observe(env_state, self._params).astype(jnp.float32)
 
     def _start(self, rng: jax.Array) -> tuple[Any, jax.Array, jax.Array]:
         return self._env.reset(rng, self._params)[1], jnp.float32(0), jnp.float32(1)

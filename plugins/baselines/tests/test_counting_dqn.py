@@ -192,7 +192,7 @@ def test_random_actions_become_fewer() -> None:
 class Wide(Counter):
     """Shows ten thousand numbers."""
 
-    def make_observation_space(self, params: Any) -> Any:
+    def observation_space(self, params: Any) -> Any:
         return spaces.Box(-1.0, 1.0, (100, 100))
 
 

@@ -96,7 +96,7 @@ def test_a_dict_of_observations_is_flattened() -> None:
     dqn = learner(Deck())
     state = jax.jit(dqn.init)(KEY)
     actions = jax.jit(jax.vmap(lambda obs: dqn.act(state.agent, (), obs, KEY)[0]))(state.obs)
-    assert dqn.env.action_space().contains(actions[0])
+    assert dqn.env.action_space(dqn.env.default_params).contains(actions[0])
 
 
 @pytest.mark.parametrize(

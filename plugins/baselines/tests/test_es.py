@@ -100,9 +100,9 @@ def test_observations_are_normalized_by_what_was_seen() -> None:
 def test_a_dict_of_observations_is_flattened_and_chance_has_no_part() -> None:
     es = learner(Deck(), max_steps=6)
     agent = es.init(KEY).agent
-    obs = jnp.ones(es.env.observation_space().shape)
+    obs = jnp.ones(es.env.observation_space(es.env.default_params).shape)
     action, memory = es.act(agent, es.start_memory(), obs, KEY)
-    assert es.env.action_space().contains(action)
+    assert es.env.action_space(es.env.default_params).contains(action)
     assert all(
         es.act(agent, memory, obs, jax.random.key(n), greedy)[0] == action for n in range(5) for greedy in (False, True)
     )
@@ -111,7 +111,7 @@ def test_a_dict_of_observations_is_flattened_and_chance_has_no_part() -> None:
 class Whole(Counter):
     """Takes an array of integers."""
 
-    def make_action_space(self, params: Any) -> Any:
+    def action_space(self, params: Any) -> Any:
         return spaces.Box(0, 9, (2,), np.int32)
 
 
@@ -120,7 +120,7 @@ class Wide(Counter):
 
     action_names = ()
 
-    def make_action_space(self, params: Any) -> Any:
+    def action_space(self, params: Any) -> Any:
         return spaces.MultiDiscrete([2, 3])
 
     def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:

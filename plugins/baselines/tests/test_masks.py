@@ -34,14 +34,14 @@ class Stairs(Counter):
     Both end the episode, for -100 where they are illegal.
     """
 
-    def make_action_space(self, params: Any) -> Any:
+    def action_space(self, params: Any) -> Any:
         return spaces.Discrete(4)
 
-    def mask_actions(self, state: Any, params: Any) -> jax.Array:
+    def action_mask(self, state: Any, params: Any) -> jax.Array:
         return jnp.stack([True, True, False, state.count % 2 == 1])
 
     def transition(self, state: Any, action: jax.Array, draws: jax.Array, params: Any) -> tuple[Any, ...]:
-        is_legal = self.mask_actions(state, params)[action]
+        is_legal = self.action_mask(state, params)[action]
         state, reward, terminated, info = super().transition(state, jnp.minimum(action, 1), draws, params)
         return state, jnp.where(is_legal, reward, -100.0), terminated | (action >= 2), info
 
@@ -52,10 +52,10 @@ class Pairs(Counter):
 
     joint: bool = False
 
-    def make_action_space(self, params: Any) -> Any:
+    def action_space(self, params: Any) -> Any:
         return spaces.MultiDiscrete([3, 2])
 
-    def mask_actions(self, state: Any, params: Any) -> jax.Array:
+    def action_mask(self, state: Any, params: Any) -> jax.Array:
         """Of combinations, or a row for each number; the last column says nothing of the second number."""
         is_odd = state.count % 2 == 1
         if self.joint:
@@ -63,7 +63,7 @@ class Pairs(Counter):
         return jnp.array([[False, True, False], [True, True, True]]).at[0, 2].set(is_odd)
 
     def transition(self, state: Any, action: jax.Array, draws: jax.Array, params: Any) -> tuple[Any, ...]:
-        mask = self.mask_actions(state, params)
+        mask = self.action_mask(state, params)
         is_legal = mask[action[0], action[1]] if self.joint else mask[0, action[0]]
         state, reward, terminated, info = super().transition(state, action[1], draws, params)
         return state, jnp.where(is_legal, reward, -100.0), terminated | ~is_legal, info
@@ -113,7 +113,7 @@ def test_acting(name: str, greedy: bool) -> None:
     @jax.vmap
     def act(key: jax.Array) -> jax.Array:
         state = env.init_state(KEY, env.default_params).replace(count=jnp.int32(1), time=jnp.int32(1))
-        obs = learner.env.get_obs(state)
+        obs = learner.env.observe(state, learner.env.default_params)
         obs["action_mask"] = jnp.array([False, False, True, True])
         return learner.act(agent, learner.start_memory(), obs, key, greedy)[0]
 
@@ -171,7 +171,7 @@ def test_an_illegal_action_has_no_value() -> None:
 class Cards(Deck):
     """The deck, whose first card is never legal."""
 
-    def mask_actions(self, state: Any, params: Any) -> jax.Array:
+    def action_mask(self, state: Any, params: Any) -> jax.Array:
         return jnp.arange(self.size) > 0
 
 

@@ -76,7 +76,7 @@ def test_a_dict_of_observations_is_flattened() -> None:
     state = jax.jit(ppo.init)(KEY)
     obs, _ = ppo.env.reset(KEY)
     action, memory = ppo.act(state.agent, ppo.start_memory(), obs, KEY)
-    assert ppo.env.action_space().contains(action)
+    assert ppo.env.action_space(ppo.env.default_params).contains(action)
     greedy = [ppo.act(state.agent, memory, obs, key, greedy=True)[0] for key in (KEY, jax.random.key(9))]
     assert greedy[0] == greedy[1]
 
@@ -135,7 +135,7 @@ def test_the_memory_holds_the_episode() -> None:
 class Whole(Counter):
     """Takes an array of integers."""
 
-    def make_action_space(self, params: Any) -> Any:
+    def action_space(self, params: Any) -> Any:
         return spaces.Box(0, 9, (2,), np.int32)
 
 
@@ -174,7 +174,7 @@ class Wide(Counter):
 
     action_names = ()
 
-    def make_action_space(self, params: Any) -> Any:
+    def action_space(self, params: Any) -> Any:
         return spaces.MultiDiscrete([2, 3])
 
     def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:

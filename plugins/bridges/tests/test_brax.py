@@ -254,10 +254,10 @@ def test_pictures() -> None:
     assert pictures.shape == (2, 60, 80, 3)
     blue = np.abs(np.asarray(pictures[0], int) - np.array(envcore.painting.BLUE)).max(-1) < 30
     assert blue[20:40, 30:50].any()
-    point, _ = envcore.make("brax/fast")
+    point, params = envcore.make("brax/fast")
     _, state = point.reset(jax.random.key(0))
     with pytest.raises(NoPictureError, match="fast cannot be rendered"):
-        point.render(state)
+        point.render(state, params)
 
 
 @pytest.mark.skipif("a_min" in inspect.signature(jnp.clip).parameters, reason="this JAX has what brax calls")

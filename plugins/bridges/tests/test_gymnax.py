@@ -111,9 +111,9 @@ def test_it_plays_as_the_library_does(length: int) -> None:
 def test_what_becomes_what() -> None:
     env = from_gymnax(Walk)
     assert env.name == "Walk"
-    assert env.action_space() == spaces.Discrete(2)
+    assert env.action_space(env.default_params) == spaces.Discrete(2)
     flags = spaces.Box(False, True, (2,), jnp.bool_)
-    assert env.observation_space() == spaces.Dict({"place": spaces.Box(0.0, 1.0, ()), "flags": flags})
+    assert env.observation_space(env.default_params) == spaces.Dict({"place": spaces.Box(0.0, 1.0, ()), "flags": flags})
     params = env.default_params
     assert params.max_steps_in_episode == 20
     assert params.slip == 0.2
@@ -121,7 +121,7 @@ def test_what_becomes_what() -> None:
     info = env.step(jax.random.key(1), state, 1, params.replace(slip=1.0))[-1]
     assert set(info) == {"discount", "final_obs", "slips", "terminated", "truncated"}
     assert info["slips"]
-    assert env.render(state, height=64).shape == (64, 96, 3)
+    assert env.render(state, params, height=64).shape == (64, 96, 3)
 
 
 class SixValues(Walk):
@@ -167,11 +167,11 @@ class Plain(Walk):
 def test_an_environment_that_declares_little() -> None:
     env = from_gymnax(Plain)
     assert env.default_params == envcore.EnvParams(max_steps_in_episode=NO_TIME_LIMIT)
-    assert env.observation_space() == spaces.Dict({"nothing": spaces.Box(-np.inf, np.inf, (0,))})
+    assert env.observation_space(env.default_params) == spaces.Dict({"nothing": spaces.Box(-np.inf, np.inf, (0,))})
     _, state = env.reset(jax.random.key(0))
     assert not env.step(jax.random.key(0), state, 0)[3]
     with pytest.raises(NoPictureError, match="Plain cannot be rendered: its observation holds no number to draw"):
-        env.render(state)
+        env.render(state, env.default_params)
 
 
 class Images(Walk):
@@ -186,9 +186,9 @@ class Images(Walk):
 
 def test_a_grid_is_painted_and_a_wrong_space_is_not_believed() -> None:
     env = from_gymnax(Images)
-    assert env.observation_space() == spaces.Box(-np.inf, np.inf, (4, 6, 2))
+    assert env.observation_space(env.default_params) == spaces.Box(-np.inf, np.inf, (4, 6, 2))
     obs, state = env.reset(jax.random.key(0))
-    picture = env.render(state, height=40)
+    picture = env.render(state, env.default_params, height=40)
     assert picture.shape == (40, 60, 3)
     painted = (np.asarray(picture)[5::10, 5::10] != np.asarray(picture)[-1, -1]).any(-1)
     np.testing.assert_array_equal(painted, obs[..., 1] > 0)

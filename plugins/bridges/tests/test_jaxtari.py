@@ -100,7 +100,9 @@ def test_games_whose_sprites_need_a_size_are_stepped_and_painted(name: str) -> N
     env, params = envcore.make(f"jaxtari/{name}")
     key = jax.eval_shape(jax.random.key, 0)
     state = jax.eval_shape(env.reset, key)[1]
-    step = jax.eval_shape(lambda key, state: env.step(key, state, env.action_space().sample(key), params), key, state)
+    step = jax.eval_shape(
+        lambda key, state: env.step(key, state, env.action_space(env.default_params).sample(key), params), key, state
+    )
     assert jax.tree.map(lambda x: (x.shape, x.dtype), step[1]) == jax.tree.map(lambda x: (x.shape, x.dtype), state)
     assert jax.eval_shape(lambda state: env.render(state, params, height=70), state).shape[0] == 70
 

@@ -115,7 +115,7 @@ def test_observations_are_dicts_with_the_library_s_dtypes() -> None:
     assert set(obs) == {"agent_position", "target_position", "walls", "step_count", "action_mask"}
     assert set(obs["agent_position"]) == {"row", "col"}
     assert (obs["walls"].dtype, obs["step_count"].dtype) == (jnp.bool_, jnp.int32)
-    space = env.observation_space()
+    space = env.observation_space(env.default_params)
     assert isinstance(space, spaces.Dict)
     assert space.spaces["step_count"] == spaces.NATURAL_NUMBERS
     flat, _ = FlattenObservation(env).reset(jax.random.key(0))
@@ -125,7 +125,7 @@ def test_observations_are_dicts_with_the_library_s_dtypes() -> None:
 def test_masks_are_those_of_the_observation() -> None:
     env = from_jumanji("Maze-v0")
     obs, state = env.reset(jax.random.key(0))
-    np.testing.assert_array_equal(env.get_action_mask(state), obs["action_mask"])
+    np.testing.assert_array_equal(env.action_mask(state, env.default_params), obs["action_mask"])
 
 
 def test_options_are_the_library_s() -> None:
@@ -139,7 +139,7 @@ def test_a_class_of_yours() -> None:
     generator = KnapsackGenerator(num_items=10, total_budget=3.0)
     env = from_jumanji(Knapsack, generator=generator)
     assert (env.name, env.default_params.max_steps_in_episode) == ("Knapsack", NO_TIME_LIMIT)
-    assert env.action_space() == spaces.Discrete(10)
+    assert env.action_space(env.default_params) == spaces.Discrete(10)
     assert check_lockstep(env, **library_loop(Knapsack(generator=generator)), num_steps=60) >= 2
 
 
@@ -166,7 +166,7 @@ def test_wrappers_that_reset_are_refused() -> None:
 def test_the_masks_of_vehicles_fit_the_action_space() -> None:
     env, params = envcore.make("jumanji/MultiCVRP-v0")
     _, state = env.reset(jax.random.key(0))
-    mask = env.get_action_mask(state)
+    mask = env.action_mask(state, env.default_params)
     action = spaces.sample_legal(env.action_space(params), jax.random.key(1), mask)
     assert mask[jnp.arange(len(action)), action].all()
 
@@ -179,7 +179,7 @@ def test_agents_with_a_reward_each_are_refused_unless_they_are_made_one() -> Non
     with pytest.raises(InvalidArgumentError, match=r"Connector-v3 has 10 agents with a reward each, .*MultiToSingle"):
         from_jumanji("Connector-v3")
     env = from_jumanji(team)
-    assert env.action_space() == spaces.MultiDiscrete([5] * 10)
+    assert env.action_space(env.default_params) == spaces.MultiDiscrete([5] * 10)
     assert env.default_params.max_steps_in_episode == 6
     assert env.library_env.time_limit == 6  # the library's own environment stays as it is
 
@@ -237,7 +237,7 @@ def test_levels_that_cannot_be_downloaded_are_a_clear_error() -> None:
 def test_pictures(name: str) -> None:
     env = from_jumanji(name)
     _, state = env.reset(jax.random.key(0))
-    picture = np.asarray(jax.jit(lambda state: env.render(state, height=60))(state))
+    picture = np.asarray(jax.jit(lambda state: env.render(state, env.default_params, height=60))(state))
     assert (picture.dtype, picture.shape) == (np.uint8, (60, 60, 3))
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 3
 

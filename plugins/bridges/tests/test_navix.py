@@ -145,7 +145,7 @@ def room(side: int) -> Any:
 def test_functions_and_classes_of_the_user_s_make_environments() -> None:
     env = from_navix(room, side=6)
     assert env.default_params.max_steps_in_episode == 7
-    assert env.observation_space() == spaces.Box(0, 255, (6, 6, 3), np.uint8)
+    assert env.observation_space(env.default_params) == spaces.Box(0, 255, (6, 6, 3), np.uint8)
     assert pickle.loads(pickle.dumps(env)) == env
 
     Room = navix().environments.Room
@@ -159,13 +159,13 @@ def test_functions_and_classes_of_the_user_s_make_environments() -> None:
     obs, state = env.reset(jax.random.key(0))
     assert state.inner.state.grid.shape == (3, 9)
     assert set(obs) == {"position", "pocket"}
-    assert env.observation_space().contains(obs)
+    assert env.observation_space(env.default_params).contains(obs)
 
 
 def test_other_actions_and_their_names() -> None:
     actions = navix().actions
     env = from_navix(CHEAP, action_set=(actions.forward, actions.rotate_cw))
-    assert env.action_space() == spaces.Discrete(2)
+    assert env.action_space(env.default_params) == spaces.Discrete(2)
     assert env.action_names == ("forward", "rotate_cw")
     assert from_navix(CHEAP).action_names[:3] == ("left", "right", "forward")
 

@@ -78,7 +78,7 @@ def test_whole_games_of_2048() -> None:
     env = from_pgx("2048")
 
     def legal(key: jax.Array, state: Any, params: Any) -> jax.Array:
-        return sample_legal(env.action_space(), key, env.get_action_mask(state))
+        return sample_legal(env.action_space(env.default_params), key, env.action_mask(state, env.default_params))
 
     assert check_lockstep(env, **library_loop(Play2048()), policy=legal, num_steps=1000) in range(3, 15)
 
@@ -159,7 +159,11 @@ def test_the_picture_of_2048_shows_the_numbers() -> None:
     assert isinstance(state, ForeignState)
     boards = jnp.stack([jnp.arange(16), jnp.arange(16).at[0].set(17)]).astype(jnp.int32)
     pictures = np.asarray(
-        jax.vmap(lambda board: env.render(state.replace(inner=state.inner.replace(_board=board)), height=164))(boards)
+        jax.vmap(
+            lambda board: env.render(
+                state.replace(inner=state.inner.replace(_board=board)), env.default_params, height=164
+            )
+        )(boards)
     )
     assert pictures.shape == (2, 164, 164, 3)
     assert (pictures[0] != pictures[1]).any(-1).nonzero()[0].max() < 40  # only the first tile differs

@@ -172,7 +172,7 @@ def test_classes_and_functions_of_the_user_s_make_environments() -> None:
     env = from_xminigrid(small_room, ruleset=hold(KEY), grid_type="R1")
     obs, _ = env.reset(jax.random.key(0))
     assert obs["rule_encoding"].shape == (1, 7)
-    assert env.observation_space().contains(obs)
+    assert env.observation_space(env.default_params).contains(obs)
     assert pickle.loads(pickle.dumps(env)) == env
 
 

@@ -400,7 +400,7 @@ def test_rollout_writes_a_picture(run: Run, tmp_path: Path) -> None:
     assert code == 0
     assert "25 steps" in out
     with Image.open(path) as image:
-        height, width, _ = Counter().render(Counter().reset(jax.random.key(0))[1]).shape
+        height, width, _ = Counter().render(Counter().reset(jax.random.key(0))[1], Counter().default_params).shape
         assert image.size == (width, height)
         assert image.info["duration"] % (1000 / Counter.render_fps) == 0
 
@@ -413,7 +413,7 @@ def test_rollout_writes_a_picture(run: Run, tmp_path: Path) -> None:
         (("rollout", "Counter-v0", "--steps", "0"), "--num-envs and --steps must be at least 1"),
         (("rollout", "Counter-v0", "--seed", "99999999999999999999"), "seed must be an integer from 0 to"),
         (("rollout", "Counter-v0", "--gif", "/no/such/folder/x.gif"), "/no/such/folder"),
-        (("rollout", "Deck-v0", "--num-envs", "2", "--steps", "3", "--gif", "{tmp}/x.gif"), "implement paint"),
+        (("rollout", "Deck-v0", "--num-envs", "2", "--steps", "3", "--gif", "{tmp}/x.gif"), "implement render"),
         (("info", "Broken-v0"), "cannot be imported"),
         (("rollout", "Counter-v0", "--num-envs", "10000000000"), " fit."),
         (("rollout", "Counter-v0", "--num-envs", "2147483648000"), "--num-envs 2,147,483,648,000 would take about"),

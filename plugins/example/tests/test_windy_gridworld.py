@@ -66,7 +66,7 @@ def test_rules(rule: str, before: Cell, action: int, gust: int, after: Cell, rew
 @pytest.mark.parametrize(("env", "steps"), [(WindyGridworld(), 15), (WindyGridworld(king_moves=True), 7)])
 def test_the_shortest_path_has_the_length_of_the_book(env: WindyGridworld, steps: int) -> None:
     cells = np.argwhere(np.ones((env.rows, len(env.wind))))
-    actions = np.arange(env.make_action_space(env.default_params).n)
+    actions = np.arange(env.action_space(env.default_params).n)
     every_move = jax.jit(jax.vmap(jax.vmap(env.transition, (None, 0, None, None)), (0, None, None, None)))
     states = WindyGridworldState(position=jnp.asarray(cells, jnp.int32), time=jnp.zeros(len(cells), jnp.int32))
     after, _, _ = every_move(states, jnp.asarray(actions), WindyGridworldDraws(gust=jnp.int32(0)), env.default_params)
@@ -137,7 +137,9 @@ def test_bad_params(changes: dict[str, Any], message: str) -> None:
 def test_the_picture_shows_agent_and_goal() -> None:
     env = WindyGridworld()
     state = WindyGridworldState(position=jnp.array([3, 0]))
-    picture = np.asarray(env.render(state, height=80)).astype(int)  # ten pixels per cell, and a margin of five
+    picture = np.asarray(env.render(state, env.default_params, height=80)).astype(
+        int
+    )  # ten pixels per cell, and a margin of five
     assert picture.shape == (80, 110, 3)
     agent, goal, calm, stormy = picture[40, 10], picture[40, 80], picture[10, 10], picture[10, 70]
     assert agent[0] > agent[2] + 50  # orange

@@ -109,7 +109,7 @@ def test_players_of_equal_policies_are_equal() -> None:
 class Waiting(Counter):
     """The counter, whose action 1 is legal at counts above 0 only."""
 
-    def mask_actions(self, state: Any, params: Any) -> jax.Array:
+    def action_mask(self, state: Any, params: Any) -> jax.Array:
         return jnp.stack([True, state.count > 0])
 
 
@@ -122,7 +122,7 @@ def test_legal_actions() -> None:
     _, state = batch.reset(KEY)
     policy = batch_policy(player, batch, PARAMS)
     for count, actions in ((0, {0}), (1, {0, 1})):
-        obs = batch.get_obs(state.replace(count=jnp.full(200, count)))
+        obs = batch.observe(state.replace(count=jnp.full(200, count)), batch.default_params)
         assert set(policy(None, obs, KEY).tolist()) == actions
 
 

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import require, spaces
+from envcore import require, spaces, trees
 from envcore.environment import Environment, Outcome, limit
 from envcore.errors import InvalidParamsError
 from flax import struct
 from jax.core import Tracer
 from jax.custom_batching import custom_vmap
-from toy import Counter, CounterParams, Spring, SpringState
+from toy import Counter, CounterParams, Spring, SpringStart
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,15 +172,15 @@ class ForgetsParams(Counter):
         return ForgetfulParams()
 
 
-class SpaceNeedsParams(Counter):
-    def observation_space(self, params: Any = None) -> spaces.Box:
-        return spaces.Box(0.0, 1.0 if params is None else 2 * params.bonus + 1, (self.goal + 1,))
+class SpaceOfNoParam(Counter):
+    def observation_space(self, params: Any) -> spaces.Box:
+        return spaces.Box(0.0, params.missing, (self.goal + 1,))
 
 
 class SpaceMixesDtypes(Counter):
     """Works with the Python numbers of the default params, but not with the arrays that `make` returns."""
 
-    def make_observation_space(self, params: Any) -> spaces.Box:
+    def observation_space(self, params: Any) -> spaces.Box:
         return spaces.Box(0.0, np.maximum(1, 0 * params.max_steps_in_episode * params.bonus), (self.goal + 1,))
 
 
@@ -189,36 +189,25 @@ class IntegerObservation(Counter):
         return super().observe(state, params).astype(jnp.int32)
 
 
-class PublicActionSpace(Counter):
-    def action_space(self, params: Any = None) -> spaces.Discrete:
-        return spaces.Discrete(2)
-
-    def make_action_space(self, params: Any) -> spaces.Discrete:
-        raise NotImplementedError
+class WeakObservation(Counter):
+    def observe(self, state: Any, params: Any) -> Any:
+        return jnp.broadcast_to(jnp.asarray(0.5), (self.goal + 1,))
 
 
-class AnotherObservationSpace(Counter):
-    def observation_space(self, params: Any = None) -> spaces.Box:
-        return spaces.Box(0.0, 2.0, (self.goal + 1,))
-
-
-class PublicPicture(Counter):
-    def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
-        return Counter.paint(self, state, self.default_params, height)
-
-    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
-        return Environment.paint(self, state, params, height)
+class NeedsArrays(Counter):
+    def observe(self, state: Any, params: Any) -> Any:
+        return super().observe(state, params) * params.bonus.astype(jnp.float32)
 
 
 class SpaceWithoutBounds(Counter):
     """As Breakout once was: its space had time=-1851770617."""
 
-    def make_state_space(self, params: Any) -> spaces.Dict:
-        return Environment.make_state_space(self, params)
+    def state_space(self, params: Any) -> spaces.Dict:
+        return Environment.state_space(self, params)
 
 
 class TimeBeforeTheStart(Counter):
-    def make_state_space(self, params: Any) -> spaces.Dict:
+    def state_space(self, params: Any) -> spaces.Dict:
         return spaces.Dict({"count": spaces.Discrete(self.goal + 1), "time": spaces.Box(-5, 2**31 - 1, (), jnp.int32)})
 
 
@@ -228,7 +217,7 @@ class Anything(spaces.Discrete):
 
 
 class CountBeyondTheGoal(Counter):
-    def make_state_space(self, params: Any) -> spaces.Dict:
+    def state_space(self, params: Any) -> spaces.Dict:
         return spaces.Dict({"count": Anything(self.goal + 1), "time": spaces.NATURAL_NUMBERS})
 
 
@@ -248,8 +237,8 @@ class HostRandomness(Counter):
 
 
 class OwnKey(Spring):
-    def init_state(self, key: Any, params: Any) -> SpringState:
-        return super().init_state(jax.random.key(0), params)
+    def draw_start(self, key: Any, params: Any) -> SpringStart:
+        return super().draw_start(jax.random.key(0), params)
 
 
 class TooManyActions(spaces.Discrete):
@@ -258,17 +247,17 @@ class TooManyActions(spaces.Discrete):
 
 
 class SamplesOutside(Counter):
-    def make_action_space(self, params: Any) -> spaces.Discrete:
+    def action_space(self, params: Any) -> spaces.Discrete:
         return TooManyActions(2)
 
 
 class NarrowObservationSpace(Counter):
-    def make_observation_space(self, params: Any) -> spaces.Box:
+    def observation_space(self, params: Any) -> spaces.Box:
         return spaces.Box(0.0, 0.5, (self.goal + 1,))
 
 
 class StateSpaceWithoutGoal(Counter):
-    def make_state_space(self, params: Any) -> spaces.Dict:
+    def state_space(self, params: Any) -> spaces.Dict:
         return spaces.Dict({"count": spaces.Discrete(self.goal), "time": spaces.NATURAL_NUMBERS})
 
 
@@ -309,17 +298,17 @@ class FinalObsAfterReset(Counter):
 
 
 class MasksByNumber(Counter):
-    def mask_actions(self, state: Any, params: Any) -> Any:
+    def action_mask(self, state: Any, params: Any) -> Any:
         return jnp.stack([jnp.int32(1), state.count])
 
 
 class MaskOfMoreActions(Counter):
-    def mask_actions(self, state: Any, params: Any) -> Any:
+    def action_mask(self, state: Any, params: Any) -> Any:
         return jnp.ones(3, jnp.bool_)
 
 
 class MaskBeforeReset(Counter):
-    def mask_actions(self, state: Any, params: Any) -> Any:
+    def action_mask(self, state: Any, params: Any) -> Any:
         return jnp.stack([state.count < 2, jnp.bool_(True)])
 
     def step(self, key: Any, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
@@ -328,9 +317,11 @@ class MaskBeforeReset(Counter):
         return obs, after, reward, done, {**info, "action_mask": final["action_mask"]}
 
 
-class KeepsVelocity(Spring):
-    def restart(self, key: Any, done: Any, state: Any, params: Any) -> Any:
-        return super().restart(key, done, state, params).replace(velocity=state.velocity)
+class ResetsItself(Spring):
+    def step(self, key: Any, state: Any, action: Any, params: Any = None) -> Any:
+        obs, state, reward, done, info = super().step(key, state, action, params)
+        _, fresh = self.reset(key, params)
+        return obs, trees.where(done, fresh, state), reward, done, info
 
 
 class NeverResets(Counter):
@@ -338,9 +329,9 @@ class NeverResets(Counter):
         return state
 
 
-class CarriesTimeOver(Counter):
-    def carry_over(self, fresh: Any, final: Any) -> Any:
-        return fresh.replace(time=final.time)
+class KeepsTime(Counter):
+    def restart(self, key: Any, done: Any, state: Any, params: Any) -> Any:
+        return super().restart(key, done, state, params).replace(time=state.time)
 
 
 class StepEnvResets(Counter):
@@ -378,8 +369,8 @@ class LooksForTracers(Counter):
 
 
 class LooksAtKeyRank(Spring):
-    def init_state(self, key: Any, params: Any) -> SpringState:
-        return super().init_state(jax.random.fold_in(key, key.ndim), params)
+    def draw_start(self, key: Any, params: Any) -> SpringStart:
+        return super().draw_start(jax.random.fold_in(key, key.ndim), params)
 
 
 class UnmappableParam(Counter):
@@ -409,22 +400,22 @@ class JitsInStep(Counter):
 
 
 class FloatPicture(Counter):
-    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
-        return super().paint(state, params, height).astype(jnp.float32)
+    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
+        return super().render(state, params, height).astype(jnp.float32)
 
 
 class PaintsNothing(Counter):
-    def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
-        return self.paint(state, self.default_params, height)
+    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
+        return jnp.zeros((max(height, 0), 8, 3), jnp.uint8)
 
 
 class SamePicture(Counter):
-    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
         return jnp.zeros((height, height, 3), jnp.uint8)
 
 
 class PictureOfTheBatch(Counter):
-    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
         @custom_vmap
         def mean(count: jax.Array) -> jax.Array:
             return count
@@ -433,7 +424,7 @@ class PictureOfTheBatch(Counter):
         def _(size: int, batched: Any, count: jax.Array) -> Any:  # pyright: ignore[reportUnusedFunction]
             return jnp.broadcast_to(count.max(), (size,)), True
 
-        return super().paint(state.replace(count=mean(state.count)), params, height)
+        return super().render(state.replace(count=mean(state.count)), params, height)
 
 
 BROKEN = {
@@ -452,9 +443,9 @@ BROKEN = {
     "strict_dtype_promotion": MixedDtypes(),
     "strict_rank_promotion": MixedRanks(),
     "pytrees": ForgetsParams(),
-    "spaces_without_params": SpaceNeedsParams(),
+    "spaces_of_params": SpaceOfNoParam(),
     "types_of_the_spaces": IntegerObservation(),
-    "authors_methods": PublicActionSpace(),
+    "authors_methods": WeakObservation(),
     "bounded_states": SpaceWithoutBounds(),
     "finite_params": TakesAnyNumber(),
     "same_key_same_trace": HostRandomness(),
@@ -469,7 +460,7 @@ BROKEN = {
     "observation_of_the_state": StaleObservation(),
     "final_observation": FinalObsAfterReset(),
     "action_mask": MasksByNumber(),
-    "new_episode": KeepsVelocity(),
+    "new_episode": ResetsItself(),
     "time_limit": OneStepTooLong(),
     "step_env_without_reset": StepEnvResets(),
     "compiles_once": JitsInStep(),
@@ -485,19 +476,18 @@ BROKEN = {
 }
 
 ALSO_BROKEN = [
-    ("authors_methods", AnotherObservationSpace()),
-    ("authors_methods", PublicPicture()),
+    ("authors_methods", NeedsArrays()),
     ("bounded_states", TimeBeforeTheStart()),
     ("bounded_states", CountBeyondTheGoal()),
     ("action_mask", MaskBeforeReset()),
     ("action_mask", MaskOfMoreActions()),
     ("check_of_params", LooksAtTracedParams()),
-    ("spaces_without_params", SpaceMixesDtypes()),
+    ("spaces_of_params", SpaceMixesDtypes()),
     ("infinite_limits", RefusesItsLimit()),
     ("display_metadata", NoPace()),
     ("display_metadata", NamesForForces()),
     ("batched_params", VmapOverParamsChangesReward()),
     ("new_episode", NeverResets()),
-    ("new_episode", CarriesTimeOver()),
+    ("new_episode", KeepsTime()),
     ("finite_gradients", NothingToDifferentiate()),
 ]

@@ -149,7 +149,7 @@ class OutOfOrder(spaces.Box):
 
 
 class WithoutContains(toy.Counter):
-    def make_observation_space(self, params: Any) -> spaces.Box:
+    def observation_space(self, params: Any) -> spaces.Box:
         return OutOfOrder(0.0, 1.0, (self.goal + 1,))
 
 

@@ -68,7 +68,7 @@ def test_the_first_difference_is_named(part: int, wrong: Any, message: str) -> N
 class NoWaiting(Counter):
     """The counter, whose action 0 is illegal."""
 
-    def mask_actions(self, state: Any, params: Any) -> Any:
+    def action_mask(self, state: Any, params: Any) -> Any:
         return jnp.array([False, True])
 
 
@@ -111,19 +111,19 @@ KEYS = jax.random.split(jax.random.key(0), 4000)
 class Choice(Counter):
     """The counter with four actions."""
 
-    def make_action_space(self, params: Any) -> spaces.Discrete:
+    def action_space(self, params: Any) -> spaces.Discrete:
         return spaces.Discrete(4)
 
 
 @dataclasses.dataclass(frozen=True)
 class LastIsLegal(Choice):
-    def mask_actions(self, state: Any, params: Any) -> Any:
+    def action_mask(self, state: Any, params: Any) -> Any:
         return jnp.arange(4) == 3
 
 
 @dataclasses.dataclass(frozen=True)
 class OddMask(Choice):
-    def mask_actions(self, state: Any, params: Any) -> Any:
+    def action_mask(self, state: Any, params: Any) -> Any:
         return jnp.arange(8) == 3
 
 

@@ -118,7 +118,9 @@ class TestRender:
             for count in range(4):
                 image.seek(count)
                 state = Counter().reset(KEY)[1].replace(count=np.int32(count))
-                np.testing.assert_array_equal(np.asarray(image.convert("RGB")), Counter().render(state, height=6))
+                np.testing.assert_array_equal(
+                    np.asarray(image.convert("RGB")), Counter().render(state, Counter().default_params, height=6)
+                )
 
     @pytest.mark.parametrize(
         ("name", "message"),
@@ -173,7 +175,7 @@ class TestRender:
         ("args", "message"),
         [
             (("Nowhere-v0", "--out", "a.gif"), "no installed environment is called 'Nowhere-v0'"),
-            (("Deck-v0", "--out", "a.gif"), "Deck cannot be rendered: its class Deck has to implement paint"),
+            (("Deck-v0", "--out", "a.gif"), "Deck cannot be rendered: its class Deck has to implement render"),
             (("Counter-v0", "--out", "a.txt"), "the name must end in .gif"),
             (("Counter-v0", "--out", "no/a.gif"), "the folder no does not exist; create it first"),
             (("Counter-v0", "--out", "."), " is a folder: name a file in it"),

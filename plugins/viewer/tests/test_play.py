@@ -74,7 +74,7 @@ class TestControls:
         assert [controls.action([str(i)]) for i in range(6)] == list(range(6))
         assert controls.idle == 0
         assert controls.help[1] == ("\N{LEFTWARDS ARROW}/1", "left")
-        assert all(env.action_space().contains(controls.action([str(i)])) for i in range(6))
+        assert all(env.action_space(env.default_params).contains(controls.action([str(i)])) for i in range(6))
 
     def test_the_newest_key_counts_and_others_do_not(self):
         controls = Controls(Counter(), None)
@@ -166,7 +166,9 @@ def test_a_game_with_an_idle_action_continues_by_itself():
             terminal.press(b"1")
             terminal.wait_for(f"return {total}")
         terminal.wait_for("over: press any key  step")
-        np.testing.assert_array_equal(terminal.pixels(21)[:, :42], Counter().render(counted(3), height=42))
+        np.testing.assert_array_equal(
+            terminal.pixels(21)[:, :42], Counter().render(counted(3), Counter().default_params, height=42)
+        )
         terminal.press(b"x")
         terminal.wait_for("step 0")
         terminal.press(b"q")
@@ -183,7 +185,9 @@ def test_a_game_without_an_idle_action_waits_for_each_key_and_fits_its_terminal(
         terminal.wait_for("step 2  1  reward 0.5  return 0.5")
         terminal.resize(24, 16)
         terminal.wait_for("step 2  1  rewa\N{HORIZONTAL ELLIPSIS}")
-        np.testing.assert_array_equal(terminal.pixels(8), Counter().render(counted(1), height=16))
+        np.testing.assert_array_equal(
+            terminal.pixels(8), Counter().render(counted(1), Counter().default_params, height=16)
+        )
         terminal.press(b"\x03")
         assert terminal.wait_for_end() == 130
         assert "No episode of Fuse-v0 was finished." in terminal.text.replace("\n", "")
@@ -192,7 +196,7 @@ def test_a_game_without_an_idle_action_waits_for_each_key_and_fits_its_terminal(
 @pytest.mark.parametrize(
     ("env_id", "message"),
     [
-        ("Deck-v0", "Deck cannot be rendered: its class Deck has to implement paint"),
+        ("Deck-v0", "Deck cannot be rendered: its class Deck has to implement render"),
         pytest.param(
             "Still-v0", "Still.render_fps must be more than 0 and at most 1000, got 0", marks=pytest.mark.slow
         ),

@@ -39,7 +39,7 @@ TOGETHER = jax.tree.map(lambda *x: jnp.stack(x), *STATES)
 
 
 def bar(count: int, height: int = 12) -> np.ndarray:
-    return np.asarray(ENV.render(STATES[0].replace(count=count), height=height))
+    return np.asarray(ENV.render(STATES[0].replace(count=count), ENV.default_params, height=height))
 
 
 BARS = np.stack([bar(count) for count in COUNTS])
@@ -51,7 +51,7 @@ class Painted(Counter):
 
     paint_at: Any = None
 
-    def render(self, state: Any, params: Any = None, *, height: int = 256) -> Any:
+    def render(self, state: Any, params: Any, height: int = 256) -> Any:
         return self.paint_at(height)
 
 
@@ -89,8 +89,8 @@ def test_the_loop_of_gymnax_s_readme(tmp_path: Any) -> None:
 def test_params_and_height_reach_the_picture() -> None:
     @dataclasses.dataclass(frozen=True)
     class Lamp(Counter):
-        def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
-            level = (self.default_params if params is None else params).bonus * 100
+        def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
+            level = params.bonus * 100
             return jnp.full((height, 2 * height, 3), level, jnp.float32).astype(jnp.uint8)
 
     env = Lamp()
@@ -114,7 +114,7 @@ def test_one_program_renders_sequences_of_all_lengths() -> None:
 
     @dataclasses.dataclass(frozen=True)
     class Traced(Counter):
-        def render(self, state: Any, params: Any = None, *, height: int = 256) -> jax.Array:
+        def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
             traces.append(height)
             return super().render(state, params, height=height)
 
@@ -523,7 +523,7 @@ BAD = {
         "state_seq must be a list with one entry for each state, .* generator",
     ),
     "a string": ((ENV, None, "states"), {}, InvalidArgumentError, "must be a list with .* got a value of type str"),
-    "no picture": ((Deck(), None, [Deck().reset(KEY)[1]]), {}, NoPictureError, "Deck has to implement paint"),
+    "no picture": ((Deck(), None, [Deck().reset(KEY)[1]]), {}, NoPictureError, "Deck has to implement render"),
     "height 0": ((ENV, None, STATES), {"height": 0}, InvalidArgumentError, "a positive integer, got 0"),
     "height 1.5": ((ENV, None, STATES), {"height": 1.5}, InvalidArgumentError, "a positive integer, got 1.5"),
     "fps 0": ((ENV, None, STATES), {"fps": 0}, VisualizerError, "fps must be a positive number .*, got 0"),
@@ -590,8 +590,8 @@ class DiceState(CounterState):
 class Dice(Counter):
     """A counter whose state holds a random key."""
 
-    def init_state(self, key: jax.Array, params: Any) -> DiceState:
-        return DiceState(count=0, key=random.split(key)[0])
+    def init_state(self, draws: jax.Array, params: Any) -> DiceState:
+        return DiceState(count=0, key=random.split(draws)[0])
 
 
 @pytest.mark.parametrize("as_list", [False, True])

@@ -16,20 +16,20 @@ import numpy as np
 
 from envcore import forks, random, spaces, trees
 from envcore.engine.finite import check_finite
-from envcore.engine.types import Rules
+from envcore.engine.types import Env
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
 
 _VMAP = " To map over a batch, use jax.vmap."
 
 
-def checked(env: Rules, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+def checked(env: Env, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     """The arguments of a step, each checked and cast: `(key, state, action, params)`."""
     random.check_key(key)
     params = checked_params(env, params)
     return key, checked_state(env, state), checked_action(env, action, params), params
 
 
-def checked_params(env: Rules, params: Any) -> Any:
+def checked_params(env: Env, params: Any) -> Any:
     """The params with exactly the types of the defaults, and the defaults for None.
 
     Raises:
@@ -38,7 +38,7 @@ def checked_params(env: Rules, params: Any) -> Any:
     forks.check()  # every function that a user calls comes here before it computes anything
     if params is None:
         return default_params(env)
-    params = env.complete_params(params)
+    params = env._completed(params)
     defaults = default_params(env)
     checked = trees.conform(params, defaults, f"{env.name}'s params", InvalidParamsError, _VMAP)
     if checked is not params:  # else JAX holds every value
@@ -46,12 +46,12 @@ def checked_params(env: Rules, params: Any) -> Any:
     return checked
 
 
-def checked_state(env: Rules, state: Any) -> Any:
+def checked_state(env: Env, state: Any) -> Any:
     """The state with exactly the types that `reset` returns."""
     return trees.conform(state, state_struct(env), f"{env.name}'s state", InvalidArgumentError, _VMAP)
 
 
-def checked_action(env: Rules, action: Any, params: Any) -> Any:
+def checked_action(env: Env, action: Any, params: Any) -> Any:
     """The action with exactly the types of the action space."""
     space = _default_action_space(env)  # params change bounds, but neither structure nor types
     problem = space.mismatch(action) or value_problem(space, action)
@@ -65,7 +65,7 @@ def checked_action(env: Rules, action: Any, params: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=512)
-def default_params(env: Rules) -> Any:
+def default_params(env: Env) -> Any:
     """`env.default_params` as arrays with the dtypes that programs see, made once for equal environments.
 
     Python numbers and 64-bit numpy arrays become numpy arrays of 32 bits; a device array stays where it is.
@@ -89,7 +89,7 @@ def default_params(env: Rules) -> Any:
     return defaults
 
 
-def device_params(env: Rules) -> Any:
+def device_params(env: Env) -> Any:
     """`env.default_params` on the default device, where no call has to convert or copy them again.
 
     Every call copies them, because a program may donate its arguments.
@@ -103,21 +103,34 @@ def device_params(env: Rules) -> Any:
 
 
 @functools.lru_cache(maxsize=512)
-def _default_action_space(env: Rules) -> spaces.Space:
+def _default_action_space(env: Env) -> spaces.Space:
     return env.action_space(default_params(env))
 
 
 @functools.lru_cache(maxsize=512)
-def state_struct(env: Rules) -> Any:
+def state_struct(env: Env) -> Any:
     """The types of a state, as `jax.ShapeDtypeStruct`, found once for equal environments."""
     key = jax.eval_shape(lambda: jax.random.key(0))
-    return jax.eval_shape(env.start, key, default_params(env))
+    return jax.eval_shape(
+        lambda key, params: init_state(env, env.draw_start(key, params), params), key, default_params(env)
+    )
+
+
+def init_state(env: Env, draws: Any, params: Any) -> Any:
+    """`env.init_state`, with the types that every state has.
+
+    Raises:
+      EnvironmentDefinitionError: the state's class lacks the decorator that makes it a pytree.
+    """
+    state = env.init_state(draws, params)
+    check_pytree(env, state, "init_state")
+    return trees.narrow(state)
 
 
 @functools.lru_cache(maxsize=512)
-def action_mask_struct(env: Rules) -> Any:
+def action_mask_struct(env: Env) -> Any:
     """The types of an action mask, found once for equal environments; None where all actions are always legal."""
-    return jax.eval_shape(env.mask_actions, state_struct(env), default_params(env))
+    return jax.eval_shape(env.action_mask, state_struct(env), default_params(env))
 
 
 def param_names(params: Any) -> tuple[str, ...]:
@@ -127,7 +140,7 @@ def param_names(params: Any) -> tuple[str, ...]:
     return names if inner is None else tuple(name for name in names if name != "env_params") + param_names(inner)
 
 
-def with_updates(env: Rules, params: Any) -> Any:
+def with_updates(env: Env, params: Any) -> Any:
     """The params; where only a mapping is given, the default params with these.
 
     Raises:
@@ -143,7 +156,7 @@ def with_updates(env: Rules, params: Any) -> Any:
     return defaults.replace(**params)
 
 
-def check_pytree(env: Rules, value: Any, method: str) -> None:
+def check_pytree(env: Env, value: Any, method: str) -> None:
     """Raises `EnvironmentDefinitionError` where what a method returned lacks the decorator that makes it a pytree."""
     if any(leaf is value for leaf in jax.tree.leaves(value)):
         raise EnvironmentDefinitionError(
@@ -152,7 +165,7 @@ def check_pytree(env: Rules, value: Any, method: str) -> None:
         )
 
 
-def _check_values(env: Rules, params: Any, defaults: Any) -> None:
+def _check_values(env: Env, params: Any, defaults: Any) -> None:
     """Looks at Python and numpy numbers only: a JAX array may be a tracer, or still being computed."""
     limit = getattr(params, "max_steps_in_episode", None)
     if isinstance(limit, int | np.integer | np.ndarray) and np.less(limit, 1).any():
@@ -164,7 +177,7 @@ def _check_values(env: Rules, params: Any, defaults: Any) -> None:
     env.check_params(params)
 
 
-def _check_fields(env: Rules) -> None:
+def _check_fields(env: Env) -> None:
     """A class without its decorator would silently have no fields of its own."""
     fields = {field.name for field in dataclasses.fields(env)}
     for cls in type(env).__mro__:

@@ -1,4 +1,4 @@
-"""`start`, `advance` and `restart` of an environment, made of its author's rules.
+"""`advance` and `restart` of an environment, made of its author's rules.
 
 Time, the time limit and the dtypes of what the rules return are taken care of here.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from envcore import trees
 from envcore.engine import arguments
 from envcore.engine.auto_reset import reset_where
-from envcore.engine.types import Outcome, Rules
+from envcore.engine.types import Env, Outcome
 from envcore.errors import EnvironmentDefinitionError
 from envcore.fusion import compute_once
 
@@ -27,15 +27,8 @@ smaller limit has been reached by then.
 """
 
 
-def start(env: Rules, key: jax.Array, params: Any) -> Any:
-    """`Environment.start`."""
-    state = env.init_state(env.draw_start(key, params), params)
-    arguments.check_pytree(env, state, "init_state")
-    return trees.narrow(state)
-
-
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def advance(env: Rules, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+def advance(env: Env, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
     """`Environment.advance`."""
     # Without the boundary XLA CPU computes the rules again for everything that reads a part of the state, and rounds
     # floats as it fuses them, not always in the same way in two programs. With it, every program rounds in the same
@@ -43,7 +36,7 @@ def advance(env: Rules, state: Any, action: Any, draws: Any, params: Any) -> Out
     return compute_once(functools.partial(_advance, env), state, action, draws, params)
 
 
-def _advance(env: Rules, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+def _advance(env: Env, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
     result = env.transition(state, action, draws, params)
     after, reward, terminated, info = _checked_transition(env, state, result)
     at_limit = is_time_up(after.time, params.max_steps_in_episode)
@@ -52,18 +45,17 @@ def _advance(env: Rules, state: Any, action: Any, draws: Any, params: Any) -> Ou
     return Outcome(after, reward, terminated, at_limit, info)
 
 
-def restart(env: Rules, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+def restart(env: Env, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
     """`Environment.restart`."""
 
-    def fresh(state: Any, key: jax.Array, params: Any) -> Any:
-        first = env.start(key, params)
-        new = env.carry_over(first, state).replace(time=first.time)
-        return jax.tree.map(jnp.asarray, _conform(env, new, state, "carry_over's state"))
+    def fresh(_: Any, key: jax.Array, params: Any) -> Any:
+        first = arguments.init_state(env, env.draw_start(key, params), params)
+        return jax.tree.map(jnp.asarray, first)
 
     return reset_where(done, fresh, state, key, params, only_finished=env.expensive_reset)
 
 
-def _checked_transition(env: Rules, state: Any, result: Any) -> tuple[Any, ...]:
+def _checked_transition(env: Env, state: Any, result: Any) -> tuple[Any, ...]:
     """What `transition` returned, with the contract's types and the next time."""
     if not isinstance(result, tuple) or len(result) not in (3, 4):
         raise _broken(env, f"transition must return (state, reward, terminated[, info]), got {result!r}")
@@ -72,17 +64,18 @@ def _checked_transition(env: Rules, state: Any, result: Any) -> tuple[Any, ...]:
         raise _broken(env, f"transition must return a {type(state).__name__} first, got {after!r}")
     if not isinstance(info, dict):
         raise _broken(env, f"transition must return a dict fourth, got {info!r}")
-    after = _conform(env, after.replace(time=next_time(state.time)), state, "transition's state")
-    reward = _conform(env, reward, jax.ShapeDtypeStruct((), jnp.float32), "the reward")
-    terminated = _conform(env, terminated, jax.ShapeDtypeStruct((), jnp.bool_), "terminated")
+    after = conform(env, after.replace(time=next_time(state.time)), state, "transition's state")
+    reward = conform(env, reward, jax.ShapeDtypeStruct((), jnp.float32), "the reward")
+    terminated = conform(env, terminated, jax.ShapeDtypeStruct((), jnp.bool_), "terminated")
     return after, jnp.asarray(reward), jnp.asarray(terminated), trees.narrow(info)
 
 
-def _conform(env: Rules, value: Any, expected: Any, what: str) -> Any:
+def conform(env: Env, value: Any, expected: Any, what: str) -> Any:
+    """What an author's method returned, with exactly the types that are expected."""
     return trees.conform(value, expected, what, lambda problem: _broken(env, problem))
 
 
-def _broken(env: Rules, problem: str) -> EnvironmentDefinitionError:
+def _broken(env: Env, problem: str) -> EnvironmentDefinitionError:
     return EnvironmentDefinitionError(f"{type(env).__qualname__} breaks the contract: {problem}")
 
 

@@ -12,46 +12,48 @@ import jax
 import jax.numpy as jnp
 
 from envcore import random, trees
-from envcore.engine.types import Info, Outcome, Rules
+from envcore.engine import arguments, episode
+from envcore.engine.types import Env, Info, Outcome
 from envcore.errors import EnvironmentDefinitionError
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def observe(env: Rules, state: Any, params: Any) -> Any:
-    """`Environment.get_obs`."""
+def observe(env: Env, state: Any, params: Any) -> Any:
+    """`Environment.observe`, with the types that every observation has."""
     return trees.narrow(env.observe(state, params))
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def mask_actions(env: Rules, state: Any, params: Any) -> Any:
-    """`Environment.get_action_mask`."""
-    return trees.narrow(env.mask_actions(state, params))
+def action_mask(env: Env, state: Any, params: Any) -> Any:
+    """`Environment.action_mask`, with the types that every mask has."""
+    return trees.narrow(env.action_mask(state, params))
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def reset(env: Rules, key: jax.Array, params: Any) -> tuple[Any, Any]:
+def reset(env: Env, key: jax.Array, params: Any) -> tuple[Any, Any]:
     """`Environment.reset`."""
-    state = env.start(key, params)
+    state = arguments.init_state(env, env.draw_start(key, params), params)
     return observe(env, state, params), state
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def step(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+def step(env: Env, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     """`Environment.step`."""
     outcome = env.advance(state, action, env.draw(key, params), params)
     done = outcome.terminated | outcome.truncated
     state = env.restart(random.reset_key(key), done, outcome.state, params)
+    state = episode.conform(env, state, outcome.state, "restart's state")
     # Once for obs and once for final_obs: whichever of them the program does not use, XLA deletes.
     obs, final_obs = observe(env, state, params), observe(env, outcome.state, params)
-    return obs, state, outcome.reward, done, _info(outcome, final_obs, mask_actions(env, state, params))
+    return obs, state, outcome.reward, done, _info(outcome, final_obs, action_mask(env, state, params))
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def step_env(env: Rules, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+def step_env(env: Env, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     """`Environment.step_env`."""
     outcome = env.advance(state, action, env.draw(key, params), params)
     obs = observe(env, outcome.state, params)
-    mask = mask_actions(env, outcome.state, params)
+    mask = action_mask(env, outcome.state, params)
     return obs, outcome.state, outcome.reward, outcome.terminated, _info(outcome, obs, mask)
 
 

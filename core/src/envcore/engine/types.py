@@ -1,14 +1,13 @@
-"""What the engine needs of an environment, and what it makes of a step: `Rules`, `Outcome`, `Info`."""
+"""What the engine is given and what it makes of a step: `Env`, `Outcome`, `Info`."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Hashable
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jax
 
-from envcore import spaces
+Env = Any
+"""An `envcore.environment.Environment`. It imports the engine, which does not look back, not even for types."""
 
 Info = dict[str, Any]
 
@@ -29,35 +28,6 @@ class Outcome(NamedTuple):
     terminated: jax.Array
     truncated: jax.Array
     info: Info
-
-
-class Rules(Hashable, Protocol):
-    """An environment as the engine sees it; `envcore.environment.Environment` documents each member."""
-
-    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
-    expensive_reset: ClassVar[bool]
-    time_limit_terminates: ClassVar[bool]
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def default_params(self) -> Any: ...
-
-    def complete_params(self, params: Any) -> Any: ...
-    def check_params(self, params: Any) -> None: ...
-    def action_space(self, params: Any = None) -> spaces.Space: ...
-
-    def draw_start(self, key: jax.Array, params: Any) -> Any: ...
-    def init_state(self, draws: Any, params: Any, /) -> Any: ...
-    def draw(self, key: jax.Array, params: Any) -> Any: ...
-    def transition(self, state: Any, action: Any, draws: Any, params: Any, /) -> tuple[Any, ...]: ...
-    def observe(self, state: Any, params: Any) -> Any: ...
-    def mask_actions(self, state: Any, params: Any) -> Any: ...
-    def carry_over(self, fresh: Any, final: Any) -> Any: ...
-
-    def start(self, key: jax.Array, params: Any) -> Any: ...
-    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome: ...
-    def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any: ...
 
 
 def own_info(info: Info) -> Info:

@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from envcore import trees
-from envcore.errors import InvalidArgumentError
+from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.fusion import compute_once
 from envcore.options import positive_integer
 from envcore.painting.shapes import Point, Shape, in_cell, scalar
@@ -65,6 +65,10 @@ def picture(painter: Callable[P, jax.Array]) -> Callable[P, jax.Array]:
     Numbers are given by position, as arrays or pytrees of arrays. Options, which are keyword-only, must be hashable.
     The painter is compiled once for each height and set of options, and is inlined under the caller's own `jit`. It
     receives every number as an array of at most 32 bits.
+
+    Raises:
+      InvalidArgumentError: of the painter, the height is not a positive integer, or numbers do not have the shapes that
+        it expects, as those of a batch of states.
     """
     paint_numbers: Callable[..., jax.Array] = painter
     parameters = inspect.signature(painter).parameters.values()
@@ -75,7 +79,21 @@ def picture(painter: Callable[P, jax.Array]) -> Callable[P, jax.Array]:
     def compiled(height: Any, *numbers: Any, **options: Any) -> jax.Array:
         return paint_numbers(height, *trees.narrow(numbers), **options)
 
-    return compiled
+    @functools.wraps(painter)
+    def checked(height: Any, *numbers: Any, **options: Any) -> jax.Array:
+        height = checked_height(height)
+        try:
+            return compiled(height, *numbers, **options)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, EnvcoreError):
+                raise
+            shapes = ", ".join(str(jnp.shape(number)) for number in jax.tree.leaves(numbers))
+            raise InvalidArgumentError(
+                f"{painter.__name__} got numbers of shapes {shapes}: a picture shows one state; "
+                "for a batch, use jax.vmap."
+            ) from error
+
+    return checked
 
 
 def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], background: Color = PAPER) -> jax.Array:

@@ -171,7 +171,7 @@ def scalar(value: Any) -> jax.Array:
     value = jnp.asarray(value, jnp.float32)
     if value.shape:
         raise InvalidArgumentError(
-            f"a picture shows one state, got numbers of shape {value.shape}: for a batch, use jax.vmap."
+            f"a picture shows one state, got numbers of shape {value.shape}; for a batch, use jax.vmap."
         )
     return value
 

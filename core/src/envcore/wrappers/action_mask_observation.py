@@ -16,7 +16,7 @@ from envcore.wrappers.base import Wrapper
 class ActionMaskObservation(Wrapper):
     """Observes `{"observation": obs, "action_mask": mask}`, so that a policy reads which actions are legal.
 
-    These are the names of PettingZoo's games. The mask is that of `get_action_mask`, bool, True for legal.
+    These are the names of PettingZoo's games. The mask is that of `action_mask`, bool, True for legal.
 
     Raises:
       ValueError: the environment has no action masks.
@@ -26,9 +26,9 @@ class ActionMaskObservation(Wrapper):
         if arguments.action_mask_struct(self.env) is None:
             raise ValueError(f"{self.env.name} has no action masks: all actions are always legal.")
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         mask = spaces.Box(False, True, arguments.action_mask_struct(self.env).shape, np.bool_)
         return spaces.Dict({"observation": self.env.observation_space(params), "action_mask": mask})
 
     def observe(self, state: Any, params: Any) -> dict[str, Any]:
-        return {"observation": self.env.observe(state, params), "action_mask": self.mask_actions(state, params)}
+        return {"observation": self.env.observe(state, params), "action_mask": self.action_mask(state, params)}

@@ -26,9 +26,9 @@ class ClipAction(Wrapper):
     def __post_init__(self) -> None:
         _check_float_box(self.env, "ClipAction")
 
-    def make_action_space(self, params: Any) -> spaces.Box:
+    def action_space(self, params: Any) -> spaces.Box:
         shape = self.env.action_space(params).shape
-        return spaces.Box(-np.inf, np.inf, shape, axis_name=self.axis_name)
+        return spaces.Box(-np.inf, np.inf, shape, axis_name=self.batch_axis())
 
     def advance(self, state: Any, action: jax.Array, draws: Any, params: Any) -> Outcome:
         inner: Any = self.env.action_space(params)
@@ -61,9 +61,9 @@ class RescaleAction(Wrapper):
         if not np.float32(self.low) < np.float32(self.high):
             raise ValueError(f"RescaleAction needs low < high, got low={self.low!r}, high={self.high!r}")
 
-    def make_action_space(self, params: Any) -> spaces.Box:
+    def action_space(self, params: Any) -> spaces.Box:
         shape = self.env.action_space(params).shape
-        return spaces.Box(self.low, self.high, shape, axis_name=self.axis_name)
+        return spaces.Box(self.low, self.high, shape, axis_name=self.batch_axis())
 
     def advance(self, state: Any, action: jax.Array, draws: Any, params: Any) -> Outcome:
         inner: Any = self.env.action_space(params)
@@ -118,15 +118,15 @@ class StickyAction(Wrapper):
             raise ValueError(f"repeat_action_probability must be in [0, 1), got {probability!r}")
         object.__setattr__(self, "repeat_action_probability", probability)
 
-    def start(self, key: jax.Array, params: Any) -> StickyState:
+    def init_state(self, draws: Any, params: Any, /) -> StickyState:
         space = self.env.action_space(params)
-        action = jax.eval_shape(lambda: space.sample(jax.random.key(0)))  # `key` may be one for each copy of a batch
+        action = jax.eval_shape(lambda: space.sample(jax.random.key(0)))
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), action)
-        return StickyState(self.env.start(key, params), nothing, jnp.zeros(self.batch_shape, jnp.bool_))
+        return StickyState(super().init_state(draws, params), nothing, jnp.zeros(self.batch_shape, jnp.bool_))
 
     def draw(self, key: jax.Array, params: Any) -> StickyDraws:
         key_env, key_sticky = random.split(key)
-        sticks = random.uniform(key_sticky, self.batch_shape, axis_name=self.axis_name) < np.float32(
+        sticks = random.uniform(key_sticky, self.batch_shape, axis_name=self.batch_axis()) < np.float32(
             self.repeat_action_probability
         )
         return StickyDraws(self.env.draw(key_env, params), sticks)
@@ -145,7 +145,7 @@ class StickyAction(Wrapper):
 
 
 def _check_float_box(env: Environment[Any, Any], wrapper: str) -> spaces.Box:
-    space = env.action_space()
+    space = env.action_space(env.default_params)
     if not isinstance(space, spaces.Box) or space.dtype.kind != "f":
         raise ValueError(f"{wrapper} needs a float Box of actions inside, got {space!r}")
     return space

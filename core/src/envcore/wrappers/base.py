@@ -42,7 +42,10 @@ class WrapperState:
 
 @dataclasses.dataclass(frozen=True)
 class Wrapper(Environment[Any, Any]):
-    """Base of wrappers. Subclasses override `start`, `draw`, `advance`, `restart`, `observe` and spaces as they need.
+    """Base of wrappers.
+
+    Subclasses override what they need of `draw_start`, `init_state`, `draw`, `advance`, `restart`, `observe` and the
+    spaces.
 
     Attributes:
       env: the wrapped environment.
@@ -94,20 +97,16 @@ class Wrapper(Environment[Any, Any]):
     def batch_shape(self) -> tuple[int, ...]:
         return self.env.batch_shape
 
-    @property
-    def axis_name(self) -> AxisName | None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.env.axis_name
-
     def check_params(self, params: Any) -> None:
         self.env.check_params(params)
 
-    def make_action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: Any) -> spaces.Space:
         return self.env.action_space(params)
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return self.env.observation_space(params)
 
-    def make_state_space(self, params: Any) -> spaces.Dict:
+    def state_space(self, params: Any) -> spaces.Dict:
         """The wrapped environment's state space, and around it the wrapper's own fields, without bounds."""
         space, state, inside = (
             self.env.state_space(params),
@@ -117,28 +116,26 @@ class Wrapper(Environment[Any, Any]):
         if state == inside:
             return space
         if not isinstance(state, WrapperState) or state.env_state != inside:
-            return super().make_state_space(params)
+            return super().state_space(params)
         parts = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
         return spaces.Dict(
             {name: space if name == "env_state" else spaces.unbounded_space(part) for name, part in parts.items()}
         )
 
-    def complete_params(self, params: Any) -> Any:
-        return self.env.complete_params(params)
+    def _completed(self, params: Any) -> Any:
+        return self.env._completed(params)
+
+    def draw_start(self, key: jax.Array, params: Any) -> Any:
+        return self.env.draw_start(key, params)
 
     def init_state(self, draws: Any, params: Any, /) -> Any:
-        raise NotImplementedError(
-            f"{type(self).__name__} is a wrapper: call start(key, params), or init_state of env.unwrapped."
-        )
+        return arguments.init_state(self.env, draws, params)
 
     def transition(self, state: Any, action: Any, draws: Any, params: Any, /) -> tuple[Any, ...]:
         raise NotImplementedError(
             f"{type(self).__name__} is a wrapper: call advance(state, action, draws, params), "
             "or transition of env.unwrapped."
         )
-
-    def start(self, key: jax.Array, params: Any) -> Any:
-        return self.env.start(key, params)
 
     def draw(self, key: jax.Array, params: Any) -> Any:
         return self.env.draw(key, params)
@@ -152,11 +149,11 @@ class Wrapper(Environment[Any, Any]):
     def observe(self, state: Any, params: Any) -> Any:
         return self.env.observe(state, params)
 
-    def mask_actions(self, state: Any, params: Any) -> Any:
-        return self.env.mask_actions(self._inner_state(state), params)
+    def action_mask(self, state: Any, params: Any) -> Any:
+        return self.env.action_mask(self._inner_state(state), params)
 
-    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
-        return self.env.render(self._inner_state(state), params, height=height)
+    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
+        return self.env.render(self._inner_state(state), params, height)
 
     def _inner_state(self, state: Any) -> Any:
         """The wrapped environment's state."""
@@ -175,6 +172,15 @@ class Wrapper(Environment[Any, Any]):
         for _ in self.batch_shape:
             space = spaces.unbatch_space(space)
         return space
+
+    def batch_axis(self) -> AxisName | None:
+        """The mapped axis over devices of a wrapped `Batched` that is a device's share; None on one device."""
+        env: Any = self.env
+        while isinstance(env, Wrapper):
+            env, name = env.env, getattr(env, "axis_name", None)
+            if name is not None:
+                return name
+        return None
 
     def batch_space(self, space: spaces.Space) -> spaces.Space:
         """The space of a value for every environment of a wrapped batch."""

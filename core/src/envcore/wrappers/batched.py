@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
 
 from envcore import options, random, spaces, trees
 from envcore.devices import AxisName, check_supported
+from envcore.engine import arguments
 from envcore.environment import Environment, Outcome
 from envcore.wrappers.base import Wrapper
 
@@ -18,8 +20,8 @@ class Batched(Wrapper):
     """`num_envs` copies in parallel: every value gets a first axis of that size, keys and params excepted.
 
     This is `vmap` with the library's cheapest randomness: the keys of all copies cost an addition each
-    (`envcore.random.spawn`), and `action_space(params).sample(key)` draws all actions in one block. `start`, `draw` and
-    `restart` also take typed keys (num_envs,), one for each copy.
+    (`envcore.random.spawn`), and `action_space(params).sample(key)` draws all actions in one block. `draw_start`,
+    `draw` and `restart` also take typed keys (num_envs,), one for each copy.
 
     With an `axis_name` it is one device's share of a larger batch, for use inside `jax.shard_map` or `jax.pmap`. All
     devices get the same key. Together they do what one device does with `Batched(env, num_envs * num_devices)`: copy
@@ -38,7 +40,7 @@ class Batched(Wrapper):
 
     env: Environment[Any, Any]
     num_envs: int
-    axis_name: AxisName | None = None  # pyright: ignore[reportIncompatibleMethodOverride]
+    axis_name: AxisName | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_envs", options.positive_integer("num_envs", self.num_envs))
@@ -49,18 +51,21 @@ class Batched(Wrapper):
     def batch_shape(self) -> tuple[int, ...]:
         return (self.num_envs, *self.env.batch_shape)
 
-    def make_action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: Any) -> spaces.Space:
         return spaces.batch_space(self.env.action_space(params), self.num_envs, self.axis_name)
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return spaces.batch_space(self.env.observation_space(params), self.num_envs)
 
-    def make_state_space(self, params: Any) -> spaces.Dict:
+    def state_space(self, params: Any) -> spaces.Dict:
         space = self.env.state_space(params)
         return spaces.Dict({name: spaces.batch_space(part, self.num_envs) for name, part in space.spaces.items()})
 
-    def start(self, key: jax.Array, params: Any) -> Any:
-        return jax.vmap(self.env.start, (0, None))(self._keys(key), params)
+    def draw_start(self, key: jax.Array, params: Any) -> Any:
+        return jax.vmap(self.env.draw_start, (0, None))(self._keys(key), params)
+
+    def init_state(self, draws: Any, params: Any, /) -> Any:
+        return jax.vmap(functools.partial(arguments.init_state, self.env), (0, None))(draws, params)
 
     def draw(self, key: jax.Array, params: Any) -> Any:
         return jax.vmap(self.env.draw, (0, None))(self._keys(key), params)
@@ -74,12 +79,12 @@ class Batched(Wrapper):
     def observe(self, state: Any, params: Any) -> Any:
         return jax.vmap(self.env.observe, (0, None))(state, params)
 
-    def mask_actions(self, state: Any, params: Any) -> Any:
-        return jax.vmap(self.env.mask_actions, (0, None))(state, params)
+    def action_mask(self, state: Any, params: Any) -> Any:
+        return jax.vmap(self.env.action_mask, (0, None))(state, params)
 
-    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
         """All pictures: uint8 (num_envs, height, width, 3)."""
-        return jax.vmap(lambda one: self.env.render(one, params, height=height))(state)
+        return jax.vmap(lambda one: self.env.render(one, params, height))(state)
 
     def _keys(self, key: jax.Array) -> jax.Array:
         if trees.is_key(key) and key.shape == (self.num_envs,):

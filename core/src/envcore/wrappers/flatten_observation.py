@@ -21,7 +21,7 @@ class FlattenObservation(Wrapper):
     of `Tuple` and `Dict` (in the order of names) are flattened and joined as float32.
     """
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return self.batch_space(_flat_space(self.single_observation_space(params)))
 
     def observe(self, state: Any, params: Any) -> jax.Array:

@@ -41,11 +41,11 @@ class FrameStack(Wrapper):
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_frames", options.positive_integer("num_frames", self.num_frames))
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return self.batch_space(spaces.batch_space(self.single_observation_space(params), self.num_frames))
 
-    def start(self, key: jax.Array, params: Any) -> FrameStackState:
-        env_state = self.env.start(key, params)
+    def init_state(self, draws: Any, params: Any, /) -> FrameStackState:
+        env_state = super().init_state(draws, params)
         return FrameStackState(env_state, self.over_batch(self._filled)(self._observed(env_state, params)))
 
     def advance(self, state: FrameStackState, action: Any, draws: Any, params: Any) -> Outcome:

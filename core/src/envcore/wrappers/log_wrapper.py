@@ -44,9 +44,10 @@ class LogWrapper(Wrapper):
       returned_episode_valid: bool, false until an episode has ended; the two entries above mean nothing until then.
     """
 
-    def start(self, key: jax.Array, params: Any) -> LogState:
+    def init_state(self, draws: Any, params: Any, /) -> LogState:
+        env_state = super().init_state(draws, params)
         zero, count = jnp.zeros(self.batch_shape, jnp.float32), jnp.zeros(self.batch_shape, jnp.int32)
-        return LogState(self.env.start(key, params), zero, count, zero, count, jnp.zeros(self.batch_shape, jnp.bool_))
+        return LogState(env_state, zero, count, zero, count, jnp.zeros(self.batch_shape, jnp.bool_))
 
     def advance(self, state: LogState, action: Any, draws: Any, params: Any) -> Outcome:
         outcome = self.env.advance(state.env_state, action, draws, params)

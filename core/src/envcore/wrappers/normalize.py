@@ -156,7 +156,7 @@ class NormalizeObservation(ParamsWrapper):
     frozen: bool = False
 
     def __post_init__(self) -> None:
-        space = self.env.observation_space()
+        space = self.env.observation_space(self.env.default_params)
         if not isinstance(space, spaces.Box):
             raise ValueError(f"NormalizeObservation needs a Box of observations, got {space!r}: flatten them first")
         object.__setattr__(self, "epsilon", options.positive_number("epsilon", self.epsilon))
@@ -164,17 +164,17 @@ class NormalizeObservation(ParamsWrapper):
 
     @property
     def default_params(self) -> NormalizeObservationParams:
-        shape = self.env.observation_space().shape[len(self.batch_shape) :]
+        shape = self.env.observation_space(self.env.default_params).shape[len(self.batch_shape) :]
         return NormalizeObservationParams(self.env.default_params, RunningStatistics.empty(shape))
 
-    def complete_params(self, params: Any) -> Any:
-        return _given(params, "observation_statistics") if self.frozen else super().complete_params(params)
+    def _completed(self, params: Any) -> Any:
+        return _given(params, "observation_statistics") if self.frozen else super()._completed(params)
 
-    def make_observation_space(self, params: Any) -> spaces.Box:
-        return spaces.Box(-np.inf, np.inf, super().make_observation_space(params).shape)
+    def observation_space(self, params: Any) -> spaces.Box:
+        return spaces.Box(-np.inf, np.inf, super().observation_space(params).shape)
 
-    def start(self, key: jax.Array, params: NormalizeObservationParams) -> NormalizeObservationState:
-        env_state = super().start(key, params)
+    def init_state(self, draws: Any, params: NormalizeObservationParams, /) -> NormalizeObservationState:
+        env_state = super().init_state(draws, params)
         everywhere = jnp.ones(self.batch_shape, jnp.bool_)
         return self._observed(env_state, params.observation_statistics, everywhere, params)
 
@@ -194,7 +194,7 @@ class NormalizeObservation(ParamsWrapper):
 
     def _observed(self, env_state: Any, statistics: Any, included: jax.Array, params: Any) -> NormalizeObservationState:
         if not self.frozen:
-            statistics = statistics.update(super().observe(env_state, params), included, self.axis_name)
+            statistics = statistics.update(super().observe(env_state, params), included, self.batch_axis())
         return NormalizeObservationState(env_state, trees.narrow(statistics))
 
 
@@ -261,12 +261,12 @@ class NormalizeReward(ParamsWrapper):
     def default_params(self) -> NormalizeRewardParams:
         return NormalizeRewardParams(self.env.default_params, RunningStatistics.empty(()))
 
-    def complete_params(self, params: Any) -> Any:
-        return _given(params, "reward_statistics") if self.frozen else super().complete_params(params)
+    def _completed(self, params: Any) -> Any:
+        return _given(params, "reward_statistics") if self.frozen else super()._completed(params)
 
-    def start(self, key: jax.Array, params: NormalizeRewardParams) -> NormalizeRewardState:
-        zero = jnp.zeros(self.batch_shape, jnp.float32)
-        return NormalizeRewardState(super().start(key, params), zero, trees.narrow(params.reward_statistics))
+    def init_state(self, draws: Any, params: NormalizeRewardParams, /) -> NormalizeRewardState:
+        env_state, zero = super().init_state(draws, params), jnp.zeros(self.batch_shape, jnp.float32)
+        return NormalizeRewardState(env_state, zero, trees.narrow(params.reward_statistics))
 
     def advance(self, state: NormalizeRewardState, action: Any, draws: Any, params: Any) -> Outcome:
         outcome = super().advance(state.env_state, action, draws, params)
@@ -274,7 +274,7 @@ class NormalizeReward(ParamsWrapper):
         statistics = state.reward_statistics
         if not self.frozen:
             everywhere = jnp.ones(self.batch_shape, jnp.bool_)
-            statistics = statistics.update(discounted, everywhere, self.axis_name)
+            statistics = statistics.update(discounted, everywhere, self.batch_axis())
         reward = outcome.reward / jnp.sqrt(statistics.var + np.float32(self.epsilon))
         return outcome._replace(state=NormalizeRewardState(outcome.state, discounted, statistics), reward=reward)
 

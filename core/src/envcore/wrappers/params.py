@@ -38,26 +38,29 @@ class ParamsWrapper(Wrapper):
     def check_params(self, params: Any) -> None:
         super().check_params(params.env_params)
 
-    def make_action_space(self, params: Any) -> spaces.Space:
-        return super().make_action_space(_inner(params))
+    def action_space(self, params: Any) -> spaces.Space:
+        return super().action_space(_inner(params))
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
-        return super().make_observation_space(_inner(params))
+    def observation_space(self, params: Any) -> spaces.Space:
+        return super().observation_space(_inner(params))
 
-    def make_state_space(self, params: Any) -> spaces.Dict:
-        return super().make_state_space(_inner(params))
+    def state_space(self, params: Any) -> spaces.Dict:
+        return super().state_space(_inner(params))
 
-    def complete_params(self, params: Any) -> Any:
+    def _completed(self, params: Any) -> Any:
         default = arguments.default_params(self)
         if jax.tree.structure(params) == jax.tree.structure(default):
             return params
-        inner = super().complete_params(params)
+        inner = super()._completed(params)
         if jax.tree.structure(inner) != jax.tree.structure(default.env_params):
             return params
         return default.replace(env_params=inner)
 
-    def start(self, key: jax.Array, params: Any) -> Any:
-        return super().start(key, params.env_params)
+    def draw_start(self, key: jax.Array, params: Any) -> Any:
+        return super().draw_start(key, params.env_params)
+
+    def init_state(self, draws: Any, params: Any, /) -> Any:
+        return super().init_state(draws, params.env_params)
 
     def draw(self, key: jax.Array, params: Any) -> Any:
         return super().draw(key, params.env_params)
@@ -69,13 +72,13 @@ class ParamsWrapper(Wrapper):
         return super().restart(key, done, state, params.env_params)
 
     def observe(self, state: Any, params: Any) -> Any:
-        return super().observe(state, params.env_params)
+        return super().observe(state, _inner(params))
 
-    def mask_actions(self, state: Any, params: Any) -> Any:
-        return super().mask_actions(state, params.env_params)
+    def action_mask(self, state: Any, params: Any) -> Any:
+        return super().action_mask(state, _inner(params))
 
-    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
-        return super().paint(state, _inner(params), height)
+    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
+        return super().render(state, _inner(params), height)
 
 
 def _inner(params: Any) -> Any:

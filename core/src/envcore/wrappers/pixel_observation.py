@@ -48,7 +48,7 @@ class PixelObservation(Wrapper):
         object.__setattr__(self, "grayscale", options.flag("grayscale", self.grayscale))
         fitting_height(self.env, self.size)
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return self.batch_space(spaces.Box(0, 255, self.size if self.grayscale else (*self.size, 3), np.uint8))
 
     def observe(self, state: Any, params: Any) -> jax.Array:

@@ -72,17 +72,20 @@ class Sharded(Wrapper):
     def batch_shape(self) -> tuple[int, ...]:
         return self._whole.batch_shape
 
-    def make_action_space(self, params: Any) -> spaces.Space:
-        return self._whole.make_action_space(params)
+    def action_space(self, params: Any) -> spaces.Space:
+        return self._whole.action_space(params)
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
-        return self._whole.make_observation_space(params)
+    def observation_space(self, params: Any) -> spaces.Space:
+        return self._whole.observation_space(params)
 
-    def make_state_space(self, params: Any) -> spaces.Dict:
-        return self._whole.make_state_space(params)
+    def state_space(self, params: Any) -> spaces.Dict:
+        return self._whole.state_space(params)
 
-    def start(self, key: jax.Array, params: Any) -> Any:
-        return spread(self.share.start, self._sharding, (False, False))(key, params)
+    def draw_start(self, key: jax.Array, params: Any) -> Any:
+        return spread(self.share.draw_start, self._sharding, (False, False))(key, params)
+
+    def init_state(self, draws: Any, params: Any, /) -> Any:
+        return spread(self.share.init_state, self._sharding, (True, False))(draws, params)
 
     def draw(self, key: jax.Array, params: Any) -> Any:
         return spread(self.share.draw, self._sharding, (False, False))(key, params)
@@ -96,12 +99,12 @@ class Sharded(Wrapper):
     def observe(self, state: Any, params: Any) -> Any:
         return spread(self.share.observe, self._sharding, (True, False))(state, params)
 
-    def mask_actions(self, state: Any, params: Any) -> Any:
-        return spread(self.share.mask_actions, self._sharding, (True, False))(state, params)
+    def action_mask(self, state: Any, params: Any) -> Any:
+        return spread(self.share.action_mask, self._sharding, (True, False))(state, params)
 
-    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
         """All pictures: uint8 (num_envs, height, width, 3)."""
-        return self._whole.paint(state, params, height)
+        return self._whole.render(state, params, height)
 
     @property
     def _whole(self) -> Batched:

@@ -88,17 +88,17 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
         order = np.random.RandomState(self.mapping_seed).choice(self.num_actions, self.num_actions, replace=False)
         return SimpleBanditParams(rewards=np.linspace(0, 1, self.num_actions)[order])
 
-    def make_action_space(self, params: SimpleBanditParams) -> spaces.Discrete:
+    def action_space(self, params: SimpleBanditParams) -> spaces.Discrete:
         return spaces.Discrete(self.num_actions)
 
-    def make_observation_space(self, params: SimpleBanditParams) -> spaces.Box:
+    def observation_space(self, params: SimpleBanditParams) -> spaces.Box:
         return spaces.Box(1.0, 1.0, (1, 1))
 
-    def make_state_space(self, params: SimpleBanditParams) -> spaces.Dict:
+    def state_space(self, params: SimpleBanditParams) -> spaces.Dict:
         regret = spaces.Box(-np.inf, np.inf, ())  # below 0 where an arm pays more than 1
         return spaces.Dict({"total_regret": regret, "excess": regret, "time": spaces.NATURAL_NUMBERS})
 
-    def init_state(self, key: jax.Array, params: SimpleBanditParams) -> SimpleBanditState:
+    def init_state(self, draws: jax.Array, params: SimpleBanditParams) -> SimpleBanditState:
         return SimpleBanditState(total_regret=0.0, excess=0.0)
 
     def transition(
@@ -115,7 +115,7 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
     def counters(self, state: SimpleBanditState, params: SimpleBanditParams) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
 
-    def paint(self, state: SimpleBanditState, params: SimpleBanditParams, height: int) -> jax.Array:
+    def render(self, state: SimpleBanditState, params: SimpleBanditParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.bandits import paint_bandit
 
         return paint_bandit(height, state.total_regret, params.rewards)

@@ -6,6 +6,7 @@ import dataclasses
 from typing import ClassVar, TypeVar
 
 import jax
+from envcore.engine.arguments import checked_params
 from envcore.environment import Environment, EnvParams, EnvState
 
 StateT = TypeVar("StateT", bound=EnvState)
@@ -34,7 +35,8 @@ class BsuiteEnvironment(Environment[StateT, ParamsT]):
 
         `step` returns the same entries in `info`.
         """
-        return self.counters(state, self._given(params))
+        return self.counters(state, checked_params(self, params))
 
-    def carry_over(self, fresh: StateT, final: StateT) -> StateT:
-        return fresh.replace(**{name: getattr(final, name) for name in self.lifetime})
+    def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: ParamsT) -> StateT:
+        fresh = super().restart(key, done, state, params)
+        return fresh.replace(**{name: getattr(state, name) for name in self.lifetime})

@@ -113,14 +113,14 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     def check_params(self, params: CartPoleParams) -> None:
         check_cart_and_pole(params)
 
-    def make_action_space(self, params: CartPoleParams) -> spaces.Discrete:
+    def action_space(self, params: CartPoleParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def make_observation_space(self, params: CartPoleParams) -> spaces.Box:
+    def observation_space(self, params: CartPoleParams) -> spaces.Box:
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf]])
         return spaces.Box(-high, high)
 
-    def make_state_space(self, params: CartPoleParams) -> spaces.Dict:
+    def state_space(self, params: CartPoleParams) -> spaces.Dict:
         returns = dict.fromkeys(("episode_return", "raw_return", "best_episode"), spaces.Box(0.0, np.inf))
         return spaces.Dict({**cart_and_pole_fields(), **returns, "time": spaces.NATURAL_NUMBERS})
 
@@ -160,7 +160,7 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     def counters(self, state: CartPoleState, params: CartPoleParams) -> dict[str, jax.Array]:
         return {"raw_return": state.raw_return, "best_episode": state.best_episode}
 
-    def paint(self, state: CartPoleState, params: CartPoleParams, height: int) -> jax.Array:
+    def render(self, state: CartPoleState, params: CartPoleParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.control import paint_cartpole
 
         return paint_cartpole(height, state.x, state.theta, params.length, params.x_threshold, params.height_threshold)

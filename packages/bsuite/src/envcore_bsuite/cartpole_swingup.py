@@ -118,14 +118,14 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         require.nonnegative(params, "theta_dot_threshold", "x_reward_threshold")
         require.moderate(params, "move_cost")
 
-    def make_action_space(self, params: CartPoleSwingupParams) -> spaces.Discrete:
+    def action_space(self, params: CartPoleSwingupParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def make_observation_space(self, params: CartPoleSwingupParams) -> spaces.Box:
+    def observation_space(self, params: CartPoleSwingupParams) -> spaces.Box:
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf, 1.0, 1.0]])
         return spaces.Box(-high, high)
 
-    def make_state_space(self, params: CartPoleSwingupParams) -> spaces.Dict:
+    def state_space(self, params: CartPoleSwingupParams) -> spaces.Dict:
         counts = ("episode_upright", "episode_moves", "total_upright", "total_moves", "time")
         best = {"best_episode": spaces.Box(0.0, np.inf)}
         return spaces.Dict({**cart_and_pole_fields(), **dict.fromkeys(counts, spaces.NATURAL_NUMBERS), **best})
@@ -177,7 +177,7 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
             "best_episode": state.best_episode,
         }
 
-    def paint(self, state: CartPoleSwingupState, params: CartPoleSwingupParams, height: int) -> jax.Array:
+    def render(self, state: CartPoleSwingupState, params: CartPoleSwingupParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.control import paint_cartpole_swingup
 
         return paint_cartpole_swingup(

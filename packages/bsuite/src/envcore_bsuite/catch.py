@@ -93,13 +93,13 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     def default_params(self) -> CatchParams:
         return CatchParams()
 
-    def make_action_space(self, params: CatchParams) -> spaces.Discrete:
+    def action_space(self, params: CatchParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def make_observation_space(self, params: CatchParams) -> spaces.Box:
+    def observation_space(self, params: CatchParams) -> spaces.Box:
         return spaces.Box(0.0, 1.0, (self.rows, self.columns))
 
-    def make_state_space(self, params: CatchParams) -> spaces.Dict:
+    def state_space(self, params: CatchParams) -> spaces.Dict:
         column, row = spaces.Discrete(self.columns), spaces.Discrete(self.rows)
         places = {"ball_x": column, "ball_y": row, "paddle_x": column, "paddle_y": row}
         return spaces.Dict({**places, "total_regret": spaces.Box(0.0, np.inf), "time": spaces.NATURAL_NUMBERS})
@@ -129,7 +129,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     def counters(self, state: CatchState, params: CatchParams) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
 
-    def paint(self, state: CatchState, params: CatchParams, height: int) -> jax.Array:
+    def render(self, state: CatchState, params: CatchParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.grids import paint_catch
 
         return paint_catch(

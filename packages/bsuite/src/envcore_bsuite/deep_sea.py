@@ -125,13 +125,13 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     def check_params(self, params: DeepSeaParams) -> None:
         require.that(params, ("action_mapping",), lambda mapping: (mapping == 0) | (mapping == 1), "0 or 1 everywhere")
 
-    def make_action_space(self, params: DeepSeaParams) -> spaces.Discrete:
+    def action_space(self, params: DeepSeaParams) -> spaces.Discrete:
         return spaces.Discrete(2)
 
-    def make_observation_space(self, params: DeepSeaParams) -> spaces.Box:
+    def observation_space(self, params: DeepSeaParams) -> spaces.Box:
         return spaces.Box(0.0, 1.0, (self.size, self.size))
 
-    def make_state_space(self, params: DeepSeaParams) -> spaces.Dict:
+    def state_space(self, params: DeepSeaParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "column": spaces.Discrete(self.size),
@@ -142,7 +142,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: DeepSeaParams) -> DeepSeaState:
+    def init_state(self, draws: jax.Array, params: DeepSeaParams) -> DeepSeaState:
         return DeepSeaState(column=0, bad_episode=False, total_bad_episodes=0, denoised_return=0.0)
 
     def draw(self, key: jax.Array, params: DeepSeaParams) -> DeepSeaDraws | None:
@@ -179,7 +179,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     def counters(self, state: DeepSeaState, params: DeepSeaParams) -> dict[str, jax.Array]:
         return {"total_bad_episodes": state.total_bad_episodes, "denoised_return": state.denoised_return}
 
-    def paint(self, state: DeepSeaState, params: DeepSeaParams, height: int) -> jax.Array:
+    def render(self, state: DeepSeaState, params: DeepSeaParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.grids import paint_deep_sea
 
         return paint_deep_sea(height, state.row, state.column, state.bad_episode, size=self.size)

@@ -90,19 +90,19 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
     def check_params(self, params: DiscountingChainParams) -> None:
         require.positive(params, "reward_timestep")
 
-    def make_action_space(self, params: DiscountingChainParams) -> spaces.Discrete:
+    def action_space(self, params: DiscountingChainParams) -> spaces.Discrete:
         return spaces.Discrete(len(_REWARD_TIMESTEPS))
 
-    def make_observation_space(self, params: DiscountingChainParams) -> spaces.Box:
+    def observation_space(self, params: DiscountingChainParams) -> spaces.Box:
         # Unbounded, because time goes on in steps after the end.
         return spaces.Box(np.array([[-1.0, 0.0]]), np.array([[len(_REWARD_TIMESTEPS) - 1.0, np.inf]]))
 
-    def make_state_space(self, params: DiscountingChainParams) -> spaces.Dict:
+    def state_space(self, params: DiscountingChainParams) -> spaces.Dict:
         return spaces.Dict(
             {"context": spaces.Box(-1, len(_REWARD_TIMESTEPS) - 1, (), np.int32), "time": spaces.NATURAL_NUMBERS}
         )
 
-    def init_state(self, key: jax.Array, params: DiscountingChainParams) -> DiscountingChainState:
+    def init_state(self, draws: jax.Array, params: DiscountingChainParams) -> DiscountingChainState:
         return DiscountingChainState(context=-1)
 
     def transition(
@@ -116,13 +116,13 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
 
     def observe(self, state: DiscountingChainState, params: DiscountingChainParams) -> jax.Array:
         context = state.context.astype(jnp.float32)
-        share = state.time.astype(jnp.float32) / params.max_steps_in_episode.astype(jnp.float32)
+        share = state.time.astype(jnp.float32) / jnp.asarray(params.max_steps_in_episode, jnp.float32)
         return jnp.stack([context, share])[None]
 
     def counters(self, state: DiscountingChainState, params: DiscountingChainParams) -> dict[str, jax.Array]:
         return {}
 
-    def paint(self, state: DiscountingChainState, params: DiscountingChainParams, height: int) -> jax.Array:
+    def render(self, state: DiscountingChainState, params: DiscountingChainParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.chains import paint_discounting_chain
 
         return paint_discounting_chain(

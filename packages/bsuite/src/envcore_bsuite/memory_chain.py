@@ -110,14 +110,14 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
     def check_params(self, params: MemoryChainParams) -> None:
         require.positive(params, "memory_length")
 
-    def make_action_space(self, params: MemoryChainParams) -> spaces.Discrete:
+    def action_space(self, params: MemoryChainParams) -> spaces.Discrete:
         return spaces.Discrete(2)
 
-    def make_observation_space(self, params: MemoryChainParams) -> spaces.Box:
+    def observation_space(self, params: MemoryChainParams) -> spaces.Box:
         low, high = [0.0, 0.0, *[-1.0] * self.num_bits], [1.0, self.num_bits - 1.0, *[1.0] * self.num_bits]
         return spaces.Box(np.array([low]), np.array([high]))
 
-    def make_state_space(self, params: MemoryChainParams) -> spaces.Dict:
+    def state_space(self, params: MemoryChainParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "context": spaces.Box(0, 1, (self.num_bits,), np.int32),
@@ -152,7 +152,7 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
 
     def observe(self, state: MemoryChainState, params: MemoryChainParams) -> jax.Array:
         shown = jnp.clip(state.time - 1, 0, params.memory_length)  # a step shows the time before it
-        share = shown.astype(jnp.float32) / params.memory_length.astype(jnp.float32)
+        share = shown.astype(jnp.float32) / jnp.asarray(params.memory_length, jnp.float32)
         query = jnp.where(shown == params.memory_length - 1, state.query, 0).astype(jnp.float32)
         context = jnp.where(shown == 0, (2 * state.context - 1).astype(jnp.float32), 0.0)
         return jnp.concatenate([jnp.stack([1.0 - share, query]), context])[None]
@@ -160,7 +160,7 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
     def counters(self, state: MemoryChainState, params: MemoryChainParams) -> dict[str, jax.Array]:
         return {"total_perfect": state.total_perfect, "total_regret": state.total_regret}
 
-    def paint(self, state: MemoryChainState, params: MemoryChainParams, height: int) -> jax.Array:
+    def render(self, state: MemoryChainState, params: MemoryChainParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.chains import paint_memory_chain
 
         return paint_memory_chain(height, state.time, state.context, state.query, params.memory_length)

@@ -124,14 +124,14 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
     def default_params(self) -> MNISTBanditParams:
         return _on_device(self._source, self._count, self.signed_pixels)
 
-    def make_action_space(self, params: MNISTBanditParams) -> spaces.Discrete:
+    def action_space(self, params: MNISTBanditParams) -> spaces.Discrete:
         return spaces.Discrete(CLASSES)
 
-    def make_observation_space(self, params: MNISTBanditParams) -> spaces.Box:
+    def observation_space(self, params: MNISTBanditParams) -> spaces.Box:
         pixels = np.iinfo(np.int8 if self.signed_pixels else np.uint8)
         return spaces.Box(pixels.min / 255, pixels.max / 255, (SIDE, SIDE))
 
-    def make_state_space(self, params: MNISTBanditParams) -> spaces.Dict:
+    def state_space(self, params: MNISTBanditParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "index": spaces.Discrete(self._count),
@@ -161,7 +161,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
     def counters(self, state: MNISTBanditState, params: MNISTBanditParams) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
 
-    def paint(self, state: MNISTBanditState, params: MNISTBanditParams, height: int) -> jax.Array:
+    def render(self, state: MNISTBanditState, params: MNISTBanditParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.bandits import paint_mnist
 
         return paint_mnist(height, params.images, state.index, state.correct_label, state.total_regret)

@@ -108,15 +108,15 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         require.moderate(params, "min_position", "max_position", "reset_low", "reset_high")
         require.moderate(params, "goal_position", "force", "gravity")
 
-    def make_action_space(self, params: MountainCarParams) -> spaces.Discrete:
+    def action_space(self, params: MountainCarParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def make_observation_space(self, params: MountainCarParams) -> spaces.Box:
+    def observation_space(self, params: MountainCarParams) -> spaces.Box:
         # Time is unbounded, because it goes on in steps after the end.
         low = [params.min_position, -params.max_speed, 0.0]
         return spaces.Box(low, [params.max_position, params.max_speed, np.inf], (1, 3))
 
-    def make_state_space(self, params: MountainCarParams) -> spaces.Dict:
+    def state_space(self, params: MountainCarParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "position": spaces.Box(params.min_position, params.max_position),
@@ -144,13 +144,13 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return state, -1.0, position >= params.goal_position, self.counters(state, params)
 
     def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
-        share = state.time.astype(jnp.float32) / params.max_steps_in_episode.astype(jnp.float32)
+        share = state.time.astype(jnp.float32) / jnp.asarray(params.max_steps_in_episode, jnp.float32)
         return jnp.stack([state.position, state.velocity, share])[None]
 
     def counters(self, state: MountainCarState, params: MountainCarParams) -> dict[str, jax.Array]:
         return {"raw_return": state.raw_return}
 
-    def paint(self, state: MountainCarState, params: MountainCarParams, height: int) -> jax.Array:
+    def render(self, state: MountainCarState, params: MountainCarParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.control import paint_mountain_car
 
         return paint_mountain_car(

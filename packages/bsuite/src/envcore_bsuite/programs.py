@@ -200,7 +200,7 @@ class Program:
         env, agent = self.group.env, self._agent
         key, key_act, key_step, key_update = random.split(progress.key, 4)
         state = progress.env_state
-        obs = env.get_obs(state, params)
+        obs = env.observe(state, params)
         action, agent_state = agent.act(progress.agent_state, obs, key_act)
         _, env_state, reward, done, info = env.step(key_step, state, action, params)
         bsuite_info = {name: info.pop(name) for name in list(info) if name not in _CORE_INFO}

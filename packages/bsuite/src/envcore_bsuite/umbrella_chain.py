@@ -122,13 +122,13 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     def check_params(self, params: UmbrellaChainParams) -> None:
         require.positive(params, "chain_length")
 
-    def make_action_space(self, params: UmbrellaChainParams) -> spaces.Discrete:
+    def action_space(self, params: UmbrellaChainParams) -> spaces.Discrete:
         return spaces.Discrete(2)
 
-    def make_observation_space(self, params: UmbrellaChainParams) -> spaces.Box:
+    def observation_space(self, params: UmbrellaChainParams) -> spaces.Box:
         return spaces.Box(0.0, 1.0, (1, 3 + self.n_distractor))
 
-    def make_state_space(self, params: UmbrellaChainParams) -> spaces.Dict:
+    def state_space(self, params: UmbrellaChainParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "need_umbrella": spaces.Discrete(2),
@@ -167,7 +167,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
 
     def observe(self, state: UmbrellaChainState, params: UmbrellaChainParams) -> jax.Array:
         passed = jnp.minimum(state.time, params.chain_length).astype(jnp.float32)
-        share = passed / params.chain_length.astype(jnp.float32)
+        share = passed / jnp.asarray(params.chain_length, jnp.float32)
         umbrellas = [state.need_umbrella.astype(jnp.float32), state.has_umbrella.astype(jnp.float32)]
         distractors = unpack(state.distractors, self.n_distractor).astype(jnp.float32)
         return jnp.concatenate([jnp.stack([*umbrellas, 1.0 - share]), distractors])[None]
@@ -175,7 +175,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     def counters(self, state: UmbrellaChainState, params: UmbrellaChainParams) -> dict[str, jax.Array]:
         return {"total_regret": state.total_regret}
 
-    def paint(self, state: UmbrellaChainState, params: UmbrellaChainParams, height: int) -> jax.Array:
+    def render(self, state: UmbrellaChainState, params: UmbrellaChainParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.chains import paint_umbrella_chain
 
         return paint_umbrella_chain(

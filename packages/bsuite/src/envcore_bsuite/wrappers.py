@@ -77,7 +77,7 @@ class RewardNoise(ParamsWrapper):
 
     def draw(self, key: jax.Array, params: RewardNoiseParams) -> RewardNoiseDraws:
         key_env, key_noise = random.split(key)
-        noise = random.normal(key_noise, self.batch_shape, self.axis_name)
+        noise = random.normal(key_noise, self.batch_shape, self.batch_axis())
         return RewardNoiseDraws(super().draw(key_env, params), noise)
 
     def advance(self, state: Any, action: Any, draws: RewardNoiseDraws, params: RewardNoiseParams) -> Outcome:

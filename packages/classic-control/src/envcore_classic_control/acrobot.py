@@ -72,6 +72,16 @@ class AcrobotParams(EnvParams):
     max_steps_in_episode: Any = 500
 
 
+class AcrobotStart(NamedTuple):
+    """The random draws of an episode's start.
+
+    Attributes:
+      values: of both angles and both velocities, float32 (4,).
+    """
+
+    values: jax.Array
+
+
 class AcrobotDraws(NamedTuple):
     """The random draws of a step.
 
@@ -137,13 +147,13 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         require.between(params, -1000, 1000, "max_vel_1", "max_vel_2", "reset_low", "reset_high")
         require.between(params, 1e-12, 10, "dt")
 
-    def make_action_space(self, params: AcrobotParams) -> spaces.Discrete:
+    def action_space(self, params: AcrobotParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def make_observation_space(self, params: AcrobotParams) -> spaces.Box:
+    def observation_space(self, params: AcrobotParams) -> spaces.Box:
         return spaces.symmetric_box([1.0, 1.0, 1.0, 1.0, params.max_vel_1, params.max_vel_2])
 
-    def make_state_space(self, params: AcrobotParams) -> spaces.Dict:
+    def state_space(self, params: AcrobotParams) -> spaces.Dict:
         angle = spaces.Box(-np.float32(np.pi), np.float32(np.pi))
         return spaces.Dict(
             {
@@ -155,9 +165,12 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: AcrobotParams) -> AcrobotState:
-        start = random.uniform(key, (4,), params.reset_low, params.reset_high)
-        return AcrobotState(joint_angle1=start[0], joint_angle2=start[1], velocity_1=start[2], velocity_2=start[3])
+    def draw_start(self, key: jax.Array, params: AcrobotParams) -> AcrobotStart:
+        return AcrobotStart(random.uniform(key, (4,), params.reset_low, params.reset_high))
+
+    def init_state(self, draws: AcrobotStart, params: AcrobotParams) -> AcrobotState:
+        angle1, angle2, velocity1, velocity2 = draws.values
+        return AcrobotState(joint_angle1=angle1, joint_angle2=angle2, velocity_1=velocity1, velocity_2=velocity2)
 
     def draw(self, key: jax.Array, params: AcrobotParams) -> AcrobotDraws:
         high = params.torque_noise_max
@@ -186,7 +199,7 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
             [trig.cos(angle1), trig.sin(angle1), trig.cos(angle2), trig.sin(angle2), state.velocity_1, state.velocity_2]
         )
 
-    def paint(self, state: AcrobotState, params: AcrobotParams, height: int) -> jax.Array:
+    def render(self, state: AcrobotState, params: AcrobotParams, height: int = 256) -> jax.Array:
         from envcore_classic_control.render import paint_acrobot
 
         return paint_acrobot(height, state.joint_angle1, state.joint_angle2, params.link_length_1, params.link_length_2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -74,6 +74,16 @@ class CartPoleParams(EnvParams):
         return self.masspole * self.length
 
 
+class CartPoleStart(NamedTuple):
+    """The random draws of an episode's start.
+
+    Attributes:
+      values: of x, x_dot, theta and theta_dot, float32 (4,).
+    """
+
+    values: jax.Array
+
+
 @dataclasses.dataclass(frozen=True)
 class CartPole(Environment[CartPoleState, CartPoleParams]):
     """CartPole-v1: push a cart left or right so that the pole on it stays upright.
@@ -127,25 +137,28 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         require.between(params, -100, 100, "reset_low", "reset_high")
         require.moderate(params, "gravity", "masscart", "masspole", "length", "force_mag", "tau")
 
-    def make_action_space(self, params: CartPoleParams) -> spaces.Discrete:
+    def action_space(self, params: CartPoleParams) -> spaces.Discrete:
         return spaces.Discrete(2)
 
-    def make_observation_space(self, params: CartPoleParams) -> spaces.Box:
+    def observation_space(self, params: CartPoleParams) -> spaces.Box:
         # Twice the limits, so that the last observation of an episode is inside.
         high = [params.x_threshold * 2, np.inf, params.theta_threshold_radians * 2, np.inf]
         return spaces.symmetric_box(high)
 
-    def make_state_space(self, params: CartPoleParams) -> spaces.Dict:
-        obs = self.make_observation_space(params)
+    def state_space(self, params: CartPoleParams) -> spaces.Dict:
+        obs = self.observation_space(params)
         names = ("x", "x_dot", "theta", "theta_dot")
         fields = {name: spaces.Box(obs.low[i], obs.high[i]) for i, name in enumerate(names)}
         return spaces.Dict(
             {**fields, "has_fallen": spaces.Box(False, True, (), np.bool_), "time": spaces.NATURAL_NUMBERS}
         )
 
-    def init_state(self, key: jax.Array, params: CartPoleParams) -> CartPoleState:
-        start = random.uniform(key, (4,), params.reset_low, params.reset_high)
-        return CartPoleState(x=start[0], x_dot=start[1], theta=start[2], theta_dot=start[3])
+    def draw_start(self, key: jax.Array, params: CartPoleParams) -> CartPoleStart:
+        return CartPoleStart(random.uniform(key, (4,), params.reset_low, params.reset_high))
+
+    def init_state(self, draws: CartPoleStart, params: CartPoleParams) -> CartPoleState:
+        x, x_dot, theta, theta_dot = draws.values
+        return CartPoleState(x=x, x_dot=x_dot, theta=theta, theta_dot=theta_dot)
 
     def transition(
         self, state: CartPoleState, action: jax.Array, draws: jax.Array, params: CartPoleParams
@@ -166,7 +179,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     def observe(self, state: CartPoleState, params: CartPoleParams) -> jax.Array:
         return jnp.stack([state.x, state.x_dot, state.theta, state.theta_dot])
 
-    def paint(self, state: CartPoleState, params: CartPoleParams, height: int) -> jax.Array:
+    def render(self, state: CartPoleState, params: CartPoleParams, height: int = 256) -> jax.Array:
         from envcore_classic_control.render import paint_cartpole
 
         return paint_cartpole(height, state.x, state.theta, params.length, params.x_threshold)

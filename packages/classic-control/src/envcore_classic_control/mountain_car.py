@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -54,6 +54,16 @@ class MountainCarParams(EnvParams):
     max_steps_in_episode: Any = 200
 
 
+class MountainCarStart(NamedTuple):
+    """The random draws of an episode's start.
+
+    Attributes:
+      position: float32 ().
+    """
+
+    position: jax.Array
+
+
 @dataclasses.dataclass(frozen=True)
 class MountainCar(Environment[MountainCarState, MountainCarParams]):
     """MountainCar-v0: an underpowered car in a valley swings back and forth until it reaches the hilltop on the right.
@@ -85,17 +95,20 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
         require.nonnegative(params, "force")
         require.moderate(params, "force")
 
-    def make_action_space(self, params: MountainCarParams) -> spaces.Discrete:
+    def action_space(self, params: MountainCarParams) -> spaces.Discrete:
         return spaces.Discrete(3)
 
-    def make_observation_space(self, params: MountainCarParams) -> spaces.Box:
+    def observation_space(self, params: MountainCarParams) -> spaces.Box:
         return valley_space(params)
 
-    def make_state_space(self, params: MountainCarParams) -> spaces.Dict:
+    def state_space(self, params: MountainCarParams) -> spaces.Dict:
         return valley_state_space(params)
 
-    def init_state(self, key: jax.Array, params: MountainCarParams) -> MountainCarState:
-        return MountainCarState(position=random.uniform(key, (), params.reset_low, params.reset_high), velocity=0.0)
+    def draw_start(self, key: jax.Array, params: MountainCarParams) -> MountainCarStart:
+        return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
+
+    def init_state(self, draws: MountainCarStart, params: MountainCarParams) -> MountainCarState:
+        return MountainCarState(position=draws.position, velocity=0.0)
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarParams
@@ -107,7 +120,7 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
     def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
         return jnp.stack([state.position, state.velocity])
 
-    def paint(self, state: MountainCarState, params: MountainCarParams, height: int) -> jax.Array:
+    def render(self, state: MountainCarState, params: MountainCarParams, height: int = 256) -> jax.Array:
         from envcore_classic_control.render import paint_mountain_car
 
         return paint_mountain_car(

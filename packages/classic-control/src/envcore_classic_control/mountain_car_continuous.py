@@ -11,7 +11,14 @@ from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, limit
 from flax import struct
 
-from envcore_classic_control.mountain_car import MountainCarState, check_valley, drive, valley_space, valley_state_space
+from envcore_classic_control.mountain_car import (
+    MountainCarStart,
+    MountainCarState,
+    check_valley,
+    drive,
+    valley_space,
+    valley_state_space,
+)
 
 
 @struct.dataclass
@@ -79,17 +86,20 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
         require.nonnegative(params, "power")
         require.moderate(params, "min_action", "max_action", "power")
 
-    def make_action_space(self, params: MountainCarContinuousParams) -> spaces.Box:
+    def action_space(self, params: MountainCarContinuousParams) -> spaces.Box:
         return spaces.Box(params.min_action, params.max_action, (1,))
 
-    def make_observation_space(self, params: MountainCarContinuousParams) -> spaces.Box:
+    def observation_space(self, params: MountainCarContinuousParams) -> spaces.Box:
         return valley_space(params)
 
-    def make_state_space(self, params: MountainCarContinuousParams) -> spaces.Dict:
+    def state_space(self, params: MountainCarContinuousParams) -> spaces.Dict:
         return valley_state_space(params)
 
-    def init_state(self, key: jax.Array, params: MountainCarContinuousParams) -> MountainCarState:
-        return MountainCarState(position=random.uniform(key, (), params.reset_low, params.reset_high), velocity=0.0)
+    def draw_start(self, key: jax.Array, params: MountainCarContinuousParams) -> MountainCarStart:
+        return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
+
+    def init_state(self, draws: MountainCarStart, params: MountainCarContinuousParams) -> MountainCarState:
+        return MountainCarState(position=draws.position, velocity=0.0)
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarContinuousParams
@@ -101,7 +111,7 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
     def observe(self, state: MountainCarState, params: MountainCarContinuousParams) -> jax.Array:
         return jnp.stack([state.position, state.velocity])
 
-    def paint(self, state: MountainCarState, params: MountainCarContinuousParams, height: int) -> jax.Array:
+    def render(self, state: MountainCarState, params: MountainCarContinuousParams, height: int = 256) -> jax.Array:
         from envcore_classic_control.render import paint_mountain_car
 
         return paint_mountain_car(

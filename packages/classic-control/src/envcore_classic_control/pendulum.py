@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -55,6 +55,16 @@ class PendulumParams(EnvParams):
     max_steps_in_episode: Any = 200
 
 
+class PendulumStart(NamedTuple):
+    """The random draws of an episode's start.
+
+    Attributes:
+      units: angle and velocity as shares of `x_init` and `y_init`, float32 (2,), uniform on [-1, 1).
+    """
+
+    units: jax.Array
+
+
 @dataclasses.dataclass(frozen=True)
 class Pendulum(Environment[PendulumState, PendulumParams]):
     """Pendulum-v1: swing a pendulum up from a random angle and hold it upright, with too little torque to lift it.
@@ -83,13 +93,13 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
         require.moderate(params, "m", "l", "g", "dt", "max_torque")
         require.between(params, 0, 1000, "x_init", "y_init")
 
-    def make_action_space(self, params: PendulumParams) -> spaces.Box:
+    def action_space(self, params: PendulumParams) -> spaces.Box:
         return spaces.symmetric_box([params.max_torque])
 
-    def make_observation_space(self, params: PendulumParams) -> spaces.Box:
+    def observation_space(self, params: PendulumParams) -> spaces.Box:
         return spaces.symmetric_box([1.0, 1.0, params.max_speed])
 
-    def make_state_space(self, params: PendulumParams) -> spaces.Dict:
+    def state_space(self, params: PendulumParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "theta": spaces.Box(-np.inf, np.inf),
@@ -99,9 +109,12 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: PendulumParams) -> PendulumState:
-        unit = random.uniform(key, (2,), -1.0, 1.0)
-        return PendulumState(theta=unit[0] * params.x_init, theta_dot=unit[1] * params.y_init, last_u=0.0)
+    def draw_start(self, key: jax.Array, params: PendulumParams) -> PendulumStart:
+        return PendulumStart(random.uniform(key, (2,), -1.0, 1.0))
+
+    def init_state(self, draws: PendulumStart, params: PendulumParams) -> PendulumState:
+        theta, theta_dot = draws.units
+        return PendulumState(theta=theta * params.x_init, theta_dot=theta_dot * params.y_init, last_u=0.0)
 
     def transition(
         self, state: PendulumState, action: jax.Array, draws: jax.Array, params: PendulumParams
@@ -117,7 +130,7 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
     def observe(self, state: PendulumState, params: PendulumParams) -> jax.Array:
         return jnp.stack([trig.cos(state.theta), trig.sin(state.theta), state.theta_dot])
 
-    def paint(self, state: PendulumState, params: PendulumParams, height: int) -> jax.Array:
+    def render(self, state: PendulumState, params: PendulumParams, height: int = 256) -> jax.Array:
         from envcore_classic_control.render import paint_pendulum
 
         return paint_pendulum(height, state.theta, state.last_u, params.l, params.max_torque)

@@ -138,8 +138,20 @@ class Asterix(Game[AsterixState, AsterixDraws]):
     channels = ("player", "enemy", "trail", "gold")
     num_words = 1
 
-    def init_state(self, key: jax.Array, params: MinAtarParams) -> AsterixState:
-        return start()
+    def init_state(self, draws: jax.Array, params: MinAtarParams) -> AsterixState:
+        return AsterixState(
+            player_x=5,
+            player_y=5,
+            spawn_speed=_FIRST_SPAWN_SPEED,
+            spawn_timer=_FIRST_SPAWN_SPEED,
+            move_speed=_FIRST_MOVE_SPEED,
+            move_timer=_FIRST_MOVE_SPEED,
+            ramp_index=0,
+            ramp_timer=_RAMP_INTERVAL,
+            columns=np.uint32(0),
+            from_left=np.uint32(0),
+            gold=np.uint32(0),
+        )
 
     def state_fields(self) -> dict[str, spaces.Space]:
         mask = spaces.Box(0, _ALL, (), jnp.uint32)
@@ -182,23 +194,6 @@ class Asterix(Game[AsterixState, AsterixDraws]):
 
     def observe(self, state: AsterixState, params: MinAtarParams) -> jax.Array:
         return expand_once(_expand, *compute_once(_visible, state))
-
-
-def start() -> AsterixState:
-    """The first state."""
-    return AsterixState(
-        player_x=5,
-        player_y=5,
-        spawn_speed=_FIRST_SPAWN_SPEED,
-        spawn_timer=_FIRST_SPAWN_SPEED,
-        move_speed=_FIRST_MOVE_SPEED,
-        move_timer=_FIRST_MOVE_SPEED,
-        ramp_index=0,
-        ramp_timer=_RAMP_INTERVAL,
-        columns=np.uint32(0),
-        from_left=np.uint32(0),
-        gold=np.uint32(0),
-    )
 
 
 def _play_entities(state: AsterixState, action: jax.Array, draws: AsterixDraws) -> tuple[jax.Array, ...]:

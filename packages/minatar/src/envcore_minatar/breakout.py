@@ -82,6 +82,16 @@ class BreakoutState(MinAtarState):
         return {"bricks": functools.reduce(lax.bitwise_or, [rows[..., i + 1] << SIDE * i for i in range(3)])}
 
 
+class BreakoutStart(NamedTuple):
+    """The random draws of an episode's start.
+
+    Attributes:
+      from_right: whether the ball comes from the right, bool ().
+    """
+
+    from_right: jax.Array
+
+
 class BreakoutDraws(NamedTuple):
     """A step of Breakout is not random."""
 
@@ -112,8 +122,21 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
     minimal_actions = (NOTHING, LEFT, RIGHT)
     channels = ("paddle", "ball", "trail", "brick")
 
-    def init_state(self, key: jax.Array, params: MinAtarParams) -> BreakoutState:
-        return start(random.below(random.bits(key), 2) == 1)
+    def draw_start(self, key: jax.Array, params: MinAtarParams) -> BreakoutStart:
+        return BreakoutStart(random.below(random.bits(key), 2) == 1)
+
+    def init_state(self, draws: BreakoutStart, params: MinAtarParams) -> BreakoutState:
+        x = jnp.where(draws.from_right, SIDE - 1, 0)
+        return BreakoutState(
+            ball_y=3,
+            ball_x=x,
+            ball_dir=jnp.where(draws.from_right, 3, 2),
+            pos=4,
+            last_y=3,
+            last_x=x,
+            strike=False,
+            bricks=_FULL_WALL,
+        )
 
     def state_fields(self) -> dict[str, spaces.Space]:
         places = dict.fromkeys(("ball_y", "ball_x", "pos", "last_y", "last_x"), PLACE)
@@ -157,21 +180,6 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
 
     def observe(self, state: BreakoutState, params: MinAtarParams) -> jax.Array:
         return expand_once(_expand, *compute_once(_visible, state))
-
-
-def start(from_right: jax.Array) -> BreakoutState:
-    """The first state: the ball comes from the left, or from the right."""
-    x = jnp.where(from_right, SIDE - 1, 0)
-    return BreakoutState(
-        ball_y=3,
-        ball_x=x,
-        ball_dir=jnp.where(from_right, 3, 2),
-        pos=4,
-        last_y=3,
-        last_x=x,
-        strike=False,
-        bricks=_FULL_WALL,
-    )
 
 
 def _bounce_off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array]:

@@ -99,7 +99,7 @@ class FreewayParams(MinAtarParams):
 
 
 class FreewayDraws(NamedTuple):
-    """The random draws of a step: the cars' new speeds, if the chicken reaches the top."""
+    """The random draws of a start and of a step: the cars' speeds, new ones if the chicken reaches the top."""
 
     speeds: Any  # uint32 (), as in `FreewayState`
 
@@ -140,8 +140,17 @@ class Freeway(Game[FreewayState, FreewayDraws]):
     def default_params(self) -> FreewayParams:
         return FreewayParams()
 
-    def init_state(self, key: jax.Array, params: MinAtarParams) -> FreewayState:
-        return start(self.draw_game(random.bits(key, (self.num_words,))))
+    def draw_start(self, key: jax.Array, params: MinAtarParams) -> FreewayDraws:
+        return self.draw_game(random.bits(key, (self.num_words,)))
+
+    def init_state(self, draws: FreewayDraws, params: MinAtarParams) -> FreewayState:
+        return FreewayState(
+            pos=_BOTTOM,
+            move_timer=_MOVE_PERIOD,
+            xs=np.uint32(0),
+            timers=draws.speeds & (_SPEED * ONES),
+            speeds=draws.speeds,
+        )
 
     def state_fields(self) -> dict[str, spaces.Space]:
         return {
@@ -191,17 +200,6 @@ class Freeway(Game[FreewayState, FreewayDraws]):
     def observe(self, state: FreewayState, params: MinAtarParams) -> jax.Array:
         # Converting stored bools takes longest with an odd number of channels: 1.5 ns each.
         return recomputed(expand_once(_expand, *compute_once(_visible, state)), state.time)
-
-
-def start(draws: FreewayDraws) -> FreewayState:
-    """The first state, with these speeds."""
-    return FreewayState(
-        pos=_BOTTOM,
-        move_timer=_MOVE_PERIOD,
-        xs=np.uint32(0),
-        timers=draws.speeds & (_SPEED * ONES),
-        speeds=draws.speeds,
-    )
 
 
 def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:

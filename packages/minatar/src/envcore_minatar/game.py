@@ -132,13 +132,13 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     def check_params(self, params: MinAtarParams) -> None:
         require.between(params, 0, 1, "sticky_action_prob")
 
-    def make_action_space(self, params: MinAtarParams) -> spaces.Discrete:
+    def action_space(self, params: MinAtarParams) -> spaces.Discrete:
         return spaces.Discrete(len(self.minimal_actions) if self.use_minimal_action_set else 6)
 
-    def make_observation_space(self, params: MinAtarParams) -> spaces.Box:
+    def observation_space(self, params: MinAtarParams) -> spaces.Box:
         return spaces.Box(False, True, (SIDE, SIDE, len(self.channels)), jnp.bool_)
 
-    def make_state_space(self, params: MinAtarParams) -> spaces.Dict:
+    def state_space(self, params: MinAtarParams) -> spaces.Dict:
         shared = {"time": spaces.NATURAL_NUMBERS, "terminal": FLAG, "last_action": spaces.Discrete(6)}
         return spaces.Dict({**shared, **self.state_fields()})
 
@@ -152,20 +152,15 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
         if self.use_minimal_action_set:
             action = lookup(self.minimal_actions, action)
         action = jnp.where(draws.chance < params.sticky_action_prob, state.last_action, action)
-        after, reward = self.execute(state, action, draws.game)
-        return after, reward, after.terminal
-
-    def execute(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:
-        """`play`, but a finished game does not change."""
-        after, reward = self.play(state, action, draws)
+        after, reward = self.play(state, action, draws.game)
         still = state.replace(last_action=action)
         after = jax.tree.map(lambda x, y: jnp.where(state.terminal, x, y), still, after)
-        return after, jnp.where(state.terminal, 0.0, reward)
+        return after, jnp.where(state.terminal, 0.0, reward), after.terminal
 
-    def carry_over(self, fresh: StateT, final: StateT) -> StateT:
-        return fresh.replace(last_action=final.last_action)
+    def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: MinAtarParams) -> StateT:
+        return super().restart(key, done, state, params).replace(last_action=state.last_action)
 
-    def paint(self, state: StateT, params: MinAtarParams, height: int) -> jax.Array:
+    def render(self, state: StateT, params: MinAtarParams, height: int = 256) -> jax.Array:
         from envcore_minatar.render import paint_grid
 
         return paint_grid(height, self.observe(state, params))

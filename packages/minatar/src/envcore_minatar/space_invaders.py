@@ -170,8 +170,17 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
     minimal_actions = (NOTHING, LEFT, RIGHT, FIRE)
     channels = ("cannon", "alien", "alien_left", "alien_right", "friendly_bullet", "enemy_bullet")
 
-    def init_state(self, key: jax.Array, params: MinAtarParams) -> SpaceInvadersState:
-        return start()
+    def init_state(self, draws: jax.Array, params: MinAtarParams) -> SpaceInvadersState:
+        none = np.zeros(SIDE, np.uint32)
+        return SpaceInvadersState(
+            pos=5,
+            shot_timer=0,
+            alien_dir=-1,
+            enemy_move_interval=_SLOWEST,
+            alien_move_timer=_SLOWEST,
+            alien_shot_timer=_SHOT_INTERVAL,
+            rows=join_boards(WAVE, none, none),
+        )
 
     def state_fields(self) -> dict[str, spaces.Space]:
         return {
@@ -228,20 +237,6 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
             | jnp.where(cannon_column == state.pos, BOTTOM_MARK, np.uint32(0))
         )
         return expand_once(lambda rows, masks: (rows[:, None] & masks[None]) != 0, state.rows, masks)
-
-
-def start() -> SpaceInvadersState:
-    """The first state, always the same."""
-    none = [np.uint32(0)] * SIDE
-    return SpaceInvadersState(
-        pos=5,
-        shot_timer=0,
-        alien_dir=-1,
-        enemy_move_interval=_SLOWEST,
-        alien_move_timer=_SLOWEST,
-        alien_shot_timer=_SHOT_INTERVAL,
-        rows=join_boards(WAVE, none, none),
-    )
 
 
 def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:

@@ -56,6 +56,16 @@ class BernoulliBanditParams(EnvParams):
     max_steps_in_episode: Any = 100
 
 
+class BernoulliBanditStart(NamedTuple):
+    """The random draws of an episode's start.
+
+    Attributes:
+      reward_probs: of each arm, float32 (num_arms,).
+    """
+
+    reward_probs: jax.Array
+
+
 class BernoulliBanditDraws(NamedTuple):
     """The random draws of a step.
 
@@ -133,20 +143,20 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         require.ordered(params, "min_lim", "max_lim")
         require.moderate(params, "min_lim", "max_lim")
 
-    def make_action_space(self, params: BernoulliBanditParams) -> spaces.Discrete:
+    def action_space(self, params: BernoulliBanditParams) -> spaces.Discrete:
         return spaces.Discrete(self.num_arms)
 
-    def make_observation_space(self, params: BernoulliBanditParams) -> spaces.Box:
+    def observation_space(self, params: BernoulliBanditParams) -> spaces.Box:
         low, high = (
             [entry for part in self._arrange([other], [other] * self.num_arms, [time]) for entry in part]
             for other, time in zip((0.0, 1.0), time_bounds(params, params.min_lim, params.max_lim), strict=True)
         )
         return spaces.Box(low, high)
 
-    def make_state_space(self, params: BernoulliBanditParams) -> spaces.Dict:
+    def state_space(self, params: BernoulliBanditParams) -> spaces.Dict:
         return spaces.Dict(
             {
-                "last_action": self.make_action_space(params),
+                "last_action": self.action_space(params),
                 "last_reward": spaces.Discrete(2),
                 "exp_reward_best": spaces.Box(0.0, 1.0),
                 "reward_probs": spaces.Box(0.0, 1.0, (self.num_arms,)),
@@ -154,8 +164,11 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditState:
-        probs = self._reward_probs(key, params)
+    def draw_start(self, key: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditStart:
+        return BernoulliBanditStart(self._reward_probs(key, params))
+
+    def init_state(self, draws: BernoulliBanditStart, params: BernoulliBanditParams) -> BernoulliBanditState:
+        probs = draws.reward_probs
         return BernoulliBanditState(last_action=0, last_reward=0, exp_reward_best=probs.max(), reward_probs=probs)
 
     def draw(self, key: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditDraws:
@@ -180,7 +193,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         time = observed_time(state.time, params, params.min_lim, params.max_lim)
         return jnp.concatenate(self._arrange(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
 
-    def paint(self, state: BernoulliBanditState, params: BernoulliBanditParams, height: int) -> jax.Array:
+    def render(self, state: BernoulliBanditState, params: BernoulliBanditParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.bandits import paint_bernoulli_bandit
 
         return paint_bernoulli_bandit(

@@ -167,15 +167,15 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         for name in ("goal_fixed", "pos_fixed"):
             require.that(params, (name,), _is_free_place, "the row and column of a free cell")
 
-    def make_action_space(self, params: FourRoomsParams) -> spaces.Discrete:
+    def action_space(self, params: FourRoomsParams) -> spaces.Discrete:
         return spaces.Discrete(4)
 
-    def make_observation_space(self, params: FourRoomsParams) -> spaces.Box:
+    def observation_space(self, params: FourRoomsParams) -> spaces.Box:
         if self.use_visual_obs:
             return spaces.Box(False, True, (_SIDE, _SIDE, 3), jnp.bool_)
         return spaces.Box(1.0, _SIDE - 2.0, (4,))
 
-    def make_state_space(self, params: FourRoomsParams) -> spaces.Dict:
+    def state_space(self, params: FourRoomsParams) -> spaces.Dict:
         place = spaces.Box(1, _SIDE - 2, (2,), jnp.int32)
         return spaces.Dict({"pos": place, "goal": place, "time": spaces.NATURAL_NUMBERS})
 
@@ -216,7 +216,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         agent, goal = ((rows == place[0]) & (columns == place[1]) for place in (state.pos, state.goal))
         return jnp.stack([jnp.asarray(~_IS_FREE), agent, goal], axis=-1)
 
-    def paint(self, state: FourRoomsState, params: FourRoomsParams, height: int) -> jax.Array:
+    def render(self, state: FourRoomsState, params: FourRoomsParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.grids import paint_four_rooms
 
         return paint_four_rooms(height, state.pos, state.goal, ~_IS_FREE)

@@ -52,6 +52,16 @@ class FrozenLakeParams(EnvParams):
     max_steps_in_episode: Any = 100
 
 
+class FrozenLakeStart(NamedTuple):
+    """The random draws of an episode's start.
+
+    Attributes:
+      position: of the start, int32 (); drawn where a map has several.
+    """
+
+    position: jax.Array | np.int32
+
+
 class FrozenLakeDraws(NamedTuple):
     """The random draws of a step on slippery ice; on other ice there are none, and the draws are None.
 
@@ -125,20 +135,23 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     def default_params(self) -> FrozenLakeParams:
         return FrozenLakeParams()
 
-    def make_action_space(self, params: FrozenLakeParams) -> spaces.Discrete:
+    def action_space(self, params: FrozenLakeParams) -> spaces.Discrete:
         return spaces.Discrete(4)
 
-    def make_observation_space(self, params: FrozenLakeParams) -> spaces.Discrete:
+    def observation_space(self, params: FrozenLakeParams) -> spaces.Discrete:
         return spaces.Discrete(self._tiles.size)
 
-    def make_state_space(self, params: FrozenLakeParams) -> spaces.Dict:
-        return spaces.Dict({"position": self.make_observation_space(params), "time": spaces.NATURAL_NUMBERS})
+    def state_space(self, params: FrozenLakeParams) -> spaces.Dict:
+        return spaces.Dict({"position": self.observation_space(params), "time": spaces.NATURAL_NUMBERS})
 
-    def init_state(self, key: jax.Array, params: FrozenLakeParams) -> FrozenLakeState:
+    def draw_start(self, key: jax.Array, params: FrozenLakeParams) -> FrozenLakeStart:
         starts = np.flatnonzero(self._tiles == "S").astype(np.int32)
         if len(starts) == 1:
-            return FrozenLakeState(position=starts[0])
-        return FrozenLakeState(position=jnp.asarray(starts)[random.below(random.bits(key), len(starts))])
+            return FrozenLakeStart(starts[0])
+        return FrozenLakeStart(jnp.asarray(starts)[random.below(random.bits(key), len(starts))])
+
+    def init_state(self, draws: FrozenLakeStart, params: FrozenLakeParams) -> FrozenLakeState:
+        return FrozenLakeState(position=draws.position)
 
     def draw(self, key: jax.Array, params: FrozenLakeParams) -> FrozenLakeDraws | None:
         return self.slip(random.uniform(key)) if self.is_slippery else None
@@ -161,7 +174,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     def observe(self, state: FrozenLakeState, params: FrozenLakeParams) -> jax.Array:
         return state.position
 
-    def paint(self, state: FrozenLakeState, params: FrozenLakeParams, height: int) -> jax.Array:
+    def render(self, state: FrozenLakeState, params: FrozenLakeParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.grids import paint_frozen_lake
 
         return paint_frozen_lake(height, state.position, lake=self.lake)

@@ -52,6 +52,16 @@ class GaussianBanditParams(EnvParams):
     max_steps_in_episode: Any = 100
 
 
+class GaussianBanditStart(NamedTuple):
+    """The random draws of an episode's start.
+
+    Attributes:
+      luck: of the arm's mean, float32 (), normal with mean 0 and variance 1.
+    """
+
+    luck: jax.Array
+
+
 class GaussianBanditDraws(NamedTuple):
     """The random draws of a step.
 
@@ -95,25 +105,28 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         require.nonnegative(params, "sigma_p", "sigma_l")
         require.moderate(params, "mean_mu", "sigma_p", "sigma_l")
 
-    def make_action_space(self, params: GaussianBanditParams) -> spaces.Discrete:
+    def action_space(self, params: GaussianBanditParams) -> spaces.Discrete:
         return spaces.Discrete(NUM_ARMS)
 
-    def make_observation_space(self, params: GaussianBanditParams) -> spaces.Box:
+    def observation_space(self, params: GaussianBanditParams) -> spaces.Box:
         early, late = time_bounds(params)
         return spaces.Box([-np.inf, 0.0, 0.0, early], [np.inf, 1.0, 1.0, late])
 
-    def make_state_space(self, params: GaussianBanditParams) -> spaces.Dict:
+    def state_space(self, params: GaussianBanditParams) -> spaces.Dict:
         return spaces.Dict(
             {
-                "last_action": self.make_action_space(params),
+                "last_action": self.action_space(params),
                 "last_reward": spaces.Box(-np.inf, np.inf),
                 "mu": spaces.Box(-np.inf, np.inf),
                 "time": spaces.NATURAL_NUMBERS,
             }
         )
 
-    def init_state(self, key: jax.Array, params: GaussianBanditParams) -> GaussianBanditState:
-        mu = params.mean_mu + params.sigma_p * random.normal(key)
+    def draw_start(self, key: jax.Array, params: GaussianBanditParams) -> GaussianBanditStart:
+        return GaussianBanditStart(random.normal(key))
+
+    def init_state(self, draws: GaussianBanditStart, params: GaussianBanditParams) -> GaussianBanditState:
+        mu = params.mean_mu + params.sigma_p * draws.luck
         return GaussianBanditState(last_action=0, last_reward=0.0, mu=mu)
 
     def draw(self, key: jax.Array, params: GaussianBanditParams) -> GaussianBanditDraws:
@@ -134,7 +147,7 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         arms = [(state.last_action == arm).astype(jnp.float32) for arm in range(NUM_ARMS)]
         return jnp.stack([state.last_reward, *arms, observed_time(state.time, params)])
 
-    def paint(self, state: GaussianBanditState, params: GaussianBanditParams, height: int) -> jax.Array:
+    def render(self, state: GaussianBanditState, params: GaussianBanditParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.bandits import paint_gaussian_bandit
 
         return paint_gaussian_bandit(

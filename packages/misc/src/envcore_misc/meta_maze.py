@@ -152,10 +152,10 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             params, ("goal_fixed",), lambda goal: not self._is_wall(*goal), "the row and column of a free cell"
         )
 
-    def make_action_space(self, params: MetaMazeParams) -> spaces.Discrete:
+    def action_space(self, params: MetaMazeParams) -> spaces.Discrete:
         return spaces.Discrete(4)
 
-    def make_observation_space(self, params: MetaMazeParams) -> spaces.Box:
+    def observation_space(self, params: MetaMazeParams) -> spaces.Box:
         walls, action, rewards = [(0.0, 1.0)] * self.rf_size**2, [(0.0, 1.0)] * 4, [(-np.inf, np.inf)]
         if self.rules == "original":
             bounds = [*walls, (0.0, 0.0), (1.0, 1.0), (0.0, np.inf), *rewards, *action]
@@ -164,7 +164,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         low, high = np.array(bounds).T
         return spaces.Box(low, high)
 
-    def make_state_space(self, params: MetaMazeParams) -> spaces.Dict:
+    def state_space(self, params: MetaMazeParams) -> spaces.Dict:
         place = spaces.Box(1, self.maze_size, (2,), jnp.int32)
         return spaces.Dict(
             {
@@ -218,7 +218,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         time = jnp.where(params.normalize_time, time / 50 - 1, time)
         return jnp.concatenate([walls, action, jnp.stack([state.last_reward, time])])
 
-    def paint(self, state: MetaMazeState, params: MetaMazeParams, height: int) -> jax.Array:
+    def render(self, state: MetaMazeState, params: MetaMazeParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.grids import paint_meta_maze
 
         return paint_meta_maze(

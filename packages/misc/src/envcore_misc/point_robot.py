@@ -64,6 +64,18 @@ class PointRobotParams(EnvParams):
     max_steps_in_episode: Any = 100
 
 
+class PointRobotStart(NamedTuple):
+    """The random draws of an episode's start.
+
+    Attributes:
+      place: where the robot starts.
+      goal: the goal where `circle_radius` is 1, float32 (2,); None for a fixed one.
+    """
+
+    place: PointRobotDraws
+    goal: jax.Array | None
+
+
 class PointRobotDraws(NamedTuple):
     """The random draws of a step: where the robot starts again if it reaches the goal.
 
@@ -138,17 +150,17 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         require.nonnegative(params, "max_force", "circle_radius", "goal_radius")
         require.moderate(params, "max_force", "circle_radius", "goal_radius", "goal")
 
-    def make_action_space(self, params: PointRobotParams) -> spaces.Box:
+    def action_space(self, params: PointRobotParams) -> spaces.Box:
         return spaces.symmetric_box([params.max_force, params.max_force])
 
-    def make_observation_space(self, params: PointRobotParams) -> spaces.Box:
+    def observation_space(self, params: PointRobotParams) -> spaces.Box:
         if not self._is_gymnax:
             return spaces.Box(-np.inf, np.inf, (2,))
         early, late = time_bounds(params)
         free = [np.inf, np.inf]
         return spaces.Box([-np.inf, -np.inf, -np.inf, -np.inf, -np.inf, early], [*free, 1.0, *free, late])
 
-    def make_state_space(self, params: PointRobotParams) -> spaces.Dict:
+    def state_space(self, params: PointRobotParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "last_action": spaces.Box(-np.inf, np.inf, (2,)),
@@ -160,18 +172,21 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
             }
         )
 
-    def init_state(self, key: jax.Array, params: PointRobotParams) -> PointRobotState:
+    def draw_start(self, key: jax.Array, params: PointRobotParams) -> PointRobotStart:
         units = _uniform(key, 2 if self.fixed_goal else 3)
+        return PointRobotStart(self._place(units[:2]), None if self.fixed_goal else jnp.stack(_direction(units[2])))
+
+    def init_state(self, draws: PointRobotStart, params: PointRobotParams) -> PointRobotState:
         return PointRobotState(
             last_action=np.zeros(2),
             last_reward=0.0,
-            pos=_place(params, self._start(units[:2])),
-            goal=params.goal if self.fixed_goal else params.circle_radius * jnp.stack(_direction(units[2])),
+            pos=_place(params, draws.place),
+            goal=params.goal if draws.goal is None else params.circle_radius * draws.goal,
             goals_reached=0,
         )
 
     def draw(self, key: jax.Array, params: PointRobotParams) -> PointRobotDraws:
-        return self._start(_uniform(key, 2))  # unused with the original's rules; the compiler removes it
+        return self._place(_uniform(key, 2))  # unused with the original's rules; the compiler removes it
 
     def transition(
         self, state: PointRobotState, action: jax.Array, draws: PointRobotDraws, params: PointRobotParams
@@ -201,7 +216,7 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         time = observed_time(state.time, params)
         return jnp.concatenate([state.pos, state.last_reward[None], state.last_action, time[None]])
 
-    def paint(self, state: PointRobotState, params: PointRobotParams, height: int) -> jax.Array:
+    def render(self, state: PointRobotState, params: PointRobotParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.plane import paint_point_robot
 
         return paint_point_robot(
@@ -217,8 +232,8 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
             params.dense_reward,
         )
 
-    def _start(self, units: list[jax.Array]) -> PointRobotDraws:
-        """A start from two numbers uniform on [0, 1)."""
+    def _place(self, units: list[jax.Array]) -> PointRobotDraws:
+        """A place to start from two numbers uniform on [0, 1)."""
         if self._is_gymnax:
             x, y = _direction(units[1])
             return PointRobotDraws(units[0] * x, units[0] * y)

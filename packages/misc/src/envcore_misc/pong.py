@@ -143,15 +143,15 @@ class Pong(Environment[PongState, PongParams]):
         require.nonnegative(params, "ball_x_speed", "paddle_y_speed")
         require.moderate(params, "ball_x_speed", "paddle_y_speed")
 
-    def make_action_space(self, params: PongParams) -> spaces.Discrete | spaces.MultiDiscrete:
+    def action_space(self, params: PongParams) -> spaces.Discrete | spaces.MultiDiscrete:
         return spaces.Discrete(3) if self.rules == "gymnax" else spaces.MultiDiscrete([3, 3])
 
-    def make_observation_space(self, params: PongParams) -> spaces.Box:
+    def observation_space(self, params: PongParams) -> spaces.Box:
         if self.rules == "gymnax":
             return spaces.Box(False, True, (self.height, self.width, 3), np.bool_)
         return spaces.Box(0, 2, (1, self.height, self.width), np.uint8)
 
-    def make_state_space(self, params: PongParams) -> spaces.Dict:
+    def state_space(self, params: PongParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "paddle_centers": spaces.Box(*self._paddle_range, (2,)),
@@ -198,7 +198,7 @@ class Pong(Environment[PongState, PongParams]):
         balls, sizes = (state.ball_position, state.last_ball_position), (self.height, self.width)
         return show(*balls, state.paddle_centers, state.time, *sizes, self.paddle_half_height)
 
-    def paint(self, state: PongState, params: PongParams, height: int) -> jax.Array:
+    def render(self, state: PongState, params: PongParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.arcade import paint_pong
 
         return paint_pong(

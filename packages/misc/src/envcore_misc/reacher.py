@@ -119,14 +119,14 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         require.between(params, 1e-12, 1000, "dt")  # the angle grows with its square
         require.moderate(params, "torque_scale", "link_lengths", "goal_low", "goal_high")
 
-    def make_action_space(self, params: ReacherParams) -> spaces.Box:
+    def action_space(self, params: ReacherParams) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (self.num_joints,))
 
-    def make_observation_space(self, params: ReacherParams) -> spaces.Box:
+    def observation_space(self, params: ReacherParams) -> spaces.Box:
         free = [1.0] * (2 * self.num_joints) + [np.inf] * self.num_joints
         return spaces.Box([*(-x for x in free), *params.goal_low], [*free, *params.goal_high])
 
-    def make_state_space(self, params: ReacherParams) -> spaces.Dict:
+    def state_space(self, params: ReacherParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "angles": spaces.Box(-np.inf, np.inf, (self.num_joints,)),
@@ -160,7 +160,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     def observe(self, state: ReacherState, params: ReacherParams) -> jax.Array:
         return jnp.concatenate([trig.cos(state.angles), trig.sin(state.angles), state.angle_vels, state.goal_xy])
 
-    def paint(self, state: ReacherState, params: ReacherParams, height: int) -> jax.Array:
+    def render(self, state: ReacherState, params: ReacherParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.plane import paint_reacher
 
         return paint_reacher(

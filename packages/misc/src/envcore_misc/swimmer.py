@@ -117,14 +117,14 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
         require.ordered(params, "urchin_low", "urchin_high")
         require.moderate(params, "dt", "goal_low", "goal_high", "urchin_low", "urchin_high")
 
-    def make_action_space(self, params: SwimmerParams) -> spaces.Box:
+    def action_space(self, params: SwimmerParams) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (2,))
 
-    def make_observation_space(self, params: SwimmerParams) -> spaces.Box:
+    def observation_space(self, params: SwimmerParams) -> spaces.Box:
         low = [*params.urchin_low.reshape(-1), *[-np.inf] * 4, *params.goal_low]
         return spaces.Box(low, [*params.urchin_high.reshape(-1), *[np.inf] * 4, *params.goal_high])
 
-    def make_state_space(self, params: SwimmerParams) -> spaces.Dict:
+    def state_space(self, params: SwimmerParams) -> spaces.Dict:
         return spaces.Dict(
             {
                 "urchin_xys": spaces.Box(params.urchin_low, params.urchin_high),
@@ -160,7 +160,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     def observe(self, state: SwimmerState, params: SwimmerParams) -> jax.Array:
         return jnp.concatenate([state.urchin_xys.reshape(-1), state.xy, state.xy_vel, state.goal_xy])
 
-    def paint(self, state: SwimmerState, params: SwimmerParams, height: int) -> jax.Array:
+    def render(self, state: SwimmerState, params: SwimmerParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.plane import paint_swimmer
 
         return paint_swimmer(

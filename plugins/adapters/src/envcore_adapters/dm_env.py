@@ -136,7 +136,7 @@ def _start(env: Environment[Any, Any], key: jax.Array, params: Any) -> tuple[jax
 def _restart(env: Environment[Any, Any], key: jax.Array, state: Any, params: Any) -> tuple[jax.Array, Any, Any]:
     key, key_reset = random.split(key)
     state = env.restart(key_reset, jnp.array(True), state, params)
-    return key, state, env.get_obs(state, params)
+    return key, state, env.observe(state, params)
 
 
 @functools.partial(jax.jit, static_argnums=0)

@@ -58,7 +58,7 @@ def test_steps_are_those_of_envcore(env_id):
         # Another program: XLA may round differently.
         chex.assert_trees_all_close(env.state, expected[1], rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(obs, expected[0], rtol=1e-5, atol=1e-6)
-        np.testing.assert_array_equal(obs, ours.get_obs(env.state, env.params))
+        np.testing.assert_array_equal(obs, ours.observe(env.state, env.params))
         assert (type(reward), type(terminated), type(truncated)) == (float, bool, bool)
         assert (reward, terminated, truncated) == (expected[2], expected[3], expected[4]["truncated"])
         assert obs in env.observation_space
@@ -93,7 +93,7 @@ def test_observations_are_new_and_writable(env_id):
     kept, state = copy.deepcopy(after), env.state
     if isinstance(obs, np.ndarray):
         obs[...], after[...] = 0, 0  # neither is the other, nor the environment's state
-        np.testing.assert_array_equal(env.env.get_obs(env.state, env.params), kept)
+        np.testing.assert_array_equal(env.env.observe(env.state, env.params), kept)
     assert data_equivalence(jax.tree.leaves(env.state), jax.tree.leaves(state), exact=True)
 
 
@@ -368,9 +368,9 @@ class TwoParts(envcore.Environment):
     def observe(self, state, params):
         return {"sum": state.sum, "time": state.time, "choice": state.choice}
 
-    def make_action_space(self, params):
+    def action_space(self, params):
         return Tuple([Discrete(2), envcore.spaces.Box(-1, 1, (1,))])
 
-    def make_observation_space(self, params):
+    def observation_space(self, params):
         parts = {"sum": envcore.spaces.Box(-9, 9, ()), "time": envcore.spaces.NATURAL_NUMBERS, "choice": Discrete(2)}
         return envcore.spaces.Dict(parts)

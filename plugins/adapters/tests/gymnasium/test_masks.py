@@ -43,13 +43,13 @@ class Circle(envcore.Environment):
     def observe(self, state, params):
         return state.number.astype(jnp.float32)[None]
 
-    def mask_actions(self, state, params):
+    def action_mask(self, state, params):
         return np.arange(5) == state.number
 
-    def make_action_space(self, params) -> envcore.spaces.Space:
+    def action_space(self, params) -> envcore.spaces.Space:
         return envcore.spaces.Discrete(5)
 
-    def make_observation_space(self, params):
+    def observation_space(self, params):
         return envcore.spaces.Box(0, 4, (1,))
 
 
@@ -92,14 +92,14 @@ class Circles(Circle):
 
     joint: bool = False
 
-    def mask_actions(self, state, params):
+    def action_mask(self, state, params):
         rows = np.arange(5)[None] == jnp.stack([state.number, state.number % 2])[:, None]
         return rows[0, :, None] & rows[1, None, :2] if self.joint else rows
 
     def transition(self, state, action, draws, params):
         return super().transition(state, action[0], draws, params)
 
-    def make_action_space(self, params):
+    def action_space(self, params):
         return envcore.spaces.MultiDiscrete([5, 2])
 
 

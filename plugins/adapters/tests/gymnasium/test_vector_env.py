@@ -55,10 +55,10 @@ class Counter(envcore.Environment):
     def observe(self, state, params):
         return jnp.stack([state.count, state.time.astype(jnp.float32)])
 
-    def make_action_space(self, params):
+    def action_space(self, params):
         return envcore.spaces.Discrete(3)
 
-    def make_observation_space(self, params):
+    def observation_space(self, params):
         return envcore.spaces.Box(0, np.inf, (2,))
 
 
@@ -175,8 +175,8 @@ def test_large_arrays_are_handed_over_without_a_copy():
     after, *_ = envs.step(np.zeros(512, int))
     np.testing.assert_array_equal(obs, before)
     after[...] = False
-    np.testing.assert_array_equal(envs.env.get_obs(state, envs.params), before)
-    assert np.asarray(envs.env.get_obs(envs.state, envs.params)).any()
+    np.testing.assert_array_equal(envs.env.observe(state, envs.params), before)
+    assert np.asarray(envs.env.observe(envs.state, envs.params)).any()
 
 
 @pytest.mark.parametrize("env_id", ["Breakout-MinAtar", "CartPole-v1"])
@@ -339,7 +339,7 @@ def test_an_array_of_invalid_actions_changes_nothing(dtype, outside):
     obs, _ = envs.reset(seed=0)
     with pytest.raises(InvalidActionError, match=rf"must be in MultiDiscrete\(\[2, 2\]\): got {outside}\."):
         envs.step(np.array([0, outside], dtype))
-    np.testing.assert_array_equal(envs.env.get_obs(envs.state, envs.params), obs)
+    np.testing.assert_array_equal(envs.env.observe(envs.state, envs.params), obs)
 
 
 @pytest.mark.parametrize("arrays", ["numpy", "jax"])
@@ -359,7 +359,7 @@ def test_actions_that_are_not_finite_change_nothing(actions, message, arrays):
     obs, _ = envs.reset(seed=0)
     with pytest.raises(InvalidActionError, match=rf"must be in Box\(-2, 2, \(2, 1\), float32\): {message}"):
         envs.step(actions)
-    np.testing.assert_array_equal(envs.env.get_obs(envs.state, envs.params), obs)
+    np.testing.assert_array_equal(envs.env.observe(envs.state, envs.params), obs)
 
 
 def test_jax_arrays_are_checked_where_results_go_to_the_host():
@@ -396,10 +396,10 @@ class Echo(envcore.Environment):
     def observe(self, state, params):
         return {"first": state.start, "sum": state.count}
 
-    def make_action_space(self, params):
+    def action_space(self, params):
         return envcore.spaces.MultiDiscrete([[2, 3], [4, 5]])
 
-    def make_observation_space(self, params):
+    def observation_space(self, params):
         return envcore.spaces.Dict({"first": envcore.spaces.Box(0, 4, (2,)), "sum": envcore.spaces.Discrete(11)})
 
 

@@ -103,7 +103,7 @@ def split(obs: Any) -> tuple[Any, Any]:
 
 def obs_struct(env: Environment[Any, Any], params: Any) -> Any:
     """Shape and dtype of the array that an `observed` environment observes, as `jax.ShapeDtypeStruct`."""
-    return split(jax.eval_shape(env.get_obs, arguments.state_struct(env), params))[0]
+    return split(jax.eval_shape(env.observe, arguments.state_struct(env), params))[0]
 
 
 def masked(outputs: jax.Array, mask: Any) -> jax.Array:

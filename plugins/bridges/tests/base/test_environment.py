@@ -76,8 +76,8 @@ def test_the_time_limit_is_ours() -> None:
 class OutOfFuel(FromTheirs):
     """The walk is truncated where the fuel is low."""
 
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
-        state, obs, reward, done, info = super().proceed(state, action, key, params)
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        state, obs, reward, done, info = super().library_step(state, action, key, params)
         return state, obs, reward, done, {**info, "truncated": jnp.where(state.fuel < 0.6, 1.0, 0.0)}
 
 
@@ -107,8 +107,8 @@ def test_the_library_s_own_truncation_and_the_time_limit_both_truncate(limit: in
 
 def test_a_truncation_that_is_no_scalar_is_refused() -> None:
     class Vector(OutOfFuel):
-        def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
-            *step, info = super().proceed(state, action, key, params)
+        def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+            *step, info = super().library_step(state, action, key, params)
             return *step, {**info, "truncated": jnp.zeros(2)}
 
     env = Vector.make(TheirWalk)
@@ -139,7 +139,7 @@ def test_masks_pass_through_wrappers() -> None:
     for batch in (LogWrapper(Batched(env, 4)), *([Sharded(env, 4)] if IS_SUPPORTED else [])):
         key = jax.random.key(0)
         _, state = batch.reset(key)
-        assert batch.get_action_mask(state).tolist() == [[False, True]] * 4
+        assert batch.action_mask(state, batch.default_params).tolist() == [[False, True]] * 4
         *_, info = jax.jit(batch.step)(key, state, jnp.ones(4, jnp.int32))
         assert info["action_mask"].shape == (4, 2)
         assert info["action_mask"].any()
@@ -171,8 +171,8 @@ def test_a_time_limit_of_no_step_is_refused() -> None:
 
 def test_entries_of_info_with_our_names_are_left_out() -> None:
     class Named(FromTheirs):
-        def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
-            *step, info = super().proceed(state, action, key, params)
+        def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+            *step, info = super().library_step(state, action, key, params)
             return *step, {**info, "discount": 7.0, "terminated": 8.0, "final_obs": 9.0, "action_mask": 10.0}
 
     env = Named.make(TheirWalk)

@@ -68,21 +68,21 @@ class FromTheirs(ForeignEnvironment):
     def default_params(self) -> ForeignParams:
         return ForeignParams(env_params=TheirParams(), max_steps_in_episode=self.time_limit)
 
-    def make_action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: Any) -> spaces.Space:
         return spaces.Discrete(2)
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return spaces.Box(0.0, 1.0, (2,))
 
-    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         state = self.library_env.reset(key)
         return state, self.library_env.observe(state)
 
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         state, reward, done = self.library_env.step(state, action, params.env_params)
         return state, self.library_env.observe(state), reward, done, {"fuel": state.fuel}
 
-    def mask(self, state: Any, obs: Any, params: Any) -> Any:
+    def library_action_mask(self, state: Any, obs: Any, params: Any) -> Any:
         return jnp.stack([state.place > 0, True])
 
 

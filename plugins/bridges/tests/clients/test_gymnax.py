@@ -100,7 +100,8 @@ def test_the_rules_see_our_time_limit() -> None:
 
 
 def test_options_and_names() -> None:
-    assert envcore.make("gymnax/DeepSea-bsuite", size=12)[0].observation_space().shape == (12, 12)
+    env, params = envcore.make("gymnax/DeepSea-bsuite", size=12)
+    assert env.observation_space(params).shape == (12, 12)
     with pytest.raises(InvalidArgumentError, match="unexpected keyword argument 'wrong_option'"):
         envcore.make("gymnax/CartPole-v1", wrong_option=1)
     with pytest.raises(

@@ -77,7 +77,7 @@ def test_it_plays_as_kinetix_does(name: str) -> None:
 
 def test_options_and_names() -> None:
     env, _ = envcore.make(f"kinetix/{CHEAP}", action="discrete", observation="symbolic_flat")
-    assert env.action_space() == Discrete(11)
+    assert env.action_space(env.default_params) == Discrete(11)
     with pytest.raises(InvalidArgumentError, match="the option 'action' must be one of multi_discrete, discrete"):
         envcore.make(f"kinetix/{CHEAP}", action="wrong")
     with pytest.raises(InvalidArgumentError, match="unexpected keyword argument 'wrong_option'"):

@@ -98,7 +98,7 @@ def test_no_time_limit_of_theirs_is_left() -> None:
 
 def test_options_and_names() -> None:
     env, _ = envcore.make(f"popgym_arcade/{CHEAP}", partial_obs=True, obs_size=256)
-    assert env.observation_space().shape == (256, 256, 3)
+    assert env.observation_space(env.default_params).shape == (256, 256, 3)
     with pytest.raises(InvalidArgumentError, match="unexpected keyword argument 'wrong_option'"):
         envcore.make(f"popgym_arcade/{CHEAP}", wrong_option=1)
     with pytest.raises(InvalidArgumentError, match="popgym_arcade has no environment 'Tetris'"):

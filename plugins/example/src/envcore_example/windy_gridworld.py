@@ -106,14 +106,14 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
         for name in ("start", "goal"):
             require.that(params, (name,), self._is_on_grid, "a row and a column of the grid")
 
-    def make_action_space(self, params: WindyGridworldParams) -> spaces.Discrete:
+    def action_space(self, params: WindyGridworldParams) -> spaces.Discrete:
         return spaces.Discrete(8 if self.king_moves else 4)
 
-    def make_observation_space(self, params: WindyGridworldParams) -> spaces.MultiDiscrete:
+    def observation_space(self, params: WindyGridworldParams) -> spaces.MultiDiscrete:
         return spaces.MultiDiscrete((self.rows, len(self.wind)))
 
-    def make_state_space(self, params: WindyGridworldParams) -> spaces.Dict:
-        return spaces.Dict({"position": self.make_observation_space(params), "time": spaces.NATURAL_NUMBERS})
+    def state_space(self, params: WindyGridworldParams) -> spaces.Dict:
+        return spaces.Dict({"position": self.observation_space(params), "time": spaces.NATURAL_NUMBERS})
 
     def init_state(self, draws: jax.Array, params: WindyGridworldParams) -> WindyGridworldState:
         return WindyGridworldState(position=params.start)
@@ -135,7 +135,7 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     def observe(self, state: WindyGridworldState, params: WindyGridworldParams) -> jax.Array:
         return state.position
 
-    def paint(self, state: WindyGridworldState, params: WindyGridworldParams, height: int) -> jax.Array:
+    def render(self, state: WindyGridworldState, params: WindyGridworldParams, height: int = 256) -> jax.Array:
         from envcore_example.render import paint_windy_gridworld  # late: only who looks pays for pictures
 
         return paint_windy_gridworld(height, state.position, params.goal, wind=self.wind, rows=self.rows)

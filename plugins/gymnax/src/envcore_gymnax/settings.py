@@ -116,7 +116,7 @@ GymnaxState.replace = _replace  # pyright: ignore[reportAttributeAccessIssue]  #
 class GymnaxRules(Wrapper):
     """gymnax's observations: float32 for bool, (n,) for bsuite's (1, n); and a state that knows whether it ended."""
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         space = self.env.observation_space(params)
         if not isinstance(space, spaces.Box):
             return space
@@ -124,8 +124,8 @@ class GymnaxRules(Wrapper):
         shape = _shape(space.shape)
         return spaces.Box(space.low.reshape(shape), space.high.reshape(shape), shape, dtype)
 
-    def start(self, key: Any, params: Any) -> GymnaxState:
-        return GymnaxState(self.env.start(key, params), jnp.zeros((), jnp.bool_))
+    def init_state(self, draws: Any, params: Any, /) -> GymnaxState:
+        return GymnaxState(super().init_state(draws, params), jnp.zeros((), jnp.bool_))
 
     def advance(self, state: GymnaxState, action: Any, draws: Any, params: Any) -> Outcome:
         outcome = self.env.advance(state.env_state, action, draws, params)
@@ -145,7 +145,7 @@ class GymnaxRules(Wrapper):
 class FourRoomsImage(GymnaxRules):
     """gymnax's image of FourRooms: float32 (13, 13, 2), without the goal, the agent's row and column swapped."""
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         rows, columns, _ = self.env.observation_space(params).shape
         return spaces.Box(0.0, 1.0, (rows, columns, 2))
 

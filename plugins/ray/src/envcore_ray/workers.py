@@ -15,6 +15,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol
 
 # Under `uv run`, Ray would otherwise copy the working directory to each node and install its environment there.
@@ -113,7 +114,7 @@ class RayWorkers:
         Args:
           tasks: by name.
           seconds: how often each reports its state.
-          handle: called in this thread with the name, what is new and, every few seconds, the state (None in between).
+          handle: called in one thread with the name, what is new and, every few seconds, the state (None in between).
           finish: called with the name of each task that has come to its end.
 
         Raises:
@@ -149,7 +150,11 @@ class _Run:
         self._failures: collections.Counter[str] = collections.Counter()
         self._running: dict[Any, str] = {}
         self._unsaved: set[str] = set()  # tasks that have reported something since their last state
-        self._received = ""  # the task whose report is being handled
+        self._received = ""  # the task whose report is being received
+        self._thread = ThreadPoolExecutor(
+            1
+        )  # handles reports to the end, where an interruption ends the main thread's work
+        self._handling: Future[None] | None = None
         self._stop = f"envcore {secrets.token_hex(16)}".encode()
 
     def complete(self, tasks: Mapping[str, Task]) -> None:
@@ -187,6 +192,7 @@ class _Run:
                 self._save()
             raise
         finally:
+            self._thread.shutdown(wait=False)
             for reports in self._running:
                 ray.cancel(reports, force=True)
         if reasons:
@@ -200,18 +206,21 @@ class _Run:
         """Handles the next report of a task; raises StopIteration after the last one."""
         self._received = name
         update, state = ray.get(next(reports))
-        self._handle(name, update, state)
+        self._handling = self._thread.submit(self._handle, name, update, state)
         self._unsaved.add(name)
         if state is not None:
             self._states[name] = state
             self._failures[name] = 0
             self._unsaved.discard(name)
         self._received = ""
+        self._handling.result()
 
     def _save(self) -> None:
         """Handles the last states of the tasks that have something to save, as far as they come in time."""
         until = time.monotonic() + _TO_SAVE * interrupt.grace()
-        wanted = self._unsaved - {self._received}  # one of its reports may be half handled
+        if self._handling is not None and wait([self._handling], _TO_SAVE * interrupt.grace()).not_done:
+            return
+        wanted = self._unsaved - {self._received}  # one of its reports may be lost
         waiting = {reports: name for reports, name in self._running.items() if name in wanted}
         if not waiting:
             return

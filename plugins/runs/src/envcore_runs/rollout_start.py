@@ -96,7 +96,7 @@ def _begin(batch: Batched, params: Any, key: jax.Array) -> Carry:
     rollout = start_rollout(batch, key, params)
     return Carry(
         rollout,
-        batch.get_obs(rollout.state, params),
+        batch.observe(rollout.state, params),
         jnp.ones(batch.num_envs, jnp.bool_),
         nothing_running(batch.batch_shape),
     )

@@ -75,7 +75,7 @@ RULES: tuple[Rule, ...] = (
     Rule(rules_types.strict_dtype_promotion),
     Rule(rules_types.strict_rank_promotion),
     Rule(rules_definition.pytrees),
-    Rule(rules_definition.spaces_without_params),
+    Rule(rules_definition.spaces_of_params),
     Rule(rules_definition.types_of_the_spaces),
     Rule(rules_states.authors_methods),
     Rule(rules_states.bounded_states, unless=rules_states.is_wrapped),

@@ -148,7 +148,7 @@ def mostly_legal_action(env: Environment[Any, Any], key: jax.Array, state: Any, 
     So episodes are long where illegal actions end them, and what these do is played too. Masks that `sample_legal` does
     not take are ignored.
     """
-    space, mask = env.action_space(params), env.get_action_mask(state, params)
+    space, mask = env.action_space(params), env.action_mask(state, params)
     if mask is None:
         return space.sample(key)
     key_any, key_legal, key_which = random.split(key, 3)

@@ -18,7 +18,7 @@ from envcore_testing.subject import SHORT_LIMIT, Recording, Subject
 from envcore_testing.trees import as_numpy, on_host, take, value_differences
 
 _RULES = ("transition",)
-_END = ("step", "restart", "carry_over")
+_END = ("step", "restart")
 
 
 def same_key_same_trace(subject: Subject) -> Iterator[Breach]:
@@ -49,14 +49,14 @@ def actions_in_space(subject: Subject) -> Iterator[Breach]:
     """Sampled actions are in the action space."""
     problem = "the sampled action is not in the action space: fix `sample`"
     yield from _everywhere(
-        subject.recording.action_inside, subject.recording, problem, subject.place("make_action_space", "action_space")
+        subject.recording.action_inside, subject.recording, problem, subject.place("action_space", "action_space")
     )
 
 
 def observations_in_space(subject: Subject) -> Iterator[Breach]:
     """Every observation, including an episode's last, is in the observation space."""
     steps, env, params = subject.recording, subject.env, subject.params
-    place = subject.place("observe", "make_observation_space", "observation_space")
+    place = subject.place("observe", "observation_space", "observation_space")
     for breach in _everywhere(
         steps.obs_inside, steps, "the observation is not in its space: fix observe, or widen the space", place
     ):
@@ -64,7 +64,7 @@ def observations_in_space(subject: Subject) -> Iterator[Breach]:
         state, action = jax.tree.map(jnp.asarray, take((steps.state, steps.action), where))
         *_, info = env.step(subject.wrap_key(steps.key[where]), state, action, params)
         space = env.observation_space(params)
-        seen = (env.get_obs(state, params), info["final_obs"])
+        seen = (env.observe(state, params), info["final_obs"])
         outside = next((on_host(obs) for obs in seen if not space.contains(obs)), None)
         with np.printoptions(threshold=8):
             yield (
@@ -77,7 +77,7 @@ def observations_in_space(subject: Subject) -> Iterator[Breach]:
 def states_in_space(subject: Subject) -> Iterator[Breach]:
     """Every state, including an episode's last, is in the state space."""
     problem = "the state is not in its space: fix the rules, or widen the space"
-    place = subject.place("make_state_space", "state_space", *_RULES)
+    place = subject.place("state_space", "state_space", *_RULES)
     yield from _everywhere(subject.recording.state_inside, subject.recording, problem, place)
 
 
@@ -104,12 +104,10 @@ def discount(subject: Subject) -> Iterator[Breach]:
 
 
 def observation_of_the_state(subject: Subject) -> Iterator[Breach]:
-    """The observation that `step` returns is `get_obs` of the state that it returns."""
+    """The observation that `step` returns is `observe` of the state that it returns."""
     parts = subject.both_dissections
     for problem in value_differences(parts.step[0], parts.obs):
-        yield Breach(
-            f"step's observation is not get_obs(state, params): {problem}.", subject.place("step", "get_obs", "observe")
-        )
+        yield Breach(f"step's observation is not observe(state, params): {problem}.", subject.place("step", "observe"))
 
 
 def final_observation(subject: Subject) -> Iterator[Breach]:
@@ -123,8 +121,8 @@ def final_observation(subject: Subject) -> Iterator[Breach]:
 
 
 def action_mask(subject: Subject) -> Iterator[Breach]:
-    """`info["action_mask"]` is `get_action_mask` of the state that `step` returns, and `sample_legal` takes it."""
-    env, place = subject.env, subject.place("mask_actions")
+    """`info["action_mask"]` is `action_mask` of the state that `step` returns, and `sample_legal` takes it."""
+    env, place = subject.env, subject.place("action_mask")
     struct = subject.types.step[-1]["action_mask"]
     space = env.action_space(subject.params)
     if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
@@ -140,8 +138,8 @@ def action_mask(subject: Subject) -> Iterator[Breach]:
         _, after, *_, info = env.step(
             subject.wrap_key(steps.key[index[:2]]), state, action, subject.limited(SHORT_LIMIT)
         )
-        for problem in value_differences(info["action_mask"], env.get_action_mask(after, subject.params)):
-            yield Breach(f"info['action_mask'] is not get_action_mask(state, params): {problem}.", place)
+        for problem in value_differences(info["action_mask"], env.action_mask(after, subject.params)):
+            yield Breach(f"info['action_mask'] is not action_mask(state, params): {problem}.", place)
 
 
 def has_no_mask(subject: Subject) -> str | None:
@@ -149,15 +147,15 @@ def has_no_mask(subject: Subject) -> str | None:
 
 
 def new_episode(subject: Subject) -> Iterator[Breach]:
-    """Where an episode ends, `step` returns the state of a `reset`, except for what `carry_over` keeps."""
+    """Where an episode ends, `step` returns the state that `restart` makes, with a time of 0."""
     parts, place = subject.both_dissections, subject.place(*_END)
     state, ended = parts.step[1], parts.ended
     problems = value_differences(take(state, ended), take(parts.fresh, ended))
     problems += value_differences({"time": state.time[ended]}, {"time": np.zeros(ended.sum(), np.int32)})
     for problem in problems:
         yield Breach(
-            f"after done, the state is not that of reset(envcore.random.reset_key(key), params): {problem}. "
-            "Keep in carry_over what has to survive a reset; the time must not.",
+            f"after done, the state is not that of restart with the key envcore.random.reset_key(key): {problem}. "
+            "Put back in restart what has to survive a reset; the time must not.",
             place,
         )
     for problem in value_differences(take(state, ~ended), take(parts.outcome.state, ~ended)):

@@ -23,13 +23,13 @@ _SHARE_ROUNDED = 0.01  # of levels that may differ by more, where rounding decid
 
 
 def pictures(subject: Subject) -> Iterator[Breach]:
-    """`render` returns uint8 (height, width, 3) of the requested height, with and without params."""
+    """`render` returns uint8 (height, width, 3) of the requested height."""
     env, state = subject.env, subject.types.reset[1]
-    for params, height in ((None, _HEIGHT), (subject.params, _HEIGHT // 2)):
+    for height in (_HEIGHT, _HEIGHT // 2):
         try:
-            picture_struct(env, state, params, height)
+            picture_struct(env, state, subject.params, height)
         except EnvironmentDefinitionError as error:
-            yield Breach(str(error), subject.place("paint", "render"))
+            yield Breach(str(error), subject.place("render"))
 
 
 def height_of_a_picture(subject: Subject) -> Iterator[Breach]:
@@ -41,8 +41,8 @@ def height_of_a_picture(subject: Subject) -> Iterator[Breach]:
         except InvalidArgumentError:
             continue
         yield Breach(
-            f"render takes a height of {height}: write paint, and leave render, which checks it, to the base class.",
-            subject.place("render", "paint"),
+            f"render takes a height of {height}: use envcore.painting.paint, or check it by its checked_height.",
+            subject.place("render"),
         )
 
 
@@ -52,7 +52,7 @@ def changing_pictures(subject: Subject) -> Iterator[Breach]:
     if any(map(_changes, jax.tree.leaves(seen))) and not _changes(pictures):
         yield Breach(
             "render shows the same picture whatever happens: paint the state that it is given.",
-            subject.place("paint", "render"),
+            subject.place("render"),
         )
 
 
@@ -63,7 +63,7 @@ def pictures_under_vmap(subject: Subject) -> Iterator[Breach]:
     if differ > _SHARE_ROUNDED:
         yield Breach(
             f"{differ:.1%} of the levels differ under vmap: let a picture depend on its own state alone.",
-            subject.place("paint", "render"),
+            subject.place("render"),
         )
 
 
@@ -88,7 +88,7 @@ def _paint(subject: Subject) -> tuple[Any, Any, Any]:
     render = functools.partial(env.render, params=params, height=_HEIGHT)
 
     def render_all(states: Any) -> tuple[Any, Any, Any]:
-        return jax.vmap(render)(states), jax.lax.map(render, states), jax.vmap(lambda s: env.get_obs(s, params))(states)
+        return jax.vmap(render)(states), jax.lax.map(render, states), jax.vmap(lambda s: env.observe(s, params))(states)
 
     return quick_jit(render_all)(_states(subject))
 

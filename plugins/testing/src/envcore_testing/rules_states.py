@@ -8,42 +8,33 @@ from typing import Any
 import jax
 import numpy as np
 from envcore import spaces
-from envcore.errors import NoPictureError
 
-from envcore_testing.breaches import Breach
-from envcore_testing.rules_pictures import has_no_picture
+from envcore_testing.breaches import Breach, breach_of_error
 from envcore_testing.subject import Subject
 from envcore_testing.trees import type_differences
 
-_HEIGHT = 64
-
 
 def authors_methods(subject: Subject) -> Iterator[Breach]:
-    """What authors write, `make_action_space` and `paint`, gives what users get from `action_space` and `render`."""
-    env, params = subject.env, subject.params
-    for public in ("action_space", "observation_space", "state_space"):
-        written = f"make_{public}"
-        try:
-            is_same = getattr(env, written)(params) == getattr(env, public)(params)
-        except NotImplementedError:
-            problem = f"{written}(params) is not there"
-        else:
-            problem = None if is_same else f"{written}(params) differs from {public}(params)"
-        if problem:
-            yield Breach(
-                f"{problem}: write {written}, and leave {public} to the base class.", subject.place(public, written)
-            )
-    if has_no_picture(subject) is None:
-        yield from _paint(subject)
+    """`observe` and `action_mask` return by themselves the types that `reset` and `step` return."""
+    env, (obs, state), info = subject.env, subject.types.reset, subject.types.step[-1]
+    for name, expected in (("observe", obs), ("action_mask", info.get("action_mask"))):
+        for params, which in ((subject.params, "params"), (env.default_params, "env.default_params")):
+            try:
+                found = jax.eval_shape(lambda state: getattr(env, name)(state, params), state)  # noqa: B023
+            except Exception as error:
+                yield breach_of_error(error, subject.place(name))
+                continue
+            for problem in type_differences(found, expected):
+                yield Breach(f"{name}(state, {which}) by itself {problem}: return that type.", subject.place(name))
 
 
 def bounded_states(subject: Subject) -> Iterator[Breach]:
     """Integers of the state have bounds, and what is outside of them is not in the state space, as a time of -1."""
-    space, place = subject.env.state_space(subject.params), subject.place("make_state_space", "state_space")
+    space, place = subject.env.state_space(subject.params), subject.place("state_space", "state_space")
     for name, part in _parts(space, "state"):
         if _has_no_bounds(part):
             yield Breach(
-                f"{name} has no bounds in {part!r}: declare in make_state_space what the rules can reach, or a "
+                f"{name} has no bounds in {part!r}: declare in state_space what the rules can reach, or a "
                 "spaces.Tree for numbers that have no bounds.",
                 place,
             )
@@ -58,20 +49,6 @@ def bounded_states(subject: Subject) -> Iterator[Breach]:
 def is_wrapped(subject: Subject) -> str | None:
     """Why the rule about bounds does not apply, if it does not."""
     return "a wrapper's own fields have no bounds" if subject.is_wrapped else None
-
-
-def _paint(subject: Subject) -> Iterator[Breach]:
-    env, state = subject.env, subject.types.reset[1]
-    rendered = jax.eval_shape(lambda state, params: env.render(state, params, height=_HEIGHT), state, subject.params)
-    try:
-        painted = jax.eval_shape(lambda state, params: env.paint(state, params, _HEIGHT), state, subject.params)
-    except NoPictureError:
-        problem = "there is no paint(state, params, height), but a picture from render"
-    else:
-        differences = type_differences(painted, rendered)
-        problem = f"paint and render return different pictures: {differences[0]}" if differences else None
-    if problem:
-        yield Breach(f"{problem}: write paint, and leave render to the base class.", subject.place("render", "paint"))
 
 
 def _parts(space: spaces.Space, name: str) -> Iterator[tuple[str, spaces.Space]]:

@@ -72,9 +72,9 @@ class Dissection(NamedTuple):
       step: what `step` returned.
       step_env: what `step_env` returned.
       outcome: what `advance` returned: the reference for both.
-      obs: `get_obs` of the state that `step` returned.
-      final_obs: `get_obs` of `outcome.state`.
-      fresh: the state of `reset` with the key of the auto-reset, after `carry_over`.
+      obs: `observe` of the state that `step` returned.
+      final_obs: `observe` of `outcome.state`.
+      fresh: what `restart` makes of `outcome.state` with the key of the auto-reset.
     """
 
     key: Any
@@ -276,7 +276,7 @@ class Subject:
         env, key = self.env, self.wrap_key(words)
         step = env.step(key, state, action, params)
         outcome = env.advance(state, action, env.draw(key, params), params)
-        _, fresh = env.reset(random.reset_key(key), params)
+        done = jnp.ones_like(outcome.terminated)
         return Dissection(
             key=words,
             state=state,
@@ -284,9 +284,9 @@ class Subject:
             step=step,
             step_env=env.step_env(key, state, action, params),
             outcome=outcome,
-            obs=env.get_obs(step[1], params),
-            final_obs=env.get_obs(outcome.state, params),
-            fresh=env.carry_over(fresh, outcome.state),
+            obs=env.observe(step[1], params),
+            final_obs=env.observe(outcome.state, params),
+            fresh=env.restart(random.reset_key(key), done, outcome.state, params),
         )
 
 

@@ -49,7 +49,7 @@ def record(
     def body(carry: Any, _: None) -> Any:
         key, state, memory, last, is_over = carry
         key, key_act, key_step, key_reset = random.split(key, 4)
-        action, memory = player.act(memory, env.get_obs(state, params), key_act)
+        action, memory = player.act(memory, env.observe(state, params), key_act)
         _, after, reward, terminated, info = env.step_env(key_step, state, action, params)
         fresh = env.reset(key_reset, params)[1]
         start = last, fresh, player.start_memory()

@@ -55,7 +55,7 @@ class Visualizer:
       InvalidArgumentError: the states belong to another environment, or have different shapes; the height is not a
         positive integer.
       InvalidParamsError: the params belong to another environment.
-      NoPictureError: the environment does not implement `paint`.
+      NoPictureError: the environment does not implement `render`.
     """
 
     def __init__(

@@ -91,7 +91,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
     channels = tuple(SHOWN)
     num_words = 1
 
-    def init_state(self, key: jax.Array, params: MinAtarParams) -> SeaquestState:
+    def init_state(self, draws: jax.Array, params: MinAtarParams) -> SeaquestState:
         return SeaquestState(
             oxygen=_MAX_OXYGEN,
             sub_x=SIDE // 2,
@@ -133,10 +133,6 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
     def draw_game(self, words: jax.Array) -> SeaquestDraws:
         right, kind, row, diver_right, diver_row = random.digits(words[0], 2, 3, NUM_ROWS, 2, NUM_ROWS)
         return SeaquestDraws(right == 1, kind == 0, row, diver_right == 1, diver_row)
-
-    def execute(self, state: SeaquestState, action: jax.Array, draws: SeaquestDraws) -> tuple[SeaquestState, jax.Array]:
-        # Stored, or XLA computes the action again from random words for each of thirty leaves.
-        return super().execute(state, compute_once(lambda action: action, action), draws)
 
     def play(self, state: SeaquestState, action: jax.Array, draws: SeaquestDraws) -> tuple[SeaquestState, jax.Array]:
         enemies, divers = _spawn_enemy(state, draws), _spawn_diver(state, draws)

@@ -101,7 +101,7 @@ class GymnasiumFuncEnv(FuncEnv[FuncState, Any, Any, Any, Any, Any, Any]):
         return FuncState(after, reward, terminated, info["truncated"], own_info(info))
 
     def observation(self, state: FuncState, rng: Any = None, params: Any = None) -> Any:
-        return self.env.get_obs(state.env_state, self._given(params))
+        return self.env.observe(state.env_state, self._given(params))
 
     def reward(self, state: FuncState, action: Any, next_state: FuncState, rng: Any = None, params: Any = None) -> Any:
         return next_state.reward

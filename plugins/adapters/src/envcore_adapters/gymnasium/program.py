@@ -37,7 +37,7 @@ def next_key(data: Any) -> Any:
 
 def legal_actions(env: Environment[Any, Any], state: Any, params: Any) -> dict[str, Any]:
     """The entry of `info` that says which actions are legal in a state; none if all always are."""
-    mask = env.get_action_mask(state, params)
+    mask = env.action_mask(state, params)
     return {} if mask is None else {ACTION_MASK: mask}
 
 
@@ -195,7 +195,7 @@ class Program:
 
     def _first(self, data: Any, state: Any, params: Any) -> Packed:
         empty = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), self._struct[3:])
-        first = _Snapshot(data, state, self._env.get_obs(state, params), *empty)
+        first = _Snapshot(data, state, self._env.observe(state, params), *empty)
         first = first._replace(info=first.info | legal_actions(self._env, state, params))
         packed = self._layout.pack(first)
         return tuple(jnp.pad(array, (self._last_row * array.size, 0)) for array in packed)

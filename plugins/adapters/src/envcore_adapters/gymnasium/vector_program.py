@@ -142,14 +142,16 @@ class VectorProgram:
 
     def _begun(self, data: Any, params: Any, starts: Any = None) -> tuple[_Progress, Any]:
         """A start by the key of `data`; or by a key for each environment, of the data uint32 (num_envs, 2)."""
-        state = self._env.start(typed_key(data if starts is None else starts), params)
-        obs = self._env.get_obs(state, params)
+        state = self._env.init_state(
+            self._env.draw_start(typed_key(data if starts is None else starts), params), params
+        )
+        obs = self._env.observe(state, params)
         done = jnp.zeros(self._env.batch_shape, jnp.bool_)
         return _Progress(data, state, done), (obs, self._legal(state, params, ~done))
 
     def _where(self, mask: Any, data: Any, fresh: Any, before: _Progress, params: Any) -> tuple[_Progress, Any]:
         state = self._choose(mask, fresh, before.state)
-        first = self._env.get_obs(state, params), self._legal(state, params, mask)
+        first = self._env.observe(state, params), self._legal(state, params, mask)
         return _Progress(data, state, before.done & ~mask), first
 
     def _stepped(self, before: _Progress, params: Any, action: Any) -> tuple[_Progress, Result]:
@@ -167,7 +169,7 @@ class VectorProgram:
         if self._mode is AutoresetMode.NEXT_STEP:
             runs = ~before.done
             state = self._choose(before.done, env.restart(key, before.done, before.state, params), state)
-            obs, reward = env.get_obs(state, params), jnp.where(runs, reward, np.float32(0))
+            obs, reward = env.observe(state, params), jnp.where(runs, reward, np.float32(0))
             terminated, truncated = terminated & runs, truncated & runs
         infos = _masked(own_info(info), runs) | self._legal(state, params, jnp.ones_like(runs))
         result = Result(obs, reward, terminated, truncated, infos)

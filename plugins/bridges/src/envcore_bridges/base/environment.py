@@ -5,12 +5,12 @@ A bridge says how its library makes an environment, begins an episode and takes 
     @dataclasses.dataclass(frozen=True)
     class FromTheirs(ForeignEnvironment):
         def load(self): ...                                      the library's environment, for `self.library_env`
-        def begin(self, key, params): ...                        -> (state, obs)
-        def proceed(self, state, action, key, params): ...       -> (state, obs, reward, terminated[, info])
+        def library_reset(self, key, params): ...                -> (state, obs)
+        def library_step(self, state, action, key, params): ...  -> (state, obs, reward, terminated[, info])
 
-The library's own auto-reset and time limit stay out of it: `begin` and `proceed` call what lies below them, and its
-limit is `default_params.max_steps_in_episode`. `ForeignEnvironment` gives the library legacy keys and JAX's default
-numerics, whatever the user's are, and makes the types of its states the same after a reset and after a step.
+The library's own auto-reset and time limit stay out of it: these two call what lies below them, and its limit is
+`default_params.max_steps_in_episode`. `ForeignEnvironment` gives the library legacy keys and JAX's default numerics,
+whatever the user's are, and makes the types of its states the same after a reset and after a step.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class ForeignParams(NestedParams):
 
 @dataclasses.dataclass(frozen=True)
 class ForeignEnvironment(Environment[ForeignState, Any]):
-    """Another library's environment. Subclasses implement `load`, `begin`, `proceed`, the spaces and `time_limit`.
+    """Another library's environment.
+
+    Subclasses implement `load`, `library_reset`, `library_step`, the spaces and `time_limit`.
 
     Attributes:
       source: the library's own name of the environment, or a class or function that makes it. Two environments with
@@ -120,14 +122,14 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
     def check_support(self) -> None:
         """Raises an error where the library's environment is of a kind that is not supported; by default none is."""
 
-    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         """The library's state at the start of an episode, and its observation. `key` is a legacy key.
 
         Where the state contains the observation, return `()` for it and override `observe`: it is stored only once.
         """
         raise NotImplementedError
 
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         """A step of the library's: `(state, obs, reward, terminated)`, or a dict of info as a fifth.
 
         `terminated` must be False where only a time limit ended the episode. Where the library truncates for a reason
@@ -136,7 +138,7 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         """
         raise NotImplementedError
 
-    def mask(self, state: Any, obs: Any, params: Any) -> Any:
+    def library_action_mask(self, state: Any, obs: Any, params: Any) -> Any:
         """Which actions the library calls legal in its state; by default None, all of them."""
         return None
 
@@ -183,19 +185,20 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
     def default_params(self) -> Any:
         return EnvParams(max_steps_in_episode=self.time_limit)
 
-    def make_state_space(self, params: Any) -> spaces.Dict:
+    def state_space(self, params: Any) -> spaces.Dict:
         types = types_of(self)
         parts = {"inner": spaces.Tree(types.inner), "obs": spaces.Tree(types.obs), "time": spaces.NATURAL_NUMBERS}
         return spaces.Dict(parts)
 
-    def init_state(self, key: jax.Array, params: Any, /) -> ForeignState:
+    def init_state(self, draws: jax.Array, params: Any, /) -> ForeignState:
         with numerics():
-            inner, obs = self.begin(random.key_words(key), params)
+            inner, obs = self.library_reset(random.key_words(draws), params)
         return self._state(inner, obs)
 
-    def transition(self, state: ForeignState, action: Any, key: jax.Array, params: Any, /) -> tuple[Any, ...]:
+    def transition(self, state: ForeignState, action: Any, draws: jax.Array, params: Any, /) -> tuple[Any, ...]:
         with numerics():
-            inner, obs, reward, terminated, *info = self.proceed(state.inner, action, random.key_words(key), params)
+            step = self.library_step(state.inner, action, random.key_words(draws), params)
+            inner, obs, reward, terminated, *info = step
             reward, terminated = jnp.asarray(reward).astype(jnp.float32), jnp.asarray(terminated).astype(jnp.bool_)
             info = {name: value for name, value in (info[0] if info else {}).items() if name not in _OWN_INFO}
         return self._state(inner, obs), reward, terminated, info
@@ -213,9 +216,9 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
     def observe(self, state: ForeignState, params: Any) -> Any:
         return state.obs
 
-    def mask_actions(self, state: ForeignState, params: Any) -> Any:
+    def action_mask(self, state: ForeignState, params: Any) -> Any:
         with numerics():
-            return self.mask(state.inner, state.obs, params)
+            return self.library_action_mask(state.inner, state.obs, params)
 
     def _state(self, inner: Any, obs: Any) -> ForeignState:
         types = types_of(self)

@@ -36,19 +36,19 @@ class ForeignState(EnvState):
 def types_of(env: ForeignEnvironment) -> ForeignState:
     """Types that both a reset and a step can have; libraries often return a weak type or another dtype in one."""
 
-    def begin(words: jax.Array, params: Any) -> ForeignState:
-        return ForeignState(*env.begin(words, params))
+    def first(words: jax.Array, params: Any) -> ForeignState:
+        return ForeignState(*env.library_reset(words, params))
 
-    def proceed(state: ForeignState, words: jax.Array, params: Any) -> ForeignState:
+    def after_step(state: ForeignState, words: jax.Array, params: Any) -> ForeignState:
         action = env.action_space(params).sample(words)
-        return ForeignState(*env.proceed(state.inner, action, words, params)[:2])
+        return ForeignState(*env.library_step(state.inner, action, words, params)[:2])
 
     params = arguments.default_params(env)
     with numerics():
         words = jax.eval_shape(lambda: jax.random.PRNGKey(0))
-        types = _strong(jax.eval_shape(begin, words, params))
+        types = _strong(jax.eval_shape(first, words, params))
         for _ in range(3):  # a step from wider types may return yet wider ones
-            after = jax.eval_shape(proceed, types, words, params)
+            after = jax.eval_shape(after_step, types, words, params)
             joined = _joined(env, types, after)
             if jax.tree.leaves(joined) == jax.tree.leaves(types):
                 return types
@@ -65,13 +65,14 @@ def _joined(env: ForeignEnvironment, types: Any, after: Any) -> Any:
     if jax.tree.structure(types) != jax.tree.structure(after):
         problem = trees.structure_difference(types, after)
         raise EnvironmentDefinitionError(
-            f"{env.name}: begin and proceed must return the same structure: expected {problem}."
+            f"{env.name}: library_reset and library_step must return the same structure: expected {problem}."
         )
 
     def leaf(before: Any, after: Any) -> Any:
         if before.shape != after.shape:
             raise EnvironmentDefinitionError(
-                f"{env.name}: begin and proceed must return the same shapes, got {before.shape} and {after.shape}."
+                f"{env.name}: library_reset and library_step must return the same shapes, "
+                f"got {before.shape} and {after.shape}."
             )
         dtype = before.dtype if before.dtype == after.dtype else jnp.promote_types(before.dtype, after.dtype)
         return jax.ShapeDtypeStruct(before.shape, dtype)

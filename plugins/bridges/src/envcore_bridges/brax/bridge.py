@@ -120,16 +120,16 @@ class FromBrax(ForeignEnvironment):
     def default_params(self) -> BraxParams:
         return BraxParams(sys=dict(_varied(self)), max_steps_in_episode=self.time_limit)
 
-    def make_action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: Any) -> spaces.Space:
         return spaces.Box(-1.0, 1.0, (self.library_env.action_size,))
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return spaces.unbounded_space(self.state_types.inner.obs)
 
-    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         return _plain(self._env(params).reset(key)), ()
 
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         state = jax.tree.map(lambda x: x, state)  # brax writes into the dict of metrics
         after = _plain(self._env(params).step(state, action))
         # Of brax's EpisodeWrapper, which also repeats actions.
@@ -139,7 +139,7 @@ class FromBrax(ForeignEnvironment):
     def observe(self, state: ForeignState, params: Any) -> Any:
         return state.inner.obs  # where a step of brax's may read it; there is no second copy
 
-    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+    def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
         if getattr(self._system, "mj_model", None) is None:
             raise NoPictureError(f"brax's {self.name} cannot be rendered: it has no MuJoCo model.")
         return scene.paint_bodies(height, state.inner.pipeline_state.x, env=self)

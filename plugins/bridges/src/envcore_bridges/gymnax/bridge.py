@@ -76,20 +76,20 @@ class FromGymnax(ForeignEnvironment):
             return EnvParams(max_steps_in_episode=self.time_limit)
         return ForeignParams(env_params=theirs, max_steps_in_episode=self.time_limit)
 
-    def make_action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: Any) -> spaces.Space:
         return space_like(self._declared("action_space", params), None)
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         struct = self.state_types.obs
         if sources.exceeds_bounds(self.library_env):
             return spaces.unbounded_space(struct)
         return space_like(self._declared("observation_space", params), struct)
 
-    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         obs, state = sources.reset(self.library_env, key, self._theirs(params))
         return state, as_dicts(obs)
 
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         env = self.library_env
         obs, state, reward, done, *truncated, info = env.step_env(key, state, action, self._theirs(params))
         if sources.rules_show_the_limit(env) and not sources.returns_terminations(env):

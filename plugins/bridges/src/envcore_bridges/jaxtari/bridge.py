@@ -132,23 +132,23 @@ class FromJaxtari(ForeignEnvironment):
         words = {code: word.lower() for word, code in vars(JaxtariAction).items() if word.isupper()}
         game = _innermost(self.library_env)
         codes = np.asarray(getattr(game, "ACTION_SET", getattr(game, "action_set", ()))).tolist()
-        return tuple(words[code] for code in codes) if len(codes) == self.action_space().n else ()  # pyright: ignore
+        return tuple(words[code] for code in codes) if len(codes) == self.action_space(self.default_params).n else ()  # pyright: ignore
 
-    def make_action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: Any) -> spaces.Space:
         return spaces.Discrete(int(self.library_env.action_space().n))
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return spaces.unbounded_space(self.state_types.obs)
 
-    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         obs, state = self.library_env.reset(key)
         return state, as_dicts(obs)
 
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         obs, state, reward, done, info = self.library_env.step(state, action)
         return state, as_dicts(obs), jnp.reshape(reward, ()), jnp.reshape(done, ()), as_dicts(info)
 
-    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+    def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
         with numerics():
             picture = self.library_env.render(state.inner).astype(jnp.uint8)
         return resized(picture, height)

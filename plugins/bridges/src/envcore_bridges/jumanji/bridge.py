@@ -46,8 +46,8 @@ class FromJumanji(ForeignEnvironment):
       those that the library declares; those that do not hold are wider here: step counts have no upper bound, because
       `params.max_steps_in_episode` can be any number, and see `envcore_bridges.jumanji.spaces`.
     Action: `Discrete`, `MultiDiscrete` or `Box`. Several agents act by one joint action.
-    Legal actions: `info["action_mask"]` and `get_action_mask(state)` are the observation's `action_mask`, where there
-      is one: bool (n,) for `Discrete(n)`; for `MultiDiscrete` one row an agent, or one entry for each joint action.
+    Legal actions: `info["action_mask"]` and `action_mask(state, params)` are the observation's `action_mask`, where
+      there is one: bool (n,) for `Discrete(n)`; for `MultiDiscrete` a row an agent, or an entry for each joint action.
       What an illegal action does is the environment's own rule: many end the episode.
     Reward: the library's. An environment with a reward for each agent is refused; make it of
       `jumanji.wrappers.MultiToSingleWrapper`, which says how rewards become one.
@@ -104,17 +104,17 @@ class FromJumanji(ForeignEnvironment):
     def time_limit(self) -> int:
         return getattr(self.library_env.unwrapped, "time_limit", NO_TIME_LIMIT)
 
-    def make_action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: Any) -> spaces.Space:
         return action_space(self.library_env.action_spec, self._game)
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return observation_space(self.library_env.observation_spec, self._game)
 
-    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         state, timestep = self.library_env.reset(key)
         return state, as_dicts(timestep.observation)
 
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         env = _without_limit(self)
         state, timestep = env.step(state, action.astype(env.action_spec.dtype))
         if _rewards_by_limit(env):
@@ -125,15 +125,15 @@ class FromJumanji(ForeignEnvironment):
         info = {**(timestep.extras or {}), "truncated": truncated}
         return state, as_dicts(timestep.observation), timestep.reward, terminated, info
 
-    def mask(self, state: Any, obs: Any, params: Any) -> Any:
+    def library_action_mask(self, state: Any, obs: Any, params: Any) -> Any:
         return obs["action_mask"].astype(jnp.bool_) if isinstance(obs, dict) and "action_mask" in obs else None
 
-    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+    def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
         if self._game in _GRAPHS:
             return _GRAPHS[self._game](state.obs, height)
         viewer = _viewer(self)
         if viewer is None:
-            return super().paint(state, params, height)
+            return super().render(state, params, height)
         shape = shape_of_picture(viewer, height)
         return paint_on_host(functools.partial(draw, viewer, shape), state.inner, shape)
 

@@ -101,20 +101,20 @@ class FromNavix(ForeignEnvironment):
         env, classes = self.library_env, _navix().environments
         return not (type(env) is classes.DistShift or (type(env) is classes.Room and not env.random_start))
 
-    def make_action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: Any) -> spaces.Space:
         return spaces.Discrete(len(self.library_env.action_set))
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         struct = self.state_types.inner.observation
         name = _own_name(self.library_env.observation_fn)
         return (
             spaces.unbounded_space(struct) if name is None else spaces.Box(*_BOUNDS[name], struct.shape, struct.dtype)
         )
 
-    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         return self.library_env.reset(key), ()
 
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         env = self.library_env.replace(max_steps=params.max_steps_in_episode)
         after = env._step(state, action)  # `step` is this with Navix's own reset, a step too late
         return after, (), after.reward, after.is_termination()
@@ -122,7 +122,7 @@ class FromNavix(ForeignEnvironment):
     def observe(self, state: ForeignState, params: Any) -> Any:
         return state.inner.observation
 
-    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+    def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
         return _paint(height, state.inner.state)
 
 

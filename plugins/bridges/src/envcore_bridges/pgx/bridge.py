@@ -54,8 +54,8 @@ class FromPgx(ForeignEnvironment):
       place; bool (10, 10, channels) for MinAtar's games.
     Action: `Discrete`. 2048: slide left, up, right or down. MinAtar: the game's own actions, or all six of them with
       `use_minimal_action_set=False`.
-    Legal actions: `info["action_mask"]` and `get_action_mask(state)`. An illegal action ends the episode with a reward
-      of -1, as in the library: in 2048 that is a slide which moves nothing. At the end of a game all are legal.
+    Legal actions: `info["action_mask"]` and `action_mask(state, params)`. An illegal action ends the episode with a
+      reward of -1, as in the library: in 2048 that is a slide which moves nothing. At the end of a game all are legal.
     Reward: the library's for its only player.
     Termination: where the game is over. Freeway's limit of 2,501 steps is one too, for the library as for MinAtar: it
       is `params.max_steps_in_episode`, and reaching it terminates.
@@ -97,30 +97,30 @@ class FromPgx(ForeignEnvironment):
         minimal = self.library_env.minimal_action_set if self.library_env.use_minimal_action_set else range(len(_KEYS))
         return tuple(_KEYS[int(action)] for action in minimal)
 
-    def make_action_space(self, params: Any) -> spaces.Discrete:
+    def action_space(self, params: Any) -> spaces.Discrete:
         return spaces.Discrete(_num_actions(self))
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return spaces.unbounded_space(self.state_types.obs)
 
-    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         return _split(self.library_env.init(key))
 
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         if self._is_freeway:
             state = state.replace(_terminate_timer=jnp.int32(_FREEWAY_STEPS))
         after = self.library_env.step(state, action, key)
         return *_split(after), after.rewards[0], after.terminated, {"truncated": after.truncated}
 
-    def mask(self, state: Any, obs: Any, params: Any) -> Any:
+    def library_action_mask(self, state: Any, obs: Any, params: Any) -> Any:
         return state.legal_action_mask
 
-    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+    def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
         if self._game == "2048":
             return paint_2048(state.inner._board, height)
         if state.obs.ndim == 3 and state.obs.dtype == np.bool_:
             return paint_cells(state.obs, height)
-        return super().paint(state, params, height)
+        return super().render(state, params, height)
 
     @property
     def _game(self) -> str:

@@ -111,17 +111,17 @@ class FromXMiniGrid(ForeignEnvironment):
     def default_params(self) -> ForeignParams:
         return ForeignParams(env_params=self.library_env[1], max_steps_in_episode=self.time_limit)
 
-    def make_action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: Any) -> spaces.Space:
         env, library_params = self.library_env
         return spaces.Discrete(env.num_actions(library_params))
 
-    def make_observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: Any) -> spaces.Space:
         return _observation_space(self)
 
-    def begin(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         return self.library_env[0].reset(params.env_params, key), ()
 
-    def proceed(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         limited = params.env_params.replace(max_steps=params.max_steps_in_episode)
         after = self.library_env[0].step(limited, state, action)
         return after, (), after.reward, after.last() & (after.discount == 0)
@@ -129,7 +129,7 @@ class FromXMiniGrid(ForeignEnvironment):
     def observe(self, state: ForeignState, params: Any) -> Any:
         return state.inner.observation
 
-    def paint(self, state: ForeignState, params: Any, height: int) -> jax.Array:
+    def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
         return paint_grid(
             height, state.inner.state.grid, state.inner.state.agent, view_size=self.library_env[1].view_size
         )

@@ -187,7 +187,7 @@ class EnvcoreEnvironment(Environment[Any, Any]):
         return self.reset(key, params)
 
     def get_obs(self, state: Any, params: Any = None, key: Any = None) -> Any:
-        return self.env.get_obs(as_gymnax_state(state), self._given(params))
+        return self.env.observe(as_gymnax_state(state), self._given(params))
 
     def is_terminated(self, state: Any, params: Any = None) -> jax.Array:
         """Whether the step to this state ended the episode, time limits aside."""
