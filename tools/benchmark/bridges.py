@@ -12,7 +12,6 @@ import envcore
 import jax
 import jax.numpy as jnp
 from envcore.numerics import numerics
-from envcore.spaces import batch_space
 from envcore.wrappers import Batched
 from workloads import FLOAT32, carried, seen
 
@@ -214,7 +213,7 @@ def _ours(env: Any, params: Any, num_envs: int, num_steps: int) -> Callable[[jax
 
 
 def _theirs(loop: Loop, env: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], jax.Array]:
-    actions = batch_space(env.action_space(), num_envs)
+    actions = env.action_space().batch(num_envs)
 
     def run(key: jax.Array) -> jax.Array:
         def body(carry: Any, step: jax.Array) -> tuple[Any, jax.Array]:

@@ -167,7 +167,7 @@ def test_the_masks_of_vehicles_fit_the_action_space() -> None:
     env, params = envcore.make("jumanji/MultiCVRP-v0")
     _, state = env.reset(jax.random.key(0))
     mask = env.get_action_mask(state)
-    action = spaces.sample_legal(env.action_space(params), jax.random.key(1), mask)
+    action = env.action_space(params).sample_legal(jax.random.key(1), mask)
     assert mask[jnp.arange(len(action)), action].all()
 
 

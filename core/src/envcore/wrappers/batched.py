@@ -50,14 +50,14 @@ class Batched(Wrapper):
         return (self.num_envs, *self.env.batch_shape)
 
     def make_action_space(self, params: Any) -> spaces.Space:
-        return spaces.batch_space(self.env.action_space(params), self.num_envs, self.axis_name)
+        return self.env.action_space(params).batch(self.num_envs, self.axis_name)
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        return spaces.batch_space(self.env.observation_space(params), self.num_envs)
+        return self.env.observation_space(params).batch(self.num_envs)
 
     def make_state_space(self, params: Any) -> spaces.Dict:
         space = self.env.state_space(params)
-        return spaces.Dict({name: spaces.batch_space(part, self.num_envs) for name, part in space.spaces.items()})
+        return spaces.Dict({name: part.batch(self.num_envs) for name, part in space.spaces.items()})
 
     def start(self, key: jax.Array, params: Any) -> Any:
         return jax.vmap(self.env.start, (0, None))(self._keys(key), params)

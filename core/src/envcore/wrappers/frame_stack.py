@@ -42,7 +42,7 @@ class FrameStack(Wrapper):
         object.__setattr__(self, "num_frames", options.positive_integer("num_frames", self.num_frames))
 
     def make_observation_space(self, params: Any) -> spaces.Space:
-        return self.batch_space(spaces.batch_space(self.single_observation_space(params), self.num_frames))
+        return self.batch_space(self.single_observation_space(params).batch(self.num_frames))
 
     def start(self, key: jax.Array, params: Any) -> FrameStackState:
         env_state = self.env.start(key, params)

@@ -99,7 +99,7 @@ class _Legal:
     space: spaces.Space
 
     def __call__(self, policy_params: Any, obs: Any, key: jax.Array) -> jax.Array:
-        return spaces.sample_legal(self.space, key, obs["action_mask"])
+        return self.space.sample_legal(key, obs["action_mask"])
 
 
 def _with_masks(env: Environment[Any, Any]) -> Environment[Any, Any]:

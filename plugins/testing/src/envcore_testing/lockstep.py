@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
@@ -154,7 +154,7 @@ def mostly_legal_action(env: Environment[Any, Any], key: jax.Array, state: Any, 
     key_any, key_legal, key_which = random.split(key, 3)
     anything = space.sample(key_any)
     try:
-        legal = spaces.sample_legal(space, key_legal, mask)
+        legal = space.sample_legal(key_legal, mask)
     except InvalidArgumentError:
         return anything
     return jnp.where(random.uniform(key_which) < _SHARE_OF_ANY, anything, legal)

@@ -148,7 +148,7 @@ def display_metadata(subject: Subject) -> Iterator[Breach]:
     env = subject.env
     names, space, fps = env.action_names, env.action_space(subject.params), env.render_fps
     for _ in env.batch_shape:
-        space = spaces.unbatch_space(space)
+        space = space.unbatch()
     count = space.n if isinstance(space, spaces.Discrete) else 0
     if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names) or len(names) not in (0, count):
         yield Breach(
