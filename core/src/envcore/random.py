@@ -112,7 +112,7 @@ def unit(words: jax.Array) -> jax.Array:
     return lax.bitcast_convert_type(mantissa, jnp.float32) - np.float32(1)
 
 
-def below(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
+def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
     """Turns uint32 words into int32 uniform on {0, ..., bound - 1}, for `0 < bound <= 2**16`.
 
     It is the high half of the product word * bound, in 32-bit arithmetic: no modulo, one word per number, and a
@@ -127,9 +127,9 @@ def below(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
 def digits(word: jax.Array, *bounds: int) -> tuple[jax.Array, ...]:
     """Turns one uint32 word into several independent numbers, int32 uniform on {0, ..., bound - 1} each.
 
-    The product of the bounds must be at most 2**16. Jointly, the numbers are as uniform as one number of `below`.
+    The product of the bounds must be at most 2**16. Jointly, the numbers are as uniform as one number of `integers`.
     """
-    rest, found = below(word, math.prod(bounds)).astype(jnp.uint32), []
+    rest, found = integers(word, math.prod(bounds)).astype(jnp.uint32), []
     for bound in bounds:
         found.append(lax.rem(rest, jnp.full_like(rest, bound)).astype(jnp.int32))
         rest = lax.div(rest, jnp.full_like(rest, bound))

@@ -18,7 +18,7 @@ from flax import struct
 from jax import lax
 from jax.sharding import NamedSharding
 
-from envcore import forks, options, random, spaces
+from envcore import checks, forks, random, spaces
 from envcore.devices import free_devices, spread
 from envcore.engine.arguments import with_updates
 from envcore.environment import NO_TIME_LIMIT, Environment
@@ -105,7 +105,7 @@ def run_rollout(
     Raises:
       InvalidArgumentError: num_steps is not a positive integer.
     """
-    num_steps = options.positive_integer("num_steps", num_steps, InvalidArgumentError)
+    num_steps = checks.positive_integer("num_steps", num_steps, InvalidArgumentError)
 
     def body(carry: RolloutState, _: None) -> tuple[RolloutState, Any]:
         # The observation is computed from the state here and not carried: XLA would copy it on every iteration.
@@ -258,7 +258,7 @@ def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int 
     if num_env_steps is None:
         limit = int(params.max_steps_in_episode)
         return STEPS_WITHOUT_TIME_LIMIT if limit == NO_TIME_LIMIT else limit
-    return options.positive_integer("num_env_steps", num_env_steps, InvalidArgumentError)
+    return checks.positive_integer("num_env_steps", num_env_steps, InvalidArgumentError)
 
 
 def _first_return(steps: Transition) -> jax.Array:

@@ -141,9 +141,8 @@ def sample_integers(
     if not isinstance(low, jax.Array) and not isinstance(high, jax.Array):
         count = np.asarray(high, np.int64) - np.asarray(low, np.int64) + 1
         if count.max(initial=0) <= 2**16:
-            return random.below(random.bits(key, shape, axis_name), count.astype(np.uint32)) + np.asarray(low).astype(
-                np.int32
-            )
+            numbers = random.integers(random.bits(key, shape, axis_name), count.astype(np.uint32))
+            return numbers + np.asarray(low).astype(np.int32)
     low, high = jnp.asarray(low).astype(jnp.int32), jnp.asarray(high).astype(jnp.int32)
     count = (high - low).astype(jnp.uint32) + jnp.uint32(1)  # modulo 2**32: 0 means all 2**32 values
     key_all, key_some = random.split(key)

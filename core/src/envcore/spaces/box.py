@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from envcore import options, random
+from envcore import checks, random
 from envcore.devices import AxisName
 from envcore.spaces.base import ArraySpace, Space, array_mismatch, sample_integers
 
@@ -140,7 +140,7 @@ class Box(ArraySpace):
         return within.all()
 
     def batch(self, num: int, axis_name: AxisName | None = None) -> Box:
-        num = options.positive_integer("num", num)
+        num = checks.positive_integer("num", num)
         return Box(self.low, self.high, (num, *self._shape), self._dtype, axis_name)
 
     def unbatch(self) -> Space:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import options
+from envcore import checks
 from envcore.devices import AxisName
 from envcore.errors import InvalidArgumentError
 from envcore.spaces.base import ArraySpace, Space, array_mismatch, sample_integers
@@ -88,7 +88,7 @@ class Discrete(_Choices):
     """
 
     def __init__(self, n: int):
-        self.n = options.positive_integer("n of Discrete", n, at_most=np.iinfo(np.int32).max)
+        self.n = checks.positive_integer("n of Discrete", n, at_most=np.iinfo(np.int32).max)
         self.nvec = np.array(self.n, np.int32)
 
     def sample(self, key: jax.Array) -> jax.Array:
@@ -100,7 +100,7 @@ class Discrete(_Choices):
         return super().value_problem(value)
 
     def batch(self, num: int, axis_name: AxisName | None = None) -> MultiDiscrete:
-        return MultiDiscrete(np.full(options.positive_integer("num", num), self.n), axis_name)
+        return MultiDiscrete(np.full(checks.positive_integer("num", num), self.n), axis_name)
 
     def flatten(self, value: Any) -> jax.Array:
         return jax.nn.one_hot(value, self.n, dtype=jnp.float32)
@@ -137,7 +137,7 @@ class MultiDiscrete(_Choices):
         return sample_integers(key, self.shape, 0, high, self.axis_name)
 
     def batch(self, num: int, axis_name: AxisName | None = None) -> MultiDiscrete:
-        num = options.positive_integer("num", num)
+        num = checks.positive_integer("num", num)
         return MultiDiscrete(np.broadcast_to(self.nvec, (num, *self.shape)), axis_name)
 
     def unbatch(self) -> Space:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import options, random, trees
+from envcore import checks, random, trees
 from envcore.devices import AxisName
 from envcore.spaces.base import Space, describe
 from envcore.spaces.box import Box
@@ -54,7 +54,7 @@ class Tree(Space):
 
     def batch(self, num: int, axis_name: AxisName | None = None) -> Tree:
         del axis_name
-        num = options.positive_integer("num", num)
+        num = checks.positive_integer("num", num)
         return Tree(jax.tree.map(lambda x: jax.ShapeDtypeStruct((num, *x.shape), x.dtype), self.struct))
 
     def unbatch(self) -> Tree:

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from envcore import options, random, spaces, trees
+from envcore import checks, random, spaces, trees
 from envcore.devices import AxisName, check_supported
 from envcore.environment import Environment, Outcome
 from envcore.wrappers.base import Wrapper
@@ -41,7 +41,7 @@ class Batched(Wrapper):
     axis_name: AxisName | None = None  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "num_envs", options.positive_integer("num_envs", self.num_envs))
+        object.__setattr__(self, "num_envs", checks.positive_integer("num_envs", self.num_envs))
         if self.axis_name is not None:
             check_supported("Batched with an axis_name")
 

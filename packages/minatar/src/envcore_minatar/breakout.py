@@ -113,7 +113,7 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
     channels = ("paddle", "ball", "trail", "brick")
 
     def init_state(self, key: jax.Array, params: MinAtarParams) -> BreakoutState:
-        return start(random.below(random.bits(key), 2) == 1)
+        return start(random.integers(random.bits(key), 2) == 1)
 
     def state_fields(self) -> dict[str, spaces.Space]:
         places = dict.fromkeys(("ball_y", "ball_x", "pos", "last_y", "last_x"), PLACE)

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import jax
 import numpy as np
 from envcore import Environment, forks
+from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
-from envcore.options import positive_integer
 from envcore.random import optional_seed
 from envcore.wrappers import Batched, Sharded, Wrapper
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded

@@ -1,4 +1,4 @@
-"""Checks of options: plain Python values that fix a shape or the program."""
+"""Checks of plain Python values: of the options that fix a shape or the program, and of counts."""
 
 from __future__ import annotations
 
