@@ -11,7 +11,7 @@ import pytest
 from envcore import random, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
-from envcore.numerics import numerics
+from envcore_testing.numerics import numerics
 from flax import struct
 from toy import Counter, CounterParams, CounterState, Deck, Fuse, Spring, Tally
 

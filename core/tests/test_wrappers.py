@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random, spaces, wrappers
-from envcore.numerics import numerics
 from envcore.wrappers.actions import StickyDraws
+from envcore_testing.numerics import numerics
 from envcore_testing.trees import take
 from toy import Counter, Deck, Spring, SpringDraws
 

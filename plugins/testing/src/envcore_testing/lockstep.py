@@ -13,10 +13,10 @@ from envcore import random
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 from jax import lax
 
 from envcore_testing.breaches import ConformanceError
+from envcore_testing.numerics import numerics
 from envcore_testing.trees import exact_differences, on_host, take
 
 _PARTS = ("final_obs", "reward", "terminated", "truncated", "obs")

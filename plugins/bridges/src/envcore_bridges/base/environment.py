@@ -28,9 +28,9 @@ from envcore.engine.types import Outcome
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
 from envcore.nested_params import NestedParams
-from envcore.numerics import numerics
 
 from envcore_bridges.base.loading import check_arguments, errors_of_options, loaded, types_in
+from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.base.state import ForeignState, as_types, types_of
 from envcore_bridges.base.wrapping import layers
 
@@ -189,12 +189,12 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         return spaces.Dict(parts)
 
     def init_state(self, key: jax.Array, params: Any, /) -> ForeignState:
-        with numerics():
+        with default_numerics():
             inner, obs = self.begin(random.key_words(key), params)
         return self._state(inner, obs)
 
     def transition(self, state: ForeignState, action: Any, key: jax.Array, params: Any, /) -> tuple[Any, ...]:
-        with numerics():
+        with default_numerics():
             inner, obs, reward, terminated, *info = self.proceed(state.inner, action, random.key_words(key), params)
             reward, terminated = jnp.asarray(reward).astype(jnp.float32), jnp.asarray(terminated).astype(jnp.bool_)
             info = {name: value for name, value in (info[0] if info else {}).items() if name not in _OWN_INFO}
@@ -214,7 +214,7 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         return state.obs
 
     def mask_actions(self, state: ForeignState, params: Any) -> Any:
-        with numerics():
+        with default_numerics():
             return self.mask(state.inner, state.obs, params)
 
     def _state(self, inner: Any, obs: Any) -> ForeignState:
