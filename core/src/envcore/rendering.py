@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,7 +73,7 @@ def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
         picture = picture_struct(env, state, env.default_params, height)
         return picture.shape[-3], picture.shape[-2]
 
-    height, width = rendered(size[0])
+    width = rendered(size[0])[1]
     start = min(size[0], size[0] * size[1] // width + 1)  # the width is rounded, so the next height may fit too
     for height in range(start, 0, -1):
         if (found := rendered(height))[0] <= size[0] and found[1] <= size[1]:
@@ -95,11 +96,9 @@ def _check_arguments(env: Environment[Any, Any], call: str) -> None:
         "render(self, state, params=None, *, height=256)": ((None, None), {"height": 1}),
         "paint(self, state, params, height)": ((None, None, 1), {}),
     }
-    for owner in (env, env.unwrapped):
-        for signature, (args, options) in signatures.items():
-            name = signature.partition("(")[0]
-            try:
-                inspect.signature(getattr(owner, name)).bind(*args, **options)
-            except TypeError as error:
-                message = f"{call} cannot be called: {error}; its signature must be {signature}."
-                raise EnvironmentDefinitionError(message) from error
+    for owner, (signature, (args, options)) in itertools.product((env, env.unwrapped), signatures.items()):
+        try:
+            inspect.signature(getattr(owner, signature.partition("(")[0])).bind(*args, **options)
+        except TypeError as error:
+            message = f"{call} cannot be called: {error}; its signature must be {signature}."
+            raise EnvironmentDefinitionError(message) from error

@@ -24,7 +24,7 @@ import ray
 import ray.exceptions
 from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
-from envcore.plugins import one_line
+from envcore.text import one_line
 from envcore_runs import interrupt
 
 from envcore_ray.connection import connected

@@ -15,8 +15,8 @@ from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.installed import announcing
-from envcore.plugins import one_line
 from envcore.rollout import Policy, random_policy
+from envcore.text import one_line
 from envcore.wrappers import ActionMaskObservation, Batched
 
 from envcore_runs.description import name_of
