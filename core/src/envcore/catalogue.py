@@ -48,8 +48,8 @@ class Registration:
             return self.spec.entry_point
         return f"{self.factory.__module__ or '__main__'}:{self.factory.__qualname__}"  # `exec` gives no module
 
-    def make(self, options: Mapping[str, Any]) -> Environment[Any, Any]:
-        """Makes the environment. See `envcore.make`.
+    def construct(self, options: Mapping[str, Any]) -> Environment[Any, Any]:
+        """Makes the environment, as `envcore.make` does, without its params.
 
         Raises:
           EnvironmentLoadError: its entry point cannot be imported, or is neither a subclass of `Environment` nor a

@@ -122,7 +122,7 @@ class Registry(Mapping[str, Registration]):
           EnvironmentLoadError: the announced class cannot be imported.
           InvalidArgumentError: an option is unknown or refused.
         """
-        env = self[env_id].make(options)  # looked up before JAX is imported
+        env = self[env_id].construct(options)  # looked up before JAX is imported
         from envcore.engine.arguments import device_params
 
         return env, device_params(env)

@@ -47,7 +47,7 @@ class Choice:
         from envcore.engine.arguments import device_params
 
         try:
-            env = self.found.make(dict(self.options))
+            env = self.found.construct(dict(self.options))
             params = device_params(env)
             if self.options:
                 self._check_options(env)
