@@ -95,9 +95,9 @@ class Discrete(_Choices):
         return sample_integers(key, (), 0, self.n - 1)
 
     def value_problem(self, value: Any) -> str | None:
-        if isinstance(value, int | np.integer):  # numpy takes longer
+        if isinstance(value, (int, np.integer)):  # numpy takes longer, as does a union
             return None if 0 <= value < self.n else f"got {value}"
-        return super().value_problem(value)
+        return None if isinstance(value, jax.Array) else super().value_problem(value)
 
     def batch(self, num: int, axis_name: AxisName | None = None) -> MultiDiscrete:
         return MultiDiscrete(np.full(checks.positive_integer("num", num), self.n), axis_name)
