@@ -11,7 +11,7 @@ import pytest
 from envcore import random, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from envcore.errors import EnvironmentDefinitionError, NoPictureError
-from envcore.numerics import numerics
+from envcore_testing.numerics import numerics
 from flax import struct
 from toy import Counter, CounterParams, CounterState, Deck, Fuse, Spring, Tally
 
@@ -241,7 +241,7 @@ class TestDefaults:
             def state_space(self, params: Any) -> spaces.Dict:
                 return Environment.state_space(self, params)
 
-            def init_state(self, key: Any, params: Any) -> Any:
+            def init_state(self, draws: Any, params: Any) -> Any:
                 pair, names = (jnp.uint8(1), jnp.zeros(2)), {"a": jnp.int32(0)}
                 return State(inner=Inner(flag=jnp.array(True)), pair=pair, names=names)
 

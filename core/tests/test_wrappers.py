@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random, spaces, wrappers
-from envcore.numerics import numerics
 from envcore.wrappers.actions import StickyDraws
+from envcore_testing.numerics import numerics
 from envcore_testing.trees import take
 from toy import Counter, Deck, Spring, SpringDraws
 
@@ -241,14 +241,6 @@ def test_flatten_observation_joins_parts_in_the_order_of_names() -> None:
     assert bool(env.observation_space(env.default_params).contains(obs))
 
 
-def test_flatten_observation_one_hots_multi_discrete() -> None:
-    space = spaces.MultiDiscrete([2, 3])
-    from envcore.wrappers.flatten_observation import _flat_space, _flatten
-
-    np.testing.assert_array_equal(_flatten(space, jnp.array([1, 2])), [0, 1, 0, 0, 1])
-    assert _flat_space(space).shape == (5,)
-
-
 def test_batched_equals_vmap() -> None:
     env, inner = wrappers.Batched(Spring(), 5), Spring()
     obs, state = env.reset(KEY)
@@ -359,7 +351,7 @@ def test_the_state_space_inside_keeps_its_bounds() -> None:
     for wrap in (wrappers.NoAutoReset, wrappers.FlattenObservation, wrappers.CheckActions, Eager):
         assert wrap(Counter()).state_space(wrap(Counter()).default_params) == inner
     assert wrappers.Batched(Counter(), 3).state_space(wrappers.Batched(Counter(), 3).default_params) == spaces.Dict(
-        {"count": spaces.MultiDiscrete([4] * 3), "time": spaces.batch_space(spaces.NATURAL_NUMBERS, 3)}
+        {"count": spaces.MultiDiscrete([4] * 3), "time": spaces.NATURAL_NUMBERS.batch(3)}
     )
     env = wrappers.LogWrapper(wrappers.NormalizeReward(wrappers.Batched(Counter(), 3)))
     space: Any = env.state_space(env.default_params)

@@ -168,7 +168,7 @@ class Spring(Environment[SpringState, SpringParams]):
         """The mass, and a floor below it, in a picture twice as wide as high."""
         window = painting.Window((0.0, 0.0), 2.0, 2.0)
         mass = painting.circle((state.position, 0.0), 0.5)
-        return painting.paint(height, window, (mass, painting.BLUE), (painting.below(-0.5), painting.STONE))
+        return painting.paint(height, window, (mass, painting.BLUE), (painting.half_plane(-0.5), painting.STONE))
 
 
 @struct.dataclass

@@ -68,9 +68,9 @@ def free_devices(rows: Any, *args: Any) -> NamedSharding | None:
     return NamedSharding(Mesh(np.array(devices), ("envs",)), PartitionSpec("envs")) if len(devices) > 1 else None
 
 
-def all_devices(axis_name: str = "envs") -> NamedSharding:
+def all_devices() -> NamedSharding:
     """The first axis of an array split over all devices, those of other processes included."""
-    return NamedSharding(jax.make_mesh((jax.device_count(),), (axis_name,)), PartitionSpec(axis_name))
+    return NamedSharding(jax.make_mesh((jax.device_count(),), ("envs",)), PartitionSpec("envs"))
 
 
 def spread(

@@ -34,10 +34,10 @@ _PLAIN_ARITHMETIC = """
 def compute_once(fun: Callable[..., Any], *args: Any) -> Any:
     """Returns `fun(*args)`, computed once and stored instead of recomputed by everything that reads it.
 
-    XLA's CPU backend fuses by recomputing cheap-looking producers for every element of every consumer. That
-    multiplies the cost of random words and of expanding bit planes into an observation. The boundary is a call
-    that XLA is told not to inline; `lax.optimization_barrier` does not stop this fusion on CPU. On other platforms
-    this is plain `fun(*args)`. Works under `vmap`, `grad`, `jvp`, `scan` and sharding.
+    XLA's CPU backend fuses by recomputing cheap-looking producers for every element of every consumer, which multiplies
+    the cost of random words and of observations. The boundary is a call that XLA is told not to inline;
+    `lax.optimization_barrier` does not stop this fusion on CPU. On other platforms this is plain `fun(*args)`. Works
+    under `vmap`, `grad`, `jvp`, `scan` and sharding.
 
     Args:
       fun: a function of arrays. It must receive all traced values as arguments.

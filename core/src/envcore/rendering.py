@@ -72,7 +72,7 @@ def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
         picture = picture_struct(env, state, env.default_params, height)
         return picture.shape[-3], picture.shape[-2]
 
-    height, width = rendered(size[0])
+    width = rendered(size[0])[1]
     start = min(size[0], size[0] * size[1] // width + 1)  # the width is rounded, so the next height may fit too
     for height in range(start, 0, -1):
         if (found := rendered(height))[0] <= size[0] and found[1] <= size[1]:

@@ -10,8 +10,7 @@ their values may be traced, or not computed yet. In an array every element must 
 does. That all numbers are finite need not be required: the engine checks it, except of a param declared by
 `envcore.environment.limit`.
 
-What is accepted should leave all observations finite: each param is bounded so that they are at any value that it may
-have, with all others at their defaults. Two params at their extremes may still lead to numbers beyond float32.
+Bound each param so that all observations are finite at any value that it may have, with all others at their defaults.
 """
 
 from __future__ import annotations

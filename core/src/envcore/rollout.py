@@ -1,8 +1,7 @@
 """Rollouts: a policy and an environment inside one `lax.scan`.
 
-Everything here is built from `start_rollout` and `run_rollout`. They run one environment,
-or thousands with one key when the environment is `Batched`. `RolloutWrapper` is a convenience class with the same
-interface as gymnax's.
+`start_rollout` and `run_rollout` run one environment, or thousands with one key if it is `Batched`. `RolloutWrapper` is
+built from them, with the interface of gymnax's.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from flax import struct
 from jax import lax
 from jax.sharding import NamedSharding
 
-from envcore import forks, options, random, spaces
+from envcore import checks, forks, random, spaces
 from envcore.devices import free_devices, spread
 from envcore.engine import arguments, stepping
 from envcore.environment import NO_TIME_LIMIT, Environment
@@ -105,9 +104,9 @@ def run_rollout(
     Raises:
       InvalidArgumentError: num_steps is not a positive integer.
     """
-    num_steps = options.positive_integer("num_steps", num_steps, InvalidArgumentError)
+    num_steps = checks.positive_integer("num_steps", num_steps, InvalidArgumentError)
     params = arguments.checked_params(env, params)
-    start = start.replace(state=arguments.checked_state(env, start.state))
+    start = RolloutState(start.key, arguments.checked_state(env, start.state))
 
     def body(carry: RolloutState, _: None) -> tuple[RolloutState, Any]:
         # The observation is computed from the state here and not carried: XLA would copy it on every iteration.
@@ -124,16 +123,11 @@ def run_rollout(
 
 @dataclasses.dataclass(frozen=True)
 class RandomPolicy:
-    """Samples actions from a space. Policies with equal spaces are equal, and can be pickled.
-
-    Attributes:
-      space: the action space.
-    """
+    """Samples actions from a space. Policies with equal spaces are equal, and can be pickled."""
 
     space: spaces.Space
 
     def __call__(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
-        """Returns a random action; ignores the observation."""
         return self.space.sample(key)
 
 
@@ -163,11 +157,10 @@ class RolloutWrapper:
     not where the caller has placed an argument on a device, has set JAX's default device, or calls this inside a
     program. Random actions give the same results on any devices; a network may round differently.
 
-    Called directly, the methods write all steps to memory, which takes about as long as a light environment's steps.
-    Inside the caller's `jit`, what is not used is not computed: `jax.jit(lambda *args:
-    manager.batch_rollout(*args)[-1])` takes no memory for the steps. For the most steps a second use `run_rollout` with
-    `Batched` or `Sharded`: 29 to 31 million steps a CPU second of CartPole and Breakout, whose rewards alone are read,
-    where these methods with a key for each rollout take 20 to 21 million.
+    Called directly, the methods write all steps to memory. Inside the caller's `jit`, what is not used is not computed:
+    `jax.jit(lambda *args: manager.batch_rollout(*args)[-1])` takes no memory for the steps. For the most steps a second
+    use `run_rollout` with `Batched` or `Sharded`: 29 to 31 million steps a CPU second of CartPole and Breakout, where
+    these methods with a key for each rollout take 20 to 21 million.
 
     Raises:
       InvalidArgumentError: an argument has the wrong type, or num_env_steps is not a positive integer.
@@ -187,18 +180,17 @@ class RolloutWrapper:
                 f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?"
             )
         if isinstance(env_name, str):
-            self.env, _ = make(env_name, **(env_kwargs or {}))
+            env_name, _ = make(env_name, **(env_kwargs or {}))
         elif env_kwargs:
             raise InvalidArgumentError(
                 "env_kwargs are only for an environment's id: an Environment already has its options."
             )
         elif not isinstance(env_name, Environment):
             raise InvalidArgumentError(f"env_name must be an id or an Environment, got {env_name!r}.")
-        else:
-            self.env = env_name
-        self.env_params = (
-            self.env.default_params if env_params is None else arguments.with_updates(self.env, env_params)
-        )
+        self.env = env_name
+        self.env_params = self.env.default_params
+        if env_params is not None:
+            self.env_params = arguments.with_updates(self.env, env_params)
         self.num_env_steps = _rollout_length(self.env, self.env_params, num_env_steps)
         self.policy = random_policy(self.env, self.env_params) if model_forward is None else model_forward
 
@@ -262,7 +254,7 @@ def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int 
     if num_env_steps is None:
         limit = int(params.max_steps_in_episode)
         return STEPS_WITHOUT_TIME_LIMIT if limit == NO_TIME_LIMIT else limit
-    return options.positive_integer("num_env_steps", num_env_steps, InvalidArgumentError)
+    return checks.positive_integer("num_env_steps", num_env_steps, InvalidArgumentError)
 
 
 def _first_return(steps: Transition) -> jax.Array:

@@ -50,8 +50,7 @@ def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception], 
       if_batched: what to advise where a leaf has more leading axes than expected.
 
     Raises:
-      whatever `error` makes: the structure or a leaf's shape differs, or a leaf is of a kind (bool, integer,
-      float) that cannot become the expected one.
+      what `error` makes: the structure or a shape differs, or a kind (bool, integer, float) that cannot be converted.
     """
     leaves, structure = jax.tree.flatten(tree)
     expected, expected_structure = jax.tree.flatten(struct)

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from envcore import forks, random, spaces, trees
@@ -54,14 +53,14 @@ def checked_state(env: Env, state: Any) -> Any:
 def checked_action(env: Env, action: Any, params: Any) -> Any:
     """The action with exactly the types of the action space."""
     space = _default_action_space(env)  # params change bounds, but neither structure nor types
-    problem = space.mismatch(action) or value_problem(space, action)
+    problem = space.mismatch(action) or space.value_problem(action)
     if problem:
         space = env.action_space(params)
         shape = getattr(action, "shape", ())
         is_batch = len(shape) > 0 and shape[1:] == space.shape
         advice = " To step a batch of environments, use jax.vmap or envcore.wrappers.Batched." if is_batch else ""
         raise InvalidActionError(f"an action of {env.name} must be in {space!r}: {problem}.{advice}")
-    return _cast(space, action)
+    return space.cast(action)
 
 
 @functools.lru_cache(maxsize=512)
@@ -187,47 +186,3 @@ def _check_fields(env: Env) -> None:
                     f"{cls.__name__} declares the field {name!r}, but is not decorated with "
                     "dataclasses.dataclass(frozen=True)."
                 )
-
-
-def value_problem(space: spaces.Space, action: Any) -> str | None:
-    """Describes a value that the space's dtype cannot hold or that no such choice has; None if there is none.
-
-    The action has the space's types. A JAX array is not looked at: reading it would wait for the device. Finite numbers
-    outside a `Box`'s bounds are not a problem here: what happens to them is part of the environment's rules.
-    """
-    if isinstance(space, (spaces.Tuple, spaces.Dict)):  # a union takes five times as long
-        problems = (value_problem(part, value) for part, value in space.parts(action))
-        return next(filter(None, problems), None)
-    if isinstance(action, jax.Array):
-        return None
-    if isinstance(space, spaces.Discrete) and isinstance(action, int | np.integer):  # numpy takes longer
-        return None if 0 <= action < space.n else f"got {action}"
-    values = np.asarray(action)
-    if isinstance(space, spaces.Box):
-        held = narrowed(values, space.dtype)
-        is_right = held == values if space.dtype.kind in "iu" else np.isfinite(held)
-        if space.dtype.kind not in "iu" and not is_right.all():
-            return f"got {values[~is_right].flat[0]}, which is not finite as {space.dtype}"
-    elif isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
-        is_right = (values >= 0) & (values < (space.n if isinstance(space, spaces.Discrete) else space.nvec))
-    else:
-        return None
-    return None if is_right.all() else f"got {values[~is_right].flat[0]}"
-
-
-def narrowed(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The values as that dtype, for `value_problem` to look at: a float that is too large for it becomes infinite."""
-    if values.dtype == dtype:
-        return values
-    with np.errstate(over="ignore", invalid="ignore"):
-        return values.astype(dtype)
-
-
-def _cast(space: spaces.Space, action: Any) -> Any:
-    if isinstance(space, spaces.Tuple | spaces.Dict):
-        values = [_cast(part, value) for part, value in space.parts(action)]
-        return tuple(values) if isinstance(space, spaces.Tuple) else dict(zip(space.spaces, values, strict=True))
-    if not isinstance(action, jax.Array):  # `jit` takes it to the device, at a tenth of the time of `jnp.asarray`
-        return np.asarray(action, space.dtype)
-    is_exact = action.dtype == space.dtype and not action.weak_type  # pyright: ignore[reportAttributeAccessIssue]
-    return action if is_exact else jnp.asarray(action, space.dtype)

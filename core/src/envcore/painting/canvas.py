@@ -13,9 +13,9 @@ import numpy as np
 from jax import lax
 
 from envcore import trees
+from envcore.checks import positive_integer
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.fusion import compute_once
-from envcore.options import positive_integer
 from envcore.painting.shapes import Point, Shape, in_cell, scalar
 
 Color = tuple[Any, Any, Any]

@@ -71,7 +71,7 @@ def polygon(*vertices: Point) -> Shape:
     return distance
 
 
-def below(level: Any) -> Shape:
+def half_plane(level: Any) -> Shape:
     """Everything below `y = level`."""
     return lambda _, y: y - scalar(level)
 

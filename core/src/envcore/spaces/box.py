@@ -11,12 +11,12 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from envcore import random
+from envcore import checks, random
 from envcore.devices import AxisName
-from envcore.spaces.base import Space, array_mismatch, sample_integers
+from envcore.spaces.base import ArraySpace, Space, array_mismatch, sample_integers
 
 
-class Box(Space):
+class Box(ArraySpace):
     """Arrays between two bounds, both included.
 
     Args:
@@ -25,7 +25,7 @@ class Box(Space):
       high: upper bound likewise; may be inf.
       shape: the shape of a value; by default the broadcast shape of the bounds.
       dtype: the dtype of a value: bool, or an integer or float dtype of at most 32 bits.
-      axis_name: as for `batch_space`.
+      axis_name: as for `batch`.
 
     Floats with two bounds are sampled uniformly, floats with one bound from an exponential distribution that starts at
     it, floats without bounds from a normal distribution; integers uniformly, both bounds included.
@@ -65,15 +65,14 @@ class Box(Space):
                 bound = jnp.stack([jnp.asarray(x, self._dtype) for x in bound])
             if isinstance(bound, Tracer):
                 return jnp.broadcast_to(bound.astype(self._dtype), self._shape)
-            return np.broadcast_to(self._cast(np.asarray(bound)), self._shape)
+            return np.broadcast_to(self._exact(np.asarray(bound)), self._shape)
         except ValueError as error:
             with np.printoptions(threshold=20):
                 bound = " ".join(str(bound).split())
             raise ValueError(f"Box cannot use the bound {bound} for shape {self._shape}: {error}") from error
 
-    def _cast(self, bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            cast = bound.astype(self._dtype)
+    def _exact(self, bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        cast = self.cast(bound)
         is_float = jnp.issubdtype(self._dtype, jnp.floating)
         lost = np.isinf(cast) & ~np.isinf(bound) if is_float else cast != bound
         if lost.any():
@@ -118,6 +117,17 @@ class Box(Space):
             return array_mismatch(value, self._shape, boolean=True)
         return array_mismatch(value, self._shape, integer=self._dtype.kind in "iu")
 
+    def value_problem(self, value: Any) -> str | None:
+        if isinstance(value, jax.Array):
+            return None
+        values = np.asarray(value)
+        held = self.cast(values)
+        is_integer = self._dtype.kind in "iu"
+        is_right = held == values if is_integer else np.isfinite(held)
+        if is_right.all():
+            return None
+        return f"got {values[~is_right].flat[0]}" + ("" if is_integer else f", which is not finite as {self._dtype}")
+
     def _within(self, value: Any) -> jax.Array:
         value = jnp.asarray(value)
         if self._dtype == np.bool_:
@@ -128,6 +138,19 @@ class Box(Space):
         if self._dtype.kind in "iu":  # a wider integer may wrap around into the bounds
             within &= (cast.astype(value.dtype) == value) & ((cast < 0) == (value < 0))
         return within.all()
+
+    def batch(self, num: int, axis_name: AxisName | None = None) -> Box:
+        num = checks.positive_integer("num", num)
+        return Box(self.low, self.high, (num, *self._shape), self._dtype, axis_name)
+
+    def unbatch(self) -> Space:
+        return Box(self.low[0], self.high[0], self._shape[1:], self._dtype) if self._shape else super().unbatch()
+
+    def flat_space(self) -> Box:
+        return Box(self.low.reshape(-1), self.high.reshape(-1), None, self._dtype)
+
+    def flatten(self, value: Any) -> jax.Array:
+        return jnp.asarray(value).reshape(-1)
 
     def _static(self) -> tuple[Any, ...]:
         return (self._shape, self._dtype.name, _bytes(self.low), _bytes(self.high), self.axis_name)

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import random, trees
+from envcore import checks, random, trees
+from envcore.devices import AxisName
 from envcore.spaces.base import Space, describe
 from envcore.spaces.box import Box
 from envcore.spaces.composite import Dict, Tuple
@@ -50,6 +51,14 @@ class Tree(Space):
 
     def _within(self, value: Any) -> jax.Array:
         return jax.numpy.array(True)  # NaN included: a library's own state may hold it where it means nothing
+
+    def batch(self, num: int, axis_name: AxisName | None = None) -> Tree:
+        del axis_name
+        num = checks.positive_integer("num", num)
+        return Tree(jax.tree.map(lambda x: jax.ShapeDtypeStruct((num, *x.shape), x.dtype), self.struct))
+
+    def unbatch(self) -> Tree:
+        return Tree(jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), self.struct))
 
     def _static(self) -> tuple[Any, ...]:
         return jax.tree.structure(self.struct), tuple(

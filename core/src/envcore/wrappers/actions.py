@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from envcore import options, random, spaces, trees
+from envcore import checks, random, spaces, trees
 from envcore.environment import Environment, Outcome
 from envcore.wrappers.base import Wrapper, WrapperState
 
@@ -57,7 +57,7 @@ class RescaleAction(Wrapper):
         if not (np.isfinite(inner.low).all() and np.isfinite(inner.high).all()):
             raise ValueError(f"RescaleAction needs a bounded action space, got {inner!r}")
         for name in ("low", "high"):
-            object.__setattr__(self, name, options.finite_number(name, getattr(self, name)))
+            object.__setattr__(self, name, checks.finite_number(name, getattr(self, name)))
         if not np.float32(self.low) < np.float32(self.high):
             raise ValueError(f"RescaleAction needs low < high, got low={self.low!r}, high={self.high!r}")
 
@@ -113,7 +113,7 @@ class StickyAction(Wrapper):
     repeat_action_probability: float = 0.25
 
     def __post_init__(self) -> None:
-        probability = options.finite_number("repeat_action_probability", self.repeat_action_probability)
+        probability = checks.finite_number("repeat_action_probability", self.repeat_action_probability)
         if not 0 <= probability < 1:
             raise ValueError(f"repeat_action_probability must be in [0, 1), got {probability!r}")
         object.__setattr__(self, "repeat_action_probability", probability)

@@ -170,7 +170,7 @@ class Wrapper(Environment[Any, Any]):
         """The wrapped observation space, of one environment of a batch."""
         space = self.env.observation_space(params)
         for _ in self.batch_shape:
-            space = spaces.unbatch_space(space)
+            space = space.unbatch()
         return space
 
     def batch_axis(self) -> AxisName | None:
@@ -185,7 +185,7 @@ class Wrapper(Environment[Any, Any]):
     def batch_space(self, space: spaces.Space) -> spaces.Space:
         """The space of a value for every environment of a wrapped batch."""
         for size in reversed(self.batch_shape):
-            space = spaces.batch_space(space, size)
+            space = space.batch(size)
         return space
 
 

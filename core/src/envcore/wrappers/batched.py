@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from envcore import options, random, spaces, trees
+from envcore import checks, random, spaces, trees
 from envcore.devices import AxisName, check_supported
 from envcore.engine import arguments
 from envcore.environment import Environment, Outcome
@@ -43,7 +43,7 @@ class Batched(Wrapper):
     axis_name: AxisName | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "num_envs", options.positive_integer("num_envs", self.num_envs))
+        object.__setattr__(self, "num_envs", checks.positive_integer("num_envs", self.num_envs))
         if self.axis_name is not None:
             check_supported("Batched with an axis_name")
 
@@ -52,14 +52,14 @@ class Batched(Wrapper):
         return (self.num_envs, *self.env.batch_shape)
 
     def action_space(self, params: Any) -> spaces.Space:
-        return spaces.batch_space(self.env.action_space(params), self.num_envs, self.axis_name)
+        return self.env.action_space(params).batch(self.num_envs, self.axis_name)
 
     def observation_space(self, params: Any) -> spaces.Space:
-        return spaces.batch_space(self.env.observation_space(params), self.num_envs)
+        return self.env.observation_space(params).batch(self.num_envs)
 
     def state_space(self, params: Any) -> spaces.Dict:
         space = self.env.state_space(params)
-        return spaces.Dict({name: spaces.batch_space(part, self.num_envs) for name, part in space.spaces.items()})
+        return spaces.Dict({name: part.batch(self.num_envs) for name, part in space.spaces.items()})
 
     def draw_start(self, key: jax.Array, params: Any) -> Any:
         return jax.vmap(self.env.draw_start, (0, None))(self._keys(key), params)

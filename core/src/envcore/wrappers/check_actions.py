@@ -9,7 +9,6 @@ import jax
 import jax.core
 import numpy as np
 
-from envcore import spaces
 from envcore.environment import Outcome
 from envcore.errors import InvalidActionError
 from envcore.wrappers.base import Wrapper
@@ -51,7 +50,7 @@ class CheckActions(Wrapper):
         """Whether it is in the space: bool of the batch shape."""
         space = self.env.action_space(params)
         for _ in self.batch_shape:
-            space = spaces.unbatch_space(space)
+            space = space.unbatch()
         return self.over_batch(space.contains)(action)
 
     def _passed(self, action: Any, params: Any) -> Any:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
-from envcore import options, spaces, trees
+from envcore import checks, spaces, trees
 from envcore.environment import Environment, Outcome
 from envcore.wrappers.base import Wrapper, WrapperState
 
@@ -39,10 +39,10 @@ class FrameStack(Wrapper):
     num_frames: int = 4
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "num_frames", options.positive_integer("num_frames", self.num_frames))
+        object.__setattr__(self, "num_frames", checks.positive_integer("num_frames", self.num_frames))
 
     def observation_space(self, params: Any) -> spaces.Space:
-        return self.batch_space(spaces.batch_space(self.single_observation_space(params), self.num_frames))
+        return self.batch_space(self.single_observation_space(params).batch(self.num_frames))
 
     def init_state(self, draws: Any, params: Any, /) -> FrameStackState:
         env_state = super().init_state(draws, params)

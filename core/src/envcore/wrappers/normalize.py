@@ -35,7 +35,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from envcore import options, spaces, trees
+from envcore import checks, spaces, trees
 from envcore.devices import AxisName
 from envcore.environment import Environment, Outcome
 from envcore.errors import InvalidParamsError
@@ -159,8 +159,8 @@ class NormalizeObservation(ParamsWrapper):
         space = self.env.observation_space(self.env.default_params)
         if not isinstance(space, spaces.Box):
             raise ValueError(f"NormalizeObservation needs a Box of observations, got {space!r}: flatten them first")
-        object.__setattr__(self, "epsilon", options.positive_number("epsilon", self.epsilon))
-        object.__setattr__(self, "frozen", options.flag("frozen", self.frozen))
+        object.__setattr__(self, "epsilon", checks.positive_number("epsilon", self.epsilon))
+        object.__setattr__(self, "frozen", checks.flag("frozen", self.frozen))
 
     @property
     def default_params(self) -> NormalizeObservationParams:
@@ -250,12 +250,12 @@ class NormalizeReward(ParamsWrapper):
     frozen: bool = False
 
     def __post_init__(self) -> None:
-        gamma = options.finite_number("gamma", self.gamma)
+        gamma = checks.finite_number("gamma", self.gamma)
         if not 0 <= gamma <= 1:
             raise ValueError(f"gamma must be in [0, 1], got {gamma!r}")
         object.__setattr__(self, "gamma", gamma)
-        object.__setattr__(self, "epsilon", options.positive_number("epsilon", self.epsilon))
-        object.__setattr__(self, "frozen", options.flag("frozen", self.frozen))
+        object.__setattr__(self, "epsilon", checks.positive_number("epsilon", self.epsilon))
+        object.__setattr__(self, "frozen", checks.flag("frozen", self.frozen))
 
     @property
     def default_params(self) -> NormalizeRewardParams:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import options, spaces
+from envcore import checks, spaces
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rendering import fitting_height, margins
@@ -45,7 +45,7 @@ class PixelObservation(Wrapper):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", _checked_size(self.size))
-        object.__setattr__(self, "grayscale", options.flag("grayscale", self.grayscale))
+        object.__setattr__(self, "grayscale", checks.flag("grayscale", self.grayscale))
         fitting_height(self.env, self.size)
 
     def observation_space(self, params: Any) -> spaces.Space:
@@ -65,7 +65,7 @@ class PixelObservation(Wrapper):
 
 def _checked_size(size: Any) -> tuple[int, int]:
     try:
-        height, width = (options.positive_integer("a side", side) for side in size)
+        height, width = (checks.positive_integer("a side", side) for side in size)
     except (TypeError, ValueError):
         message = f"size must be a height and a width in pixels, for example (84, 84), got {size!r}."
         raise InvalidArgumentError(message) from None

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 from jax.sharding import NamedSharding
 
-from envcore import options, spaces
+from envcore import checks, spaces
 from envcore.devices import AxisName, all_devices, check_supported, spread
 from envcore.environment import Environment, Outcome
 from envcore.wrappers.base import Wrapper
@@ -45,7 +45,7 @@ class Sharded(Wrapper):
 
     def __post_init__(self) -> None:
         check_supported("Sharded")
-        object.__setattr__(self, "num_envs", options.positive_integer("num_envs", self.num_envs))
+        object.__setattr__(self, "num_envs", checks.positive_integer("num_envs", self.num_envs))
         sharding = all_devices() if self.sharding is None else self.sharding
         object.__setattr__(self, "sharding", sharding)
         if not isinstance(sharding, NamedSharding) or len(sharding.spec) != 1 or sharding.spec[0] is None:

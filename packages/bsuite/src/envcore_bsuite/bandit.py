@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, spaces
+from envcore import checks, spaces
 from envcore.environment import EnvParams, EnvState
 from flax import struct
 
@@ -80,7 +80,7 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
     def __post_init__(self) -> None:
         if self.num_actions < 2:
             raise ValueError(f"a bandit needs at least 2 arms, got num_actions={self.num_actions}")
-        options.check_size("num_actions", self.num_actions)
+        checks.check_size("num_actions", self.num_actions)
         check_mapping_seed(self.mapping_seed)
 
     @property

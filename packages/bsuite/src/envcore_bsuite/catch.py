@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, spaces
+from envcore import checks, random, spaces
 from envcore.environment import EnvParams, EnvState
 from flax import struct
 
@@ -87,7 +87,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     def __post_init__(self) -> None:
         if self.rows < 2 or self.columns < 1:
             raise ValueError(f"Catch needs at least 2 rows and 1 column, got {self.rows} and {self.columns}")
-        options.check_size("rows * columns", self.rows * self.columns)
+        checks.check_size("rows * columns", self.rows * self.columns)
 
     @property
     def default_params(self) -> CatchParams:
@@ -105,7 +105,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         return spaces.Dict({**places, "total_regret": spaces.Box(0.0, np.inf), "time": spaces.NATURAL_NUMBERS})
 
     def draw_start(self, key: jax.Array, params: CatchParams) -> CatchStart:
-        return CatchStart(ball_x=random.below(random.bits(key), self.columns))
+        return CatchStart(ball_x=random.integers(random.bits(key), self.columns))
 
     def init_state(self, draws: CatchStart, params: CatchParams) -> CatchState:
         paddle_x, paddle_y = self.columns // 2, self.rows - 1

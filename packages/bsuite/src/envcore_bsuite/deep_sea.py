@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces
+from envcore import checks, random, require, spaces
 from envcore.environment import EnvParams, EnvState
 from flax import struct
 
@@ -112,7 +112,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     def __post_init__(self) -> None:
         if self.size < 1:
             raise ValueError(f"DeepSea's size must be at least 1, got {self.size}")
-        options.check_size("size", self.size, 4096)
+        checks.check_size("size", self.size, 4096)
         check_mapping_seed(self.mapping_seed)
 
     @property

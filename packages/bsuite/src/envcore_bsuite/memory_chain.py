@@ -132,7 +132,7 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
         asks = self.num_bits > 1
         words = random.bits(key, (num_words(self.num_bits) + asks,))
         context = unpack(words, self.num_bits).astype(jnp.int32)
-        return MemoryChainStart(context, random.below(words[-1], self.num_bits) if asks else jnp.int32(0))
+        return MemoryChainStart(context, random.integers(words[-1], self.num_bits) if asks else jnp.int32(0))
 
     def init_state(self, draws: MemoryChainStart, params: MemoryChainParams) -> MemoryChainState:
         return MemoryChainState(context=draws.context, query=draws.query, total_perfect=0, total_regret=0.0)

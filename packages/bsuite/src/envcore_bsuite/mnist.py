@@ -18,7 +18,7 @@ from envcore_bsuite import mnist_data
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.mnist_data import CLASSES, SIDE
 
-_MOST = 2**16  # the limit of `random.below`
+_MOST = 2**16  # the limit of `random.integers`
 # Together 1 / 255, and pixel * _NEARLY is exact. XLA replaces a division by 255 with a multiplication by 1 / 255 in
 # float32, which gives 126 of the 256 quotients a wrong last bit.
 _NEARLY, _REST = np.float32(257 / 2**16), np.float32(1 / (255 * 2**16))
@@ -142,7 +142,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
         )
 
     def draw_start(self, key: jax.Array, params: MNISTBanditParams) -> MNISTBanditStart:
-        return MNISTBanditStart(random.below(random.bits(key), len(params.labels)))
+        return MNISTBanditStart(random.integers(random.bits(key), len(params.labels)))
 
     def init_state(self, draws: MNISTBanditStart, params: MNISTBanditParams) -> MNISTBanditState:
         label = params.labels.at[draws.image_index].get(mode="promise_in_bounds")

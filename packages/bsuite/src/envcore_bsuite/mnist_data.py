@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from envcore import files
 from envcore.errors import DatasetError, FileError
-from envcore.plugins import one_line
+from envcore.text import one_line
 
 URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 """Where the published files are downloaded from."""

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from envcore.checks import positive_integer
 from envcore.files import locked, remove_unfinished, replace
-from envcore.options import positive_integer
 from envcore_runs.records import File, shown
 
 from envcore_bsuite import checkpoints, csv_log

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces
+from envcore import checks, random, require, spaces
 from envcore.environment import EnvParams, EnvState, next_time
 from flax import struct
 
@@ -113,7 +113,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
                 "UmbrellaChain needs n_distractor of at least 0 and chain_length of at least 1, "
                 f"got {self.n_distractor} and {self.chain_length}"
             )
-        options.check_size("n_distractor", self.n_distractor)
+        checks.check_size("n_distractor", self.n_distractor)
 
     @property
     def default_params(self) -> UmbrellaChainParams:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from envcore.options import positive_integer
+from envcore.checks import positive_integer
 
 from envcore_bsuite.errors import RunError
 

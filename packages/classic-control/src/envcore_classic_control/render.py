@@ -18,7 +18,7 @@ def paint_cartpole(height: int, x: jax.Array, theta: jax.Array, length: jax.Arra
     end, pole = x_threshold, 2 * length
     window = painting.Window.around(x=(-end - 0.5, end + 0.5), y=(-0.55, jnp.maximum(pole, 1.0) + 0.8), aspect=2.0)
     cart = figures.cart_and_pole(x, theta, pole, rail_end=end)
-    return painting.paint(height, window, (painting.below(-0.19), painting.SHADE), *cart)
+    return painting.paint(height, window, (painting.half_plane(-0.19), painting.SHADE), *cart)
 
 
 @painting.picture

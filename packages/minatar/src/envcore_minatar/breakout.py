@@ -123,7 +123,7 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
     channels = ("paddle", "ball", "trail", "brick")
 
     def draw_start(self, key: jax.Array, params: MinAtarParams) -> BreakoutStart:
-        return BreakoutStart(random.below(random.bits(key), 2) == 1)
+        return BreakoutStart(random.integers(random.bits(key), 2) == 1)
 
     def init_state(self, draws: BreakoutStart, params: MinAtarParams) -> BreakoutState:
         x = jnp.where(draws.from_right, SIDE - 1, 0)

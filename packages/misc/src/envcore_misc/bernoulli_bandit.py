@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces
+from envcore import checks, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -128,7 +128,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
             raise ValueError(f"arms must be one of {', '.join(get_args(Arms))}, got {self.arms!r}")
         if self.num_arms < 2:
             raise ValueError(f"a bandit needs at least 2 arms, got num_arms={self.num_arms}")
-        options.check_size("num_arms", self.num_arms)
+        checks.check_size("num_arms", self.num_arms)
         if self.arms.startswith("dependent") and self.num_arms != 2:
             raise ValueError(f'arms="{self.arms}" needs num_arms=2, got num_arms={self.num_arms}')
 
@@ -214,7 +214,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         if self.arms == "dependent-uniform":
             first = random.uniform(key)
         else:
-            first = jnp.where(random.below(random.bits(key), 2) == 0, params.reward_prob, 1 - params.reward_prob)
+            first = jnp.where(random.integers(random.bits(key), 2) == 0, params.reward_prob, 1 - params.reward_prob)
         return jnp.stack([first, 1 - first])
 
     def _arrange(self, reward: Any, arm: Any, time: Any) -> Any:

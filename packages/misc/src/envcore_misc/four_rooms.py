@@ -182,7 +182,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
     # One number each for start and step, which XLA computes only once; two would be computed separately (5 to 20%).
 
     def draw_start(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsStart:
-        return FourRoomsStart(random.below(random.bits(key), len(_CELLS) * (len(_CELLS) - 1)))
+        return FourRoomsStart(random.integers(random.bits(key), len(_CELLS) * (len(_CELLS) - 1)))
 
     def init_state(self, draws: FourRoomsStart, params: FourRoomsParams) -> FourRoomsState:
         # Of start and goal, the one that is drawn last avoids the other.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, spaces
+from envcore import checks, random, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from flax import struct
 
@@ -119,11 +119,11 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         lake = self.lake
         if len({len(row) for row in lake}) != 1 or set("".join(lake)) - set("SFHG") or "S" not in "".join(lake):
             raise ValueError(f"desc must be rows of equal length of S, F, H and G with at least one S, got {lake!r}")
-        if not 0 <= options.finite_number("success_rate", self.success_rate) <= 1:
+        if not 0 <= checks.finite_number("success_rate", self.success_rate) <= 1:
             raise ValueError(f"success_rate must be in [0, 1], got {self.success_rate!r}")
         if not isinstance(self.reward_schedule, tuple | list) or len(self.reward_schedule) != 3:
             raise ValueError(f"reward_schedule must be three numbers, got {self.reward_schedule!r}")
-        rewards = tuple(options.finite_number("a reward of reward_schedule", reward) for reward in self.reward_schedule)
+        rewards = tuple(checks.finite_number("a reward of reward_schedule", reward) for reward in self.reward_schedule)
         object.__setattr__(self, "reward_schedule", rewards)
 
     @property
@@ -148,7 +148,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         starts = np.flatnonzero(self._tiles == "S").astype(np.int32)
         if len(starts) == 1:
             return FrozenLakeStart(starts[0])
-        return FrozenLakeStart(jnp.asarray(starts)[random.below(random.bits(key), len(starts))])
+        return FrozenLakeStart(jnp.asarray(starts)[random.integers(random.bits(key), len(starts))])
 
     def init_state(self, draws: FrozenLakeStart, params: FrozenLakeParams) -> FrozenLakeState:
         return FrozenLakeState(position=draws.position)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces
+from envcore import checks, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -122,7 +122,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             raise ValueError(f"maze_size must be odd and from 3 to {_MAX_SIZE}, got {self.maze_size!r}")
         if self.rf_size % 2 == 0 or self.rf_size < 1:
             raise ValueError(f"rf_size must be odd and at least 1, got {self.rf_size!r}")
-        options.check_size("rf_size", self.rf_size, 1023)
+        checks.check_size("rf_size", self.rf_size, 1023)
         if self.rules not in _MOVES:
             raise ValueError(f"rules must be 'gymnax' or 'original', got {self.rules!r}")
         if self.goal_fixed is not None:
@@ -187,7 +187,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return MetaMazeState(last_action=0, last_reward=0.0, pos=pos, goal=goal)
 
     def draw(self, key: jax.Array, params: MetaMazeParams) -> MetaMazeDraws:
-        return MetaMazeDraws(random.below(random.bits(key), len(self._free_cells) - 1))
+        return MetaMazeDraws(random.integers(random.bits(key), len(self._free_cells) - 1))
 
     def transition(
         self, state: MetaMazeState, action: jax.Array, draws: MetaMazeDraws, params: MetaMazeParams

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces, trees
+from envcore import checks, random, require, spaces, trees
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from flax import struct
 
@@ -125,7 +125,7 @@ class Pong(Environment[PongState, PongParams]):
                 "Pong needs a width of at least 4, a paddle_half_height of at least 1 and a height of at least "
                 f"2 * paddle_half_height + 1, got {self.width}, {self.paddle_half_height} and {self.height}"
             )
-        options.check_size("width * height", self.width * self.height)
+        checks.check_size("width * height", self.width * self.height)
 
     @property
     def default_params(self) -> PongParams:
@@ -166,7 +166,7 @@ class Pong(Environment[PongState, PongParams]):
         if self.rules == "original":
             return None
         word, fastest = random.bits(key), jnp.floor(params.ball_max_y_speed).astype(jnp.int32)
-        return PongStart((word & 1) == 1, random.below(word, 2 * fastest + 1) - fastest)
+        return PongStart((word & 1) == 1, random.integers(word, 2 * fastest + 1) - fastest)
 
     def init_state(self, draws: PongStart | None, params: PongParams) -> PongState:
         if draws is None:

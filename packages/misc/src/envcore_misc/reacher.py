@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces, trig
+from envcore import checks, random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -106,7 +106,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     def __post_init__(self) -> None:
         if self.num_joints < 1:
             raise ValueError(f"num_joints must be at least 1, got {self.num_joints!r}")
-        options.check_size("num_joints", self.num_joints, 2**16)
+        checks.check_size("num_joints", self.num_joints, 2**16)
 
     @property
     def default_params(self) -> ReacherParams:

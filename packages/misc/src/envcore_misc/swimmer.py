@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces
+from envcore import checks, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
 from flax import struct
@@ -104,7 +104,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     def __post_init__(self) -> None:
         if self.num_urchins < 0:
             raise ValueError(f"num_urchins must be at least 0, got {self.num_urchins!r}")
-        options.check_size("num_urchins", self.num_urchins, 2**16)
+        checks.check_size("num_urchins", self.num_urchins, 2**16)
 
     @property
     def default_params(self) -> SwimmerParams:

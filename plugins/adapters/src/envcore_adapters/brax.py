@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import NO_TIME_LIMIT, Environment, random, spaces
-from envcore.engine import arguments
 from envcore.engine.types import own_info
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation, RescaleAction
@@ -132,7 +131,7 @@ class BraxEnv(Env):
                 f"an action of {self.env.name} must have shape {space.shape}, got {action.shape}. "
                 "To map over a batch, use jax.vmap."
             )
-        problem = space.mismatch(action) or arguments.value_problem(space, action)
+        problem = space.mismatch(action) or space.value_problem(action)
         if problem is not None:
             raise action_error(self.env.name, space, problem)
         return action

@@ -53,16 +53,16 @@ def counting_dqn(env: Environment[Any, Any]) -> Agent:
 def _q_learning(learner: DQN) -> Agent:
     """The agent that a learner trains in the runner's environment; it learns after every step."""
 
-    def act(knowledge: Any, obs: Any, key: jax.Array) -> tuple[jax.Array, Any]:
-        return learner.explore(knowledge, obs[None], key)[0], knowledge
+    def act(agent_state: Any, obs: Any, key: jax.Array) -> tuple[jax.Array, Any]:
+        return learner.explore(agent_state, obs[None], key)[0], agent_state
 
-    def update(knowledge: Any, step: Any, key: jax.Array) -> Any:
+    def update(agent_state: Any, step: Any, key: jax.Array) -> Any:
         key_record, key_learn = random.split(key)
         transition = Transition(step.obs, step.action, step.reward, step.info["discount"], step.next_obs)
         transitions, done = jax.tree.map(lambda x: x[None], (transition, step.done))
         number = step.info["step"]
-        knowledge = learner.record(knowledge, transitions, done, number, key_record)
-        return learner.learn(knowledge, number + 1, key_learn)
+        agent_state = learner.record(agent_state, transitions, done, number, key_record)
+        return learner.learn(agent_state, number + 1, key_learn)
 
     return Agent(learner.start, act, update)
 

@@ -28,7 +28,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from envcore import options, random
+from envcore import checks, random
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
@@ -100,7 +100,7 @@ def export_rollout(
       InvalidArgumentError: num_steps is not a positive integer.
     """
     params = _params(env, params)
-    num_steps = options.positive_integer("num_steps", num_steps, InvalidArgumentError)
+    num_steps = checks.positive_integer("num_steps", num_steps, InvalidArgumentError)
 
     def one(key: jax.Array) -> tuple[Any, ...]:
         key, key_reset = random.split(key)

@@ -15,8 +15,8 @@ from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.installed import announcing
-from envcore.plugins import one_line
 from envcore.rollout import Policy, random_policy
+from envcore.text import one_line
 from envcore.wrappers import ActionMaskObservation, Batched
 
 from envcore_runs.description import name_of
@@ -99,7 +99,7 @@ class _Legal:
     space: spaces.Space
 
     def __call__(self, policy_params: Any, obs: Any, key: jax.Array) -> jax.Array:
-        return spaces.sample_legal(self.space, key, obs["action_mask"])
+        return self.space.sample_legal(key, obs["action_mask"])
 
 
 def _with_masks(env: Environment[Any, Any]) -> Environment[Any, Any]:

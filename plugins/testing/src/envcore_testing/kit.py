@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import jax
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 
 from envcore_testing import (
     rules_definition,
@@ -22,6 +21,7 @@ from envcore_testing import (
     rules_types,
 )
 from envcore_testing.breaches import Breach, ConformanceError, breach_of_error, describe
+from envcore_testing.numerics import numerics
 from envcore_testing.subject import MIN_STEPS, Subject
 
 

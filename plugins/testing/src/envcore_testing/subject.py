@@ -12,12 +12,12 @@ import numpy as np
 from envcore import random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.numerics import numerics
 from jax import lax
 
 from envcore_testing.breaches import Place, place_of_method
 from envcore_testing.compilation import quick_jit
 from envcore_testing.lockstep import mostly_legal_action
+from envcore_testing.numerics import numerics
 from envcore_testing.trees import float_params, join, mapped_axes, on_host, scaled, take
 
 SHORT_LIMIT = 7

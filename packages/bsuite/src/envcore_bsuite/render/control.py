@@ -33,7 +33,7 @@ def paint_cartpole(
     return painting.paint(
         height,
         window,
-        (painting.below(-0.19), painting.SHADE),
+        (painting.half_plane(-0.19), painting.SHADE),
         (_line(pole * height_threshold, end), painting.GREEN),
         *figures.cart_and_pole(x, theta, pole, rail_end=end),
     )

@@ -142,7 +142,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         space, mask = self.env.action_space(self.params), arguments.action_mask_struct(self.env)
         if mask is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
             return None
-        return None if spaces.masks_combinations(space, mask.shape) else spaces.entries_of_values(space)
+        return None if space.masks_combinations(mask.shape) else space.mask_entries()
 
     def _latest(self) -> Position:
         forks.check()

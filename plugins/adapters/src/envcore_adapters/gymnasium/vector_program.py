@@ -13,7 +13,6 @@ from envcore import Environment, trees
 from envcore.engine import arguments
 from envcore.engine.types import own_info
 from envcore.fusion import one_kernel
-from envcore.spaces import unbatch_space
 from envcore.wrappers import Batched
 from gymnasium.vector import AutoresetMode
 
@@ -69,7 +68,7 @@ class VectorProgram:
         self._env, self._mode, self._packs = env, mode, packs
         default = arguments.default_params(env)
         self.params = Layout(default)
-        self._widen = widener(unbatch_space(env.observation_space(default)))
+        self._widen = widener(env.observation_space(default).unbatch())
         self._is_per_env = _is_per_env(env, default)
         progress, first = jax.eval_shape(self._begun, jax.ShapeDtypeStruct((2,), np.uint32), default)
         action = jax.eval_shape(lambda: env.action_space(default).sample(jax.random.key(0)))

@@ -28,9 +28,9 @@ from envcore.engine.types import Outcome
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
 from envcore.nested_params import NestedParams
-from envcore.numerics import numerics
 
 from envcore_bridges.base.loading import check_arguments, errors_of_options, loaded, types_in
+from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.base.state import ForeignState, as_types, types_of
 from envcore_bridges.base.wrapping import layers
 
@@ -191,12 +191,12 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         return spaces.Dict(parts)
 
     def init_state(self, draws: jax.Array, params: Any, /) -> ForeignState:
-        with numerics():
+        with default_numerics():
             inner, obs = self.library_reset(random.key_words(draws), params)
         return self._state(inner, obs)
 
     def transition(self, state: ForeignState, action: Any, draws: jax.Array, params: Any, /) -> tuple[Any, ...]:
-        with numerics():
+        with default_numerics():
             step = self.library_step(state.inner, action, random.key_words(draws), params)
             inner, obs, reward, terminated, *info = step
             reward, terminated = jnp.asarray(reward).astype(jnp.float32), jnp.asarray(terminated).astype(jnp.bool_)
@@ -217,7 +217,7 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         return state.obs
 
     def action_mask(self, state: ForeignState, params: Any) -> Any:
-        with numerics():
+        with default_numerics():
             return self.library_action_mask(state.inner, state.obs, params)
 
     def _state(self, inner: Any, obs: Any) -> ForeignState:

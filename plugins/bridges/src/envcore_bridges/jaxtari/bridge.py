@@ -13,9 +13,17 @@ import numpy as np
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError
-from envcore.numerics import numerics
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, as_dicts, layers, rebuilt, resized, unknown_name
+from envcore_bridges.base import (
+    ForeignEnvironment,
+    ForeignState,
+    as_dicts,
+    default_numerics,
+    layers,
+    rebuilt,
+    resized,
+    unknown_name,
+)
 from envcore_bridges.jaxtari.environments import JAXTARI
 
 CLOCKS: dict[str, tuple[str, ...]] = {
@@ -149,7 +157,7 @@ class FromJaxtari(ForeignEnvironment):
         return state, as_dicts(obs), jnp.reshape(reward, ()), jnp.reshape(done, ()), as_dicts(info)
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
-        with numerics():
+        with default_numerics():
             picture = self.library_env.render(state.inner).astype(jnp.uint8)
         return resized(picture, height)
 

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 import jax
 from envcore import painting, spaces
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, resized, unknown_name
+from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, resized, unknown_name
 
 _MINIGRID_ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
 
@@ -128,7 +127,7 @@ class FromNavix(ForeignEnvironment):
 
 @painting.picture
 def _paint(height: int, inner: Any) -> jax.Array:
-    with numerics():
+    with default_numerics():
         return resized(_navix().observations.rgb(inner), painting.checked_height(height))
 
 
@@ -140,7 +139,7 @@ def _own_name(observation_fn: Any) -> str | None:
 
 @functools.cache
 def _navix() -> Any:
-    with numerics(), jax.ensure_compile_time_eval(), warnings.catch_warnings():
+    with default_numerics(), jax.ensure_compile_time_eval(), warnings.catch_warnings():
         # It imports TensorFlow Probability, which uses what JAX is about to remove.
         warnings.simplefilter("ignore", DeprecationWarning)
         import navix  # late: envcore lists environments without it

@@ -14,9 +14,8 @@ import numpy as np
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, unknown_name
+from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, unknown_name
 from envcore_bridges.pgx.pictures import paint_2048, paint_cells
 
 # `pgx.make` takes no options, so the classes of the games for one player are found here.
@@ -134,7 +133,7 @@ class FromPgx(ForeignEnvironment):
 @functools.lru_cache(maxsize=512)
 def _num_actions(env: FromPgx) -> int:
     """As Pgx's property of this name, which plays the beginning of a game for it."""
-    with numerics():
+    with default_numerics():
         start = jax.eval_shape(lambda: env.library_env.init(jax.random.PRNGKey(0)))
     return start.legal_action_mask.shape[0]
 

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from envcore import forks, random
+from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
-from envcore.options import positive_integer
 from envcore.rollout import for_each_key, for_each_member
 
 from envcore_gymnax.registration import make
