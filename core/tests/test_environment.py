@@ -315,7 +315,7 @@ class TestDefaults:
             Unpainted().render(states)
 
     def test_time_is_for_the_base_class(self) -> None:
-        assert CounterState(count=1) == CounterState(count=1, time=0)
+        assert CounterState(count=1) == CounterState(count=1, time=jnp.int32(0))
         with pytest.raises(TypeError):
             CounterState(1, 2)  # pyright: ignore[reportCallIssue]
 

@@ -38,6 +38,7 @@ from envcore.engine.finite import limit as limit
 from envcore.engine.types import Info as Info
 from envcore.engine.types import Outcome as Outcome
 from envcore.errors import NoPictureError
+from envcore.typing import Int, IntParam
 
 
 @struct.dataclass
@@ -45,10 +46,10 @@ class EnvState:
     """Base of every environment's state: a pytree with fields of fixed shapes and dtypes.
 
     Attributes:
-      time: steps taken in this episode, int32 (). The base class counts; authors leave it alone.
+      time: steps taken in this episode. The base class counts; authors leave it alone.
     """
 
-    time: Any = struct.field(default=0, kw_only=True)
+    time: Int = struct.field(default=0, kw_only=True)
 
     if TYPE_CHECKING:  # flax adds it
 
@@ -60,10 +61,10 @@ class EnvParams:
     """Base of every environment's params: the numbers that a user may vmap over or differentiate by.
 
     Attributes:
-      max_steps_in_episode: the step that reaches it is truncated, int32 (); `NO_TIME_LIMIT` for none.
+      max_steps_in_episode: the step that reaches it is truncated; `NO_TIME_LIMIT` for none.
     """
 
-    max_steps_in_episode: Any = struct.field(default=NO_TIME_LIMIT, kw_only=True)
+    max_steps_in_episode: IntParam = struct.field(default=NO_TIME_LIMIT, kw_only=True)
 
     if TYPE_CHECKING:  # flax adds it
 

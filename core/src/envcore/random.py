@@ -27,6 +27,7 @@ from envcore.devices import AxisName, axis_size, first_row, share_of
 from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
 from envcore.text import shown
+from envcore.typing import FloatParam
 
 _RESET_TAG = 0x7265736B
 _SPAWN_TAG = 0x73706177
@@ -84,8 +85,8 @@ def bits(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None
 def uniform(
     key: jax.Array,
     shape: tuple[int, ...] = (),
-    minval: jax.Array | float = 0.0,
-    maxval: jax.Array | float = 1.0,
+    minval: FloatParam = 0.0,
+    maxval: FloatParam = 1.0,
     axis_name: AxisName | None = None,
 ) -> jax.Array:
     """Returns float32 of `shape`, uniform on [minval, maxval): what `jax.random.uniform` returns.

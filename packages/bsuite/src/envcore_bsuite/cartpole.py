@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import EnvParams, EnvState, limit, next_time
+from envcore.typing import Float, FloatParam
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -19,7 +20,7 @@ _TURN = np.float32(2 * np.pi)
 
 @struct.dataclass
 class CartPoleState(EnvState):
-    """State of `CartPole`; every field float32 ().
+    """State of `CartPole`.
 
     Attributes:
       x: cart position, m.
@@ -31,18 +32,18 @@ class CartPoleState(EnvState):
       best_episode: the largest return of an episode that has ended.
     """
 
-    x: Any
-    x_dot: Any
-    theta: Any
-    theta_dot: Any
-    episode_return: Any
-    raw_return: Any
-    best_episode: Any
+    x: Float
+    x_dot: Float
+    theta: Float
+    theta_dot: Float
+    episode_return: Float
+    raw_return: Float
+    best_episode: Float
 
 
 @struct.dataclass
 class CartPoleParams(EnvParams):
-    """Params of `CartPole`; every field float32 ().
+    """Params of `CartPole`.
 
     Attributes:
       gravity: m/s^2.
@@ -57,26 +58,26 @@ class CartPoleParams(EnvParams):
       init_range: every state variable starts uniform on [-init_range, init_range).
     """
 
-    gravity: Any = 9.8
-    mass_cart: Any = 1.0
-    mass_pole: Any = 0.1
-    length: Any = 0.5
-    force_mag: Any = 10.0
-    height_threshold: Any = 0.8
-    x_threshold: Any = 3.0
-    timescale: Any = 0.01
-    max_time: Any = limit(10.0)
-    init_range: Any = 0.05
+    gravity: FloatParam = 9.8
+    mass_cart: FloatParam = 1.0
+    mass_pole: FloatParam = 0.1
+    length: FloatParam = 0.5
+    force_mag: FloatParam = 10.0
+    height_threshold: FloatParam = 0.8
+    x_threshold: FloatParam = 3.0
+    timescale: FloatParam = 0.01
+    max_time: FloatParam = limit(10.0)
+    init_range: FloatParam = 0.05
 
 
 class CartPoleStart(NamedTuple):
     """What the start of an episode draws.
 
     Attributes:
-      offsets: of x, x_dot, theta and theta_dot from rest, float32 (4,).
+      offsets: of x, x_dot, theta and theta_dot from rest.
     """
 
-    offsets: jax.Array
+    offsets: Annotated[jax.Array, "float32 (4,)"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,9 +135,9 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
             x_dot=start[1],
             theta=start[2],
             theta_dot=start[3],
-            episode_return=0.0,
-            raw_return=0.0,
-            best_episode=0.0,
+            episode_return=jnp.float32(0),
+            raw_return=jnp.float32(0),
+            best_episode=jnp.float32(0),
         )
 
     def transition(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ import numpy as np
 from envcore import random, spaces
 from envcore.environment import EnvParams, EnvState
 from envcore.fusion import compute_once
+from envcore.typing import ArrayParam, Float, Int
 from flax import struct
 
 from envcore_bsuite import mnist_data
@@ -29,14 +30,14 @@ class MNISTBanditState(EnvState):
     """State of `MNISTBandit`.
 
     Attributes:
-      index: int32 (), of the image.
-      correct_label: int32 ().
-      total_regret: float32 (), over all episodes.
+      index: of the image.
+      correct_label: of the image.
+      total_regret: over all episodes.
     """
 
-    index: Any
-    correct_label: Any
-    total_regret: Any
+    index: Int
+    correct_label: Int
+    total_regret: Float
 
 
 @struct.dataclass
@@ -44,22 +45,22 @@ class MNISTBanditParams(EnvParams):
     """Params of `MNISTBandit`: the n images in use.
 
     Attributes:
-      images: uint8 (n, 28, 28), int8 with `signed_pixels`.
-      labels: int32 (n,).
+      images: int8 with `signed_pixels`.
+      labels: of each image.
     """
 
-    images: Any
-    labels: Any
+    images: Annotated[ArrayParam, "uint8 (n, 28, 28)"]
+    labels: Annotated[ArrayParam, "int32 (n,)"]
 
 
 class MNISTBanditStart(NamedTuple):
     """What the start of an episode draws.
 
     Attributes:
-      image_index: int32 ().
+      image_index: as in the state.
     """
 
-    image_index: jax.Array
+    image_index: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,8 +146,8 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
         return MNISTBanditStart(random.below(random.bits(key), len(params.labels)))
 
     def init_state(self, draws: MNISTBanditStart, params: MNISTBanditParams) -> MNISTBanditState:
-        label = params.labels.at[draws.image_index].get(mode="promise_in_bounds")
-        return MNISTBanditState(index=draws.image_index, correct_label=label, total_regret=0.0)
+        label = jnp.asarray(params.labels).at[draws.image_index].get(mode="promise_in_bounds")
+        return MNISTBanditState(index=draws.image_index, correct_label=label, total_regret=jnp.float32(0))
 
     def transition(
         self, state: MNISTBanditState, action: jax.Array, draws: jax.Array, params: MNISTBanditParams

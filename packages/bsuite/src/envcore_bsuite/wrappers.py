@@ -7,12 +7,13 @@ reward changes; what the environment itself counts, such as regret, does not.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import jax
 import numpy as np
 from envcore import random, require
 from envcore.environment import Environment, Outcome
+from envcore.typing import FloatParam, PyTree
 from envcore.wrappers import ParamsWrapper, WrapperParams
 
 
@@ -22,10 +23,10 @@ class RewardNoiseParams(WrapperParams):
     """Params of `RewardNoise`.
 
     Attributes:
-      noise_scale: standard deviation of the noise, float32 ().
+      noise_scale: standard deviation of the noise.
     """
 
-    noise_scale: Any
+    noise_scale: FloatParam
 
 
 @jax.tree_util.register_dataclass
@@ -34,10 +35,10 @@ class RewardScaleParams(WrapperParams):
     """Params of `RewardScale`.
 
     Attributes:
-      reward_scale: the factor, float32 ().
+      reward_scale: the factor.
     """
 
-    reward_scale: Any
+    reward_scale: FloatParam
 
 
 class RewardNoiseDraws(NamedTuple):
@@ -45,11 +46,11 @@ class RewardNoiseDraws(NamedTuple):
 
     Attributes:
       env_draws: the draws of the wrapped environment.
-      noise: standard normal, before scaling, float32 of the batch shape.
+      noise: standard normal, before scaling, of the batch shape.
     """
 
-    env_draws: Any
-    noise: jax.Array
+    env_draws: PyTree
+    noise: Annotated[jax.Array, "float32 (...)"]
 
 
 @dataclasses.dataclass(frozen=True)

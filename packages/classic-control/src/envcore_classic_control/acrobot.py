@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
+from envcore.typing import ArrayParam, Float, FloatParam, IntParam
 from flax import struct
 from jax import lax
 
@@ -18,7 +19,7 @@ _GRAVITY = 9.8  # m/s^2
 
 @struct.dataclass
 class AcrobotState(EnvState):
-    """State of `Acrobot`; every field float32 ().
+    """State of `Acrobot`.
 
     Attributes:
       joint_angle1: first link from hanging down, rad.
@@ -27,18 +28,18 @@ class AcrobotState(EnvState):
       velocity_2: rad/s.
     """
 
-    joint_angle1: Any
-    joint_angle2: Any
-    velocity_1: Any
-    velocity_2: Any
+    joint_angle1: Float
+    joint_angle2: Float
+    velocity_1: Float
+    velocity_2: Float
 
 
 @struct.dataclass
 class AcrobotParams(EnvParams):
-    """Params of `Acrobot`; every field float32 () unless noted.
+    """Params of `Acrobot`.
 
     Attributes:
-      available_torque: float32 (3,), N m.
+      available_torque: N m.
       dt: s.
       link_length_1: m.
       link_length_2: m; only used in pictures.
@@ -52,34 +53,35 @@ class AcrobotParams(EnvParams):
       torque_noise_max: the noise added to the torque is uniform on [-torque_noise_max, torque_noise_max), N m.
       reset_low: every state variable starts uniform on [reset_low, reset_high).
       reset_high: the upper bound.
-      max_steps_in_episode: int32 ().
     """
 
-    available_torque: Any = struct.field(default_factory=lambda: np.array([-1.0, 0.0, 1.0]))
-    dt: Any = 0.2
-    link_length_1: Any = 1.0
-    link_length_2: Any = 1.0
-    link_mass_1: Any = 1.0
-    link_mass_2: Any = 1.0
-    link_com_pos_1: Any = 0.5
-    link_com_pos_2: Any = 0.5
-    link_moi: Any = 1.0
-    max_vel_1: Any = 4 * np.pi
-    max_vel_2: Any = 9 * np.pi
-    torque_noise_max: Any = 0.0
-    reset_low: Any = -0.1
-    reset_high: Any = 0.1
-    max_steps_in_episode: Any = 500
+    available_torque: Annotated[ArrayParam, "float32 (3,)"] = struct.field(
+        default_factory=lambda: np.array([-1.0, 0.0, 1.0])
+    )
+    dt: FloatParam = 0.2
+    link_length_1: FloatParam = 1.0
+    link_length_2: FloatParam = 1.0
+    link_mass_1: FloatParam = 1.0
+    link_mass_2: FloatParam = 1.0
+    link_com_pos_1: FloatParam = 0.5
+    link_com_pos_2: FloatParam = 0.5
+    link_moi: FloatParam = 1.0
+    max_vel_1: FloatParam = 4 * np.pi
+    max_vel_2: FloatParam = 9 * np.pi
+    torque_noise_max: FloatParam = 0.0
+    reset_low: FloatParam = -0.1
+    reset_high: FloatParam = 0.1
+    max_steps_in_episode: IntParam = 500
 
 
 class AcrobotDraws(NamedTuple):
     """The random draws of a step.
 
     Attributes:
-      torque_noise: float32 (), added to the torque, N m; 0 without noise.
+      torque_noise: added to the torque, N m; 0 without noise.
     """
 
-    torque_noise: jax.Array
+    torque_noise: Float
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,32 +10,32 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState, limit
+from envcore.typing import Bool, Float, FloatParam, IntParam
 from flax import struct
 
 
 @struct.dataclass
 class CartPoleState(EnvState):
-    """State of `CartPole`; every field float32 () unless noted.
+    """State of `CartPole`.
 
     Attributes:
       x: cart position, m.
       x_dot: cart velocity, m/s.
       theta: pole angle from upright, rad.
       theta_dot: pole angular velocity, rad/s.
-      has_fallen: bool (), whether a step of this episode has terminated; it matters only when stepping on without a
-        reset.
+      has_fallen: whether a step of this episode has terminated; it matters only when stepping on without a reset.
     """
 
-    x: Any
-    x_dot: Any
-    theta: Any
-    theta_dot: Any
-    has_fallen: Any = False
+    x: Float
+    x_dot: Float
+    theta: Float
+    theta_dot: Float
+    has_fallen: Bool = struct.field(default=False)
 
 
 @struct.dataclass
 class CartPoleParams(EnvParams):
-    """Params of `CartPole`; every field float32 () unless noted.
+    """Params of `CartPole`.
 
     Attributes:
       gravity: m/s^2.
@@ -48,20 +48,19 @@ class CartPoleParams(EnvParams):
       x_threshold: m; infinity for no limit.
       reset_low: every state variable starts uniform on [reset_low, reset_high).
       reset_high: the upper bound.
-      max_steps_in_episode: int32 ().
     """
 
-    gravity: Any = 9.8
-    masscart: Any = 1.0
-    masspole: Any = 0.1
-    length: Any = 0.5
-    force_mag: Any = 10.0
-    tau: Any = 0.02
-    theta_threshold_radians: Any = limit(12 * 2 * np.pi / 360)
-    x_threshold: Any = limit(2.4)
-    reset_low: Any = -0.05
-    reset_high: Any = 0.05
-    max_steps_in_episode: Any = 500
+    gravity: FloatParam = 9.8
+    masscart: FloatParam = 1.0
+    masspole: FloatParam = 0.1
+    length: FloatParam = 0.5
+    force_mag: FloatParam = 10.0
+    tau: FloatParam = 0.02
+    theta_threshold_radians: FloatParam = limit(12 * 2 * np.pi / 360)
+    x_threshold: FloatParam = limit(2.4)
+    reset_low: FloatParam = -0.05
+    reset_high: FloatParam = 0.05
+    max_steps_in_episode: IntParam = 500
 
     @property
     def total_mass(self) -> Any:

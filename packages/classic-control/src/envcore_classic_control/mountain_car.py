@@ -9,25 +9,26 @@ import jax
 import jax.numpy as jnp
 from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState, limit
+from envcore.typing import Float, FloatParam, IntParam
 from flax import struct
 
 
 @struct.dataclass
 class MountainCarState(EnvState):
-    """State of `MountainCar` and `MountainCarContinuous`; every field float32 ().
+    """State of `MountainCar` and `MountainCarContinuous`.
 
     Attributes:
       position: along the valley, whose lowest point is near -0.52.
       velocity: position per step.
     """
 
-    position: Any
-    velocity: Any
+    position: Float
+    velocity: Float
 
 
 @struct.dataclass
 class MountainCarParams(EnvParams):
-    """Params of `MountainCar`; every field float32 () unless noted.
+    """Params of `MountainCar`.
 
     Attributes:
       min_position: of the left wall.
@@ -39,19 +40,18 @@ class MountainCarParams(EnvParams):
       gravity: the most that a slope changes the velocity by in a step.
       reset_low: the position starts uniform on [reset_low, reset_high).
       reset_high: the upper bound.
-      max_steps_in_episode: int32 ().
     """
 
-    min_position: Any = -1.2
-    max_position: Any = 0.6
-    max_speed: Any = limit(0.07)
-    goal_position: Any = 0.5
-    goal_velocity: Any = 0.0
-    force: Any = 0.001
-    gravity: Any = 0.0025
-    reset_low: Any = -0.6
-    reset_high: Any = -0.4
-    max_steps_in_episode: Any = 200
+    min_position: FloatParam = -1.2
+    max_position: FloatParam = 0.6
+    max_speed: FloatParam = limit(0.07)
+    goal_position: FloatParam = 0.5
+    goal_velocity: FloatParam = 0.0
+    force: FloatParam = 0.001
+    gravity: FloatParam = 0.0025
+    reset_low: FloatParam = -0.6
+    reset_high: FloatParam = -0.4
+    max_steps_in_episode: IntParam = 200
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +95,8 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
         return valley_state_space(params)
 
     def init_state(self, key: jax.Array, params: MountainCarParams) -> MountainCarState:
-        return MountainCarState(position=random.uniform(key, (), params.reset_low, params.reset_high), velocity=0.0)
+        position = random.uniform(key, (), params.reset_low, params.reset_high)
+        return MountainCarState(position=position, velocity=jnp.float32(0))
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarParams

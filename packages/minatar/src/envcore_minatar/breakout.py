@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, spaces
 from envcore.fusion import compute_once
+from envcore.typing import Bool, Int
 from jax import lax
 
 from envcore_minatar import views
@@ -18,6 +19,7 @@ from envcore_minatar.game import FLAG, LEFT, NOTHING, PLACE, RIGHT, Game, MinAta
 from envcore_minatar.packing import (
     FULL_ROW,
     SIDE,
+    Word,
     bit,
     cells,
     expand_once,
@@ -50,24 +52,24 @@ class BreakoutState(MinAtarState):
     """State of `Breakout`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      ball_y: row of the ball, int32 ().
-      ball_x: column of the ball, int32 ().
-      ball_dir: direction of the ball, int32 (): 0 up left, 1 up right, 2 down right, 3 down left.
-      pos: column of the paddle, int32 ().
-      last_y: row of the ball before the last step, int32 ().
-      last_x: column of the ball before the last step, int32 ().
-      strike: the ball broke a brick in the last step, or passed through one, bool ().
-      bricks: bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x; uint32 (). `brick_map` shows them.
+      ball_y: row of the ball.
+      ball_x: column of the ball.
+      ball_dir: direction of the ball: 0 up left, 1 up right, 2 down right, 3 down left.
+      pos: column of the paddle.
+      last_y: row of the ball before the last step.
+      last_x: column of the ball before the last step.
+      strike: the ball broke a brick in the last step, or passed through one.
+      bricks: bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x. `brick_map` shows them.
     """
 
-    ball_y: Any
-    ball_x: Any
-    ball_dir: Any
-    pos: Any
-    last_y: Any
-    last_x: Any
-    strike: Any
-    bricks: Any
+    ball_y: Int
+    ball_x: Int
+    ball_dir: Int
+    pos: Int
+    last_y: Int
+    last_x: Int
+    strike: Bool
+    bricks: Word
 
     @View
     def brick_map(self) -> jax.Array:
@@ -163,14 +165,14 @@ def start(from_right: jax.Array) -> BreakoutState:
     """The first state: the ball comes from the left, or from the right."""
     x = jnp.where(from_right, SIDE - 1, 0)
     return BreakoutState(
-        ball_y=3,
+        ball_y=jnp.int32(3),
         ball_x=x,
         ball_dir=jnp.where(from_right, 3, 2),
-        pos=4,
-        last_y=3,
+        pos=jnp.int32(4),
+        last_y=jnp.int32(3),
         last_x=x,
-        strike=False,
-        bricks=_FULL_WALL,
+        strike=jnp.bool_(False),
+        bricks=jnp.uint32(_FULL_WALL),
     )
 
 

@@ -11,13 +11,14 @@ import numpy as np
 from envcore import random, spaces
 from envcore.environment import is_time_up, next_time
 from envcore.fusion import compute_once, recomputed
+from envcore.typing import Int, IntParam
 from flax import struct
 from jax import lax
 
 from envcore_minatar import views
 from envcore_minatar.game import DOWN, NOTHING, PLACE, UP, Game, MinAtarDraws, MinAtarParams, MinAtarState, up_to
 from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, shown_in, unpack_lanes
-from envcore_minatar.packing import SIDE, cells, expand_once, half, halves, masked, number
+from envcore_minatar.packing import SIDE, Word, cells, expand_once, half, halves, masked, number
 from envcore_minatar.views import View, check_known
 
 TIME_LIMIT = 2501
@@ -46,18 +47,18 @@ class FreewayState(MinAtarState):
     """State of `Freeway`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      pos: row of the chicken, int32 ().
-      move_timer: steps until the chicken can move, int32 ().
-      xs: columns of the cars, uint32 (): one lane per car (see `lanes`), row 1 in lane 0.
+      pos: row of the chicken.
+      move_timer: steps until the chicken can move.
+      xs: columns of the cars: one lane per car (see `lanes`), row 1 in lane 0.
       timers: steps until each car moves, from 0 to 5, in lanes like `xs`.
       speeds: speeds from 1 to 5, plus 8 for a car that drives to the right, in lanes like `xs`.
     """
 
-    pos: Any
-    move_timer: Any
-    xs: Any
-    timers: Any
-    speeds: Any
+    pos: Int
+    move_timer: Int
+    xs: Word
+    timers: Word
+    speeds: Word
 
     @View
     def terminate_timer(self) -> jax.Array:
@@ -92,16 +93,16 @@ class FreewayParams(MinAtarParams):
     """Params of `Freeway`.
 
     Attributes:
-      max_steps_in_episode: the step that reaches it ends the game, int32 ().
+      max_steps_in_episode: the step that reaches it ends the game.
     """
 
-    max_steps_in_episode: Any = TIME_LIMIT
+    max_steps_in_episode: IntParam = TIME_LIMIT
 
 
 class FreewayDraws(NamedTuple):
     """The random draws of a step: the cars' new speeds, if the chicken reaches the top."""
 
-    speeds: Any  # uint32 (), as in `FreewayState`
+    speeds: Word  # as in `FreewayState`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -196,9 +197,9 @@ class Freeway(Game[FreewayState, FreewayDraws]):
 def start(draws: FreewayDraws) -> FreewayState:
     """The first state, with these speeds."""
     return FreewayState(
-        pos=_BOTTOM,
-        move_timer=_MOVE_PERIOD,
-        xs=np.uint32(0),
+        pos=jnp.int32(_BOTTOM),
+        move_timer=jnp.int32(_MOVE_PERIOD),
+        xs=jnp.uint32(0),
         timers=draws.speeds & (_SPEED * ONES),
         speeds=draws.speeds,
     )

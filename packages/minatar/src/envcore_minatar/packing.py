@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +17,7 @@ from jax import lax
 
 from envcore_minatar.views import check_known
 
+Word: TypeAlias = Annotated[jax.Array, "uint32 ()"]
 SIDE = 10
 """Rows and columns of every game's board."""
 FULL_ROW = np.uint32(2**SIDE - 1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
 from envcore.fusion import compute_once
+from envcore.typing import Int
 from jax import lax
 
 from envcore_minatar import views
@@ -52,23 +53,22 @@ class SpaceInvadersState(MinAtarState):
     """State of `SpaceInvaders`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      pos: column of the cannon, int32 ().
-      shot_timer: steps until the cannon can shoot again, int32 ().
-      alien_dir: -1 if aliens move left, 1 if they move right; int32 ().
-      enemy_move_interval: steps from one move of the aliens to the next, at most; int32 ().
-      alien_move_timer: steps until the aliens move, int32 ().
-      alien_shot_timer: steps until an alien shoots, int32 ().
-      rows: of row y bit x is an alien in column x, 10 + x a cannon's bullet, 20 + x an alien's, 30 marks the bottom;
-        uint32 (10,).
+      pos: column of the cannon.
+      shot_timer: steps until the cannon can shoot again.
+      alien_dir: -1 if aliens move left, 1 if they move right.
+      enemy_move_interval: steps from one move of the aliens to the next, at most.
+      alien_move_timer: steps until the aliens move.
+      alien_shot_timer: steps until an alien shoots.
+      rows: of row y bit x is an alien in column x, 10 + x a cannon's bullet, 20 + x an alien's, 30 marks the bottom.
     """
 
-    pos: Any
-    shot_timer: Any
-    alien_dir: Any
-    enemy_move_interval: Any
-    alien_move_timer: Any
-    alien_shot_timer: Any
-    rows: Any
+    pos: Int
+    shot_timer: Int
+    alien_dir: Int
+    enemy_move_interval: Int
+    alien_move_timer: Int
+    alien_shot_timer: Int
+    rows: Annotated[jax.Array, "uint32 (10,)"]
 
     @View
     def ramp_index(self) -> jax.Array:
@@ -234,12 +234,12 @@ def start() -> SpaceInvadersState:
     """The first state, always the same."""
     none = [np.uint32(0)] * SIDE
     return SpaceInvadersState(
-        pos=5,
-        shot_timer=0,
-        alien_dir=-1,
-        enemy_move_interval=_SLOWEST,
-        alien_move_timer=_SLOWEST,
-        alien_shot_timer=_SHOT_INTERVAL,
+        pos=jnp.int32(5),
+        shot_timer=jnp.int32(0),
+        alien_dir=jnp.int32(-1),
+        enemy_move_interval=jnp.int32(_SLOWEST),
+        alien_move_timer=jnp.int32(_SLOWEST),
+        alien_shot_timer=jnp.int32(_SHOT_INTERVAL),
         rows=join_boards(WAVE, none, none),
     )
 

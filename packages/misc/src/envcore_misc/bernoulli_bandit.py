@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ import numpy as np
 from envcore import options, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
+from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
@@ -23,16 +24,16 @@ class BernoulliBanditState(EnvState):
     """State of `BernoulliBandit`.
 
     Attributes:
-      last_action: int32 (), 0 at the start.
-      last_reward: int32 (), 0 or 1; 0 at the start.
-      exp_reward_best: float32 (), probability that the best arm pays.
-      reward_probs: float32 (num_arms,), probability that each arm pays: the task.
+      last_action: 0 at the start.
+      last_reward: 0 or 1; 0 at the start.
+      exp_reward_best: probability that the best arm pays.
+      reward_probs: probability that each arm pays: the task.
     """
 
-    last_action: Any
-    last_reward: Any
-    exp_reward_best: Any
-    reward_probs: Any
+    last_action: Int
+    last_reward: Int
+    exp_reward_best: Float
+    reward_probs: Annotated[jax.Array, "float32 (num_arms,)"]
 
 
 @struct.dataclass
@@ -40,30 +41,29 @@ class BernoulliBanditParams(EnvParams):
     """Params of `BernoulliBandit`.
 
     Attributes:
-      reward_prob: float32 (), the probability of one of two "dependent" arms; the other's is 1 - reward_prob.
-      reward_probs: float32 (num_arms,), the probabilities of "given" arms; None for all other kinds.
-      normalize_time: bool (), whether the time observed goes from min_lim to max_lim.
-      min_lim: float32 ().
-      max_lim: float32 (), at least min_lim.
-      max_steps_in_episode: int32 ().
+      reward_prob: the probability of one of two "dependent" arms; the other's is 1 - reward_prob.
+      reward_probs: the probabilities of "given" arms; None for all other kinds.
+      normalize_time: whether the time observed goes from min_lim to max_lim.
+      min_lim: the time observed at the start, with `normalize_time`.
+      max_lim: the time observed at the end, with `normalize_time`; at least min_lim.
     """
 
-    reward_prob: Any = 0.1
-    reward_probs: Any = None
-    normalize_time: Any = True
-    min_lim: Any = -1.0
-    max_lim: Any = 1.0
-    max_steps_in_episode: Any = 100
+    reward_prob: FloatParam = 0.1
+    reward_probs: Annotated[ArrayParam, "float32 (num_arms,)"] | None = None
+    normalize_time: BoolParam = True
+    min_lim: FloatParam = -1.0
+    max_lim: FloatParam = 1.0
+    max_steps_in_episode: IntParam = 100
 
 
 class BernoulliBanditDraws(NamedTuple):
     """The random draws of a step.
 
     Attributes:
-      luck: float32 (), uniform on [0, 1): the arm pays if its probability is higher.
+      luck: uniform on [0, 1): the arm pays if its probability is higher.
     """
 
-    luck: jax.Array
+    luck: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,7 +156,8 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
 
     def init_state(self, key: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditState:
         probs = self._reward_probs(key, params)
-        return BernoulliBanditState(last_action=0, last_reward=0, exp_reward_best=probs.max(), reward_probs=probs)
+        none = jnp.int32(0)
+        return BernoulliBanditState(none, none, exp_reward_best=probs.max(), reward_probs=probs)
 
     def draw(self, key: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditDraws:
         return BernoulliBanditDraws(random.uniform(key))

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import painting
 from envcore.painting import figures
+from envcore.typing import FloatParam, IntParam
 
 _BELOW, _ABOVE = 0.9, 0.55  # from the lower edge to the columns, and from the columns to the upper edge
 
@@ -24,7 +25,7 @@ def paint_bernoulli_bandit(
     last_reward: jax.Array,
     reward_probs: jax.Array,
     exp_reward_best: jax.Array,
-    max_steps_in_episode: jax.Array,
+    max_steps_in_episode: IntParam,
 ) -> jax.Array:
     """The probability that each arm pays, float32 (arms,), the best in green, and a coin above the arm that just paid.
 
@@ -50,10 +51,10 @@ def paint_gaussian_bandit(
     last_action: jax.Array,
     last_reward: jax.Array,
     mu: jax.Array,
-    mean_mu: jax.Array,
-    sigma_p: jax.Array,
-    sigma_l: jax.Array,
-    max_steps_in_episode: jax.Array,
+    mean_mu: FloatParam,
+    sigma_p: FloatParam,
+    sigma_l: FloatParam,
+    max_steps_in_episode: IntParam,
 ) -> jax.Array:
     """The mean of the risky arm above or below the safe one's 0, and the last reward at its height.
 

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import painting, trig
+from envcore.typing import ArrayParam, BoolParam, FloatParam
 from jax import lax
 
 _WATER: painting.Color = (205, 226, 240)
@@ -28,10 +29,10 @@ def paint_point_robot(
     goal: jax.Array,
     last_action: jax.Array,
     last_reward: jax.Array,
-    max_force: jax.Array,
-    circle_radius: jax.Array,
-    goal_radius: jax.Array,
-    dense_reward: jax.Array,
+    max_force: FloatParam,
+    circle_radius: FloatParam,
+    goal_radius: FloatParam,
+    dense_reward: BoolParam,
 ) -> jax.Array:
     """The half circle of goals, the goal with its radius, bright if just reached, the robot and its last move.
 
@@ -67,9 +68,9 @@ def paint_reacher(
     height: int,
     angles: jax.Array,
     goal_xy: jax.Array,
-    link_lengths: jax.Array,
-    goal_low: jax.Array,
-    goal_high: jax.Array,
+    link_lengths: ArrayParam,
+    goal_low: ArrayParam,
+    goal_high: ArrayParam,
 ) -> jax.Array:
     """The arm with alternating blue and orange links, the circle that it can reach, and the goal; a square."""
     reach = jnp.abs(link_lengths).sum()
@@ -98,10 +99,10 @@ def paint_swimmer(
     xy_vel: jax.Array,
     goal_xy: jax.Array,
     urchin_xys: jax.Array,
-    goal_low: jax.Array,
-    goal_high: jax.Array,
-    urchin_low: jax.Array,
-    urchin_high: jax.Array,
+    goal_low: ArrayParam,
+    goal_high: ArrayParam,
+    urchin_low: ArrayParam,
+    urchin_high: ArrayParam,
 ) -> jax.Array:
     """The swimmer, heading in its direction of motion, the goal, and the urchins where rewards are lost; a square."""
     x, y = xy[0], xy[1]
