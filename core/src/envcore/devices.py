@@ -13,6 +13,7 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from envcore.errors import EnvcoreError
+from envcore.typing import PyTree
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ def share_of(tree: T, num: int, axis_name: AxisName) -> T:
     return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, first_row(num, axis_name), num), tree)
 
 
-def free_devices(rows: Any, *args: Any) -> NamedSharding | None:
+def free_devices(rows: PyTree, *args: PyTree) -> NamedSharding | None:
     """How rows are split over this process's devices where nobody says: over as many as divide their number.
 
     Args:
@@ -74,7 +75,7 @@ def all_devices(axis_name: str = "envs") -> NamedSharding:
 
 
 def spread(
-    fun: Callable[..., T], sharding: NamedSharding | None, arguments: tuple[Any, ...], result: Any = True
+    fun: Callable[..., T], sharding: NamedSharding | None, arguments: tuple[PyTree, ...], result: PyTree = True
 ) -> Callable[..., T]:
     """Runs `fun` on every device with its share of the arguments.
 
@@ -88,7 +89,7 @@ def spread(
     if sharding is None:
         return fun
 
-    def specs_of(is_split: Any) -> Any:
+    def specs_of(is_split: PyTree) -> PyTree:
         return jax.tree.map(lambda each: PartitionSpec(sharding.spec[0]) if each else PartitionSpec(), is_split)
 
     specs = specs_of(arguments)
@@ -96,10 +97,10 @@ def spread(
     if not any("Explicit" in str(kind) for kind in sharding.mesh.axis_types or ()):
         return mapped
 
-    def resharded(*args: Any) -> T:
+    def resharded(*args: PyTree) -> T:
         """What a user computes, such as actions, may have another sharding, which is then part of its type."""
 
-        def part(spec: PartitionSpec, part: Any) -> Any:
+        def part(spec: PartitionSpec, part: PyTree) -> PyTree:
             return jax.tree.map(lambda x: jax.sharding.reshard(x, NamedSharding(sharding.mesh, spec)), part)
 
         return mapped(*jax.tree.map(part, specs, args, is_leaf=lambda each: isinstance(each, PartitionSpec)))

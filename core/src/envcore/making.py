@@ -26,7 +26,7 @@ def is_factory(value: object) -> TypeGuard[Callable[..., Environment[Any, Any]]]
     return issubclass(value, Environment)
 
 
-def construct(registration: Registration, kwargs: dict[str, Any]) -> Environment[Any, Any]:
+def construct(registration: Registration, kwargs: dict[str, object]) -> Environment[Any, Any]:
     """Makes the environment of a registration. See `envcore.make`.
 
     Raises:

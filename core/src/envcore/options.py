@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ _FLOAT32 = np.finfo(np.float32)
 
 
 def positive_integer(
-    name: str, value: Any, error: Callable[[str], Exception] = ValueError, *, at_most: int | None = None
+    name: str, value: object, error: Callable[[str], Exception] = ValueError, *, at_most: int | None = None
 ) -> int:
     """Returns the value as an int.
 
@@ -32,7 +31,7 @@ def positive_integer(
     return int(value)
 
 
-def check_size(name: str, value: Any, at_most: int = 2**24) -> None:
+def check_size(name: str, value: float, at_most: int = 2**24) -> None:
     """Checks an option that sets how large arrays are.
 
     Args:
@@ -47,15 +46,14 @@ def check_size(name: str, value: Any, at_most: int = 2**24) -> None:
         raise ValueError(f"{name} must be at most {at_most:,}, got {value!r}")
 
 
-def finite_number(name: str, value: Any) -> float:
+def finite_number(name: str, value: object) -> float:
     """Returns the value as a float.
 
     Raises:
       ValueError: it is not a Python or numpy number, or not finite in float32. JAX arrays cannot be hashed.
     """
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     try:
-        number = float(value) if is_number else np.nan
+        number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
     except OverflowError:  # an integer of hundreds of digits, which the message does not repeat
         raise ValueError(f"{name} must be a finite Python or numpy number, got one beyond float64") from None
     if not abs(number) <= float(_FLOAT32.max):
@@ -63,18 +61,19 @@ def finite_number(name: str, value: Any) -> float:
     return number
 
 
-def positive_number(name: str, value: Any) -> float:
+def positive_number(name: str, value: object) -> float:
     """Returns the value as a float.
 
     Raises:
       ValueError: it is not a finite number above 0; numbers that float32 flushes to 0 are refused too.
     """
-    if finite_number(name, value) < float(_FLOAT32.tiny):
+    number = finite_number(name, value)
+    if number < float(_FLOAT32.tiny):
         raise ValueError(f"{name} must be a positive number, got {value!r}")
-    return float(value)
+    return number
 
 
-def flag(name: str, value: Any) -> bool:
+def flag(name: str, value: object) -> bool:
     """Returns the value as a bool.
 
     Raises:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +27,6 @@ from envcore.devices import AxisName, axis_size, first_row, share_of
 from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
 from envcore.text import shown
-from envcore.typing import FloatParam
 
 _RESET_TAG = 0x7265736B
 _SPAWN_TAG = 0x73706177
@@ -85,8 +84,8 @@ def bits(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None
 def uniform(
     key: jax.Array,
     shape: tuple[int, ...] = (),
-    minval: FloatParam = 0.0,
-    maxval: FloatParam = 1.0,
+    minval: jax.Array | np.ndarray | np.floating | float = 0.0,
+    maxval: jax.Array | np.ndarray | np.floating | float = 1.0,
     axis_name: AxisName | None = None,
 ) -> jax.Array:
     """Returns float32 of `shape`, uniform on [minval, maxval): what `jax.random.uniform` returns.
@@ -216,7 +215,7 @@ def _check_block(size: int) -> None:
         raise ValueError(f"a block of {size} random words is more than one key can generate")
 
 
-def _counters(shape: tuple[int, ...], start: Any = 0) -> tuple[jax.Array, jax.Array]:
+def _counters(shape: tuple[int, ...], start: jax.Array | int = 0) -> tuple[jax.Array, jax.Array]:
     size = math.prod(shape)
     _check_block(size)
     low = lax.iota(jnp.uint32, size).reshape(shape) + start
@@ -286,7 +285,7 @@ def key_of(seed: int | np.integer) -> jax.Array:
     return jax.random.wrap_key_data(words, impl=kind)
 
 
-def optional_seed(seed: Any) -> int | None:
+def optional_seed(seed: object) -> int | None:
     """The seed as an `int`, or None, where a seed may have any number of bits, as numpy's may.
 
     Raises:
@@ -297,5 +296,5 @@ def optional_seed(seed: Any) -> int | None:
     return None if seed is None else int(seed)
 
 
-def _is_seed(value: Any) -> bool:
+def _is_seed(value: object) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0

@@ -22,6 +22,7 @@ from envcore.specs import EnvSpec
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
+    from envcore.typing import PyTree
 
 _LOCAL = "local"  # stands for a distribution's name in ids that were added by `register`
 
@@ -100,7 +101,7 @@ class Registry(Mapping[str, Registration]):
     def values(self) -> ValuesView[Registration]:
         return self._snapshot().entries.values()
 
-    def make(self, env_id: str, **options: Any) -> tuple[Environment[Any, Any], Any]:
+    def make(self, env_id: str, **options: object) -> tuple[Environment[Any, Any], PyTree]:
         """Makes an installed environment.
 
         Args:
@@ -228,7 +229,7 @@ def _check_clash(new: Registration, known: Registration | None) -> None:
     raise InvalidArgumentError(f"{message}: choose another id")
 
 
-def _where(factory: Any) -> str:
+def _where(factory: Callable[..., object]) -> str:
     """What an `EnvSpec` says of a class or function that nothing has to import: `"__main__:Walk"`."""
     module = ".".join(map(_identifier, (factory.__module__ or "__main__").split(".")))
     return f"{module}:{_identifier(factory.__name__)}"

@@ -15,18 +15,19 @@ from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidArgumentError
 from envcore.painting import checked_height
+from envcore.typing import PyTree
 
 
-def render_instant(env: Environment[Any, Any], state: Any, params: Any, height: int) -> jax.Array:
+def render_instant(env: Environment[Any, Any], state: PyTree, params: PyTree, height: int) -> jax.Array:
     """Renders the states of one instant: one state, a batch if `env` is one, or several along an extra leading axis."""
 
-    def render(state: Any) -> jax.Array:
+    def render(state: PyTree) -> jax.Array:
         return env.render(state, params, height=height)
 
     return (jax.vmap(render) if jnp.ndim(state.time) > len(env.batch_shape) else render)(state)
 
 
-def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: Any) -> jax.ShapeDtypeStruct:
+def picture_struct(env: Environment[Any, Any], state: PyTree, params: PyTree, height: object) -> jax.ShapeDtypeStruct:
     """Returns the shape and dtype of the picture that `env.render` returns, without rendering it.
 
     Args:

@@ -21,13 +21,14 @@ from jax.sharding import NamedSharding
 from envcore import forks, options, random, spaces
 from envcore.devices import free_devices, spread
 from envcore.engine.arguments import with_updates
-from envcore.environment import NO_TIME_LIMIT, Environment
+from envcore.environment import NO_TIME_LIMIT, Environment, Info
 from envcore.errors import InvalidArgumentError
 from envcore.registration import make
+from envcore.typing import PyTree
 
 T = TypeVar("T")
 
-Policy = Callable[[Any, Any, jax.Array], Any]
+Policy = Callable[[PyTree, PyTree, jax.Array], PyTree]
 """`policy(policy_params, obs, key) -> action`."""
 
 STEPS_WITHOUT_TIME_LIMIT = 1000
@@ -50,13 +51,13 @@ class Transition:
       info: the environment's info for the step (`terminated`, `truncated`, `discount`, ...).
     """
 
-    state: Any
-    obs: Any
-    action: Any
+    state: PyTree
+    obs: PyTree
+    action: PyTree
     reward: jax.Array
-    next_obs: Any
+    next_obs: PyTree
     done: jax.Array
-    info: dict[str, Any]
+    info: Info
 
 
 @struct.dataclass
@@ -69,10 +70,10 @@ class RolloutState:
     """
 
     key: jax.Array
-    state: Any
+    state: PyTree
 
 
-def start_rollout(env: Environment[Any, Any], key: jax.Array, params: Any = None) -> RolloutState:
+def start_rollout(env: Environment[Any, Any], key: jax.Array, params: PyTree = None) -> RolloutState:
     """Resets the environment for a rollout."""
     forks.check()
     key, key_reset = random.split(key)
@@ -84,10 +85,10 @@ def run_rollout(
     policy: Policy,
     start: RolloutState,
     num_steps: int,
-    params: Any = None,
-    policy_params: Any = None,
-    collect: Callable[[Transition], Any] = lambda transition: transition,
-) -> tuple[RolloutState, Any]:
+    params: PyTree = None,
+    policy_params: PyTree = None,
+    collect: Callable[[Transition], PyTree] = lambda transition: transition,
+) -> tuple[RolloutState, PyTree]:
     """Takes `num_steps` steps, with auto-reset, in one `lax.scan`. Call it inside `jit`.
 
     Args:
@@ -107,7 +108,7 @@ def run_rollout(
     """
     num_steps = options.positive_integer("num_steps", num_steps, InvalidArgumentError)
 
-    def body(carry: RolloutState, _: None) -> tuple[RolloutState, Any]:
+    def body(carry: RolloutState, _: None) -> tuple[RolloutState, PyTree]:
         # The observation is computed from the state here and not carried: XLA would copy it on every iteration.
         # By `split`, 2,048 rollouts of CartPole with a key each would take 49 instead of 33 ns a step.
         keys, obs = random.spawn(carry.key, 3), env.get_obs(carry.state, params)
@@ -130,12 +131,12 @@ class RandomPolicy:
 
     space: spaces.Space
 
-    def __call__(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
+    def __call__(self, policy_params: PyTree, obs: PyTree, key: jax.Array) -> PyTree:
         """Returns a random action; ignores the observation."""
         return self.space.sample(key)
 
 
-def random_policy(env: Environment[Any, Any], params: Any = None) -> Policy:
+def random_policy(env: Environment[Any, Any], params: PyTree = None) -> Policy:
     """Returns a policy that samples the action space; for `Batched`, it samples all actions at once."""
     return RandomPolicy(env.action_space(params))
 
@@ -177,8 +178,8 @@ class RolloutWrapper:
         model_forward: Policy | None = None,
         env_name: str | Environment[Any, Any] = "Pendulum-v1",
         num_env_steps: int | None = None,
-        env_kwargs: Mapping[str, Any] | None = None,
-        env_params: Any = None,
+        env_kwargs: Mapping[str, object] | None = None,
+        env_params: PyTree = None,
     ):
         if model_forward is not None and not callable(model_forward):
             raise InvalidArgumentError(
@@ -198,22 +199,22 @@ class RolloutWrapper:
         self.num_env_steps = _rollout_length(self.env, self.env_params, num_env_steps)
         self.policy = random_policy(self.env, self.env_params) if model_forward is None else model_forward
 
-    def single_rollout(self, key: jax.Array, policy_params: Any = None) -> tuple[Any, ...]:
+    def single_rollout(self, key: jax.Array, policy_params: PyTree = None) -> tuple[PyTree, ...]:
         """Runs one rollout."""
         forks.check()
         return self._rollout(key, policy_params)
 
     @functools.partial(jax.jit, static_argnums=0)
-    def _rollout(self, key: jax.Array, policy_params: Any) -> tuple[Any, ...]:
+    def _rollout(self, key: jax.Array, policy_params: PyTree) -> tuple[PyTree, ...]:
         start = start_rollout(self.env, key, self.env_params)
         _, steps = run_rollout(self.env, self.policy, start, self.num_env_steps, self.env_params, policy_params)
         return steps.obs, steps.action, steps.reward, steps.next_obs, steps.done, _first_return(steps)
 
-    def batch_rollout(self, keys: jax.Array, policy_params: Any = None) -> tuple[Any, ...]:
+    def batch_rollout(self, keys: jax.Array, policy_params: PyTree = None) -> tuple[PyTree, ...]:
         """Runs a rollout for each key: every result gets a leading axis for the keys."""
         return for_each_key(self._rollout, keys, policy_params)
 
-    def population_rollout(self, keys: jax.Array, policy_params: Any) -> tuple[Any, ...]:
+    def population_rollout(self, keys: jax.Array, policy_params: PyTree) -> tuple[PyTree, ...]:
         """Runs a rollout for each member of a population and each key: the two leading axes of the results.
 
         The leaves of `policy_params` have a leading axis for the members.
@@ -221,13 +222,13 @@ class RolloutWrapper:
         return for_each_member(self._rollout, keys, policy_params)
 
 
-def for_each_key(rollout: Callable[[jax.Array, Any], T], keys: jax.Array, policy_params: Any) -> T:
+def for_each_key(rollout: Callable[[jax.Array, PyTree], T], keys: jax.Array, policy_params: PyTree) -> T:
     """`rollout(key, policy_params)` for each key, spread over the devices that are free; see `RolloutWrapper`."""
     forks.check()
     return _for_each_key(rollout, free_devices(keys, policy_params), keys, policy_params)
 
 
-def for_each_member(rollout: Callable[[jax.Array, Any], T], keys: jax.Array, policy_params: Any) -> T:
+def for_each_member(rollout: Callable[[jax.Array, PyTree], T], keys: jax.Array, policy_params: PyTree) -> T:
     """`rollout(key, policy_params)` for each member and each key: likewise, over members or else over keys."""
     forks.check()
     of_members = free_devices(policy_params, keys)
@@ -237,24 +238,24 @@ def for_each_member(rollout: Callable[[jax.Array, Any], T], keys: jax.Array, pol
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _for_each_key(
-    rollout: Callable[..., Any], sharding: NamedSharding | None, keys: jax.Array, policy_params: Any
-) -> Any:
+    rollout: Callable[[jax.Array, PyTree], T], sharding: NamedSharding | None, keys: jax.Array, policy_params: PyTree
+) -> T:
     return spread(jax.vmap(rollout, (0, None)), sharding, (True, False))(keys, policy_params)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
 def _for_each_member(
-    rollout: Callable[..., Any],
+    rollout: Callable[[jax.Array, PyTree], T],
     of_members: NamedSharding | None,
     of_keys: NamedSharding | None,
     keys: jax.Array,
-    policy_params: Any,
-) -> Any:
+    policy_params: PyTree,
+) -> T:
     of_member = functools.partial(_for_each_key, rollout, of_keys)
     return spread(jax.vmap(of_member, (None, 0)), of_members, (False, True))(keys, policy_params)
 
 
-def _rollout_length(env: Environment[Any, Any], params: Any, num_env_steps: int | None) -> int:
+def _rollout_length(env: Environment[Any, Any], params: PyTree, num_env_steps: int | None) -> int:
     if num_env_steps is None:
         limit = int(params.max_steps_in_episode)
         return STEPS_WITHOUT_TIME_LIMIT if limit == NO_TIME_LIMIT else limit

@@ -20,9 +20,9 @@ Int: TypeAlias = Annotated[jax.Array, "int32 ()"]
 Bool: TypeAlias = Annotated[jax.Array, "bool ()"]
 
 # What a user may give for a param; the rules get arrays.
-ArrayParam: TypeAlias = jax.Array | np.ndarray[Any, np.dtype[Any]]
-FloatParam: TypeAlias = Annotated[ArrayParam | np.floating[Any] | float, "float32 ()"]
-IntParam: TypeAlias = Annotated[ArrayParam | np.integer[Any] | int, "int32 ()"]
+ArrayParam: TypeAlias = jax.Array | np.ndarray
+FloatParam: TypeAlias = Annotated[ArrayParam | np.floating | float, "float32 ()"]
+IntParam: TypeAlias = Annotated[ArrayParam | np.integer | int, "int32 ()"]
 BoolParam: TypeAlias = Annotated[ArrayParam | np.bool_ | bool, "bool ()"]
 
 

@@ -18,8 +18,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from types import FrameType
+from typing import Any, NoReturn, TextIO, TypeAlias
 
 from envcore.errors import PluginError
 from envcore.text import one_line, printable
@@ -29,6 +30,8 @@ try:
 except ImportError:  # pragma: no cover  # Windows
     fcntl = None
 
+_Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None
+
 _PATIENCE = 2.0  # seconds; a plugin module is light
 _LONG_PATIENCE = 10.0  # for one that may import JAX and other libraries
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -36,12 +39,12 @@ _STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
 _HIGH = (1000, 200)  # numbers for copies of descriptors, so that closing many low ones leaves them
 
 
-def notify(text: str, stream: Any = None) -> None:
+def notify(text: str, stream: TextIO | None = None) -> None:
     """Writes a line to standard error, now: the process may be about to hang or to end."""
-    stream = sys.stderr if stream is None else stream
+    out: TextIO = sys.stderr if stream is None else stream
     with contextlib.suppress(AttributeError, OSError, ValueError):  # there is none, or it is full or closed
-        stream.write(f"envcore: {printable(text)}\n")
-        stream.flush()
+        out.write(f"envcore: {printable(text)}\n")
+        out.flush()
 
 
 @contextlib.contextmanager
@@ -99,12 +102,12 @@ class _Process:
         """Whether this is another process by now."""
         return os.getpid() != self._pid
 
-    def _put(self, number: int, handler: Any) -> Any:
+    def _put(self, number: int, handler: _Handler) -> _Handler:
         """Lets a handler that is a function also note its signal; returns what is the handler now."""
         if not callable(handler):
             return handler
 
-        def noting(signum: int, frame: Any) -> Any:
+        def noting(signum: int, frame: FrameType | None) -> object:
             self.was_signalled = True
             return handler(signum, frame)
 
@@ -140,7 +143,7 @@ class _Process:
 class _Quoted:
     """Shows text on standard error, each line of it after the plugin's name."""
 
-    def __init__(self, name: str, errors: Any):
+    def __init__(self, name: str, errors: TextIO):
         self._name, self._errors, self._is_inside_line = name, errors, False
 
     @contextlib.contextmanager
@@ -183,7 +186,7 @@ class _Stream:
     Other threads write to the stream itself. So does later whoever has kept this object, such as a handler of logs.
     """
 
-    def __init__(self, stream: Any, show: Callable[[str], None]):
+    def __init__(self, stream: TextIO, show: Callable[[str], None]):
         self._stream, self._show, self._thread = stream, show, threading.get_ident()
         self.is_over = self.is_closed = False
 
@@ -208,21 +211,21 @@ class _Stream:
         self._show(text)
         return len(text)
 
-    def writelines(self, lines: Any) -> None:
+    def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:
             self.write(line)
 
     def close(self) -> None:
         self.is_closed = True
 
-    def detach(self) -> Any:
+    def detach(self) -> NoReturn:
         raise io.UnsupportedOperation("detach")
 
 
 class _Buffer(io.BufferedIOBase):
     """The bytes of a `_Stream`."""
 
-    def __init__(self, text: _Stream, stream: Any):
+    def __init__(self, text: _Stream, stream: TextIO):
         self._text, self._stream = text, stream
 
     def writable(self) -> bool:
@@ -235,7 +238,7 @@ class _Buffer(io.BufferedIOBase):
         return len(data)
 
 
-def _put(streams: Mapping[str, Any]) -> None:
+def _put(streams: Mapping[str, object]) -> None:
     for name, stream in streams.items():
         setattr(sys, name, stream)
 

@@ -2,50 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
 from envcore import random, trees
 from envcore.devices import AxisName, axis_size, share_of
+from envcore.typing import PyTree
 
 
 class Space:
     """The base class of all spaces."""
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> PyTree:
         """The shape of one value; for `Tuple` and `Dict` the shapes of their parts."""
         raise NotImplementedError
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> PyTree:
         """The dtype of one value; for `Tuple` and `Dict` the dtypes of their parts."""
         raise NotImplementedError
 
-    def sample(self, key: jax.Array) -> Any:
+    def sample(self, key: jax.Array) -> PyTree:
         """Returns a random value."""
         raise NotImplementedError
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         """Describes what is wrong with a value's structure, shape or kind of dtype; None if nothing is.
 
         It looks at types only, so it also works on tracers.
         """
         raise NotImplementedError
 
-    def contains(self, value: Any) -> jax.Array:
+    def contains(self, value: PyTree) -> jax.Array:
         """Whether `value` is in the space: bool, shape ()."""
         if self.mismatch(value) is not None:
             return jnp.array(False)
         return self._within(value)
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         raise NotImplementedError
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[Hashable, ...]:
         """The values that `==` and `hash` compare."""
         raise NotImplementedError
 
@@ -57,7 +59,7 @@ class Space:
 
 
 def sample_integers(
-    key: jax.Array, shape: tuple[int, ...], low: Any, high: Any, axis_name: AxisName | None = None
+    key: jax.Array, shape: tuple[int, ...], low: ArrayLike, high: ArrayLike, axis_name: AxisName | None = None
 ) -> jax.Array:
     """Returns int32, uniform on [low, high], both included; for uint32 bounds, cast the result to uint32."""
     if not isinstance(low, jax.Array) and not isinstance(high, jax.Array):
@@ -80,7 +82,7 @@ def sample_integers(
     return low + jnp.where(count == 0, everything, some).astype(jnp.int32)
 
 
-def array_mismatch(value: Any, shape: tuple[int, ...], integer: bool = False, boolean: bool = False) -> str | None:
+def array_mismatch(value: PyTree, shape: tuple[int, ...], integer: bool = False, boolean: bool = False) -> str | None:
     if not isinstance(value, jax.Array | np.ndarray | np.generic | bool | int | float):
         return f"expected an array, got {describe(value)}"
     dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype  # pyright: ignore[reportAttributeAccessIssue]
@@ -93,5 +95,5 @@ def array_mismatch(value: Any, shape: tuple[int, ...], integer: bool = False, bo
     return None
 
 
-def describe(value: Any) -> str:
+def describe(value: PyTree) -> str:
     return repr(value) if isinstance(value, bool | int | float | str) else type(value).__name__

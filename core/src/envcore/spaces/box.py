@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
+from jax.typing import ArrayLike, DTypeLike
 
 from envcore import random
 from envcore.devices import AxisName
 from envcore.spaces.base import Space, array_mismatch, sample_integers
+
+Bound: TypeAlias = "ArrayLike | Sequence[Bound]"
 
 
 class Box(Space):
@@ -37,10 +40,10 @@ class Box(Space):
 
     def __init__(
         self,
-        low: Any,
-        high: Any,
+        low: Bound,
+        high: Bound,
         shape: Iterable[int] | None = None,
-        dtype: Any = jnp.float32,
+        dtype: DTypeLike = jnp.float32,
         axis_name: AxisName | None = None,
     ):
         self._dtype, self.axis_name = np.dtype(dtype), axis_name
@@ -53,7 +56,7 @@ class Box(Space):
         if isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray):
             self._check_order(_distinct(self.low), _distinct(self.high))
 
-    def _check_order(self, low: np.ndarray[Any, Any], high: np.ndarray[Any, Any]) -> None:
+    def _check_order(self, low: np.ndarray, high: np.ndarray) -> None:
         is_right = low <= high
         if not is_right.all():
             low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in (low, high))
@@ -71,7 +74,7 @@ class Box(Space):
                 bound = " ".join(str(bound).split())
             raise ValueError(f"Box cannot use the bound {bound} for shape {self._shape}: {error}") from error
 
-    def _cast(self, bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _cast(self, bound: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
             cast = bound.astype(self._dtype)
         is_float = jnp.issubdtype(self._dtype, jnp.floating)
@@ -85,7 +88,7 @@ class Box(Space):
         return self._shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return self._dtype
 
     def sample(self, key: jax.Array) -> jax.Array:
@@ -113,12 +116,12 @@ class Box(Space):
         value = jnp.where(has_low & has_high, bounded, jnp.where(has_low | has_high, one_sided, free))
         return jnp.clip(value, low, high).astype(self._dtype)
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: ArrayLike) -> str | None:
         if self._dtype == np.bool_:
             return array_mismatch(value, self._shape, boolean=True)
         return array_mismatch(value, self._shape, integer=self._dtype.kind in "iu")
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: ArrayLike) -> jax.Array:
         value = jnp.asarray(value)
         if self._dtype == np.bool_:
             value = value.astype(np.int32)
@@ -129,7 +132,7 @@ class Box(Space):
             within &= (cast.astype(value.dtype) == value) & ((cast < 0) == (value < 0))
         return within.all()
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[Hashable, ...]:
         return (self._shape, self._dtype.name, _bytes(self.low), _bytes(self.high), self.axis_name)
 
     def __repr__(self) -> str:
@@ -137,14 +140,14 @@ class Box(Space):
         return f"Box({_short(self.low)}, {_short(self.high)}, {self._shape}, {self._dtype.name}{over})"
 
 
-def symmetric_box(high: Iterable[Any]) -> Box:
+def symmetric_box(high: Iterable[ArrayLike]) -> Box:
     """The float32 vectors with -high <= x <= high."""
     # In numpy if possible: under `jit`, even the negative of a concrete array would be traced.
     high = [x if isinstance(x, Tracer) else np.asarray(x) for x in high]
     return Box([-x for x in high], high)
 
 
-def _between(unit: jax.Array, low: Any, high: Any) -> jax.Array:
+def _between(unit: jax.Array, low: ArrayLike, high: ArrayLike) -> jax.Array:
     """Maps [0, 1) onto [low, high] without overflow for any finite bounds."""
     low, high = jnp.asarray(low, jnp.float32), jnp.asarray(high, jnp.float32)
     return jnp.clip(low * (1 - unit) + high * unit, low, high)
@@ -156,22 +159,22 @@ def _shape(bound: Any) -> tuple[int, ...]:
     return np.shape(bound)
 
 
-def _distinct(bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _distinct(bound: np.ndarray) -> np.ndarray:
     """The bound before it was broadcast: axes along which it repeats itself have length 1 (0 stays 0)."""
     return bound[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in bound.strides)]
 
 
-def _is_constant(bound: np.ndarray[Any, Any]) -> bool:
+def _is_constant(bound: np.ndarray) -> bool:
     return bound.size > 0 and bool((_distinct(bound) == bound.flat[0]).all())
 
 
-def _bytes(bound: Any) -> bytes:
+def _bytes(bound: jax.Array | np.ndarray) -> bytes:
     """The bytes of a bound; of one element where all are equal, which may be more than memory holds."""
     bound = np.asarray(bound)
     return bound.flat[0].tobytes() if _is_constant(bound) else bound.tobytes()
 
 
-def _short(bound: Any) -> str:
+def _short(bound: jax.Array | np.ndarray) -> str:
     if isinstance(bound, np.ndarray) and _is_constant(bound):
         return f"{bound.flat[0]:g}" if bound.dtype.kind == "f" else str(bound.flat[0])
     if not isinstance(bound, np.ndarray) or bound.size > 8:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
 
 from envcore import random
 from envcore.spaces.base import Space, describe
+from envcore.typing import PyTree
+
+K = TypeVar("K", int, str)
 
 
 class Tuple(Space):
@@ -25,30 +28,30 @@ class Tuple(Space):
         _check_spaces(self.spaces)
 
     @property
-    def shape(self) -> tuple[Any, ...]:
+    def shape(self) -> tuple[PyTree, ...]:
         return tuple(space.shape for space in self.spaces)
 
     @property
-    def dtype(self) -> tuple[Any, ...]:
+    def dtype(self) -> tuple[PyTree, ...]:
         return tuple(space.dtype for space in self.spaces)
 
-    def sample(self, key: jax.Array) -> tuple[Any, ...]:
+    def sample(self, key: jax.Array) -> tuple[PyTree, ...]:
         keys = random.split(key, len(self.spaces))
         return tuple(space.sample(keys[i]) for i, space in enumerate(self.spaces))
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         if not isinstance(value, tuple) or len(value) != len(self.spaces):
             return f"expected a tuple of {len(self.spaces)}, got {describe(value)}"
         return _first_mismatch(dict(enumerate(self.spaces)), dict(enumerate(value)))
 
-    def parts(self, value: Any) -> list[tuple[Space, Any]]:
+    def parts(self, value: PyTree) -> list[tuple[Space, PyTree]]:
         """Pairs of each part's space and the value of that part, for a value of the right structure."""
         return list(zip(self.spaces, value, strict=True))
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         return _all(space.contains(part) for space, part in self.parts(value))
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[Hashable, ...]:
         return self.spaces
 
     def __repr__(self) -> str:
@@ -67,39 +70,39 @@ class Dict(Space):
         _check_spaces(self.spaces.values())
 
     @property
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> dict[str, PyTree]:
         return {name: space.shape for name, space in self.spaces.items()}
 
     @property
-    def dtype(self) -> dict[str, Any]:
+    def dtype(self) -> dict[str, PyTree]:
         return {name: space.dtype for name, space in self.spaces.items()}
 
-    def sample(self, key: jax.Array) -> dict[str, Any]:
+    def sample(self, key: jax.Array) -> dict[str, PyTree]:
         keys = random.split(key, len(self.spaces))
         return {name: space.sample(keys[i]) for i, (name, space) in enumerate(self.spaces.items())}
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         parts = _as_mapping(value)
         if parts is None or set(parts) != set(self.spaces):
             return f"expected a dict of {', '.join(map(repr, self.spaces))}, got {describe(value)}"
         return _first_mismatch(self.spaces, parts)
 
-    def parts(self, value: Any) -> list[tuple[Space, Any]]:
+    def parts(self, value: PyTree) -> list[tuple[Space, PyTree]]:
         """Pairs of each part's space and the value of that part, for a value of the right structure, sorted by name."""
         named = _as_mapping(value) or {}
         return [(space, named[name]) for name, space in self.spaces.items()]
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         return _all(space.contains(part) for space, part in self.parts(value))
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[Hashable, ...]:
         return tuple(self.spaces.items())
 
     def __repr__(self) -> str:
         return f"Dict({', '.join(f'{name}={space!r}' for name, space in self.spaces.items())})"
 
 
-def _first_mismatch(spaces: Mapping[Any, Space], parts: Mapping[Any, Any]) -> str | None:
+def _first_mismatch(spaces: Mapping[K, Space], parts: Mapping[K, PyTree]) -> str | None:
     for name, space in spaces.items():
         problem = space.mismatch(parts[name])
         if problem is not None:
@@ -107,7 +110,7 @@ def _first_mismatch(spaces: Mapping[Any, Space], parts: Mapping[Any, Any]) -> st
     return None
 
 
-def _as_mapping(value: Any) -> Mapping[str, Any] | None:
+def _as_mapping(value: PyTree) -> Mapping[str, PyTree] | None:
     if isinstance(value, Mapping):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

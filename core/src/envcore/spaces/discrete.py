@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ import numpy as np
 from envcore import options
 from envcore.devices import AxisName
 from envcore.spaces.base import Space, array_mismatch, sample_integers
+from envcore.typing import ArrayParam, PyTree
 
 
 class Discrete(Space):
@@ -28,20 +29,20 @@ class Discrete(Space):
         return ()
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.int32)
 
     def sample(self, key: jax.Array) -> jax.Array:
         return sample_integers(key, (), 0, self.n - 1)
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         return array_mismatch(value, (), integer=True)
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         value = jnp.asarray(value).astype(jnp.int32)
         return (value >= 0) & (value < self.n)
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[Hashable, ...]:
         return (self.n,)
 
     def __repr__(self) -> str:
@@ -59,7 +60,7 @@ class MultiDiscrete(Space):
       ValueError: an element of nvec is not a positive integer, or is above 2**31 - 1.
     """
 
-    def __init__(self, nvec: Any, axis_name: AxisName | None = None):
+    def __init__(self, nvec: Sequence[int] | Sequence[Sequence[int]] | ArrayParam, axis_name: AxisName | None = None):
         nvec = np.asarray(nvec)
         is_integer = np.issubdtype(nvec.dtype, np.integer) and nvec.size > 0
         if not is_integer or nvec.min() <= 0 or nvec.max() > np.iinfo(np.int32).max:
@@ -72,7 +73,7 @@ class MultiDiscrete(Space):
         return self.nvec.shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.int32)
 
     def sample(self, key: jax.Array) -> jax.Array:
@@ -80,14 +81,14 @@ class MultiDiscrete(Space):
         high = int(self.nvec.flat[0]) - 1 if equal else self.nvec - 1
         return sample_integers(key, self.shape, 0, high, self.axis_name)
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         return array_mismatch(value, self.shape, integer=True)
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         value = jnp.asarray(value).astype(jnp.int32)
         return ((value >= 0) & (value < self.nvec)).all()
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[Hashable, ...]:
         return (self.nvec.shape, self.nvec.tobytes(), self.axis_name)
 
     def __repr__(self) -> str:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
 from envcore.errors import InvalidArgumentError
 from envcore.spaces.base import Space, sample_integers
 from envcore.spaces.discrete import Discrete, MultiDiscrete
 
 
-def sample_legal(space: Space, key: jax.Array, mask: Any) -> jax.Array:
+def sample_legal(space: Space, key: jax.Array, mask: ArrayLike) -> jax.Array:
     """Returns a random value among those that an action mask allows; among all values where it allows none.
 
     Args:
@@ -51,7 +50,7 @@ def masks_combinations(space: Space, shape: tuple[int, ...]) -> bool:
     )
 
 
-def entries_of_values(space: Space) -> np.ndarray[Any, Any]:
+def entries_of_values(space: Space) -> np.ndarray:
     """Which entries of an action mask with a row for each element stand for one of its values, bool like the mask.
 
     Rows are as long as the element with the most values needs. The mask of a `Discrete` is one row.
@@ -63,7 +62,7 @@ def entries_of_values(space: Space) -> np.ndarray[Any, Any]:
     return np.arange(nvec.max()) < nvec[..., None]
 
 
-def _numbers_of_values(space: Space) -> np.ndarray[Any, Any]:
+def _numbers_of_values(space: Space) -> np.ndarray:
     if isinstance(space, Discrete):
         return np.array(space.n)
     if isinstance(space, MultiDiscrete):
@@ -71,7 +70,7 @@ def _numbers_of_values(space: Space) -> np.ndarray[Any, Any]:
     raise InvalidArgumentError(f"a mask can only be used with a Discrete or MultiDiscrete space, got {space!r}.")
 
 
-def _choose(key: jax.Array, mask: jax.Array, exists: np.ndarray[Any, Any]) -> jax.Array:
+def _choose(key: jax.Array, mask: jax.Array, exists: np.ndarray) -> jax.Array:
     """The index, along the last axis, of one entry of a mask that is True; of any that exists where none is."""
     legal = mask & exists
     legal = jnp.where(legal.any(-1, keepdims=True), legal, exists)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Hashable
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ from envcore import random, trees
 from envcore.spaces.base import Space, describe
 from envcore.spaces.box import Box
 from envcore.spaces.composite import Dict, Tuple
+from envcore.typing import PyTree
 
 
 class Tree(Space):
@@ -25,33 +26,33 @@ class Tree(Space):
       TypeError: a leaf is a typed random key.
     """
 
-    def __init__(self, struct: Any):
+    def __init__(self, struct: PyTree):
         self.struct = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), struct)
         self._leaves = [unbounded_space(leaf) for leaf in jax.tree.leaves(self.struct)]
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> PyTree:
         return jax.tree.map(lambda leaf: leaf.shape, self.struct)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> PyTree:
         return jax.tree.map(lambda leaf: leaf.dtype, self.struct)
 
-    def sample(self, key: jax.Array) -> Any:
+    def sample(self, key: jax.Array) -> PyTree:
         keys = random.split(key, max(1, len(self._leaves)))
         samples = [space.sample(keys[i]) for i, space in enumerate(self._leaves)]
         return jax.tree.unflatten(jax.tree.structure(self.struct), samples)
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         if jax.tree.structure(value) != jax.tree.structure(self.struct):
             return f"expected {trees.structure_difference(self.struct, value)}"
         problems = (space.mismatch(leaf) for space, leaf in zip(self._leaves, jax.tree.leaves(value), strict=True))
         return next(filter(None, problems), None)
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         return jax.numpy.array(True)  # NaN included: a library's own state may hold it where it means nothing
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[Hashable, ...]:
         return jax.tree.structure(self.struct), tuple(
             (x.shape, np.dtype(x.dtype)) for x in jax.tree.leaves(self.struct)
         )
@@ -60,7 +61,7 @@ class Tree(Space):
         return f"Tree({describe(self.struct)}, {len(self._leaves)} arrays)"
 
 
-def unbounded_space(struct: Any) -> Space:
+def unbounded_space(struct: PyTree) -> Space:
     """The space of all values with the given structure, shapes and dtypes.
 
     Args:

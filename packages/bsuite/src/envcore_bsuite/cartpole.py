@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,26 +19,38 @@ _TURN = np.float32(2 * np.pi)
 
 
 @struct.dataclass
-class CartPoleState(EnvState):
-    """State of `CartPole`.
+class PoleState(EnvState):
+    """What the states of `CartPole` and `CartPoleSwingup` share.
 
     Attributes:
       x: cart position, m.
       x_dot: cart velocity, m/s.
       theta: pole angle from upright, rad.
       theta_dot: pole angular velocity, rad/s.
-      episode_return: of the running episode.
-      raw_return: of all episodes.
-      best_episode: the largest return of an episode that has ended.
     """
 
     x: Float
     x_dot: Float
     theta: Float
     theta_dot: Float
+
+
+@struct.dataclass
+class CartPoleState(PoleState):
+    """State of `CartPole`.
+
+    Attributes:
+      episode_return: of the running episode.
+      raw_return: of all episodes.
+      best_episode: the largest return of an episode that has ended.
+    """
+
     episode_return: Float
     raw_return: Float
     best_episode: Float
+
+
+PoleT = TypeVar("PoleT", bound=PoleState)
 
 
 @struct.dataclass
@@ -170,7 +182,7 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
 # Shared with CartPoleSwingup, whose states and params have the same names.
 
 
-def check_cart_and_pole(params: Any) -> None:
+def check_cart_and_pole(params: CartPoleParams) -> None:
     """Raises `InvalidParamsError` for an invalid mass, length or limit."""
     require.positive(params, "length", "x_threshold", "max_time", "timescale")
     require.nonnegative(params, "mass_cart", "mass_pole", "force_mag", "init_range")
@@ -186,7 +198,7 @@ def cart_and_pole_fields() -> dict[str, spaces.Space]:
     return dict.fromkeys(("x", "x_dot", "theta", "theta_dot"), spaces.Box(-np.inf, np.inf, ()))
 
 
-def swing(state: Any, action: jax.Array, params: Any) -> Any:
+def swing(state: PoleT, action: jax.Array, params: CartPoleParams) -> PoleT:
     """Moves cart and pole by one step of `timescale`."""
     sine, cosine = trig.sin(state.theta), trig.cos(state.theta)
     total_mass, pole_moment = params.mass_cart + params.mass_pole, params.mass_pole * params.length
@@ -204,12 +216,12 @@ def swing(state: Any, action: jax.Array, params: Any) -> Any:
     )
 
 
-def is_late(state: Any, params: Any) -> jax.Array:
+def is_late(state: PoleState, params: CartPoleParams) -> jax.Array:
     """Whether the current step exceeds `max_time`."""
     return next_time(state.time).astype(jnp.float32) * params.timescale > params.max_time
 
 
-def cart_and_pole(state: Any, params: Any) -> list[jax.Array]:
+def cart_and_pole(state: PoleState, params: CartPoleParams) -> list[jax.Array]:
     """The numbers that the observations of both tasks share."""
     return [
         state.x / params.x_threshold,

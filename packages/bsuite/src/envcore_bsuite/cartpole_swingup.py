@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
-from envcore.environment import EnvState, limit
+from envcore.environment import limit
 from envcore.typing import Float, FloatParam, Int
 from flax import struct
 
@@ -17,6 +17,7 @@ from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.cartpole import (
     CartPoleParams,
     CartPoleStart,
+    PoleState,
     cart_and_pole,
     cart_and_pole_fields,
     check_cart_and_pole,
@@ -26,14 +27,10 @@ from envcore_bsuite.cartpole import (
 
 
 @struct.dataclass
-class CartPoleSwingupState(EnvState):
+class CartPoleSwingupState(PoleState):
     """State of `CartPoleSwingup`.
 
     Attributes:
-      x: cart position, m.
-      x_dot: cart velocity, m/s.
-      theta: pole angle from upright, rad.
-      theta_dot: pole angular velocity, rad/s.
       episode_upright: number of steps in the running episode with a reward of 1, before the cost of a push.
       episode_moves: number of pushes in the running episode.
       total_upright: of all episodes.
@@ -41,10 +38,6 @@ class CartPoleSwingupState(EnvState):
       best_episode: the largest return of an episode that has ended.
     """
 
-    x: Float
-    x_dot: Float
-    theta: Float
-    theta_dot: Float
     episode_upright: Int
     episode_moves: Int
     total_upright: Int

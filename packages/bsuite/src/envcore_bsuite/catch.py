@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -119,7 +119,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
 
     def transition(
         self, state: CatchState, action: jax.Array, draws: jax.Array, params: CatchParams
-    ) -> tuple[CatchState, jax.Array, jax.Array, dict[str, Any]]:
+    ) -> tuple[CatchState, jax.Array, jax.Array, dict[str, jax.Array]]:
         paddle_x = jnp.clip(state.paddle_x + action - 1, 0, self.columns - 1)
         ball_y = jnp.minimum(state.ball_y + 1, state.paddle_y)  # it stops at the end of the episode
         landed = ball_y == state.paddle_y

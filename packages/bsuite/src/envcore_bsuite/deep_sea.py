@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -35,7 +35,7 @@ class DeepSeaState(EnvState):
     denoised_return: Float
 
     @property
-    def row(self) -> Any:
+    def row(self) -> Int:
         """The row, int32 (), 0 is the top; `size` once the episode is over."""
         return self.time
 

@@ -80,7 +80,7 @@ def shared_program(env: Environment[Any, Any]) -> Environment[Any, Any]:
     It is `env` with the default values of all options that only set `default_params`.
     """
     settings = getattr(env, "settings", ())
-    same: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(env) if field.name in settings}
+    same: dict[str, object] = {field.name: field.default for field in dataclasses.fields(env) if field.name in settings}
     if isinstance(env, Wrapper):
         same["env"] = shared_program(env.env)
     return dataclasses.replace(env, **same)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -151,7 +151,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
 
     def transition(
         self, state: MNISTBanditState, action: jax.Array, draws: jax.Array, params: MNISTBanditParams
-    ) -> tuple[MNISTBanditState, jax.Array, bool, dict[str, Any]]:
+    ) -> tuple[MNISTBanditState, jax.Array, bool, dict[str, jax.Array]]:
         reward = jnp.where(action == state.correct_label, 1.0, -1.0)
         state = state.replace(total_regret=state.total_regret + (1.0 - reward))
         return state, reward, True, self.counters(state, params)
@@ -168,9 +168,9 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
         return paint_mnist(height, params.images, state.index, state.correct_label, state.total_regret)
 
 
-def _picture(images: jax.Array, index: jax.Array, is_shown: jax.Array) -> jax.Array:
+def _picture(images: ArrayParam, index: jax.Array, is_shown: jax.Array) -> jax.Array:
     """An image as an observation, float32 (784,), or zeros: in shape (28, 28) it takes twice as long on CPU."""
-    pixels = images.reshape(-1, SIDE * SIDE).at[index].get(mode="promise_in_bounds")
+    pixels = jnp.asarray(images).reshape(-1, SIDE * SIDE).at[index].get(mode="promise_in_bounds")
     pixels = pixels.astype(jnp.float32)
     return jnp.where(is_shown, pixels * _NEARLY + pixels * _REST, 0.0)
 

@@ -81,7 +81,7 @@ class RewardNoise(ParamsWrapper):
         noise = random.normal(key_noise, self.batch_shape, self.axis_name)
         return RewardNoiseDraws(super().draw(key_env, params), noise)
 
-    def advance(self, state: Any, action: Any, draws: RewardNoiseDraws, params: RewardNoiseParams) -> Outcome:
+    def advance(self, state: PyTree, action: PyTree, draws: RewardNoiseDraws, params: RewardNoiseParams) -> Outcome:
         outcome = super().advance(state, action, draws.env_draws, params)
         return outcome._replace(reward=outcome.reward + params.noise_scale * draws.noise)
 
@@ -108,6 +108,6 @@ class RewardScale(ParamsWrapper):
         super().check_params(params)
         require.that(params, ("reward_scale",), np.isfinite, "finite")  # the option may have set it
 
-    def advance(self, state: Any, action: Any, draws: Any, params: RewardScaleParams) -> Outcome:
+    def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: RewardScaleParams) -> Outcome:
         outcome = super().advance(state, action, draws, params)
         return outcome._replace(reward=outcome.reward * params.reward_scale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -193,11 +193,11 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
 
         return paint_acrobot(height, state.joint_angle1, state.joint_angle2, params.link_length_1, params.link_length_2)
 
-    def _runge_kutta(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
+    def _runge_kutta(self, y: tuple[Float, ...], torque: Float, params: AcrobotParams) -> tuple[Float, ...]:
         """One step of the classical fourth-order method."""
         dt = params.dt
 
-        def y_after(slope: tuple[Any, ...], duration: Any) -> tuple[Any, ...]:
+        def y_after(slope: tuple[Float, ...], duration: FloatParam) -> tuple[Float, ...]:
             return tuple(a + duration * b for a, b in zip(y, slope, strict=True))
 
         k1 = self._derivatives(y, torque, params)
@@ -206,7 +206,7 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         k4 = self._derivatives(y_after(k3, dt), torque, params)
         return y_after(tuple(a + 2 * b + 2 * c + d for a, b, c, d in zip(k1, k2, k3, k4, strict=True)), dt / 6)
 
-    def _derivatives(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
+    def _derivatives(self, y: tuple[Float, ...], torque: Float, params: AcrobotParams) -> tuple[Float, ...]:
         angle1, angle2, velocity1, velocity2 = y
         m1, m2 = params.link_mass_1, params.link_mass_2
         l1, lc1, lc2 = params.link_length_1, params.link_com_pos_1, params.link_com_pos_2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -63,12 +63,12 @@ class CartPoleParams(EnvParams):
     max_steps_in_episode: IntParam = 500
 
     @property
-    def total_mass(self) -> Any:
+    def total_mass(self) -> FloatParam:
         """Mass of cart and pole, kg."""
         return self.masscart + self.masspole
 
     @property
-    def polemass_length(self) -> Any:
+    def polemass_length(self) -> FloatParam:
         """Mass of the pole times half its length, kg m."""
         return self.masspole * self.length
 
@@ -148,7 +148,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
 
     def transition(
         self, state: CartPoleState, action: jax.Array, draws: jax.Array, params: CartPoleParams
-    ) -> tuple[CartPoleState, Any, jax.Array]:
+    ) -> tuple[CartPoleState, jax.Array, jax.Array]:
         force = jnp.where(action == 1, params.force_mag, -params.force_mag)
         x_acc, theta_acc = _accelerations(state, force, params)
         x_dot = state.x_dot + params.tau * x_acc
@@ -176,7 +176,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         return jnp.where(terminated & has_fallen, 0.0, 1.0)
 
 
-def _accelerations(state: CartPoleState, force: Any, params: CartPoleParams) -> tuple[Any, Any]:
+def _accelerations(state: CartPoleState, force: Float, params: CartPoleParams) -> tuple[Float, Float]:
     """Florian (2007), "Correct equations for the dynamics of the cart-pole system", without friction."""
     sine, cosine = trig.sin(state.theta), trig.cos(state.theta)
     push = (force + params.polemass_length * state.theta_dot**2 * sine) / params.total_mass

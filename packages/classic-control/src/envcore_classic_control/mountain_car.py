@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -119,7 +119,35 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
 # Shared with MountainCarContinuous.
 
 
-def drive(state: MountainCarState, push: Any, params: Any) -> tuple[MountainCarState, jax.Array]:
+class ValleyParams(Protocol):
+    """What the params of both cars have."""
+
+    @property
+    def min_position(self) -> FloatParam: ...
+
+    @property
+    def max_position(self) -> FloatParam: ...
+
+    @property
+    def max_speed(self) -> FloatParam: ...
+
+    @property
+    def goal_position(self) -> FloatParam: ...
+
+    @property
+    def goal_velocity(self) -> FloatParam: ...
+
+    @property
+    def gravity(self) -> FloatParam: ...
+
+    @property
+    def reset_low(self) -> FloatParam: ...
+
+    @property
+    def reset_high(self) -> FloatParam: ...
+
+
+def drive(state: MountainCarState, push: jax.Array, params: ValleyParams) -> tuple[MountainCarState, jax.Array]:
     """Moves the car by one step under `push`; returns the state and whether the goal is reached."""
     velocity = state.velocity + push - params.gravity * trig.cos(3 * state.position)
     velocity = jnp.clip(velocity, -params.max_speed, params.max_speed)
@@ -129,7 +157,7 @@ def drive(state: MountainCarState, push: Any, params: Any) -> tuple[MountainCarS
     return state.replace(position=position, velocity=velocity), at_goal
 
 
-def check_valley(params: Any) -> None:
+def check_valley(params: ValleyParams) -> None:
     """Raises `InvalidParamsError` if a range is empty, the car starts outside the walls, or a number is extreme."""
     require.nonnegative(params, "max_speed")
     require.below(params, "min_position", "max_position")
@@ -140,12 +168,12 @@ def check_valley(params: Any) -> None:
     require.moderate(params, "goal_position", "goal_velocity", "gravity")
 
 
-def valley_space(params: Any) -> spaces.Box:
+def valley_space(params: ValleyParams) -> spaces.Box:
     """Observations: position and velocity."""
     return spaces.Box([params.min_position, -params.max_speed], [params.max_position, params.max_speed])
 
 
-def valley_state_space(params: Any) -> spaces.Dict:
+def valley_state_space(params: ValleyParams) -> spaces.Dict:
     """States, by field."""
     return spaces.Dict(
         {

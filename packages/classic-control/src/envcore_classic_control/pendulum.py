@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -106,7 +106,7 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
 
     def transition(
         self, state: PendulumState, action: jax.Array, draws: jax.Array, params: PendulumParams
-    ) -> tuple[PendulumState, Any, bool]:
+    ) -> tuple[PendulumState, jax.Array, bool]:
         u = jnp.clip(action[0], -params.max_torque, params.max_torque)
         cost = _wrap(state.theta) ** 2 + 0.1 * state.theta_dot**2 + 0.001 * u**2
         gravity = 3 * params.g / (2 * params.l) * trig.sin(state.theta)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +27,7 @@ from envcore_minatar.lanes import (
     spread,
     unpack_lanes,
 )
-from envcore_minatar.packing import SIDE, Word, bit, cells, expand_once, halves, has_bit, lookup, masked, number
+from envcore_minatar.packing import SIDE, Halves, Word, bit, cells, expand_once, halves, has_bit, lookup, masked, number
 from envcore_minatar.views import View, check_known
 
 _DX, _DY = (1, 0, 1, 2, 1, 1), (1, 1, 0, 1, 2, 1)  # by the action, plus one
@@ -83,7 +83,7 @@ class AsterixState(MinAtarState):
         return jnp.where((column > 0)[..., None], found, 0)
 
     @entities.inverse
-    def _words_of(self, entities: Any) -> dict[str, Any]:
+    def _words_of(self, entities: jax.Array | np.ndarray) -> dict[str, jax.Array]:
         check_known(entities, _are_entities, "`entities` must be (8, 5): filled, column, row, moves right, is gold.")
         filled, column, _, from_left, gold = jnp.moveaxis(jnp.asarray(entities).astype(jnp.uint32), -1, 0)
         columns = pack_lanes(jnp.moveaxis(filled * (column + 1), -1, 0))
@@ -269,20 +269,20 @@ def _ramp(state: AsterixState) -> dict[str, jax.Array]:
     }
 
 
-def _visible(state: AsterixState) -> tuple[Any, ...]:
+def _visible(state: AsterixState) -> tuple[jax.Array, Halves, Halves, Halves]:
     """The player's cell, and the halves of three words with a lane per slot: columns + 1 of enemies, trails, gold."""
     gold = 15 * spread(state.gold)
-    words = state.columns & ~gold, _move(state.columns, ~state.from_left), state.columns & gold
-    return number(state.player_y, state.player_x, _PLAYER), *map(halves, words)
+    enemies, trails, golds = state.columns & ~gold, _move(state.columns, ~state.from_left), state.columns & gold
+    return number(state.player_y, state.player_x, _PLAYER), halves(enemies), halves(trails), halves(golds)
 
 
-def _expand(player: jax.Array, enemies: Any, trails: Any, gold: Any) -> jax.Array:
+def _expand(player: jax.Array, enemies: Halves, trails: Halves, gold: Halves) -> jax.Array:
     """Whether each cell shows something, bool (400,), from what is visible."""
     columns = masked(enemies, _ENEMIES) | masked(trails, _TRAILS) | masked(gold, _GOLDS)
     return (player == _CELLS) | (columns == _COLUMNS)
 
 
-def _is_gold(kinds: jax.Array, slot: Any) -> jax.Array:
+def _is_gold(kinds: jax.Array, slot: jax.Array) -> jax.Array:
     return has_bit(kinds, slot + NUM_LANES)
 
 
@@ -291,7 +291,7 @@ def _mask(flags: jax.Array) -> jax.Array:
     return functools.reduce(lax.bitwise_or, [flags[..., i] << i for i in range(NUM_LANES)])
 
 
-def _are_entities(entities: np.ndarray) -> Any:
+def _are_entities(entities: np.ndarray) -> bool | np.ndarray:
     """Whether these are valid entities, as `AsterixState.entities` returns them."""
     if entities.shape[-2:] != (NUM_LANES, 5):
         return False

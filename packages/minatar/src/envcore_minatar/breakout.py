@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,12 +13,14 @@ from envcore import random, spaces
 from envcore.fusion import compute_once
 from envcore.typing import Bool, Int
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore_minatar import views
 from envcore_minatar.game import FLAG, LEFT, NOTHING, PLACE, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
 from envcore_minatar.packing import (
     FULL_ROW,
     SIDE,
+    Halves,
     Word,
     bit,
     cells,
@@ -77,7 +79,7 @@ class BreakoutState(MinAtarState):
         return to_board(_brick_rows(self.bricks))
 
     @brick_map.inverse
-    def _bricks_of(self, brick_map: Any) -> dict[str, Any]:
+    def _bricks_of(self, brick_map: ArrayLike) -> dict[str, jax.Array]:
         rows = from_board(brick_map)
         others = [0, *range(4, SIDE)]
         check_known(rows, lambda rows: rows[..., others] == 0, "`brick_map` must have bricks in rows 1 to 3 only.")
@@ -184,14 +186,14 @@ def _bounce_off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, 
     return jnp.clip(x, 0, SIDE - 1), y, jnp.where(outside, lookup(_OFF_SIDE, state.ball_dir), state.ball_dir)
 
 
-def _brick_rows(bricks: Any) -> jax.Array:
+def _brick_rows(bricks: jax.Array) -> jax.Array:
     """The rows of the board, uint32 (..., 10)."""
     none = jnp.zeros_like(bricks)
     rows = [(bricks >> np.uint32(SIDE * i)) & FULL_ROW for i in range(3)]
     return jnp.stack([none, *rows, *[none] * 6], axis=-1)
 
 
-def _visible(state: BreakoutState) -> tuple[Any, ...]:
+def _visible(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array, Halves]:
     """The cells of paddle, ball and trail, and the bricks' halves."""
     return (
         number(SIDE - 1, state.pos, _PADDLE),
@@ -201,6 +203,6 @@ def _visible(state: BreakoutState) -> tuple[Any, ...]:
     )
 
 
-def _expand(paddle: jax.Array, ball: jax.Array, trail: jax.Array, bricks: Any) -> jax.Array:
+def _expand(paddle: jax.Array, ball: jax.Array, trail: jax.Array, bricks: Halves) -> jax.Array:
     """Whether each cell shows something, bool (400,), from what is visible."""
     return (paddle == _CELLS) | (ball == _CELLS) | (trail == _CELLS) | (masked(bricks, _BRICKS) != 0)

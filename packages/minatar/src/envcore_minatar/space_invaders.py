@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ from envcore import spaces
 from envcore.fusion import compute_once
 from envcore.typing import Int
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore_minatar import views
 from envcore_minatar.game import (
@@ -81,7 +82,7 @@ class SpaceInvadersState(MinAtarState):
         return self._board(0)
 
     @alien_map.inverse
-    def _with_aliens(self, alien_map: Any) -> dict[str, Any]:
+    def _with_aliens(self, alien_map: ArrayLike) -> dict[str, jax.Array]:
         return self._with_board(0, alien_map)
 
     @View
@@ -90,7 +91,7 @@ class SpaceInvadersState(MinAtarState):
         return self._board(1)
 
     @f_bullet_map.inverse
-    def _with_our_bullets(self, f_bullet_map: Any) -> dict[str, Any]:
+    def _with_our_bullets(self, f_bullet_map: ArrayLike) -> dict[str, jax.Array]:
         return self._with_board(1, f_bullet_map)
 
     @View
@@ -99,13 +100,13 @@ class SpaceInvadersState(MinAtarState):
         return self._board(2)
 
     @e_bullet_map.inverse
-    def _with_their_bullets(self, e_bullet_map: Any) -> dict[str, Any]:
+    def _with_their_bullets(self, e_bullet_map: ArrayLike) -> dict[str, jax.Array]:
         return self._with_board(2, e_bullet_map)
 
     def _board(self, number: int) -> jax.Array:
         return to_board(self.rows >> np.uint32(SIDE * number))
 
-    def _with_board(self, number: int, board: Any) -> dict[str, Any]:
+    def _with_board(self, number: int, board: ArrayLike) -> dict[str, jax.Array]:
         shift = np.uint32(SIDE * number)
         return {"rows": (self.rows & ~(FULL_ROW << shift)) | (from_board(board) << shift)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
 
+T = TypeVar("T")
 Arms = Literal["dependent", "dependent-uniform", "independent", "given"]
 
 
@@ -205,5 +206,5 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
             first = jnp.where(random.below(random.bits(key), 2) == 0, params.reward_prob, 1 - params.reward_prob)
         return jnp.stack([first, 1 - first])
 
-    def _arrange(self, reward: Any, arm: Any, time: Any) -> Any:
+    def _arrange(self, reward: T, arm: T, time: T) -> list[T]:
         return [reward, arm, time] if self.time_last else [reward, time, arm]

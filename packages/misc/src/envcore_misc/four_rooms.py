@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -222,7 +223,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return paint_four_rooms(height, state.pos, state.goal, ~_IS_FREE)
 
 
-def _is_free_place(place: Any) -> bool:
+def _is_free_place(place: Iterable[int]) -> bool:
     """Whether this row and column (Python or numpy numbers) are a free cell."""
     return tuple(place) in _FREE_PLACES
 

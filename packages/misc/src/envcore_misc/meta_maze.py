@@ -251,7 +251,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         pillar = ((row | column) & 1) == 0
         return outside | (pillar & ((row != center) | (column != center)))
 
-    def _other_cell(self, number: jax.Array, excluded: Any) -> jax.Array:
+    def _other_cell(self, number: jax.Array, excluded: ArrayParam) -> jax.Array:
         """Row and column of the free cell with this number; the last free cell replaces `excluded`."""
         cells = self._free_cells
         cell = jnp.asarray(cells)[number]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -217,7 +217,7 @@ class Pong(Environment[PongState, PongParams]):
         half = self.paddle_half_height
         return (half, self.height - 1 - half) if self.rules == "gymnax" else (-2 * half, self.height + 2 * half)
 
-    def _start(self, paddles: float, y_velocity: Any, x_velocity: Any) -> PongState:
+    def _start(self, paddles: float, y_velocity: FloatParam, x_velocity: FloatParam) -> PongState:
         middle = jnp.array([self.height / 2, self.width / 2], jnp.float32)
         return PongState(
             paddle_centers=jnp.full(2, paddles, jnp.float32),
@@ -230,7 +230,7 @@ class Pong(Environment[PongState, PongParams]):
         """The new centers of the left and the right paddle."""
         left, right = state.paddle_centers[0], state.paddle_centers[1]
 
-        def move(center: jax.Array, direction: Any) -> jax.Array:
+        def move(center: jax.Array, direction: jax.Array | int) -> jax.Array:
             return jnp.clip(center + direction * params.paddle_y_speed, *self._paddle_range)
 
         if self.rules == "original":

@@ -168,7 +168,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         )
 
 
-def _proximity(angles: jax.Array, link_lengths: jax.Array, goal_xy: jax.Array) -> jax.Array:
+def _proximity(angles: jax.Array, link_lengths: ArrayParam, goal_xy: jax.Array) -> jax.Array:
     """The reward: 1 if the arm's end is on the goal, less with distance."""
     x, y = (link_lengths * trig.cos(angles)).sum(), (link_lengths * trig.sin(angles)).sum()
     return jnp.exp(-((x - goal_xy[0]) ** 2) - (y - goal_xy[1]) ** 2)

@@ -5,12 +5,10 @@ Every number is a float32 () with the name and unit that it has in the state or 
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from envcore import painting, trig
-from envcore.painting import figures
+from envcore.painting import Number, figures
 from envcore.typing import FloatParam
 
 _HINGE = 0.2  # its height in `figures.cart_and_pole`
@@ -82,6 +80,6 @@ def paint_mountain_car(
     return painting.paint(height, window, *layers)
 
 
-def _line(above_hinge: Any, end: Any) -> painting.Shape:
+def _line(above_hinge: Number, end: Number) -> painting.Shape:
     """A line at the height that the pole's tip must reach, as long as the rail."""
     return painting.box((0.0, _HINGE + above_hinge), (2 * end, 0.08))

@@ -6,13 +6,14 @@ Enemies are bits of words (see `slots`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore.typing import Bool, Int
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore_minatar import slots, views
 from envcore_minatar.game import MinAtarState
@@ -155,7 +156,7 @@ def join_divers(divers: list[Diver]) -> tuple[jax.Array, jax.Array]:
     return join([newest, second], widths), join([third, oldest], widths)
 
 
-def join(numbers: Sequence[Any], widths: Sequence[int]) -> jax.Array:
+def join(numbers: Sequence[ArrayLike], widths: Sequence[int]) -> jax.Array:
     """A word with these numbers, each in as many bits as its width, the first in the lowest ones."""
     shifts = np.cumsum([0, *widths[:-1]]).astype(np.uint32)
     words = [jnp.asarray(number).astype(jnp.uint32) for number in numbers]

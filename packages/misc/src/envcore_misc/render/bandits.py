@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -87,7 +85,9 @@ def _room(num_arms: int) -> tuple[painting.Window, float]:
     return painting.Window((num_arms / 2, height / 2 - _BELOW), height, width / height), height - _BELOW - _ABOVE
 
 
-def _pull(level: Any, last_action: jax.Array, begun: jax.Array, paid: Any) -> list[figures.Layer]:
+def _pull(
+    level: painting.Number, last_action: jax.Array, begun: jax.Array, paid: jax.Array | bool
+) -> list[figures.Layer]:
     """The disc below the last pulled arm and the coin at a level; neither before the first pull."""
     arm = last_action.astype(jnp.float32) + 0.5
     coin = (arm, level)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +14,7 @@ import numpy as np
 from envcore import painting, trig
 from envcore.typing import ArrayParam, BoolParam, FloatParam
 from jax import lax
+from jax.typing import ArrayLike
 
 _WATER: painting.Color = (205, 226, 240)
 _PALE_GREEN: painting.Color = (196, 217, 196)
@@ -119,11 +119,11 @@ def paint_swimmer(
     )
 
 
-def _greatest(*numbers: Any) -> jax.Array:
-    return functools.reduce(jnp.maximum, numbers)
+def _greatest(*numbers: ArrayLike) -> jax.Array:
+    return functools.reduce(jnp.maximum, [jnp.asarray(each) for each in numbers])
 
 
-def _fish(length: Any) -> painting.Shape:
+def _fish(length: painting.Number) -> painting.Shape:
     """A fish that swims to the right, from `-length` to `length`."""
     radius, off = 0.85 * length, 0.47 * length  # of the two discs whose intersection is the body
     tail = painting.polygon((-0.1 * length, 0.0), (-length, 0.5 * length), (-length, -0.5 * length))
