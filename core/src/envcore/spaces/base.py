@@ -52,7 +52,7 @@ class Space:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._static() == other._static()  # pyright: ignore[reportAttributeAccessIssue]
+        return isinstance(other, Space) and type(self) is type(other) and self._static() == other._static()
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._static()))
@@ -85,7 +85,7 @@ def sample_integers(
 def array_mismatch(value: PyTree, shape: tuple[int, ...], integer: bool = False, boolean: bool = False) -> str | None:
     if not isinstance(value, jax.Array | np.ndarray | np.generic | bool | int | float):
         return f"expected an array, got {describe(value)}"
-    dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype  # pyright: ignore[reportAttributeAccessIssue]
+    dtype = np.asarray(value).dtype if isinstance(value, bool | int | float) else value.dtype
     if np.shape(value) != shape:
         return f"expected shape {shape}, got {np.shape(value)}"
     allowed = ("bool",) if boolean else ("integer",) if integer else ("integer", "float")
