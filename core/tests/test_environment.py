@@ -18,7 +18,7 @@ from toy import Counter, CounterParams, CounterState, Deck, Fuse, Spring, Tally
 KEY = jax.random.key(0)
 
 
-def play(env: Environment[Any, Any], actions: list[int], params: Any = None) -> list[Any]:
+def play(env: Environment, actions: list[int], params: Any = None) -> list[Any]:
     """What each step returns; the first state is that of `reset`."""
     _, state = env.reset(KEY, params)
     steps = []
@@ -260,7 +260,7 @@ class TestDefaults:
             Deck().render(Deck().reset(KEY)[1], Deck().default_params)
 
     def test_time_is_for_the_base_class(self) -> None:
-        assert CounterState(count=1) == CounterState(count=1, time=0)
+        assert CounterState(count=1) == CounterState(count=1, time=jnp.int32(0))
         with pytest.raises(TypeError):
             CounterState(1, 2)  # pyright: ignore[reportCallIssue]
 

@@ -30,7 +30,7 @@ class GainParams(WrapperParams):
 
 @dataclasses.dataclass(frozen=True)
 class Gain(ParamsWrapper):
-    env: Environment[Any, Any]
+    env: Environment
     gain: float = 3.0
 
     @property

@@ -34,7 +34,7 @@ class Registration:
 
     distribution: str
     spec: EnvSpec
-    factory: Callable[..., Environment[Any, Any]] | None = None
+    factory: Callable[..., Environment] | None = None
 
     @property
     def qualified_id(self) -> str:
@@ -48,7 +48,7 @@ class Registration:
             return self.spec.entry_point
         return f"{self.factory.__module__ or '__main__'}:{self.factory.__qualname__}"  # `exec` gives no module
 
-    def construct(self, options: Mapping[str, Any]) -> Environment[Any, Any]:
+    def construct(self, options: Mapping[str, Any]) -> Environment:
         """Makes the environment, as `envcore.make` does, without its params.
 
         Raises:
@@ -81,7 +81,7 @@ class Registration:
     def _pointer(self) -> str:
         return f"{self.qualified_id} points at {self.definition!r}"
 
-    def _imported(self) -> Callable[..., Environment[Any, Any]]:
+    def _imported(self) -> Callable[..., Environment]:
         factory = import_entry_point(self.spec.entry_point, self._pointer, EnvironmentLoadError)
         if not is_factory(factory):
             raise EnvironmentLoadError(
@@ -89,7 +89,7 @@ class Registration:
             )
         return factory
 
-    def _check_names(self, factory: Callable[..., Environment[Any, Any]], options: Mapping[str, Any]) -> None:
+    def _check_names(self, factory: Callable[..., Environment], options: Mapping[str, Any]) -> None:
         names, takes_any = _option_names(factory)
         unknown = None if takes_any else min(set(options) - set(names), default=None)
         if unknown is None:
@@ -104,7 +104,7 @@ class Registration:
             )
         raise InvalidArgumentError(message)
 
-    def _param_names(self, factory: Callable[..., Environment[Any, Any]]) -> tuple[str, ...]:
+    def _param_names(self, factory: Callable[..., Environment]) -> tuple[str, ...]:
         from envcore.engine.arguments import param_names
 
         try:
@@ -156,7 +156,7 @@ def _ordered_number(match: re.Match[str]) -> str:
     return digits if len(digits) == 1 else f":{len(digits):06}{digits}"  # ":" comes right after "9"
 
 
-def is_factory(value: object) -> TypeGuard[Callable[..., Environment[Any, Any]]]:
+def is_factory(value: object) -> TypeGuard[Callable[..., Environment]]:
     """Whether the value can make environments: a subclass of `Environment`, or a function."""
     if not isinstance(value, type):
         return inspect.isfunction(value)
@@ -165,7 +165,7 @@ def is_factory(value: object) -> TypeGuard[Callable[..., Environment[Any, Any]]]
     return issubclass(value, Environment)
 
 
-def _option_names(factory: Callable[..., Environment[Any, Any]]) -> tuple[list[str], bool]:
+def _option_names(factory: Callable[..., Environment]) -> tuple[list[str], bool]:
     """The names of its options, and whether it takes any others (`**options`)."""
     if isinstance(factory, type):
         return [field.name for field in dataclasses.fields(factory) if field.init], False

@@ -62,7 +62,7 @@ def positive_number(name: str, value: Any) -> float:
     return float(value)
 
 
-def flag(name: str, value: Any) -> bool:
+def flag(name: str, value: object) -> bool:
     """Returns the value as a bool, and raises `ValueError` if it is not one."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}")

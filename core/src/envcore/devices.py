@@ -11,6 +11,7 @@ from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
 from envcore.errors import EnvcoreError
+from envcore.typing import PyTree
 
 T = TypeVar("T")
 
@@ -49,7 +50,7 @@ def all_devices() -> NamedSharding:
 
 
 def spread(
-    fun: Callable[..., T], sharding: NamedSharding | None, arguments: tuple[Any, ...], result: Any = True
+    fun: Callable[..., T], sharding: NamedSharding | None, arguments: tuple[Any, ...], result: PyTree = True
 ) -> Callable[..., T]:
     """Runs `fun` on every device with its share of the arguments.
 
@@ -71,10 +72,10 @@ def spread(
     if not any("Explicit" in str(kind) for kind in sharding.mesh.axis_types or ()):
         return mapped
 
-    def resharded(*args: Any) -> T:
+    def resharded(*args: PyTree) -> T:
         """What a user computes, such as actions, may have another sharding, which is then part of its type."""
 
-        def part(spec: PartitionSpec, part: Any) -> Any:
+        def part(spec: PartitionSpec, part: PyTree) -> Any:
             return jax.tree.map(lambda x: jax.sharding.reshard(x, NamedSharding(sharding.mesh, spec)), part)
 
         return mapped(*jax.tree.map(part, specs, args, is_leaf=lambda each: isinstance(each, PartitionSpec)))

@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore import forks, trees
 from envcore.devices import AxisName, axis_size, first_row, share_of
@@ -84,8 +85,8 @@ def bits(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None
 def uniform(
     key: jax.Array,
     shape: tuple[int, ...] = (),
-    minval: jax.Array | float = 0.0,
-    maxval: jax.Array | float = 1.0,
+    minval: ArrayLike = 0.0,
+    maxval: ArrayLike = 1.0,
     axis_name: AxisName | None = None,
 ) -> jax.Array:
     """Returns float32 of `shape`, uniform on [minval, maxval): what `jax.random.uniform` returns.

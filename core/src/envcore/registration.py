@@ -21,6 +21,7 @@ from envcore.specs import EnvSpec
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
+    from envcore.typing import PyTree
 
 _LOCAL = "local"  # stands for a distribution's name in ids that were added by `register`
 
@@ -105,7 +106,7 @@ class Registry(Mapping[str, Registration]):
     def values(self) -> ValuesView[Registration]:
         return self._snapshot().entries.values()
 
-    def make(self, env_id: str, **options: Any) -> tuple[Environment[Any, Any], Any]:
+    def make(self, env_id: str, **options: object) -> tuple[Environment, PyTree]:
         """Makes an installed environment.
 
         Args:
@@ -130,7 +131,7 @@ class Registry(Mapping[str, Registration]):
     def register(
         self,
         id: str,  # noqa: A002
-        entry_point: str | Callable[..., Environment[Any, Any]],
+        entry_point: str | Callable[..., Environment],
         *,
         kwargs: Mapping[str, Hashable] | None = None,
         summary: str = "",
@@ -180,9 +181,7 @@ def _stacklevel_outside() -> int:
     return level
 
 
-def _local_registration(
-    env_id: str, entry_point: str | Callable[..., Environment[Any, Any]], **fields: Any
-) -> Registration:
+def _local_registration(env_id: str, entry_point: str | Callable[..., Environment], **fields: Any) -> Registration:
     """The registration that the arguments of `envcore.register` describe."""
     if isinstance(entry_point, str):
         return Registration(_LOCAL, EnvSpec(env_id, entry_point, **fields))
@@ -208,7 +207,7 @@ def _check_clash(new: Registration, known: Registration | None) -> None:
     raise InvalidArgumentError(f"{message}: choose another id")
 
 
-def _where(factory: Any) -> str:
+def _where(factory: Callable[..., object]) -> str:
     """What an `EnvSpec` says of a class or function that nothing has to import: `"__main__:Walk"`."""
     names = [*(factory.__module__ or "__main__").split("."), factory.__name__]
     *module, name = (re.sub(r"\W|^(?=\d)", "_", each) or "_" for each in names)

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Hashable, Mapping
 from types import MappingProxyType
-from typing import Any, final
+from typing import final
 
 from envcore.errors import InvalidArgumentError
 
@@ -62,7 +62,7 @@ class EnvSpec:
             raise InvalidArgumentError(f"EnvSpec.{problem}")
         object.__setattr__(self, "kwargs", MappingProxyType(dict(self.kwargs)))
 
-    def __reduce__(self) -> tuple[Any, ...]:  # a mappingproxy cannot be pickled
+    def __reduce__(self) -> tuple[object, ...]:  # a mappingproxy cannot be pickled
         return EnvSpec, (self.id, self.entry_point, dict(self.kwargs), self.summary, self.source, self.family)
 
 

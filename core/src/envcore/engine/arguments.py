@@ -17,18 +17,19 @@ from envcore import forks, random, spaces, trees
 from envcore.engine.finite import check_finite
 from envcore.engine.types import Env
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
+from envcore.typing import PyTree
 
 _VMAP = " To map over a batch, use jax.vmap."
 
 
-def checked(env: Env, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+def checked(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
     """The arguments of a step, each checked and cast: `(key, state, action, params)`."""
     random.check_key(key)
     params = checked_params(env, params)
     return key, checked_state(env, state), checked_action(env, action, params), params
 
 
-def checked_params(env: Env, params: Any) -> Any:
+def checked_params(env: Env, params: PyTree) -> PyTree:
     """The params with exactly the types of the defaults, and the defaults for None.
 
     Raises:
@@ -45,12 +46,12 @@ def checked_params(env: Env, params: Any) -> Any:
     return checked
 
 
-def checked_state(env: Env, state: Any) -> Any:
+def checked_state(env: Env, state: PyTree) -> PyTree:
     """The state with exactly the types that `reset` returns."""
     return trees.conform(state, state_struct(env), f"{env.name}'s state", InvalidArgumentError, _VMAP)
 
 
-def checked_action(env: Env, action: Any, params: Any) -> Any:
+def checked_action(env: Env, action: PyTree, params: PyTree) -> PyTree:
     """The action with exactly the types of the action space."""
     space = _default_action_space(env)  # params change bounds, but neither structure nor types
     problem = space.mismatch(action) or space.value_problem(action)
@@ -64,7 +65,7 @@ def checked_action(env: Env, action: Any, params: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=512)
-def default_params(env: Env) -> Any:
+def default_params(env: Env) -> PyTree:
     """`env.default_params` as arrays with the dtypes that programs see, made once for equal environments.
 
     Python numbers and 64-bit numpy arrays become numpy arrays of 32 bits; a device array stays where it is.
@@ -73,12 +74,12 @@ def default_params(env: Env) -> Any:
       InvalidParamsError: a value is invalid, which an option of the environment may have set.
     """
 
-    def struct(x: Any) -> Any:
+    def struct(x: Any) -> PyTree:
         x = x if isinstance(x, jax.Array) else np.asarray(x)
         return jax.ShapeDtypeStruct(x.shape, trees.NARROW.get(x.dtype.name, x.dtype))
 
     _check_fields(env)
-    params: Any = env.default_params
+    params: PyTree = env.default_params
     if callable(params):
         raise EnvironmentDefinitionError(f"{env.name}.default_params must be a property that returns params.")
     check_pytree(env, params, "default_params")
@@ -88,13 +89,13 @@ def default_params(env: Env) -> Any:
     return defaults
 
 
-def device_params(env: Env) -> Any:
+def device_params(env: Env) -> PyTree:
     """`env.default_params` on the default device, where no call has to convert or copy them again.
 
     Every call copies them, because a program may donate its arguments.
     """
 
-    def leaf(x: Any) -> Any:
+    def leaf(x: Any) -> PyTree:
         return x if isinstance(x, jax.Array) else jax.device_put(x, may_alias=False)
 
     with jax.ensure_compile_time_eval():  # the caller may be tracing
@@ -107,7 +108,7 @@ def _default_action_space(env: Env) -> spaces.Space:
 
 
 @functools.lru_cache(maxsize=512)
-def state_struct(env: Env) -> Any:
+def state_struct(env: Env) -> PyTree:
     """The types of a state, as `jax.ShapeDtypeStruct`, found once for equal environments."""
     key = jax.eval_shape(lambda: jax.random.key(0))
     return jax.eval_shape(
@@ -115,7 +116,7 @@ def state_struct(env: Env) -> Any:
     )
 
 
-def init_state(env: Env, draws: Any, params: Any) -> Any:
+def init_state(env: Env, draws: PyTree, params: PyTree) -> PyTree:
     """`env.init_state`, with the types that every state has.
 
     Raises:
@@ -127,19 +128,19 @@ def init_state(env: Env, draws: Any, params: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=512)
-def action_mask_struct(env: Env) -> Any:
+def action_mask_struct(env: Env) -> PyTree:
     """The types of an action mask, found once for equal environments; None where all actions are always legal."""
     return jax.eval_shape(env.action_mask, state_struct(env), default_params(env))
 
 
-def param_names(params: Any) -> tuple[str, ...]:
+def param_names(params: PyTree) -> tuple[str, ...]:
     """The names that `params.replace` takes: of the params, and of those inside if they are a wrapper's."""
     names = tuple(field.name for field in dataclasses.fields(params))
     inner = getattr(params, "env_params", None)
     return names if inner is None else tuple(name for name in names if name != "env_params") + param_names(inner)
 
 
-def with_updates(env: Env, params: Any) -> Any:
+def with_updates(env: Env, params: PyTree) -> PyTree:
     """The params; where only a mapping is given, the default params with these.
 
     Raises:
@@ -155,7 +156,7 @@ def with_updates(env: Env, params: Any) -> Any:
     return defaults.replace(**params)
 
 
-def check_pytree(env: Env, value: Any, method: str) -> None:
+def check_pytree(env: Env, value: PyTree, method: str) -> None:
     """Raises `EnvironmentDefinitionError` where what a method returned lacks the decorator that makes it a pytree."""
     if any(leaf is value for leaf in jax.tree.leaves(value)):
         raise EnvironmentDefinitionError(
@@ -164,7 +165,7 @@ def check_pytree(env: Env, value: Any, method: str) -> None:
         )
 
 
-def _check_values(env: Env, params: Any, defaults: Any) -> None:
+def _check_values(env: Env, params: PyTree, defaults: PyTree) -> None:
     """Looks at Python and numpy numbers only: a JAX array may be a tracer, or still being computed."""
     limit = getattr(params, "max_steps_in_episode", None)
     if isinstance(limit, int | np.integer | np.ndarray) and np.less(limit, 1).any():

@@ -30,6 +30,7 @@ from envcore.painting.canvas import checked_height as checked_height
 from envcore.painting.canvas import paint as paint
 from envcore.painting.canvas import picture as picture
 from envcore.painting.canvas import shades as shades
+from envcore.painting.shapes import Number as Number
 from envcore.painting.shapes import Point as Point
 from envcore.painting.shapes import Shape as Shape
 from envcore.painting.shapes import arc as arc

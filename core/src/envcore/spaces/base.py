@@ -11,6 +11,7 @@ import numpy as np
 from envcore import random, trees
 from envcore.devices import AxisName, axis_size, share_of
 from envcore.errors import InvalidArgumentError
+from envcore.typing import PyTree
 
 if TYPE_CHECKING:
     from envcore.spaces.box import Box
@@ -20,27 +21,27 @@ class Space:
     """The base class of all spaces."""
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> PyTree:
         """The shape of one value; for `Tuple` and `Dict` the shapes of their parts."""
         raise NotImplementedError
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> PyTree:
         """The dtype of one value; for `Tuple` and `Dict` the dtypes of their parts."""
         raise NotImplementedError
 
-    def sample(self, key: jax.Array) -> Any:
+    def sample(self, key: jax.Array) -> PyTree:
         """Returns a random value."""
         raise NotImplementedError
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         """Describes what is wrong with a value's structure, shape or kind of dtype; None if nothing is.
 
         It looks at types only, so it also works on tracers.
         """
         raise NotImplementedError
 
-    def value_problem(self, value: Any) -> str | None:
+    def value_problem(self, value: PyTree) -> str | None:
         """Describes a number that the space's dtype cannot hold or that no discrete space has; None if there is none.
 
         The value has no `mismatch`. A JAX array is not looked at: reading it would wait for the device. Nor are finite
@@ -48,20 +49,20 @@ class Space:
         """
         return None
 
-    def contains(self, value: Any) -> jax.Array:
+    def contains(self, value: PyTree) -> jax.Array:
         """Whether `value` is in the space: bool, shape ()."""
         if self.mismatch(value) is not None:
             return jnp.array(False)
         return self._within(value)
 
-    def cast(self, value: Any) -> Any:
+    def cast(self, value: PyTree) -> PyTree:
         """The value with exactly the space's dtypes: what a JAX array is stays one, all else becomes a numpy array.
 
         The value has no `mismatch`. A float that is too large for the dtype becomes infinite.
         """
         raise NotImplementedError
 
-    def sample_legal(self, key: jax.Array, mask: Any) -> jax.Array:
+    def sample_legal(self, key: jax.Array, mask: PyTree) -> jax.Array:
         """Returns a random value among those that an action mask allows; among all values where it allows none.
 
         Args:
@@ -99,7 +100,7 @@ class Space:
         """The space of what `flatten` returns."""
         raise NotImplementedError
 
-    def flatten(self, value: Any) -> jax.Array:
+    def flatten(self, value: PyTree) -> jax.Array:
         """The value as a vector.
 
         A `Box` keeps its dtype. `Discrete` and `MultiDiscrete` become one-hot, float32. The parts of `Tuple` and `Dict`
@@ -107,10 +108,10 @@ class Space:
         """
         raise NotImplementedError
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         raise NotImplementedError
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[PyTree, ...]:
         """The values that `==` and `hash` compare."""
         raise NotImplementedError
 
@@ -124,7 +125,7 @@ class Space:
 class ArraySpace(Space):
     """The base class of spaces whose values are single arrays."""
 
-    def cast(self, value: Any) -> Any:
+    def cast(self, value: PyTree) -> PyTree:
         if isinstance(value, jax.Array):
             is_exact = value.dtype == self.dtype and not value.weak_type  # pyright: ignore[reportAttributeAccessIssue]
             return value if is_exact else jnp.asarray(value, self.dtype)
@@ -157,7 +158,7 @@ def sample_integers(
     return low + jnp.where(count == 0, everything, some).astype(jnp.int32)
 
 
-def array_mismatch(value: Any, shape: tuple[int, ...], integer: bool = False, boolean: bool = False) -> str | None:
+def array_mismatch(value: PyTree, shape: tuple[int, ...], integer: bool = False, boolean: bool = False) -> str | None:
     if not isinstance(value, jax.Array | np.ndarray | np.generic | bool | int | float):
         return f"expected an array, got {describe(value)}"
     dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype  # pyright: ignore[reportAttributeAccessIssue]
@@ -170,5 +171,5 @@ def array_mismatch(value: Any, shape: tuple[int, ...], integer: bool = False, bo
     return None
 
 
-def describe(value: Any) -> str:
+def describe(value: PyTree) -> str:
     return repr(value) if isinstance(value, bool | int | float | str) else type(value).__name__

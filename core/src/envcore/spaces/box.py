@@ -14,6 +14,7 @@ from jax.core import Tracer
 from envcore import checks, random
 from envcore.devices import AxisName
 from envcore.spaces.base import ArraySpace, Space, array_mismatch, sample_integers
+from envcore.typing import PyTree
 
 
 class Box(ArraySpace):
@@ -53,13 +54,13 @@ class Box(ArraySpace):
         if isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray):
             self._check_order(_distinct(self.low), _distinct(self.high))
 
-    def _check_order(self, low: np.ndarray[Any, Any], high: np.ndarray[Any, Any]) -> None:
+    def _check_order(self, low: np.ndarray, high: np.ndarray) -> None:
         is_right = low <= high
         if not is_right.all():
             low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in (low, high))
             raise ValueError(f"Box needs low <= high, got low={low}, high={high}")
 
-    def _bound(self, bound: Any) -> Any:
+    def _bound(self, bound: Any) -> PyTree:
         try:
             if isinstance(bound, list | tuple) and any(isinstance(x, Tracer) for x in bound):
                 bound = jnp.stack([jnp.asarray(x, self._dtype) for x in bound])
@@ -71,7 +72,7 @@ class Box(ArraySpace):
                 bound = " ".join(str(bound).split())
             raise ValueError(f"Box cannot use the bound {bound} for shape {self._shape}: {error}") from error
 
-    def _exact(self, bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _exact(self, bound: np.ndarray) -> np.ndarray:
         cast = self.cast(bound)
         is_float = jnp.issubdtype(self._dtype, jnp.floating)
         lost = np.isinf(cast) & ~np.isinf(bound) if is_float else cast != bound
@@ -84,7 +85,7 @@ class Box(ArraySpace):
         return self._shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return self._dtype
 
     def sample(self, key: jax.Array) -> jax.Array:
@@ -112,12 +113,12 @@ class Box(ArraySpace):
         value = jnp.where(has_low & has_high, bounded, jnp.where(has_low | has_high, one_sided, free))
         return jnp.clip(value, low, high).astype(self._dtype)
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         if self._dtype == np.bool_:
             return array_mismatch(value, self._shape, boolean=True)
         return array_mismatch(value, self._shape, integer=self._dtype.kind in "iu")
 
-    def value_problem(self, value: Any) -> str | None:
+    def value_problem(self, value: PyTree) -> str | None:
         if isinstance(value, jax.Array):
             return None
         values = np.asarray(value)
@@ -128,7 +129,7 @@ class Box(ArraySpace):
             return None
         return f"got {values[~is_right].flat[0]}" + ("" if is_integer else f", which is not finite as {self._dtype}")
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         value = jnp.asarray(value)
         if self._dtype == np.bool_:
             value = value.astype(np.int32)
@@ -149,10 +150,10 @@ class Box(ArraySpace):
     def flat_space(self) -> Box:
         return Box(self.low.reshape(-1), self.high.reshape(-1), None, self._dtype)
 
-    def flatten(self, value: Any) -> jax.Array:
+    def flatten(self, value: PyTree) -> jax.Array:
         return jnp.asarray(value).reshape(-1)
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[PyTree, ...]:
         return (self._shape, self._dtype.name, _bytes(self.low), _bytes(self.high), self.axis_name)
 
     def __repr__(self) -> str:
@@ -179,12 +180,12 @@ def _shape(bound: Any) -> tuple[int, ...]:
     return np.shape(bound)
 
 
-def _distinct(bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _distinct(bound: np.ndarray) -> np.ndarray:
     """The bound before it was broadcast: axes along which it repeats itself have length 1 (0 stays 0)."""
     return bound[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in bound.strides)]
 
 
-def _is_constant(bound: np.ndarray[Any, Any]) -> bool:
+def _is_constant(bound: np.ndarray) -> bool:
     return bound.size > 0 and bool((_distinct(bound) == bound.flat[0]).all())
 
 

@@ -14,6 +14,7 @@ from envcore import random
 from envcore.devices import AxisName
 from envcore.spaces.base import Space, describe
 from envcore.spaces.box import Box
+from envcore.typing import PyTree
 
 
 class _Composite(Space):
@@ -27,27 +28,27 @@ class _Composite(Space):
                 raise TypeError(f"expected a Space, got {space!r}")
         self._parts = parts
 
-    def _build(self, values: Iterable[Any]) -> Any:
+    def _build(self, values: Iterable[PyTree]) -> PyTree:
         """A value, of the values of its parts in their order."""
         raise NotImplementedError
 
-    def _values(self, value: Any) -> Mapping[Any, Any]:
+    def _values(self, value: PyTree) -> Mapping[Any, PyTree]:
         """The values of the parts by their places."""
         raise NotImplementedError
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> PyTree:
         return self._build(space.shape for space in self._parts.values())
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> PyTree:
         return self._build(space.dtype for space in self._parts.values())
 
-    def sample(self, key: jax.Array) -> Any:
+    def sample(self, key: jax.Array) -> PyTree:
         keys = random.split(key, len(self._parts))
         return self._build(space.sample(keys[i]) for i, space in enumerate(self._parts.values()))
 
-    def parts(self, value: Any) -> list[tuple[Space, Any]]:
+    def parts(self, value: PyTree) -> list[tuple[Space, PyTree]]:
         """Pairs of each part's space and the value of that part, for a value of the right structure.
 
         Those of a `Dict` are sorted by name.
@@ -55,42 +56,42 @@ class _Composite(Space):
         values = self._values(value)
         return [(space, values[place]) for place, space in self._parts.items()]
 
-    def map(self, fun: Callable[[Space, Any], Any], value: Any) -> Any:
+    def map(self, fun: Callable[[Space, PyTree], PyTree], value: PyTree) -> PyTree:
         """A value of which each part is `fun(space, part)`, for a value of the right structure."""
         return self._build(fun(space, part) for space, part in self.parts(value))
 
-    def value_problem(self, value: Any) -> str | None:
+    def value_problem(self, value: PyTree) -> str | None:
         problems = (space.value_problem(part) for space, part in self.parts(value))
         return next(filter(None, problems), None)
 
-    def cast(self, value: Any) -> Any:
+    def cast(self, value: PyTree) -> PyTree:
         return self.map(lambda space, part: space.cast(part), value)
 
-    def batch(self, num: int, axis_name: AxisName | None = None) -> Any:
+    def batch(self, num: int, axis_name: AxisName | None = None) -> PyTree:
         return type(self)(self._build(space.batch(num, axis_name) for space in self._parts.values()))
 
-    def unbatch(self) -> Any:
+    def unbatch(self) -> PyTree:
         return type(self)(self._build(space.unbatch() for space in self._parts.values()))
 
     def flat_space(self) -> Box:
         boxes = [space.flat_space() for space in self._parts.values()]
         return Box(_join([box.low for box in boxes]), _join([box.high for box in boxes]))
 
-    def flatten(self, value: Any) -> jax.Array:
+    def flatten(self, value: PyTree) -> jax.Array:
         return jnp.concatenate([space.flatten(part).astype(jnp.float32) for space, part in self.parts(value)])
 
-    def _mismatch_of_parts(self, value: Any) -> str | None:
+    def _mismatch_of_parts(self, value: PyTree) -> str | None:
         values = self._values(value)
         problems = ((place, space.mismatch(values[place])) for place, space in self._parts.items())
         return next((f"in part {place!r}: {problem}" for place, problem in problems if problem), None)
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         result = jnp.array(True)
         for space, part in self.parts(value):
             result = result & space.contains(part)
         return result
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[PyTree, ...]:
         return tuple(self._parts.items())
 
 
@@ -105,13 +106,13 @@ class Tuple(_Composite):
         self.spaces = tuple(spaces)
         super().__init__(dict(enumerate(self.spaces)))
 
-    def _build(self, values: Iterable[Any]) -> tuple[Any, ...]:
+    def _build(self, values: Iterable[PyTree]) -> tuple[PyTree, ...]:
         return tuple(values)
 
-    def _values(self, value: Any) -> Mapping[int, Any]:
+    def _values(self, value: PyTree) -> Mapping[int, PyTree]:
         return value
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         if not isinstance(value, tuple) or len(value) != len(self.spaces):
             return f"expected a tuple of {len(self.spaces)}, got {describe(value)}"
         return self._mismatch_of_parts(value)
@@ -131,13 +132,13 @@ class Dict(_Composite):
         self.spaces = dict(sorted(spaces.items()))
         super().__init__(self.spaces)
 
-    def _build(self, values: Iterable[Any]) -> dict[str, Any]:
+    def _build(self, values: Iterable[PyTree]) -> dict[str, PyTree]:
         return dict(zip(self.spaces, values, strict=True))
 
-    def _values(self, value: Any) -> Mapping[str, Any]:
+    def _values(self, value: PyTree) -> Mapping[str, PyTree]:
         return _as_mapping(value) or {}
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         parts = _as_mapping(value)
         if parts is None or set(parts) != set(self.spaces):
             return f"expected a dict of {', '.join(map(repr, self.spaces))}, got {describe(value)}"
@@ -147,7 +148,7 @@ class Dict(_Composite):
         return f"Dict({', '.join(f'{name}={space!r}' for name, space in self.spaces.items())})"
 
 
-def _as_mapping(value: Any) -> Mapping[str, Any] | None:
+def _as_mapping(value: PyTree) -> Mapping[str, PyTree] | None:
     if isinstance(value, Mapping):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -155,6 +156,6 @@ def _as_mapping(value: Any) -> Mapping[str, Any] | None:
     return None
 
 
-def _join(bounds: list[Any]) -> Any:
+def _join(bounds: list[Any]) -> PyTree:
     is_traced = any(isinstance(bound, jax.Array) for bound in bounds)
     return (jnp if is_traced else np).concatenate([bound.astype(np.float32) for bound in bounds])

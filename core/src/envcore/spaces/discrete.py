@@ -13,36 +13,37 @@ from envcore.devices import AxisName
 from envcore.errors import InvalidArgumentError
 from envcore.spaces.base import ArraySpace, Space, array_mismatch, sample_integers
 from envcore.spaces.box import Box
+from envcore.typing import PyTree
 
 
 class _Choices(ArraySpace):
     """What the two have in common; `nvec` is the number of values of each element."""
 
-    nvec: np.ndarray[Any, Any]
+    nvec: np.ndarray
 
     @property
     def shape(self) -> tuple[int, ...]:
         return self.nvec.shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.int32)
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         return array_mismatch(value, self.shape, integer=True)
 
-    def value_problem(self, value: Any) -> str | None:
+    def value_problem(self, value: PyTree) -> str | None:
         if isinstance(value, jax.Array):
             return None
         values = np.asarray(value)
         is_right = (values >= 0) & (values < self.nvec)
         return None if is_right.all() else f"got {values[~is_right].flat[0]}"
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         value = jnp.asarray(value).astype(jnp.int32)
         return ((value >= 0) & (value < self.nvec)).all()
 
-    def sample_legal(self, key: jax.Array, mask: Any) -> jax.Array:
+    def sample_legal(self, key: jax.Array, mask: PyTree) -> jax.Array:
         mask = jnp.asarray(mask, jnp.bool_)
         if self.masks_combinations(mask.shape):
             chosen = _choose(key, mask.ravel(), np.ones(mask.size, bool))
@@ -65,7 +66,7 @@ class _Choices(ArraySpace):
             f"the mask of {self!r} must have shape {joint if joint == rows else f'{joint} or {rows}'}, got {shape}."
         )
 
-    def mask_entries(self) -> np.ndarray[Any, Any]:
+    def mask_entries(self) -> np.ndarray:
         """Which entries of an action mask with a row for each element stand for one of its values, bool like the mask.
 
         Rows are as long as the element with the most values needs. The mask of a `Discrete` is one row.
@@ -75,7 +76,7 @@ class _Choices(ArraySpace):
     def flat_space(self) -> Box:
         return Box(0.0, 1.0, (int(self.nvec.sum()),))
 
-    def flatten(self, value: Any) -> jax.Array:
+    def flatten(self, value: PyTree) -> jax.Array:
         elements = zip(self.nvec.flat, value.reshape(-1), strict=True)
         return jnp.concatenate([jax.nn.one_hot(x, int(n), dtype=jnp.float32) for n, x in elements])
 
@@ -94,7 +95,7 @@ class Discrete(_Choices):
     def sample(self, key: jax.Array) -> jax.Array:
         return sample_integers(key, (), 0, self.n - 1)
 
-    def value_problem(self, value: Any) -> str | None:
+    def value_problem(self, value: PyTree) -> str | None:
         if isinstance(value, (int, np.integer)):  # numpy takes longer, as does a union
             return None if 0 <= value < self.n else f"got {value}"
         return None if isinstance(value, jax.Array) else super().value_problem(value)
@@ -102,10 +103,10 @@ class Discrete(_Choices):
     def batch(self, num: int, axis_name: AxisName | None = None) -> MultiDiscrete:
         return MultiDiscrete(np.full(checks.positive_integer("num", num), self.n), axis_name)
 
-    def flatten(self, value: Any) -> jax.Array:
+    def flatten(self, value: PyTree) -> jax.Array:
         return jax.nn.one_hot(value, self.n, dtype=jnp.float32)
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[PyTree, ...]:
         return (self.n,)
 
     def __repr__(self) -> str:
@@ -143,7 +144,7 @@ class MultiDiscrete(_Choices):
     def unbatch(self) -> Space:
         return Discrete(int(self.nvec[0])) if self.nvec.ndim == 1 else MultiDiscrete(self.nvec[0])
 
-    def _static(self) -> tuple[Any, ...]:
+    def _static(self) -> tuple[PyTree, ...]:
         return (self.nvec.shape, self.nvec.tobytes(), self.axis_name)
 
     def __repr__(self) -> str:
@@ -154,7 +155,7 @@ class MultiDiscrete(_Choices):
         return f"MultiDiscrete({low if low == high else f'{low} to {high}'}, shape={self.shape}{over})"
 
 
-def _choose(key: jax.Array, mask: jax.Array, exists: np.ndarray[Any, Any]) -> jax.Array:
+def _choose(key: jax.Array, mask: jax.Array, exists: np.ndarray) -> jax.Array:
     """The index, along the last axis, of one entry of a mask that is True; of any that exists where none is."""
     legal = mask & exists
     legal = jnp.where(legal.any(-1, keepdims=True), legal, exists)

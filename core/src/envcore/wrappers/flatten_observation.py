@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import jax
 
 from envcore import spaces
+from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper
 
 
@@ -19,12 +19,12 @@ class FlattenObservation(Wrapper):
     of `Tuple` and `Dict` (in the order of names) are flattened and joined as float32.
     """
 
-    def observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: PyTree) -> spaces.Space:
         return self.batch_space(self.single_observation_space(params).flat_space())
 
-    def observe(self, state: Any, params: Any) -> jax.Array:
+    def observe(self, state: PyTree, params: PyTree) -> jax.Array:
         return self.over_batch(lambda obs: self.flatten(obs, params))(self.env.observe(state, params))
 
-    def flatten(self, obs: Any, params: Any) -> jax.Array:
+    def flatten(self, obs: PyTree, params: PyTree) -> jax.Array:
         """The vector for one observation of the wrapped environment."""
         return self.single_observation_space(params).flatten(obs)

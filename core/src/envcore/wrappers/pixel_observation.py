@@ -13,6 +13,7 @@ from envcore import checks, spaces
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rendering import fitting_height, margins
+from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper
 
 # Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorize in 16 bits.
@@ -39,7 +40,7 @@ class PixelObservation(Wrapper):
       ValueError: grayscale is not a bool.
     """
 
-    env: Environment[Any, Any]
+    env: Environment
     size: tuple[int, int] = (84, 84)
     grayscale: bool = False
 
@@ -48,10 +49,10 @@ class PixelObservation(Wrapper):
         object.__setattr__(self, "grayscale", checks.flag("grayscale", self.grayscale))
         fitting_height(self.env, self.size)
 
-    def observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: PyTree) -> spaces.Space:
         return self.batch_space(spaces.Box(0, 255, self.size if self.grayscale else (*self.size, 3), np.uint8))
 
-    def observe(self, state: Any, params: Any) -> jax.Array:
+    def observe(self, state: PyTree, params: PyTree) -> jax.Array:
         picture = self.env.render(state, params, height=fitting_height(self.env, self.size))
         return self.over_batch(self._framed)(picture)
 

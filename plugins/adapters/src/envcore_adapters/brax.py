@@ -54,7 +54,7 @@ class BraxEnv(Env):
         a vector of bounded numbers.
     """
 
-    def __init__(self, env: str | Environment[Any, Any], params: Any = None, **options: Any):
+    def __init__(self, env: str | Environment, params: Any = None, **options: Any):
         inner, self.params = single(env, params, options, "brax makes its own")
         space = inner.action_space(self.params)
         self._num_actions = space.n if isinstance(space, spaces.Discrete) else None
@@ -66,7 +66,7 @@ class BraxEnv(Env):
                 flat = RescaleAction(flat)
             except ValueError as error:
                 raise InvalidArgumentError(f"{inner.name} has no actions for brax: {error}") from error
-        self.env: Environment[Any, Any] = flat
+        self.env: Environment = flat
 
     @property
     def observation_size(self) -> int:

@@ -24,27 +24,27 @@ PPO_CONFIG = PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
 RECURRENT_PPO_CONFIG = dataclasses.replace(PPO_CONFIG, memory=64, minibatches=1)
 
 
-def dqn(env: Environment[Any, Any]) -> Agent:
+def dqn(env: Environment) -> Agent:
     """Deep Q-learning."""
     return _q_learning(DQN(env, env.default_params, DQNConfig()))
 
 
-def bootstrapped_dqn(env: Environment[Any, Any]) -> Agent:
+def bootstrapped_dqn(env: Environment) -> Agent:
     """Bootstrapped DQN with randomized priors."""
     return _q_learning(BootstrappedDQN(env, env.default_params, BootstrappedDQNConfig()))
 
 
-def ppo(env: Environment[Any, Any]) -> Agent:
+def ppo(env: Environment) -> Agent:
     """Proximal policy optimization."""
     return _policy_gradient(PPO(env, env.default_params, PPO_CONFIG))
 
 
-def recurrent_ppo(env: Environment[Any, Any]) -> Agent:
+def recurrent_ppo(env: Environment) -> Agent:
     """Proximal policy optimization with a memory."""
     return _policy_gradient(PPO(env, env.default_params, RECURRENT_PPO_CONFIG))
 
 
-def counting_dqn(env: Environment[Any, Any]) -> Agent:
+def counting_dqn(env: Environment) -> Agent:
     """Deep Q-learning that explores by counts, and learns in every eighth step."""
     learner = CountingDQN(env, env.default_params, CountingDQNConfig())
     return Agent(learner.init, learner.act, learner.update)

@@ -233,7 +233,7 @@ class CountingDQN:
       ConfigError: the environment has other spaces, or settings do not fit each other.
     """
 
-    def __init__(self, env: Environment[Any, Any], params: Any, config: CountingDQNConfig):
+    def __init__(self, env: Environment, params: Any, config: CountingDQNConfig):
         seen, space = env.observation_space(params), env.action_space(params)
         if not isinstance(seen, spaces.Box) or not isinstance(space, spaces.Discrete):
             raise ConfigError(f"CountingDQN observes a Box and takes actions of a Discrete, {env.name} has others.")

@@ -158,7 +158,7 @@ class Gaussian(NamedTuple):
         return jnp.asarray(self.low * (1 - share) + self.high * share)
 
 
-def distribution(algorithm: str, env: Environment[Any, Any], params: Any) -> Categorical | MultiCategorical | Gaussian:
+def distribution(algorithm: str, env: Environment, params: Any) -> Categorical | MultiCategorical | Gaussian:
     """The distribution for the actions of an environment.
 
     Args:

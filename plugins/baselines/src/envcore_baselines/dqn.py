@@ -172,7 +172,7 @@ class DQN:
 
     Config = DQNConfig
 
-    def __init__(self, env: Environment[Any, Any], params: Any, config: DQNConfig):
+    def __init__(self, env: Environment, params: Any, config: DQNConfig):
         space = env.action_space(params)
         if not isinstance(space, spaces.Discrete):
             raise ConfigError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")

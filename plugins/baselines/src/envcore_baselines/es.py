@@ -149,7 +149,7 @@ class ES:
 
     Config = ESConfig
 
-    def __init__(self, env: Environment[Any, Any], params: Any, config: ESConfig):
+    def __init__(self, env: Environment, params: Any, config: ESConfig):
         if config.population_size % 2:
             raise ConfigError(f"population_size must be even, got {config.population_size}.")
         self.config, self._params = config, params
@@ -273,7 +273,7 @@ class ES:
         return self.config.std * (self.config.final_std / self.config.std) ** share
 
 
-def _max_steps(env: Environment[Any, Any], params: Any, config: ESConfig) -> int:
+def _max_steps(env: Environment, params: Any, config: ESConfig) -> int:
     limit = int(np.max(np.asarray(params.max_steps_in_episode)))
     if limit == NO_TIME_LIMIT and not config.max_steps:
         raise ConfigError(

@@ -239,7 +239,7 @@ class PPO:
 
     Config = PPOConfig
 
-    def __init__(self, env: Environment[Any, Any], params: Any, config: PPOConfig):
+    def __init__(self, env: Environment, params: Any, config: PPOConfig):
         self.env = observed(env, params)
         shape = obs_struct(self.env, params).shape
         if config.torso == "conv" and not (len(shape) == 3 and min(shape[:2]) > 2):
@@ -256,7 +256,7 @@ class PPO:
         sizes = (self._distribution.num_outputs, self._distribution.num_constants)
         layers = (config.torso, config.hidden, config.activation, config.shared, config.memory)
         self._network = Network(*layers, *sizes)
-        self._batch: Environment[Any, Any] = LogWrapper(Batched(self.env, config.num_envs))
+        self._batch: Environment = LogWrapper(Batched(self.env, config.num_envs))
         if config.normalize_rewards:
             self._batch = NormalizeReward(self._batch, gamma=config.discount)
         has_limit = bool(np.any(np.asarray(params.max_steps_in_episode) != NO_TIME_LIMIT))

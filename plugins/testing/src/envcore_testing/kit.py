@@ -131,7 +131,7 @@ class Result(NamedTuple):
 
 
 def check_env(
-    env: Environment[Any, Any],
+    env: Environment,
     params: Any = None,
     *,
     key: jax.Array | None = None,
@@ -165,7 +165,7 @@ def check_env(
 
 
 def check_rules(
-    env: Environment[Any, Any], params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
+    env: Environment, params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
 ) -> Iterator[Result]:
     """Checks an environment rule by rule; arguments as for `check_env`.
 
@@ -201,7 +201,7 @@ class Case:
 
 
 def conformance_cases(
-    env: Environment[Any, Any], params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
+    env: Environment, params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
 ) -> list[Case]:
     """One test a rule, for pytest; arguments as for `check_env`.
 

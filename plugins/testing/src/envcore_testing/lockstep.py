@@ -24,7 +24,7 @@ _PARTS = ("final_obs", "reward", "terminated", "truncated", "obs")
 
 
 def check_lockstep(
-    env: Environment[Any, Any],
+    env: Environment,
     reset: Callable[[jax.Array], tuple[Any, Any]],
     step: Callable[[Any, Any, jax.Array], tuple[Any, ...]],
     *,
@@ -142,7 +142,7 @@ def _like(theirs: Any, ours: Any) -> Any:
 _SHARE_OF_ANY = 1 / 8
 
 
-def mostly_legal_action(env: Environment[Any, Any], key: jax.Array, state: Any, params: Any) -> Any:
+def mostly_legal_action(env: Environment, key: jax.Array, state: Any, params: Any) -> Any:
     """A random action; where the environment has action masks, a legal one in seven of eight steps.
 
     So episodes are long where illegal actions end them, and what these do is played too. Masks that `sample_legal` does

@@ -96,7 +96,7 @@ class Dissection(NamedTuple):
 class Subject:
     """The environment under check. What has to be compiled is made on first use and kept."""
 
-    def __init__(self, env: Environment[Any, Any], params: Any, key: jax.Array | None, num_steps: int):
+    def __init__(self, env: Environment, params: Any, key: jax.Array | None, num_steps: int):
         self.env = env
         self.num_steps = num_steps
         self.batching_error: Exception | None = None

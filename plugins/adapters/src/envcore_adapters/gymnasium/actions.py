@@ -29,7 +29,7 @@ class ActionReader:
         they stay where they are, and their values are not looked at.
     """
 
-    def __init__(self, env: Environment[Any, Any], space: spaces.Space, *, reads_devices: bool):
+    def __init__(self, env: Environment, space: spaces.Space, *, reads_devices: bool):
         self._name, self._space, self._reads_devices = env.name, space, reads_devices
         self._is_multi_discrete = isinstance(space, spaces.MultiDiscrete)
         self._is_float_box = _is_float_box(space)

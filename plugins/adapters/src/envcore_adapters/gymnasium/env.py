@@ -54,7 +54,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
 
     def __init__(
         self,
-        env: str | Environment[Any, Any],
+        env: str | Environment,
         params: Any = None,
         *,
         render_mode: str | None = None,
@@ -160,5 +160,5 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def render(env: Environment[Any, Any], height: int, state: Any, params: Any) -> jax.Array:
+def render(env: Environment, height: int, state: Any, params: Any) -> jax.Array:
     return env.render(state, params, height=height)

@@ -71,7 +71,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
 
     def __init__(
         self,
-        env: str | Environment[Any, Any],
+        env: str | Environment,
         num_envs: int | None = None,
         params: Any = None,
         *,
@@ -237,7 +237,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         return mask
 
 
-def _batch(env: Environment[Any, Any], num_envs: int | None) -> Environment[Any, Any]:
+def _batch(env: Environment, num_envs: int | None) -> Environment:
     inner: Any = env
     while isinstance(inner, Wrapper):
         if isinstance(inner, Sharded):

@@ -60,11 +60,11 @@ class VectorProgram:
 
     @staticmethod
     @functools.lru_cache(maxsize=512)
-    def of(env: Environment[Any, Any], mode: AutoresetMode, packs: bool) -> VectorProgram:
+    def of(env: Environment, mode: AutoresetMode, packs: bool) -> VectorProgram:
         """The program, made once for equal arguments."""
         return VectorProgram(env, mode, packs)
 
-    def __init__(self, env: Environment[Any, Any], mode: AutoresetMode, packs: bool):
+    def __init__(self, env: Environment, mode: AutoresetMode, packs: bool):
         self._env, self._mode, self._packs = env, mode, packs
         default = arguments.default_params(env)
         self.params = Layout(default)
@@ -187,10 +187,10 @@ class VectorProgram:
         return jax.tree.map(leaf, self._is_per_env, chosen, others)
 
 
-def _is_per_env(env: Environment[Any, Any], params: Any) -> Any:
+def _is_per_env(env: Environment, params: Any) -> Any:
     """For each leaf of the batch's state, whether its shape depends on the number of environments."""
 
-    def shapes(env: Environment[Any, Any]) -> Any:
+    def shapes(env: Environment) -> Any:
         return jax.eval_shape(env.reset, jax.random.key(0), params)[1]
 
     return jax.tree.map(lambda x, y: x.shape != y.shape, shapes(env), shapes(_with_one_more(env)))

@@ -145,7 +145,7 @@ def _named_class(name: str) -> Any:
         module, _, attribute = _CLASSES[name].partition(":")
         return getattr(importlib.import_module(module), attribute)
     if name in pgx.available_envs():
-        return lambda: pgx.make(name)  # pyright: ignore[reportArgumentType]
+        return lambda: pgx.make(name)
     raise unknown_name("Pgx", name, _CLASSES)
 
 
