@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 from typing import Any
 
@@ -8,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import random, spaces
-from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
+from envcore import random, spaces, wrappers
+from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
 from envcore.errors import EnvironmentDefinitionError, NoPictureError
 from envcore_testing.numerics import numerics
 from flax import struct
@@ -221,6 +222,14 @@ class TestDefaults:
             (env.step_env(KEY, state, 1, params), env.step_env(KEY, state, 1)),
         ):
             jax.tree.map(np.testing.assert_array_equal, with_params, without)
+
+    def test_a_class_attribute_may_depend_on_fields(self) -> None:
+        @dataclasses.dataclass(frozen=True)
+        class Named(Counter):
+            action_names = computed(lambda self: ("wait", f"count to {self.goal}"))
+
+        assert Named(goal=5).action_names == ("wait", "count to 5")
+        assert wrappers.LogWrapper(Named()).action_names == ("wait", "count to 3")
 
     def test_observe_is_what_step_returns(self) -> None:
         for obs, state, *_ in play(Counter(), [1, 0, 1, 1]):

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, cast
 
 import jax
 from flax import struct
@@ -72,6 +73,7 @@ class EnvParams:
         def replace(self, **updates: Any) -> Self: ...
 
 
+T = typing.TypeVar("T")
 if TYPE_CHECKING:  # a plain `Environment` is any: Python has defaults of type variables since 3.13
     from typing_extensions import TypeVar
 
@@ -81,13 +83,21 @@ else:
     StateT, ParamsT = typing.TypeVar("StateT"), typing.TypeVar("ParamsT")
 
 
+def computed(value: Callable[[Any], T]) -> T:
+    """A class attribute that depends on an environment's fields.
+
+    action_names = computed(lambda self: _NAMES if self.king_moves else _NAMES[:4])
+    """
+    return cast("Any", property(value))
+
+
 @dataclasses.dataclass(frozen=True)
 class Environment(Generic[StateT, ParamsT]):
     """An environment as pure functions, a frozen dataclass whose fields fix shapes and program.
 
     Subclasses are frozen dataclasses too, with hashable fields: equal environments share one compilation.
 
-    Class attributes for authors:
+    Class attributes for authors, by `computed` where they depend on fields:
       differentiable: gradients of `step` with respect to state, action and params are finite and useful.
       expensive_reset: `init_state` costs much more than a step; under `vmap` only finished environments reset.
       time_limit_terminates: the original calls its time limit a termination, not a truncation.

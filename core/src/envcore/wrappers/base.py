@@ -13,7 +13,7 @@ from flax import struct
 from envcore import spaces
 from envcore.devices import AxisName
 from envcore.engine import arguments
-from envcore.environment import Environment, Outcome
+from envcore.environment import Environment, Outcome, computed
 from envcore.typing import PyTree
 
 
@@ -67,20 +67,11 @@ class Wrapper(Environment):
             raise TypeError(f"{cls.__name__} wraps an Environment, got {given['env']!r}{_advice(given['env'])}")
         return super().__new__(cls)
 
-    @property
-    def differentiable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the wrapped environment."""
-        return self.env.differentiable
+    differentiable = computed(lambda self: self.env.differentiable)
 
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the wrapped environment."""
-        return self.env.action_names
+    action_names = computed(lambda self: self.env.action_names)
 
-    @property
-    def render_fps(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the wrapped environment."""
-        return self.env.render_fps
+    render_fps = computed(lambda self: self.env.render_fps)
 
     @property
     def default_params(self) -> PyTree:

@@ -12,7 +12,7 @@ from typing import ClassVar, Generic, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 from envcore import random, require, spaces
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore.environment import Environment, EnvParams, EnvState, computed
 from envcore.fusion import compute_once
 from envcore.typing import Bool, Float, FloatParam, Int
 from flax import struct
@@ -126,9 +126,9 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     def default_params(self) -> MinAtarParams:
         return MinAtarParams()
 
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return tuple(_NAMES[action] for action in self.minimal_actions) if self.use_minimal_action_set else _NAMES
+    action_names = computed(
+        lambda self: tuple(_NAMES[action] for action in self.minimal_actions) if self.use_minimal_action_set else _NAMES
+    )
 
     def check_params(self, params: MinAtarParams) -> None:
         require.between(params, 0, 1, "sticky_action_prob")

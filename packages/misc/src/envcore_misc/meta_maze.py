@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore.environment import Environment, EnvParams, EnvState, computed
 from envcore.fusion import compute_once
 from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
@@ -143,9 +143,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             return MetaMazeParams()
         return MetaMazeParams(resample_goal_pos=False, goal_fixed=np.array(self.goal_fixed))
 
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return _NAMES[self.rules]
+    action_names = computed(lambda self: _NAMES[self.rules])
 
     def check_params(self, params: MetaMazeParams) -> None:
         require.that(

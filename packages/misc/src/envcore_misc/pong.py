@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces, trees
-from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
+from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
 from envcore.typing import Bool, BoolParam, FloatParam, Int, IntParam
 from flax import struct
 
@@ -134,9 +134,7 @@ class Pong(Environment[PongState, PongParams]):
             return PongParams(ball_max_y_speed=fastest, paddle_y_speed=2.0, max_steps_in_episode=NO_TIME_LIMIT)
         return PongParams(ball_max_y_speed=fastest)
 
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return ("stay", "up", "down") if self.rules == "gymnax" else ()  # a pair of these
+    action_names = computed(lambda self: ("stay", "up", "down") if self.rules == "gymnax" else ())  # a pair of these
 
     def check_params(self, params: PongParams) -> None:
         require.between(params, 0, self.height - 1, "ball_max_y_speed")  # a wall reflects once a step

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore.environment import Environment, EnvParams, EnvState, computed
 from envcore.typing import ArrayParam, FloatParam, Int, IntParam
 from flax import struct
 
@@ -97,9 +97,7 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     def default_params(self) -> WindyGridworldParams:
         return WindyGridworldParams()
 
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return _NAMES if self.king_moves else _NAMES[:4]
+    action_names = computed(lambda self: _NAMES if self.king_moves else _NAMES[:4])
 
     def check_params(self, params: WindyGridworldParams) -> None:
         require.between(params, 0, 1 / 2, "gust_probability")

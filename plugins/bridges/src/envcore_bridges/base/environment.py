@@ -63,6 +63,8 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
       options: what `source` is called with: pairs of names and hashable values, sorted by name.
     """
 
+    expensive_reset = True
+
     source: str | Callable[..., Any]
     options: tuple[tuple[str, Hashable], ...] = ()
     _option_types: Any = dataclasses.field(init=False, repr=False)  # 1, 1.0 and True are equal
@@ -148,21 +150,6 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         raise NotImplementedError
 
     # What an `Environment` says of its class may depend on the library's environment here.
-
-    @property
-    def expensive_reset(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether a reset costs much more than a step; by default True."""
-        return True
-
-    @property
-    def time_limit_terminates(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the library's time limit is a rule of the game, which terminates; by default False."""
-        return False
-
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What each action of a `Discrete` space does, a word or two each; by default empty, which is unknown."""
-        return ()
 
     @property
     def library_env(self) -> Any:

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.environment import NO_TIME_LIMIT, EnvParams
+from envcore.environment import NO_TIME_LIMIT, EnvParams, computed
 from envcore.errors import NoPictureError
 from jax.core import Tracer
 
@@ -60,9 +60,7 @@ class FromGymnax(ForeignEnvironment):
     def load(self) -> Any:
         return sources.load(self.source, self.name, dict(self.options))
 
-    @property
-    def expensive_reset(self) -> bool:
-        return not sources.resets_for_free(self.library_env)
+    expensive_reset = computed(lambda self: not sources.resets_for_free(self.library_env))
 
     @property
     def time_limit(self) -> int:

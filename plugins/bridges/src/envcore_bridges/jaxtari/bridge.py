@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.environment import NO_TIME_LIMIT
+from envcore.environment import NO_TIME_LIMIT, computed
 from envcore.errors import DatasetError
 
 from envcore_bridges.base import (
@@ -124,16 +124,15 @@ class FromJaxtari(ForeignEnvironment):
             return env
         return rebuilt(env, lift)
 
-    @property
-    def expensive_reset(self) -> bool:
-        return False  # games begin with constants: Pong's steps take two thirds of the time
+    expensive_reset = False  # games begin with constants: Pong's steps take two thirds of the time
 
     @property
     def time_limit(self) -> int:
         return getattr(_innermost(self.library_env), _LIFTED, _FRAMES)
 
-    @property
-    def action_names(self) -> tuple[str, ...]:
+    action_names = computed(lambda self: self._action_names())
+
+    def _action_names(self) -> tuple[str, ...]:
         """The words for the game's actions."""
         from jaxtari.environment import JaxtariAction
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import jax
 from envcore import painting, spaces
+from envcore.environment import computed
 from envcore.errors import InvalidArgumentError
 
 from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, resized, unknown_name
@@ -86,16 +87,18 @@ class FromNavix(ForeignEnvironment):
     def time_limit(self) -> int:
         return int(self.library_env.max_steps)
 
-    @property
-    def action_names(self) -> tuple[str, ...]:
+    action_names = computed(lambda self: self._action_names())
+
+    def _action_names(self) -> tuple[str, ...]:
         """MiniGrid's names, or those of the functions in the option `action_set`."""
         actions = self.library_env.action_set
         if actions == _navix().actions.MINIGRID_ACTION_SET:
             return _MINIGRID_ACTIONS
         return tuple(getattr(action, "__name__", str(i)) for i, action in enumerate(actions))
 
-    @property
-    def expensive_reset(self) -> bool:
+    expensive_reset = computed(lambda self: self._expensive_reset())
+
+    def _expensive_reset(self) -> bool:
         """Whether the start is drawn: DistShift and Empty without "Random" always start alike."""
         env, classes = self.library_env, _navix().environments
         return not (type(env) is classes.DistShift or (type(env) is classes.Room and not env.random_start))

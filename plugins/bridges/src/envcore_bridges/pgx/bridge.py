@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.environment import NO_TIME_LIMIT
+from envcore.environment import NO_TIME_LIMIT, computed
 from envcore.errors import InvalidArgumentError
 
 from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, unknown_name
@@ -83,12 +83,11 @@ class FromPgx(ForeignEnvironment):
     def time_limit(self) -> int:
         return _FREEWAY_STEPS if self._is_freeway else NO_TIME_LIMIT
 
-    @property
-    def time_limit_terminates(self) -> bool:
-        return self._is_freeway
+    time_limit_terminates = computed(lambda self: self._is_freeway)
 
-    @property
-    def action_names(self) -> tuple[str, ...]:
+    action_names = computed(lambda self: self._action_names())
+
+    def _action_names(self) -> tuple[str, ...]:
         if self._game == "2048":
             return _SLIDES
         if not self._game.startswith("minatar-"):
