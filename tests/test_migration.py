@@ -9,7 +9,7 @@ from envcore_testing.numerics import numerics
 PAGE = (Path(__file__).parents[1] / "tools/site/pages/howto/migrate.md").read_text()
 
 OURS = """
-import envcore, envcore_adapters.brax, envcore_adapters.gymnasium, gymnasium, jax
+import envcore, envcore_adapters.brax, envcore_adapters.gymnasium, envcore_gymnax.experimental, gymnasium, jax
 from envcore.wrappers import Batched, FlattenObservation, FrameStack, LogWrapper, NormalizeObservation
 env, params = envcore.make("CartPole-v1")
 transition, episode_length, n = envcore.Environment.transition, 100, 4

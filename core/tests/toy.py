@@ -1,4 +1,4 @@
-"""Toy environments for core's own tests: each shows one aspect of the contract and is small enough to remember."""
+"""Toy environments and a toy wrapper for core's tests: each shows an aspect of the contract and is easy to remember."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import painting, random, spaces
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore.environment import Environment, EnvParams, EnvState, Outcome
+from envcore.wrappers import ParamsWrapper, WrapperParams
 from flax import struct
 
 
@@ -224,3 +225,30 @@ class Deck(Environment[DeckState, EnvParams]):
 
     def observe(self, state: DeckState, params: EnvParams) -> dict[str, jax.Array]:
         return {"top": state.cards[0], "left": state.left[None].astype(jnp.float32)}
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class GainParams(WrapperParams):
+    gain: Any  # float32 (), factor of rewards
+
+
+@dataclasses.dataclass(frozen=True)
+class Gain(ParamsWrapper):
+    """Multiplies rewards by a param of its own."""
+
+    env: Environment
+    gain: float = 3.0
+
+    @property
+    def default_params(self) -> GainParams:
+        return GainParams(self.env.default_params, self.gain)
+
+    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+        outcome = super().advance(state, action, draws, params)
+        return outcome._replace(reward=outcome.reward * params.gain)
+
+
+def make_gain() -> Gain:
+    """An entry point without arguments."""
+    return Gain(Counter())

@@ -239,7 +239,7 @@ def test_info(run: Run) -> None:
 
 
 def test_info_of_a_wrapped_environment_has_the_rules_inside(run: Run) -> None:
-    registry.register("Gain-v0", "test_params_wrapper:make_gain")
+    registry.register("Gain-v0", "toy:make_gain")
     code, out, _ = run("info", "Gain-v0")
     assert code == 0
     assert "gain=3.0, max_steps_in_episode=10, bonus=0.5" in out
@@ -258,7 +258,7 @@ def test_info_shows_what_set_and_option_change(run: Run) -> None:
 
 
 def test_info_sets_the_params_of_a_wrapper_and_those_inside(run: Run) -> None:
-    registry.register("Gain-v0", "test_params_wrapper:make_gain")
+    registry.register("Gain-v0", "toy:make_gain")
     _, out, _ = run("info", "Gain-v0", "--set", "gain=2", "--set", "bonus=7")
     assert "gain=2.0, " in out
     assert "bonus=7.0" in out

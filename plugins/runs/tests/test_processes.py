@@ -209,20 +209,12 @@ def listening(pid: int) -> list[str]:
     [
         (("--devices", "0"), "--devices must be at least 1, got 0"),
         (("--devices", "64"), "--devices 64, but JAX has 2 in this process"),
-        (("--devices", "1000000"), "--devices must be at most 1,024, got 1,000,000"),
         (
             ("--connect-timeout", str(2**62)),
             "--connect-timeout must be at most 1,000,000, got 4,611,686,018,427,387,904",
         ),
-        (
-            ("--coordinator", f"a:{'1' * 5000}"),
-            f"--coordinator must be HOST:PORT, as in 10.0.0.1:1234, got 'a:{'1' * 5000}'",
-        ),
         (("--connect-timeout", "0"), "--connect-timeout must be at least 1, got 0"),
-        (("--num-processes", "0"), "--num-processes must be at least 1, got 0"),
         (("--num-processes", "2"), "--num-processes and --process-id need --coordinator HOST:PORT"),
-        (("--process-id", "0"), "--num-processes and --process-id need --coordinator HOST:PORT"),
-        (("--coordinator", "here"), "--coordinator must be HOST:PORT, as in 10.0.0.1:1234, got 'here'"),
         (("--coordinator", "a:99999"), "--coordinator must be HOST:PORT, as in 10.0.0.1:1234, got 'a:99999'"),
         (
             ("--coordinator", "a:1", "--num-processes", "2", "--process-id", "2"),

@@ -78,10 +78,10 @@ class AcrobotStart(NamedTuple):
     """The random draws of an episode's start.
 
     Attributes:
-      values: of both angles and both velocities, float32 (4,).
+      values: of both angles and both velocities.
     """
 
-    values: jax.Array
+    values: Annotated[jax.Array, "float32 (4,)"]
 
 
 class AcrobotDraws(NamedTuple):

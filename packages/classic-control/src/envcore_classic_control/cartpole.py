@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -77,10 +77,10 @@ class CartPoleStart(NamedTuple):
     """The random draws of an episode's start.
 
     Attributes:
-      values: of x, x_dot, theta and theta_dot, float32 (4,).
+      values: of x, x_dot, theta and theta_dot.
     """
 
-    values: jax.Array
+    values: Annotated[jax.Array, "float32 (4,)"]
 
 
 @dataclasses.dataclass(frozen=True)

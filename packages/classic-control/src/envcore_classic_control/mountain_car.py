@@ -58,10 +58,10 @@ class MountainCarStart(NamedTuple):
     """The random draws of an episode's start.
 
     Attributes:
-      position: float32 ().
+      position: m along the track.
     """
 
-    position: jax.Array
+    position: Float
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -59,10 +59,10 @@ class PendulumStart(NamedTuple):
     """The random draws of an episode's start.
 
     Attributes:
-      units: angle and velocity as shares of `x_init` and `y_init`, float32 (2,), uniform on [-1, 1).
+      units: angle and velocity as shares of `x_init` and `y_init`, uniform on [-1, 1).
     """
 
-    units: jax.Array
+    units: Annotated[jax.Array, "float32 (2,)"]
 
 
 @dataclasses.dataclass(frozen=True)

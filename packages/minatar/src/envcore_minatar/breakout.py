@@ -90,10 +90,10 @@ class BreakoutStart(NamedTuple):
     """The random draws of an episode's start.
 
     Attributes:
-      from_right: whether the ball comes from the right, bool ().
+      from_right: whether the ball comes from the right.
     """
 
-    from_right: jax.Array
+    from_right: Bool
 
 
 class BreakoutDraws(NamedTuple):

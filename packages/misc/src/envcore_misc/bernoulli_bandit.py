@@ -61,10 +61,10 @@ class BernoulliBanditStart(NamedTuple):
     """The random draws of an episode's start.
 
     Attributes:
-      reward_probs: of each arm, float32 (num_arms,).
+      reward_probs: of each arm.
     """
 
-    reward_probs: jax.Array
+    reward_probs: Annotated[jax.Array, "float32 (num_arms,)"]
 
 
 class BernoulliBanditDraws(NamedTuple):

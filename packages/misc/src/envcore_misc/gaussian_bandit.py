@@ -56,10 +56,10 @@ class GaussianBanditStart(NamedTuple):
     """The random draws of an episode's start.
 
     Attributes:
-      luck: of the arm's mean, float32 (), normal with mean 0 and variance 1.
+      luck: of the arm's mean, normal with mean 0 and variance 1.
     """
 
-    luck: jax.Array
+    luck: Float
 
 
 class GaussianBanditDraws(NamedTuple):

@@ -69,11 +69,11 @@ class PointRobotStart(NamedTuple):
 
     Attributes:
       place: where the robot starts.
-      goal: the goal where `circle_radius` is 1, float32 (2,); None for a fixed one.
+      goal: the goal where `circle_radius` is 1; None for a fixed one.
     """
 
     place: PointRobotDraws
-    goal: jax.Array | None
+    goal: Annotated[jax.Array, "float32 (2,)"] | None
 
 
 class PointRobotDraws(NamedTuple):

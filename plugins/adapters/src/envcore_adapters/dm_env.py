@@ -117,7 +117,7 @@ def to_spec(space: spaces.Space, name: str) -> Any:
 
 
 def _checked(env: Environment, action: Any) -> Any:
-    return arguments.checked_action(env, jax.tree.map(np.asarray, action), None)
+    return arguments.checked_action(env, jax.tree.map(np.asarray, action), arguments.default_params(env))
 
 
 def _copied(tree: Any) -> Any:

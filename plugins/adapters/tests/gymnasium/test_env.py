@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from envcore.errors import InvalidActionError, InvalidArgumentError, InvalidParamsError
 from envcore.spaces import Discrete, Tuple
-from envcore.wrappers import Batched, CheckActions, LogWrapper, NormalizeObservation
+from envcore.wrappers import Batched, LogWrapper, NormalizeObservation
 from envcore_adapters.gymnasium import GymnasiumEnv, gymnasium_id, register
 from flax import struct
 from gymnasium.error import ResetNeeded
@@ -97,35 +97,6 @@ def test_observations_are_new_and_writable(env_id):
     assert data_equivalence(jax.tree.leaves(env.state), jax.tree.leaves(state), exact=True)
 
 
-@pytest.mark.parametrize(
-    ("env_id", "looks_ahead"),
-    [
-        ("CartPole-v1", True),
-        ("Breakout-MinAtar", True),
-        ("Catch-bsuite", False),  # two steps for all choices take longer than two calls
-        ("SpaceInvaders-MinAtar", False),
-        ("Pendulum-v1", False),  # has no list of actions
-        ("SimpleBandit-bsuite", False),  # has too many
-    ],
-)
-def test_light_environments_with_few_actions_look_ahead(env_id, looks_ahead):
-    assert GymnasiumEnv(env_id)._program.looks_ahead == looks_ahead
-
-
-@pytest.mark.parametrize("num_steps", range(4))
-def test_a_reset_between_two_steps_of_a_call(num_steps):
-    # Callbacks to the host are not made in vain.
-    env, without = GymnasiumEnv(cartpole()), GymnasiumEnv(CheckActions(cartpole()))
-    assert (env._program.looks_ahead, without._program.looks_ahead) == (True, False)
-    for each in (env, without):
-        each.reset(seed=1)
-        for action in (1, 1, 0)[:num_steps]:
-            each.step(action)
-    for _ in range(2):
-        np.testing.assert_allclose(env.reset()[0], without.reset()[0])
-        np.testing.assert_allclose(env.step(1)[0], without.step(1)[0], rtol=1e-5, atol=1e-6)
-
-
 def test_time_limits_truncate():
     env = gymnasium.make("envcore/CartPole-v1", params={"max_steps_in_episode": 3})
     env.reset(seed=0)
@@ -150,21 +121,8 @@ def test_options_and_params():
         (lambda: GymnasiumEnv(cartpole(), size=3), InvalidArgumentError, "'size' is only for an environment's id"),
         (lambda: GymnasiumEnv(Batched(cartpole(), 2)), InvalidArgumentError, "use GymnasiumVectorEnv"),
         (lambda: GymnasiumEnv("CartPole-v1", render_mode="human"), InvalidArgumentError, "use gymnasium.make"),
-        (lambda: GymnasiumEnv("CartPole-v1", render_mode=[1]), InvalidArgumentError, "None or 'rgb_array', got"),
-        (
-            lambda: GymnasiumEnv("CartPole-v1", render_height="x"),
-            InvalidArgumentError,
-            "render_height must be a positive",
-        ),
         (lambda: GymnasiumEnv("CartPole-v1").reset(options="x"), InvalidArgumentError, "a dict or None, got 'x'"),
-        *(
-            (
-                lambda seed=seed: GymnasiumEnv("CartPole-v1").reset(seed=seed),
-                InvalidArgumentError,
-                "seed must be a non-neg",
-            )
-            for seed in (-1, 1.5, "a", True, [1])
-        ),
+        (lambda: GymnasiumEnv("CartPole-v1").reset(seed=-1), InvalidArgumentError, "seed must be a non-negative"),
     ],
 )
 def test_invalid_arguments(make, error, message):
@@ -177,45 +135,15 @@ def cartpole():
 
 
 @pytest.mark.parametrize(
-    ("env_id", "action"),
-    [
-        ("CartPole-v1", 2),
-        ("CartPole-v1", -1),
-        ("CartPole-v1", np.int64(2)),
-        ("CartPole-v1", np.array([1])),
-        ("CartPole-v1", np.array(-1, np.int32)),
-        ("Breakout-MinAtar", 3),
-        ("CartPole-v1", 0.5),
-        ("CartPole-v1", "left"),
-        ("CartPole-v1", None),
-        ("Pendulum-v1", 0.0),
-        ("Pendulum-v1", [0.0, 0.0]),
-        ("Pendulum-v1", ["x"]),
-        ("Pendulum-v1", [np.nan]),
-        ("Pendulum-v1", np.array([np.nan])),
-        ("Pendulum-v1", np.array([-np.inf], np.float32)),
-        ("Pendulum-v1", np.array([1e300])),
-        ("Pendulum-v1", jnp.array([jnp.nan])),
-        ("CartPole-v1", jnp.int32(2)),
-        ("Asterix-MinAtar", jnp.int32(99)),
-    ],
+    ("env_id", "action"), [("CartPole-v1", 2), ("CartPole-v1", jnp.int32(2)), ("Pendulum-v1", [np.nan])]
 )
-def test_invalid_actions(env_id, action):
+def test_an_invalid_action_changes_nothing(env_id, action):
     env = GymnasiumEnv(env_id)
     env.reset(seed=0)
     before = env.state
     with pytest.raises(InvalidActionError, match=r"must be in (Discrete|Box)\("):
         env.step(action)
     assert env.state.time == before.time
-
-
-@pytest.mark.parametrize("action", [1, np.int64(1), np.array(1), np.uint8(1), True, jnp.int32(1)])
-def test_kinds_of_discrete_actions(action):
-    env = GymnasiumEnv("CartPole-v1")
-    env.reset(seed=0)
-    expected = env.step(1)[0]
-    env.reset(seed=0)
-    np.testing.assert_array_equal(env.step(action)[0], expected)
 
 
 def test_numbers_outside_bounds_are_clipped_as_in_the_original():

@@ -14,7 +14,7 @@ from envcore_bsuite.analysis import load_results, score, score_by_tag
 from envcore_bsuite.errors import ResultsError
 from envcore_bsuite.sweep import EXPERIMENTS, TAGS
 
-GOLDEN = Path(__file__).parents[3] / "tests" / "golden" / "bsuite_scores"
+GOLDEN = Path(__file__).parents[4] / "tests" / "golden" / "bsuite_scores"
 AGENTS = ("random", "quick", "slow", "unfinished", "overlong", "perfect", "hopeless")
 
 

@@ -1,9 +1,8 @@
-"""Wrappers that add params."""
+"""`ParamsWrapper` and `WrapperParams`."""
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import pickle
 from typing import Any
 
@@ -12,34 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import spaces
-from envcore.environment import Environment, Outcome
 from envcore.errors import InvalidArgumentError
 from envcore.registration import Registry
-from envcore.wrappers import Batched, LogWrapper, ParamsWrapper, WrapperParams
+from envcore.wrappers import Batched, LogWrapper, ParamsWrapper
 from envcore_testing import check_env
-from toy import Counter, CounterParams, Fuse, Spring
+from toy import Counter, CounterParams, Fuse, Gain, GainParams, Spring
 
 KEY = jax.random.key(4)
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class GainParams(WrapperParams):
-    gain: Any  # float32 (), factor of rewards
-
-
-@dataclasses.dataclass(frozen=True)
-class Gain(ParamsWrapper):
-    env: Environment
-    gain: float = 3.0
-
-    @property
-    def default_params(self) -> GainParams:
-        return GainParams(self.env.default_params, self.gain)
-
-    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
-        outcome = super().advance(state, action, draws, params)
-        return outcome._replace(reward=outcome.reward * params.gain)
 
 
 class Sized(Counter):
@@ -190,11 +168,6 @@ def test_conforms() -> None:
 
 def test_make_hints_at_params_inside() -> None:
     registry = Registry()
-    registry.register("Gain-v0", f"{__name__}:make_gain")
+    registry.register("Gain-v0", "toy:make_gain")
     with pytest.raises(InvalidArgumentError, match="'bonus' is a parameter"):
         registry.make("Gain-v0", bonus=1.0)
-
-
-def make_gain() -> Gain:
-    """An entry point."""
-    return Gain(Counter())

@@ -1,4 +1,4 @@
-"""Legal actions are told of every state that an agent acts in: after resets too."""
+"""`Program` looks ahead; legal actions are told of every state that an agent acts in: after resets too."""
 
 from __future__ import annotations
 
@@ -11,13 +11,46 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.wrappers import LogWrapper
+from envcore.wrappers import CheckActions, LogWrapper
 from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumFuncEnv, GymnasiumVectorEnv
+from envcore_adapters.gymnasium.program import Program
 from flax import struct
 from gymnasium.envs.functional_jax_env import FunctionalJaxEnv
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordEpisodeStatistics
+
+
+@pytest.mark.parametrize(
+    ("env_id", "looks_ahead"),
+    [
+        ("CartPole-v1", True),
+        ("Breakout-MinAtar", True),
+        ("Catch-bsuite", False),  # two steps for all choices take longer than two calls
+        ("SpaceInvaders-MinAtar", False),
+        ("Pendulum-v1", False),  # has no list of actions
+        ("SimpleBandit-bsuite", False),  # has too many
+    ],
+)
+def test_light_environments_with_few_actions_look_ahead(env_id, looks_ahead):
+    assert Program.of(envcore.make(env_id)[0]).looks_ahead == looks_ahead
+
+
+@pytest.mark.parametrize("num_steps", range(4))
+def test_a_reset_between_two_steps_of_a_call(num_steps):
+    # Callbacks to the host are not made in vain.
+    env, without = (
+        GymnasiumEnv(envcore.make("CartPole-v1")[0]),
+        GymnasiumEnv(CheckActions(envcore.make("CartPole-v1")[0])),
+    )
+    assert (env._program.looks_ahead, without._program.looks_ahead) == (True, False)
+    for each in (env, without):
+        each.reset(seed=1)
+        for action in (1, 1, 0)[:num_steps]:
+            each.step(action)
+    for _ in range(2):
+        np.testing.assert_allclose(env.reset()[0], without.reset()[0])
+        np.testing.assert_allclose(env.step(1)[0], without.step(1)[0], rtol=1e-5, atol=1e-6)
 
 
 @struct.dataclass

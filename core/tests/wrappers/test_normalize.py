@@ -13,15 +13,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import random, wrappers
+from envcore import devices, random, wrappers
 from envcore.errors import InvalidParamsError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, LogWrapper, NormalizeObservation, NormalizeReward, RunningStatistics
 from envcore_testing import check_env
-from test_wrappers import trace
-from toy import Counter, Spring
+from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(3)
+LOOSE: Any = wrappers
+"""For arguments of types that a type checker refuses."""
 
 
 class _Recorded(gymnasium.Env):
@@ -43,31 +44,32 @@ class _Recorded(gymnasium.Env):
 
 def test_normalization_equals_gymnasium() -> None:
     params = Spring().default_params.replace(max_steps_in_episode=10**6, bound=1e6)
-    first, (obs, _, reward, done, _) = trace(Spring(), 50, params=params)
-    assert not done.any()
-    recorded = _Recorded(np.concatenate([first[None], obs]), np.asarray(reward))
+    _, raw = play(Spring(), params, 50)
+    assert not raw.done.any()
+    recorded = _Recorded(np.concatenate([raw.obs[:1], raw.next_obs]), raw.reward)
     theirs = gymnasium.wrappers.NormalizeReward(gymnasium.wrappers.NormalizeObservation(recorded), gamma=0.9)
-    env = wrappers.NormalizeReward(wrappers.NormalizeObservation(Spring()), gamma=0.9)
-    ours_first, (ours, _, ours_reward, _, _) = trace(env, 50, params=params)
-    np.testing.assert_allclose(ours_first, theirs.reset()[0], rtol=1e-3, atol=1e-3)
+    env = NormalizeReward(NormalizeObservation(Spring()), gamma=0.9)
+    own = env.default_params.replace(max_steps_in_episode=10**6, bound=1e6)
+    _, ours = play(env, own, 50)
+    np.testing.assert_allclose(ours.obs[0], theirs.reset()[0], rtol=1e-3, atol=1e-3)
     for t in range(50):
         expected, expected_reward, *_ = theirs.step(0)
-        np.testing.assert_allclose(ours[t], expected, rtol=1e-3, atol=1e-3)
-        np.testing.assert_allclose(ours_reward[t], float(expected_reward), rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(ours.next_obs[t], expected, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(ours.reward[t], float(expected_reward), rtol=1e-3, atol=1e-3)
 
 
 def test_normalization_around_a_batch_shares_its_statistics() -> None:
-    env = wrappers.NormalizeObservation(wrappers.Batched(Spring(), 64))
+    env = NormalizeObservation(Batched(Spring(), 64))
     _, state = env.reset(KEY)
-    obs = wrappers.Batched(Spring(), 64).observe(state.env_state, wrappers.Batched(Spring(), 64).default_params)
+    obs = Batched(Spring(), 64).observe(state.env_state, Batched(Spring(), 64).default_params)
     np.testing.assert_allclose(state.observation_statistics.mean, obs.mean(0), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(state.observation_statistics.var, obs.var(0), rtol=1e-2, atol=1e-4)
-    inside = wrappers.Batched(wrappers.NormalizeObservation(Spring()), 64).reset(KEY)[1]
+    inside = Batched(NormalizeObservation(Spring()), 64).reset(KEY)[1]
     assert inside.observation_statistics.count.shape == (64,)
 
 
 def test_normalization_takes_in_the_first_observation_after_a_reset() -> None:
-    env = wrappers.NormalizeObservation(Spring())
+    env = NormalizeObservation(Spring())
     params = env.default_params.replace(max_steps_in_episode=1)
     _, state = env.reset(KEY, params)
     _, state, _, done, _ = env.step(KEY, state, env.action_space(env.default_params).sample(KEY), params)
@@ -278,6 +280,42 @@ def test_statistics_of_many_agents_go_through_vmap() -> None:
     statistics, obs, raw = train_and_evaluate(random.split(KEY, 3))
     assert len(np.unique(statistics.mean[:, 0])) == 3
     np.testing.assert_allclose(obs, (raw - statistics.mean) / np.sqrt(statistics.var), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is too old")
+def test_statistics_are_those_of_all_devices() -> None:
+    def statistics(env: Any, key: jax.Array) -> Any:
+        end, _ = run_rollout(env, random_policy(env), start_rollout(env, key), 25)
+        return end.state.observation_statistics, end.state.reward_statistics
+
+    def wrap(batch: Any) -> Any:
+        return NormalizeReward(NormalizeObservation(batch))
+
+    key = jax.random.key(0)
+    expected = jax.jit(lambda key: statistics(wrap(Batched(Spring(), 6)), key))(key)
+    share = wrap(Batched(Spring(), 3, "envs"))
+    both = jax.device_get(jax.pmap(lambda key: statistics(share, key), axis_name="envs")(jnp.stack([key, key])))
+    for one, two in zip(jax.tree.leaves(expected), jax.tree.leaves(both), strict=True):
+        np.testing.assert_array_equal(two[0], two[1])
+        np.testing.assert_allclose(two[0], one, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: NormalizeObservation(Deck()), "flatten them first"),
+        (lambda: NormalizeReward(Counter(), gamma=1.5), r"gamma must be in \[0, 1\]"),
+        (lambda: LOOSE.NormalizeReward(Counter(), gamma=None), "gamma must be a finite Python or numpy number"),
+        (lambda: LOOSE.NormalizeReward(Counter(), epsilon=0), "epsilon must be a positive number, got 0"),
+        (lambda: LOOSE.NormalizeReward(Counter(), frozen=1), "frozen must be True or False, got 1"),
+        (lambda: LOOSE.NormalizeObservation(Counter(), "1e-8"), "epsilon must be a finite Python or numpy number"),
+        (lambda: LOOSE.NormalizeObservation(Counter(), 1e-50), "epsilon must be a positive number"),
+        (lambda: LOOSE.NormalizeObservation(Counter(), frozen="yes"), "frozen must be True or False, got 'yes'"),
+    ],
+)
+def test_bad_options(build: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        build()
 
 
 @pytest.mark.slow

@@ -1,0 +1,97 @@
+"""`ClipAction`, `RescaleAction` and `StickyAction`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import random, wrappers
+from envcore.wrappers import ClipAction, FrameStack, RescaleAction, StickyAction
+from envcore_testing.numerics import numerics
+from toy import Counter, Spring
+
+KEY = jax.random.key(3)
+LOOSE: Any = wrappers
+"""For arguments of types that a type checker refuses."""
+
+
+def test_clip_action_clips() -> None:
+    env, inner = ClipAction(Spring()), Spring()
+    _, state = env.reset(KEY)
+    far = jnp.full(env.action_space(env.default_params).shape, 100.0)
+    high = jnp.asarray(inner.action_space(inner.default_params).high)
+    assert bool(env.action_space(env.default_params).contains(far))
+    chex.assert_trees_all_equal(env.step(KEY, state, far), inner.step(KEY, state, high), strict=True)
+
+
+def test_rescale_action_maps_the_ends() -> None:
+    inner = Spring()
+    env = RescaleAction(inner, low=0.0, high=2.0)
+    _, state = env.reset(KEY)
+    space = inner.action_space(inner.default_params)
+    for given, meant in ((0.0, space.low), (2.0, space.high)):
+        ours = env.step(KEY, state, jnp.full(space.shape, given))
+        chex.assert_trees_all_equal(ours, inner.step(KEY, state, jnp.asarray(meant)), strict=True)
+
+
+def test_sticky_action_repeats_as_often_as_it_says() -> None:
+    env = StickyAction(Counter(goal=10_000), repeat_action_probability=0.25)
+    params = env.default_params.replace(max_steps_in_episode=10**6)
+    num_steps = 4000
+
+    def body(state: Any, key: jax.Array) -> Any:
+        key_act, key_step = random.split(key)
+        action = env.action_space(params).sample(key_act)
+        before = state
+        _, state, _, done, _ = env.step(key_step, state, action, params)
+        stuck = (state.last_action == before.last_action) & (action != before.last_action) & before.has_last_action
+        could = (action != before.last_action) & before.has_last_action
+        return state, (stuck, could, done)
+
+    _, state = env.reset(KEY, params)
+    _, (stuck, could, done) = jax.lax.scan(body, state, random.split(KEY, num_steps))
+    rate, count = float(stuck.sum()) / float(could.sum()), float(could.sum())
+    assert not done.any()
+    assert abs(rate - 0.25) < 4 * (0.25 * 0.75 / count) ** 0.5
+
+
+def test_sticky_action_executes_the_first_action_of_an_episode() -> None:
+    env = StickyAction(Counter(goal=10_000), repeat_action_probability=0.99)
+    params = env.default_params.replace(max_steps_in_episode=1)  # every step is a first step
+    _, state = env.reset(KEY, params)
+    for seed in range(20):
+        action = env.action_space(params).sample(jax.random.key(seed))
+        _, after, _, done, _ = env.step(jax.random.key(seed), state, action, params)
+        assert done
+        assert int(after.last_action) == int(action)
+
+
+def test_numpy_options_are_python_numbers_afterwards() -> None:
+    with numerics(x64=True, dtype_promotion="strict", rank_promotion="raise"):
+        env = LOOSE.RescaleAction(LOOSE.FrameStack(Spring(), np.int64(2)), np.float64(0), np.float32(2))
+        assert repr(env) == repr(RescaleAction(FrameStack(Spring(), 2), 0.0, 2.0))
+        jax.eval_shape(env.step, KEY, env.reset(KEY)[1], jnp.ones(1))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: ClipAction(Counter()), "needs a float Box of actions"),
+        (lambda: RescaleAction(ClipAction(Spring())), "needs a bounded action space"),
+        (lambda: RescaleAction(Spring(), 1.0, 0.0), "needs low < high"),
+        (lambda: StickyAction(Counter(), 1.0), r"must be in \[0, 1\)"),
+        (lambda: LOOSE.RescaleAction(Spring(), "0"), "low must be a finite Python or numpy number, got '0'"),
+        (lambda: LOOSE.RescaleAction(Spring(), 0.0, np.inf), "high must be a finite Python or numpy number"),
+        (lambda: LOOSE.RescaleAction(Spring(), [0.0], 1.0), "low must be a finite Python or numpy number"),
+        (lambda: LOOSE.RescaleAction(Spring(), 1.0, 1.0 + 1e-12), "needs low < high"),
+        (lambda: LOOSE.StickyAction(Counter(), jnp.float32(0.5)), "repeat_action_probability must be a finite"),
+        (lambda: LOOSE.StickyAction(Counter(), np.nan), "repeat_action_probability must be a finite"),
+    ],
+)
+def test_bad_options(build: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        build()

@@ -1,0 +1,182 @@
+"""`Wrapper`, and what holds for all wrappers, alone and in many orders."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import itertools
+import pickle
+import random as python_random
+from typing import Any
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import spaces, wrappers
+from envcore.rollout import random_policy, run_rollout, start_rollout
+from envcore.wrappers.actions import StickyDraws
+from envcore_testing.trees import take
+from toy import Counter, Spring, SpringDraws
+
+KEY = jax.random.key(3)
+
+
+ALL = {
+    "NoAutoReset": wrappers.NoAutoReset,
+    "CheckActions": wrappers.CheckActions,
+    "LogWrapper": wrappers.LogWrapper,
+    "FlattenObservation": wrappers.FlattenObservation,
+    "StickyAction": wrappers.StickyAction,
+    "ClipAction": wrappers.ClipAction,
+    "RescaleAction": wrappers.RescaleAction,
+    "FrameStack": wrappers.FrameStack,
+    "NormalizeObservation": wrappers.NormalizeObservation,
+    "NormalizeReward": wrappers.NormalizeReward,
+    "PixelObservation": lambda env: wrappers.PixelObservation(env, (6, 9)),
+    "Batched": lambda env: wrappers.Batched(env, 3),
+}
+
+
+def rollout(env: Any, key: jax.Array) -> Any:
+    return run_rollout(env, random_policy(env), start_rollout(env, key), 12)[1]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_copies_pickles_and_equals(name: str) -> None:
+    env = ALL[name](Spring())
+    assert copy.deepcopy(env) == env == pickle.loads(pickle.dumps(env))
+    assert hash(ALL[name](Spring())) == hash(env)
+    assert env.unwrapped == Spring()
+    assert env.name == "Spring"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_any_order(seed: int) -> None:
+    names = python_random.Random(seed).sample(list(ALL), len(ALL))
+    if names.index("ClipAction") < names.index("RescaleAction"):  # rescaling needs the bounds that clipping hides
+        names.remove("ClipAction")
+    env: Any = Spring()
+    for name in names:
+        env = ALL[name](env)
+    steps = jax.jit(lambda: rollout(env, KEY))()
+    assert env.batch_shape == (3,)
+    assert steps.obs.shape[1:] == env.observation_space(env.default_params).shape
+    assert steps.reward.shape == steps.done.shape == (12, 3)
+    assert bool(jax.vmap(env.observation_space(env.default_params).contains)(steps.obs).all())
+    assert steps.info["returned_episode_returns"].shape == (12, 3)
+    assert np.isfinite(np.asarray(steps.obs)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_vmap_equals_a_loop(name: str) -> None:
+    env = ALL[name](Spring())
+    keys = jax.random.split(KEY, 3)
+    single = jax.jit(lambda key: rollout(env, key))
+    batched = jax.jit(jax.vmap(single))(keys)
+    for i in range(3):
+        chex.assert_trees_all_close(take(batched, i), single(keys[i]), rtol=1e-5, atol=1e-5)
+
+
+def test_chance_is_chosen_through_wrappers() -> None:
+    env = wrappers.LogWrapper(wrappers.StickyAction(Spring(), 0.25))
+    _, state = env.reset(KEY)
+    for push, sticks, executed in ((0.1, True, 0.5), (-0.2, False, -0.5), (0.3, True, -0.5)):
+        draws = StickyDraws(SpringDraws(jnp.float32(push)), jnp.bool_(sticks))
+        action = jnp.array([-executed if state.has_last_action & sticks else executed], jnp.float32)
+        before, outcome = state, env.advance(state, action, draws, env.default_params)
+        state = outcome.state
+        assert state.last_action == executed
+        pull = executed + push - before.position - 0.1 * before.velocity
+        np.testing.assert_allclose(state.velocity, before.velocity + 0.1 * pull, rtol=1e-5)
+
+
+def test_a_wrapper_says_what_to_call_in_place_of_transition() -> None:
+    with pytest.raises(NotImplementedError, match=r"LogWrapper is a wrapper: call advance\(.*transition.*unwrapped"):
+        wrappers.LogWrapper(Spring()).transition(None, None, None, None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Eager(wrappers.Wrapper):
+    """A wrapper that uses `env` as soon as it is constructed."""
+
+    factor: int = 2
+
+    def __post_init__(self) -> None:
+        assert self.env.observation_space(self.env.default_params).shape
+
+
+@pytest.mark.parametrize("name", [*ALL, "Eager"])
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ((Spring(), Spring().default_params), "; make returns a pair: env, params = envcore.make"),
+        ("CartPole-v1", r"; make it first: env, params = envcore.make\('CartPole-v1'\)"),
+        (Spring, r"; call the class: Spring\(...\)"),
+        (None, "$"),
+    ],
+)
+def test_only_environments_are_wrapped(name: str, given: Any, advice: str) -> None:
+    wrap: Any = {**ALL, "Eager": Eager}[name]
+    with pytest.raises(TypeError, match=rf"{name} wraps an Environment, got .*{advice}"):
+        wrap(given)
+
+
+def test_only_environments_are_wrapped_by_keyword() -> None:
+    with pytest.raises(TypeError, match="Eager wraps an Environment, got 3"):
+        Eager(factor=2, env=3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'factr'"):
+        Eager(Spring(), factr=3)  # pyright: ignore[reportCallIssue]
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'env'"):
+        Eager()  # pyright: ignore[reportCallIssue]
+    assert dataclasses.replace(Eager(Spring()), factor=3) == Eager(Spring(), 3)
+
+
+def test_the_state_inside_is_read_through_every_wrapper() -> None:
+    env = wrappers.LogWrapper(wrappers.FrameStack(wrappers.Batched(wrappers.StickyAction(Spring()), 3), 2))
+    state = env.reset(KEY)[1]
+    np.testing.assert_array_equal(state.position, state.env_state.env_state.env_state.position)
+    np.testing.assert_array_equal(state.has_last_action, [False] * 3)
+    assert not hasattr(state, "absent")
+    assert copy.deepcopy(state).time.shape == pickle.loads(pickle.dumps(state)).time.shape == (3,)
+
+
+def test_the_state_space_inside_keeps_its_bounds() -> None:
+    inner = Counter().state_space(Counter().default_params)
+    for wrap in (wrappers.NoAutoReset, wrappers.FlattenObservation, wrappers.CheckActions, Eager):
+        assert wrap(Counter()).state_space(wrap(Counter()).default_params) == inner
+    assert wrappers.Batched(Counter(), 3).state_space(wrappers.Batched(Counter(), 3).default_params) == spaces.Dict(
+        {"count": spaces.MultiDiscrete([4] * 3), "time": spaces.NATURAL_NUMBERS.batch(3)}
+    )
+    env = wrappers.LogWrapper(wrappers.NormalizeReward(wrappers.Batched(Counter(), 3)))
+    space: Any = env.state_space(env.default_params)
+    assert space.spaces["env_state"].spaces["env_state"] == wrappers.Batched(Counter(), 3).state_space(
+        wrappers.Batched(Counter(), 3).default_params
+    )
+    _, state = env.reset(KEY)
+    assert space.contains(state)
+    beyond = state.env_state.env_state.replace(count=jnp.full(3, 4))
+    assert not space.contains(state.replace(env_state=state.env_state.replace(env_state=beyond)))
+
+
+def test_a_wrapper_with_a_different_state_has_a_space_without_the_bounds_inside() -> None:
+    class Doubled(wrappers.Wrapper):
+        def init_state(self, draws: Any, params: Any, /) -> Any:
+            return jax.tree.map(lambda x: jnp.stack([x, x]), super().init_state(draws, params))
+
+    assert Doubled(Counter()).state_space(Doubled(Counter()).default_params).shape == {"count": (2,), "time": (2,)}
+
+
+@pytest.mark.slow
+def test_every_pair_of_wrappers_composes() -> None:
+    for outer, inner in itertools.permutations(ALL, 2):
+        if (outer, inner) == ("RescaleAction", "ClipAction"):
+            continue
+        env = ALL[outer](ALL[inner](Spring()))
+        obs, state = jax.eval_shape(env.reset, KEY)
+        action = jax.eval_shape(env.action_space(env.default_params).sample, KEY)
+        after = jax.eval_shape(env.step, KEY, state, action)
+        chex.assert_trees_all_equal_shapes_and_dtypes(after[:2], (obs, state))

@@ -1,0 +1,155 @@
+"""`VectorProgram`: the autoreset modes, as `GymnasiumVectorEnv` has them."""
+
+# Gymnasium's types are wide, and the tests also pass what the types forbid.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false
+# pyright: reportOptionalIterable=false, reportOptionalMemberAccess=false, reportPossiblyUnboundVariable=false
+
+import dataclasses
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore.wrappers import Batched
+from envcore_adapters.gymnasium import GymnasiumVectorEnv
+from flax import struct
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
+
+
+@struct.dataclass
+class Count(envcore.EnvState):
+    start: jax.Array
+    count: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class Counter(envcore.Environment):
+    """Counts from a random start, by what the action says; terminates at 3 steps, or truncates at 2."""
+
+    @property
+    def default_params(self):
+        return envcore.EnvParams(max_steps_in_episode=2)
+
+    def init_state(self, draws, params):
+        start = envcore.random.uniform(draws, (), 1, 100)
+        return Count(start=start, count=start)
+
+    def transition(self, state, action, draws, params):
+        count = state.count + 1
+        return state.replace(count=count), action.astype(jnp.float32), action == 2, {"count": count}
+
+    def observe(self, state, params):
+        return jnp.stack([state.count, state.time.astype(jnp.float32)])
+
+    def action_space(self, params):
+        return envcore.spaces.Discrete(3)
+
+    def observation_space(self, params):
+        return envcore.spaces.Box(0, np.inf, (2,))
+
+
+def played(mode, actions, arrays="numpy"):
+    envs = GymnasiumVectorEnv(Counter(), 2, autoreset_mode=mode, arrays=arrays)
+    obs, _ = envs.reset(seed=0)
+    return [(obs, None, None, None, {}), *(envs.step(np.array(each)) for each in actions)]
+
+
+def test_next_step():
+    """The first copy terminates at once, the second is truncated after two steps."""
+    steps = played(AutoresetMode.NEXT_STEP, [(2, 1), (1, 1), (1, 1), (1, 1)])
+    times, rewards, terminated, truncated = ([np.asarray(x).tolist() for x in part] for part in columns(steps))
+    assert times == [[0, 0], [1, 1], [0, 2], [1, 0], [2, 1]]
+    assert rewards == [[2, 1], [0, 1], [1, 0], [1, 1]]
+    assert terminated == [[True, False], [False, False], [False, False], [False, False]]
+    assert truncated == [[False, False], [False, True], [False, False], [True, False]]
+    assert [step[4]["_count"].tolist() for step in steps[1:]] == [[True] * 2, [False, True], [True, False], [True] * 2]
+    assert steps[2][4]["count"][0] == 0
+    assert steps[2][4]["count"][1] == steps[2][0][1, 0]
+
+
+def columns(steps):
+    return (
+        [step[0][:, 1] for step in steps],
+        [step[1] for step in steps[1:]],
+        [step[2] for step in steps[1:]],
+        [step[3] for step in steps[1:]],
+    )
+
+
+@pytest.mark.parametrize("arrays", ["numpy", "jax"])
+def test_same_step(arrays):
+    steps = played(AutoresetMode.SAME_STEP, [(2, 1), (1, 1), (1, 1)], arrays)
+    times, rewards, terminated, truncated = ([np.asarray(x).tolist() for x in part] for part in columns(steps))
+    assert times == [[0, 0], [0, 1], [1, 0], [0, 1]]
+    assert rewards == [[2, 1], [1, 1], [1, 1]]
+    assert terminated == [[True, False], [False, False], [False, False]]
+    assert truncated == [[False, False], [False, True], [True, False]]
+    first, second = steps[1][4], steps[2][4]
+    assert first["_final_obs"].tolist() == [True, False]
+    assert first["final_obs"].dtype == object
+    assert first["final_obs"][1] is None
+    np.testing.assert_array_equal(first["final_obs"][0], np.asarray(steps[0][0])[0] + 1)
+    np.testing.assert_array_equal(second["final_obs"][1], np.asarray(steps[1][0])[1] + 1)
+    assert first["_final_info"].tolist() == np.asarray(first["final_info"]["_count"]).tolist() == [True, False]
+    assert first["final_info"]["count"][0] == first["final_obs"][0][0]
+    assert np.asarray(first["_count"]).tolist() == [False, True]
+
+
+def test_no_entries_of_finished_episodes_where_none_has_finished():
+    steps = played(AutoresetMode.SAME_STEP, [(1, 1)])
+    assert set(steps[1][4]) == {"count", "_count"}
+
+
+def test_disabled():
+    envs = GymnasiumVectorEnv(Counter(), 2, autoreset_mode="Disabled")
+    envs.reset(seed=0)
+    obs, _, terminated, truncated, _ = envs.step(np.array([2, 1]))
+    assert obs[:, 1].tolist() == [1, 1]
+    assert terminated.tolist() == [True, False]
+    ended = terminated | truncated
+    terminated[:] = False  # the caller's own array
+    with pytest.raises(ResetNeeded, match="reset_mask"):
+        envs.step(np.array([1, 1]))
+    after, infos = envs.reset(options={"reset_mask": ended})
+    assert infos == {}
+    assert after[:, 1].tolist() == [0, 1]
+    np.testing.assert_array_equal(after[1], obs[1])
+    assert after[0, 0] != obs[0, 0] - 1
+    obs, _, _, truncated, _ = envs.step(np.array([1, 1]))
+    assert obs[:, 1].tolist() == [1, 2]
+    assert truncated.tolist() == [False, True]
+    envs.reset(seed=1, options={"reset_mask": truncated})
+    envs.step(np.array([1, 1]))
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_the_modes_play_the_same_first_episode(mode):
+    one = GymnasiumVectorEnv("CartPole-v1", 4, autoreset_mode=mode)
+    two = GymnasiumVectorEnv("CartPole-v1", 4)
+    np.testing.assert_array_equal(one.reset(seed=5)[0], two.reset(seed=5)[0])
+    for action in (0, 1, 0, 1, 1):
+        ours, theirs = one.step(np.full(4, action)), two.step(np.full(4, action))
+        jax.tree.map(np.testing.assert_array_equal, ours[:4], theirs[:4])
+
+
+@pytest.mark.parametrize("env_id", ["Breakout-MinAtar", "CartPole-v1"])
+def test_batches_whose_computation_xla_spreads_over_threads(env_id):
+    envs, alone = GymnasiumVectorEnv(env_id, 100), GymnasiumVectorEnv(env_id, 100, arrays="jax")
+    actions = np.arange(100) % 2
+    jax.tree.map(np.testing.assert_array_equal, envs.reset(seed=0)[0], alone.reset(seed=0)[0])
+    jax.tree.map(np.testing.assert_array_equal, envs.step(actions)[:4], alone.step(actions)[:4])
+
+
+def test_it_steps_the_batch_of_envcore():
+    env, params = envcore.make("CartPole-v1")
+    envs = GymnasiumVectorEnv(Batched(env, 5), params=params)
+    assert envs.num_envs == 5
+    envs.reset(seed=0)
+    before, data = envs.state, envs._program._progress.unpack(envs._progress).key
+    obs, reward, *_ = envs.step(np.ones(5, np.int32))
+    key = jax.random.wrap_key_data(data + np.uint32([0, 1]), impl="threefry2x32")
+    expected = Batched(env, 5).step_env(key, before, np.ones(5, np.int32), params)
+    np.testing.assert_array_equal(obs, expected[0])
+    np.testing.assert_array_equal(reward, expected[2])
