@@ -9,7 +9,6 @@ import gymnasium
 import jax
 import numpy as np
 import pytest
-from envcore.numerics import numerics
 from envcore.rollout import run_rollout, start_rollout
 from envcore.wrappers import Batched, LogWrapper
 from envcore_adapters.brax import BraxEnv
@@ -17,6 +16,7 @@ from envcore_adapters.dm_env import DmEnv
 from envcore_adapters.gymnasium import GymnasiumVectorEnv, gymnasium_id
 from envcore_baselines.es import ES, ESConfig
 from envcore_baselines.ppo import PPO, PPOConfig
+from envcore_testing.numerics import numerics
 
 ENVIRONMENTS = ["brax/fast", "navix/Navix-Empty-5x5-v0", "pgx/2048"]
 

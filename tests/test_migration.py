@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from envcore.numerics import numerics
+from envcore_testing.numerics import numerics
 
 PAGE = (Path(__file__).parents[1] / "tools/site/pages/howto/migrate.md").read_text()
 

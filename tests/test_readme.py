@@ -15,8 +15,8 @@ import envcore
 import mnist_files
 import pytest
 from envcore import registry
-from envcore.numerics import numerics
 from envcore.registration import Registry
+from envcore_testing.numerics import numerics
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]

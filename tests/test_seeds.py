@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.rollout import RolloutWrapper
+from envcore_gymnax.experimental import RolloutWrapper
 from envcore_gymnax.experimental.rollout import EnvRollout
 from envcore_viewer import Visualizer
 from flax import linen as nn
@@ -118,16 +118,16 @@ def test_vmapped_reset_and_step() -> None:
 def test_rollout_wrapper(policy_params: Any) -> None:
     manager = RolloutWrapper(model.apply, env_name="Pendulum-v1", num_env_steps=NUM_STEPS)
     *_, cum_ret = manager.single_rollout(rng, policy_params)
-    assert cum_ret.shape == ()
+    assert cum_ret.shape == (1,)
     rng_batch = jax.random.split(rng, 10)
     obs, action, reward, next_obs, _, cum_ret = manager.batch_rollout(rng_batch, policy_params)
     assert obs.shape == next_obs.shape == (10, NUM_STEPS, 3)
     assert action.shape == (10, NUM_STEPS, 1)
-    np.testing.assert_allclose(cum_ret, reward.sum(1), rtol=1e-5)
+    np.testing.assert_allclose(cum_ret[:, 0], reward.sum(1), rtol=1e-5)
     # gymnax's README uses jax.tree_map, which JAX has removed.
     batch_params = jax.tree.map(lambda x: jnp.tile(x, (5, 1)).reshape(5, *x.shape), policy_params)
     *_, cum_ret = manager.population_rollout(rng_batch, batch_params)
-    assert cum_ret.shape == (5, 10)
+    assert cum_ret.shape == (5, 10, 1)
 
 
 def test_collect_of_the_first_notebook(policy_params: Any) -> None:

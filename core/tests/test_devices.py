@@ -30,14 +30,14 @@ on_supported = pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is 
 @pytest.mark.parametrize("kind", ["threefry2x32", "rbg"])
 def test_shares_of_a_space_are_sampled_together(space: spaces.Space, kind: str) -> None:
     key = jax.random.key(3, impl=kind)
-    share = spaces.batch_space(space, 4, "envs")
-    assert share != spaces.batch_space(space, 4)
-    assert share == spaces.batch_space(space, 4, "envs")
+    share = space.batch(4, "envs")
+    assert share != space.batch(4)
+    assert share == space.batch(4, "envs")
     assert "axis_name='envs'" in repr(share)
     sample = spread(share.sample, all_devices(), (False,))
     values = jax.jit(sample)(key)
-    assert value_differences(jax.device_get(values), jax.device_get(spaces.batch_space(space, 8).sample(key))) == []
-    assert spaces.batch_space(space, 8).contains(values)
+    assert value_differences(jax.device_get(values), jax.device_get(space.batch(8).sample(key))) == []
+    assert space.batch(8).contains(values)
 
 
 @on_supported

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 from typing import Any
 
@@ -8,17 +9,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import random, spaces
-from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
+from envcore import random, spaces, wrappers
+from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
 from envcore.errors import EnvironmentDefinitionError, NoPictureError
-from envcore.numerics import numerics
+from envcore_testing.numerics import numerics
 from flax import struct
 from toy import Counter, CounterParams, CounterState, Deck, Fuse, Spring, Tally
 
 KEY = jax.random.key(0)
 
 
-def play(env: Environment[Any, Any], actions: list[int], params: Any = None) -> list[Any]:
+def play(env: Environment, actions: list[int], params: Any = None) -> list[Any]:
     """What each step returns; the first state is that of `reset`."""
     _, state = env.reset(KEY, params)
     steps = []
@@ -222,6 +223,14 @@ class TestDefaults:
         ):
             jax.tree.map(np.testing.assert_array_equal, with_params, without)
 
+    def test_a_class_attribute_may_depend_on_fields(self) -> None:
+        @dataclasses.dataclass(frozen=True)
+        class Named(Counter):
+            action_names = computed(lambda self: ("wait", f"count to {self.goal}"))
+
+        assert Named(goal=5).action_names == ("wait", "count to 5")
+        assert wrappers.LogWrapper(Named()).action_names == ("wait", "count to 3")
+
     def test_observe_is_what_step_returns(self) -> None:
         for obs, state, *_ in play(Counter(), [1, 0, 1, 1]):
             np.testing.assert_array_equal(Counter().observe(state, Counter().default_params), obs)
@@ -241,7 +250,7 @@ class TestDefaults:
             def state_space(self, params: Any) -> spaces.Dict:
                 return Environment.state_space(self, params)
 
-            def init_state(self, key: Any, params: Any) -> Any:
+            def init_state(self, draws: Any, params: Any) -> Any:
                 pair, names = (jnp.uint8(1), jnp.zeros(2)), {"a": jnp.int32(0)}
                 return State(inner=Inner(flag=jnp.array(True)), pair=pair, names=names)
 
@@ -260,7 +269,7 @@ class TestDefaults:
             Deck().render(Deck().reset(KEY)[1], Deck().default_params)
 
     def test_time_is_for_the_base_class(self) -> None:
-        assert CounterState(count=1) == CounterState(count=1, time=0)
+        assert CounterState(count=1) == CounterState(count=1, time=jnp.int32(0))
         with pytest.raises(TypeError):
             CounterState(1, 2)  # pyright: ignore[reportCallIssue]
 

@@ -15,15 +15,14 @@ import envcore, jax
 sys.path.insert(0, {folder!r})
 
 def play():
-    global env, key, keys, state, rollouts
+    global env, key, state
+    from envcore.rollout import start_rollout
     from toy import Counter
 
     key, env = jax.random.key(0), Counter()
-    keys = key[None]
-    rollouts = envcore.RolloutWrapper(env_name=env, num_env_steps=2)
     _, state = env.reset(key)
     env.step(key, state, 1)
-    rollouts.single_rollout(key), rollouts.batch_rollout(keys)
+    start_rollout(env, key)
 
 warnings.simplefilter("ignore")  # JAX's own, of the fork
 {before}
@@ -40,17 +39,13 @@ RAISES = """
 from envcore.errors import EnvcoreError
 from envcore.random import key_of
 from envcore.rollout import start_rollout
-from toy import Counter
-calls = [lambda: envcore.RolloutWrapper(env_name=Counter()).single_rollout(None), lambda: key_of(2**40)]
+calls = [lambda: key_of(2**40)]
 if "env" in globals():
     calls += [
         lambda: env.reset(key),
         lambda: env.step(key, state, 1),
         lambda: env.step_env(key, state, 1),
         lambda: start_rollout(env, key),
-        lambda: rollouts.single_rollout(key),
-        lambda: rollouts.batch_rollout(keys),
-        lambda: rollouts.population_rollout(keys, keys),
     ]
 for call in calls:
     try:

@@ -114,7 +114,7 @@ def test_no_name_twice() -> None:
 
 def test_a_misspelled_name() -> None:
     with pytest.raises(AttributeError, match="module 'envcore' has no attribute 'mak'"):
-        envcore.mak  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+        envcore.mak  # noqa: B018
 
 
 def test_editors_see_the_names_that_programs_see() -> None:

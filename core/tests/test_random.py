@@ -104,7 +104,7 @@ class TestEqualToJaxRandom:
             np.testing.assert_array_equal(random.bits(key, (9,)), jax.random.bits(key, (9,), jnp.uint32), strict=True)
             assert_same_keys(random.split(key, 3), jax.random.split(key, 3))
             assert random.uniform(key, (2,)).dtype == jnp.float32
-            assert random.below(random.bits(key, (2,)), 5).dtype == jnp.int32
+            assert random.integers(random.bits(key, (2,)), 5).dtype == jnp.int32
 
 
 class TestFallback:
@@ -192,13 +192,13 @@ class TestBelow:
     def test_is_the_high_half_of_the_product(self, bound):
         words = np.concatenate([random.bits(jax.random.key(2), (1000,)), np.array([0, 2**32 - 1], np.uint32)])
         expected = (words.astype(np.uint64) * bound >> 32).astype(np.int32)
-        np.testing.assert_array_equal(random.below(jnp.asarray(words), bound), expected, strict=True)
+        np.testing.assert_array_equal(random.integers(jnp.asarray(words), bound), expected, strict=True)
         assert expected[-2] == 0
         assert expected[-1] == bound - 1
 
     @pytest.mark.parametrize("bound", [2, 3, 7, 1000, 2**16])
     def test_is_uniform(self, bound):
-        values = np.asarray(random.below(random.bits(jax.random.key(3), (100_000,)), bound))
+        values = np.asarray(random.integers(random.bits(jax.random.key(3), (100_000,)), bound))
         counts = np.bincount(values * 200 // bound if bound > 200 else values)
         shares = np.diff(-(-np.arange(201) * bound // 200)) if bound > 200 else np.ones(bound)
         assert stats.chisquare(counts, shares / shares.sum() * values.size).pvalue > 1e-3
@@ -206,14 +206,14 @@ class TestBelow:
     def test_takes_a_bound_for_each_word_also_traced(self):
         bounds = np.array([1, 2, 3, 2**16], np.int32)
         words = random.bits(jax.random.key(4), (4,))
-        expected = np.concatenate([random.below(words[i : i + 1], int(bound)) for i, bound in enumerate(bounds)])
-        np.testing.assert_array_equal(random.below(words, bounds), expected, strict=True)
-        np.testing.assert_array_equal(jax.jit(random.below)(words, bounds), expected, strict=True)
+        expected = np.concatenate([random.integers(words[i : i + 1], int(bound)) for i, bound in enumerate(bounds)])
+        np.testing.assert_array_equal(random.integers(words, bounds), expected, strict=True)
+        np.testing.assert_array_equal(jax.jit(random.integers)(words, bounds), expected, strict=True)
 
     def test_digits_are_uniform_together(self) -> None:
         bounds = (2, 3, 840)
         total = 2 * 3 * 840
-        # One word from the middle of each interval of words that `below` maps to the same number.
+        # One word from the middle of each interval of words that `integers` maps to the same number.
         words = jnp.asarray((np.arange(total) * 2**32 + 2**31) // total, jnp.uint32)
         found = jax.vmap(lambda word: random.digits(word, *bounds))(words)
         for digit, bound in zip(found, bounds, strict=True):

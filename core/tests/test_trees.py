@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import trees
-from envcore.numerics import numerics
+from envcore_testing.numerics import numerics
 from flax import struct
 
 

@@ -169,7 +169,7 @@ class Spring(Environment[SpringState, SpringParams]):
         """The mass, and a floor below it, in a picture twice as wide as high."""
         window = painting.Window((0.0, 0.0), 2.0, 2.0)
         mass = painting.circle((state.position, 0.0), 0.5)
-        return painting.paint(height, window, (mass, painting.BLUE), (painting.below(-0.5), painting.STONE))
+        return painting.paint(height, window, (mass, painting.BLUE), (painting.half_plane(-0.5), painting.STONE))
 
 
 @struct.dataclass
@@ -237,7 +237,7 @@ class GainParams(WrapperParams):
 class Gain(ParamsWrapper):
     """Multiplies rewards by a param of its own."""
 
-    env: Environment[Any, Any]
+    env: Environment
     gain: float = 3.0
 
     @property

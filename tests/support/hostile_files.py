@@ -156,7 +156,7 @@ def _places(holder: Any) -> list[tuple[Any, Any]]:
 
 def sealed(arrays: dict[str, np.ndarray], about: Any) -> bytes:
     """A checkpoint of envcore-runs with a digest that fits, whatever it says."""
-    from envcore_runs.checkpoint import _digest  # pyright: ignore[reportPrivateUsage]
+    from envcore_runs.checkpoint import _digest
     from safetensors.numpy import save
 
     facts = json.dumps(about)

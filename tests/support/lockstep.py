@@ -41,9 +41,7 @@ class Task:
     to_original: Callable[[Any], Mapping[str, Any]]
 
 
-def our_steps(
-    env: Environment[Any, Any], params: Any, state: Any, action: Any, draws: Any
-) -> tuple[Any, dict[str, np.ndarray]]:
+def our_steps(env: Environment, params: Any, state: Any, action: Any, draws: Any) -> tuple[Any, dict[str, np.ndarray]]:
     """Takes N steps with our rules, without auto-reset, each with the draws chosen for it.
 
     Args:
@@ -64,7 +62,7 @@ def our_steps(
 
 
 @functools.cache
-def _stepper(env: Environment[Any, Any]) -> Any:
+def _stepper(env: Environment) -> Any:
     def step(state: Any, action: Any, draws: Any, params: Any) -> tuple[Any, Any]:
         outcome = env.advance(state, action, draws, params)
         return env.observe(outcome.state, params), outcome

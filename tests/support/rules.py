@@ -40,7 +40,7 @@ def rules(*rows: tuple[Any, ...], columns: tuple[str, ...] = COLUMNS) -> pytest.
 
 
 def check_rule(
-    env: Environment[Any, Any],
+    env: Environment,
     before: Mapping[str, Any],
     action: Any,
     draws: Any,
@@ -88,6 +88,6 @@ def _as(struct: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @functools.cache
-def compiled_advance(env: Environment[Any, Any]) -> Any:
+def compiled_advance(env: Environment) -> Any:
     """`env.advance`, compiled once for all tables of an environment; params as `checked_params` returns them."""
     return jax.jit(env.advance)

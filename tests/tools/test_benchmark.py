@@ -12,8 +12,8 @@ import envcore
 import jax
 import numpy as np
 import pytest
-from envcore.numerics import numerics
 from envcore_testing.compilation import quick_jit
+from envcore_testing.numerics import numerics
 from tool_modules import TOOLS, load_tool
 
 NUM_ENVS, NUM_STEPS = 3, 5

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import envcore
 import jax
 import jax.numpy as jnp
-from envcore.numerics import numerics
-from envcore.spaces import batch_space
 from envcore.wrappers import Batched
+from envcore_bridges.base import default_numerics
 from workloads import FLOAT32, carried, seen
 
 ENVIRONMENTS = (
@@ -214,14 +213,14 @@ def _ours(env: Any, params: Any, num_envs: int, num_steps: int) -> Callable[[jax
 
 
 def _theirs(loop: Loop, env: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], jax.Array]:
-    actions = batch_space(env.action_space(env.default_params), num_envs)
+    actions = env.action_space(env.default_params).batch(num_envs)
 
     def run(key: jax.Array) -> jax.Array:
         def body(carry: Any, step: jax.Array) -> tuple[Any, jax.Array]:
             key, state, obs = carry
             key, key_act, key_step = jax.random.split(key, 3)
             total = seen(obs, step, FLOAT32)
-            with numerics():
+            with default_numerics():
                 state = loop.step(state, actions.sample(key_act), jax.random.split(key_step, num_envs))
             now, reward = loop.read(state)
             return (key, state, flat(now)), total + reward.sum()

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 from envcore.devices import all_devices, spread
 from envcore.fusion import compute_once
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.spaces import batch_space
 from envcore.wrappers import Batched
 from peers import has_gymnax, has_pgx, make_gymnax, make_pgx
 from training import training
@@ -124,7 +123,7 @@ def envcore_same_loop(env_id: str, num_envs: int, num_steps: int, reading: str) 
 def envcore_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Envcore's per-environment API under vmap, with its own split (the same numbers) and batched action space."""
     env, params = envcore.make(env_id)
-    actions = batch_space(env.action_space(params), num_envs)
+    actions = env.action_space(params).batch(num_envs)
 
     def act(key: jax.Array, obs: Any) -> Any:
         return actions.sample(key)

@@ -87,7 +87,7 @@ def _gymnasium(env_id: str, frames: int) -> Callable[[], Any]:
     return run
 
 
-def _envcore(env: envcore.Environment[Any, Any], num_envs: int, frames: int, height: int = 0) -> Callable[[], Any]:
+def _envcore(env: envcore.Environment, num_envs: int, frames: int, height: int = 0) -> Callable[[], Any]:
     """A rollout that sums its observations, or its pictures if a height is given."""
     batch = Batched(env, num_envs)
 

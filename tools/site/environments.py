@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import checks
 import curves
@@ -19,6 +19,7 @@ import performance
 from envcore import spaces
 from envcore.catalogue import Registration
 from envcore.environment import NO_TIME_LIMIT
+from envcore.typing import notation
 from envcore_baselines.trained import AboutAgent, names, path_of
 from envcore_runs import checkpoint
 from suites import SUITES, our_environments, without_downloads
@@ -156,12 +157,12 @@ def _space(space: spaces.Space) -> str:
 
 
 def _meanings(cls: type) -> dict[str, str]:
-    """What the docstrings of a class and its bases say about its fields, where they say more than the type."""
+    """What the annotations and the docstrings of a class and its bases say about its fields."""
     found: dict[str, str] = {}
     for each in reversed(cls.__mro__):
-        own = docstrings.attributes(each.__doc__)
-        found |= {name: text for name, text in own.items() if name not in found or text != "int32 ()."}
-    return found
+        found |= docstrings.attributes(each.__doc__)
+    types = {name: notation(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
+    return {name: f"{types[name]}, {text}" if types.get(name) else text for name, text in found.items()}
 
 
 def _table(title: str, head: str, texts: dict[str, str], values: dict[str, Any]) -> list[str]:

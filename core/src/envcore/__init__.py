@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from envcore.registration import make as make
     from envcore.registration import register as register
     from envcore.registration import registry as registry
-    from envcore.rollout import RolloutWrapper as RolloutWrapper
     from envcore.specs import CommandSpec as CommandSpec
     from envcore.specs import EnvSpec as EnvSpec
 
@@ -42,7 +41,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "environment": ["NO_TIME_LIMIT", "Environment", "EnvParams", "EnvState"],
         "errors": ["EnvcoreError"],
         "registration": ["make", "register", "registry"],
-        "rollout": ["RolloutWrapper"],
         "specs": ["CommandSpec", "EnvSpec"],
     },
     modules=[

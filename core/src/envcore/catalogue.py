@@ -1,16 +1,20 @@
-"""The environments of one process at one moment: found by a dict, sorted once. Imports no JAX."""
+"""The environments of one process at one moment: found by a dict, sorted once, made on demand. Imports no JAX."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import re
-from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from packaging.utils import canonicalize_name
 
-from envcore.specs import EnvSpec
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError
+from envcore.plugins import import_entry_point
+from envcore.specs import EnvSpec, is_hashable
+from envcore.text import printable
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
@@ -30,7 +34,7 @@ class Registration:
 
     distribution: str
     spec: EnvSpec
-    factory: Callable[..., Environment[Any, Any]] | None = None
+    factory: Callable[..., Environment] | None = None
 
     @property
     def qualified_id(self) -> str:
@@ -43,6 +47,70 @@ class Registration:
         if self.factory is None:
             return self.spec.entry_point
         return f"{self.factory.__module__ or '__main__'}:{self.factory.__qualname__}"  # `exec` gives no module
+
+    def construct(self, options: Mapping[str, Any]) -> Environment:
+        """Makes the environment, as `envcore.make` does, without its params.
+
+        Raises:
+          EnvironmentLoadError: its entry point cannot be imported, or is neither a subclass of `Environment` nor a
+            function that returns one.
+          InvalidArgumentError: an option is unknown or refused.
+        """
+        factory = self.factory or self._imported()
+        from envcore.environment import Environment
+
+        self._check_names(factory, options)
+        options, env_id = {**self.spec.kwargs, **options}, self.spec.id
+        try:
+            env = factory(**options)
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+            raise InvalidArgumentError(f"{env_id} refuses its options: {printable(error)}") from error
+        if not isinstance(env, Environment):
+            raise EnvironmentLoadError(
+                f"{self._pointer}, which returns {printable(repr(env))} instead of an Environment"
+            )
+        for name, option in options.items():
+            if not is_hashable(getattr(env, name, option)):
+                raise InvalidArgumentError(
+                    f"{env_id}'s option {name!r} must be hashable, because it is static under jit: use a tuple, "
+                    f"got {option!r}"
+                )
+        return env
+
+    @property
+    def _pointer(self) -> str:
+        return f"{self.qualified_id} points at {self.definition!r}"
+
+    def _imported(self) -> Callable[..., Environment]:
+        factory = import_entry_point(self.spec.entry_point, self._pointer, EnvironmentLoadError)
+        if not is_factory(factory):
+            raise EnvironmentLoadError(
+                f"{self._pointer}, which is neither a subclass of envcore.Environment nor a function"
+            )
+        return factory
+
+    def _check_names(self, factory: Callable[..., Environment], options: Mapping[str, Any]) -> None:
+        names, takes_any = _option_names(factory)
+        unknown = None if takes_any else min(set(options) - set(names), default=None)
+        if unknown is None:
+            return
+        message = (
+            f"{self.spec.id} got an unexpected keyword argument {unknown!r}; its options: {', '.join(names) or 'none'}."
+        )
+        if unknown in self._param_names(factory):
+            message += (
+                f" {unknown!r} is a parameter: params = params.replace({unknown}=...), "
+                f"or --set {unknown}=... on the command line of envcore-cli."
+            )
+        raise InvalidArgumentError(message)
+
+    def _param_names(self, factory: Callable[..., Environment]) -> tuple[str, ...]:
+        from envcore.engine.arguments import param_names
+
+        try:
+            return param_names(factory(**self.spec.kwargs).default_params)
+        except Exception:  # it has options without a default: the error message goes without the hint
+            return ()
 
 
 class Catalogue:
@@ -86,3 +154,22 @@ def _natural(env_id: str) -> str:
 def _ordered_number(match: re.Match[str]) -> str:
     digits = match[0].lstrip("0") or "0"
     return digits if len(digits) == 1 else f":{len(digits):06}{digits}"  # ":" comes right after "9"
+
+
+def is_factory(value: object) -> TypeGuard[Callable[..., Environment]]:
+    """Whether the value can make environments: a subclass of `Environment`, or a function."""
+    if not isinstance(value, type):
+        return inspect.isfunction(value)
+    from envcore.environment import Environment
+
+    return issubclass(value, Environment)
+
+
+def _option_names(factory: Callable[..., Environment]) -> tuple[list[str], bool]:
+    """The names of its options, and whether it takes any others (`**options`)."""
+    if isinstance(factory, type):
+        return [field.name for field in dataclasses.fields(factory) if field.init], False
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = inspect.signature(factory).parameters.values()
+    names = [each.name for each in parameters if each.kind in named]
+    return names, any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)

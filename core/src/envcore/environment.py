@@ -24,7 +24,9 @@ Wrappers override both beside an author's methods.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+import typing
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, cast
 
 import jax
 from flax import struct
@@ -38,6 +40,7 @@ from envcore.engine.finite import limit as limit
 from envcore.engine.types import Info as Info
 from envcore.engine.types import Outcome as Outcome
 from envcore.errors import NoPictureError
+from envcore.typing import Int, IntParam, PyTree
 
 
 @struct.dataclass
@@ -45,10 +48,10 @@ class EnvState:
     """Base of every environment's state: a pytree with fields of fixed shapes and dtypes.
 
     Attributes:
-      time: steps taken in this episode, int32 (). The base class counts; authors leave it alone.
+      time: steps taken in this episode. The base class counts; authors leave it alone.
     """
 
-    time: Any = struct.field(default=0, kw_only=True)
+    time: Int = struct.field(default=0, kw_only=True)
 
     if TYPE_CHECKING:  # flax adds it
 
@@ -60,18 +63,32 @@ class EnvParams:
     """Base of every environment's params: the numbers that a user may vmap over or differentiate by.
 
     Attributes:
-      max_steps_in_episode: the step that reaches it is truncated, int32 (); `NO_TIME_LIMIT` for none.
+      max_steps_in_episode: the step that reaches it is truncated; `NO_TIME_LIMIT` for none.
     """
 
-    max_steps_in_episode: Any = struct.field(default=NO_TIME_LIMIT, kw_only=True)
+    max_steps_in_episode: IntParam = struct.field(default=NO_TIME_LIMIT, kw_only=True)
 
     if TYPE_CHECKING:  # flax adds it
 
         def replace(self, **updates: Any) -> Self: ...
 
 
-StateT = TypeVar("StateT", bound=EnvState)
-ParamsT = TypeVar("ParamsT", bound=EnvParams)
+T = typing.TypeVar("T")
+if TYPE_CHECKING:  # a plain `Environment` is any: Python has defaults of type variables since 3.13
+    from typing_extensions import TypeVar
+
+    StateT = TypeVar("StateT", bound=EnvState, default=Any)
+    ParamsT = TypeVar("ParamsT", bound=EnvParams, default=Any)
+else:
+    StateT, ParamsT = typing.TypeVar("StateT"), typing.TypeVar("ParamsT")
+
+
+def computed(value: Callable[[Any], T]) -> T:
+    """A class attribute that depends on an environment's fields.
+
+    action_names = computed(lambda self: _NAMES if self.king_moves else _NAMES[:4])
+    """
+    return cast("Any", property(value))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +97,7 @@ class Environment(Generic[StateT, ParamsT]):
 
     Subclasses are frozen dataclasses too, with hashable fields: equal environments share one compilation.
 
-    Class attributes for authors:
+    Class attributes for authors, by `computed` where they depend on fields:
       differentiable: gradients of `step` with respect to state, action and params are finite and useful.
       expensive_reset: `init_state` costs much more than a step; under `vmap` only finished environments reset.
       time_limit_terminates: the original calls its time limit a termination, not a truncation.
@@ -102,21 +119,21 @@ class Environment(Generic[StateT, ParamsT]):
         """The original environment's numbers, as Python or numpy scalars and arrays."""
         raise NotImplementedError
 
-    def draw_start(self, key: jax.Array, params: ParamsT) -> Any:
+    def draw_start(self, key: jax.Array, params: ParamsT) -> PyTree:
         """All that chance decides about the start of an episode, in one named container. By default the key itself."""
         del params
         return key
 
-    def init_state(self, draws: Any, params: ParamsT, /) -> StateT:
+    def init_state(self, draws: PyTree, params: ParamsT, /) -> StateT:
         """The first state of an episode, a deterministic function of what `draw_start` returned."""
         raise NotImplementedError
 
-    def draw(self, key: jax.Array, params: ParamsT) -> Any:
+    def draw(self, key: jax.Array, params: ParamsT) -> PyTree:
         """All that chance decides in a step, in one named container. By default the step's key itself."""
         del params
         return key
 
-    def transition(self, state: StateT, action: Any, draws: Any, params: ParamsT, /) -> tuple[Any, ...]:
+    def transition(self, state: StateT, action: PyTree, draws: PyTree, params: ParamsT, /) -> tuple[PyTree, ...]:
         """The rules, a deterministic function: returns `(state, reward, terminated)`, or a dict of info as a fourth.
 
         `action` has the action space's shape and dtype, `draws` is what `draw` returned, and `state.time` counts the
@@ -124,11 +141,11 @@ class Environment(Generic[StateT, ParamsT]):
         """
         raise NotImplementedError
 
-    def observe(self, state: StateT, params: ParamsT) -> Any:
+    def observe(self, state: StateT, params: ParamsT) -> PyTree:
         """The observation, a pure function of the state: any pytree of arrays."""
         raise NotImplementedError
 
-    def action_mask(self, state: StateT, params: ParamsT) -> Any:
+    def action_mask(self, state: StateT, params: ParamsT) -> PyTree:
         """Which actions are legal, bool (n,) for a `Discrete(n)`; None, the default, where all of them always are."""
         return None
 
@@ -175,7 +192,7 @@ class Environment(Generic[StateT, ParamsT]):
         return type(self).__name__
 
     @property
-    def unwrapped(self) -> Environment[Any, Any]:
+    def unwrapped(self) -> Environment:
         """The environment without its wrappers."""
         return self
 
@@ -184,7 +201,7 @@ class Environment(Generic[StateT, ParamsT]):
         """Shape of a reward: () unless the environment is a batch of environments."""
         return ()
 
-    def reset(self, key: jax.Array, params: ParamsT | None = None) -> tuple[Any, StateT]:
+    def reset(self, key: jax.Array, params: ParamsT | None = None) -> tuple[PyTree, StateT]:
         """Starts an episode.
 
         Args:
@@ -202,8 +219,8 @@ class Environment(Generic[StateT, ParamsT]):
         return stepping.reset(self, key, arguments.checked_params(self, params))
 
     def step(
-        self, key: jax.Array, state: StateT, action: Any, params: ParamsT | None = None
-    ) -> tuple[Any, StateT, jax.Array, jax.Array, Info]:
+        self, key: jax.Array, state: StateT, action: PyTree, params: ParamsT | None = None
+    ) -> tuple[PyTree, StateT, jax.Array, jax.Array, Info]:
         """Takes one step, and starts the next episode where this one is done.
 
         Args:
@@ -233,14 +250,14 @@ class Environment(Generic[StateT, ParamsT]):
         return stepping.step(self, *self._checked(key, state, action, params))
 
     def step_env(
-        self, key: jax.Array, state: StateT, action: Any, params: ParamsT | None = None
-    ) -> tuple[Any, StateT, jax.Array, jax.Array, Info]:
+        self, key: jax.Array, state: StateT, action: PyTree, params: ParamsT | None = None
+    ) -> tuple[PyTree, StateT, jax.Array, jax.Array, Info]:
         """Takes one step without auto-reset: `(obs, state, reward, terminated, info)`, as `step` but for the reset."""
         return stepping.step_env(self, *self._checked(key, state, action, params))
 
     # What wrappers override.
 
-    def advance(self, state: StateT, action: Any, draws: Any, params: ParamsT) -> Outcome:
+    def advance(self, state: StateT, action: PyTree, draws: PyTree, params: ParamsT) -> Outcome:
         """One step without auto-reset or observation: `transition`, and what the base class owns."""
         return episode.advance(self, state, action, draws, params)
 
@@ -248,9 +265,9 @@ class Environment(Generic[StateT, ParamsT]):
         """A fresh state where `done`, else `state`. What has to survive an auto-reset is put back after `super()`."""
         return episode.restart(self, key, done, state, params)
 
-    def _checked(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+    def _checked(self, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
         return arguments.checked(self, key, state, action, params)
 
-    def _completed(self, params: Any) -> Any:
+    def _completed(self, params: PyTree) -> PyTree:
         """The params that a user gave, and in wrappers with params of their own, those that are missing."""
         return params

@@ -23,13 +23,9 @@ def read(path: Path, advice: str, error: type[EnvcoreError] = FileError, most_by
 
     Args:
       path: its path.
-      advice: what to do if it is not such a file, the last sentence of the error.
-      error: the class of the errors.
+      advice: what to do about a file that is none or too large, the last sentence of the error.
+      error: what is raised if the file is missing, none (but a folder, a pipe or a device), too large or unreadable.
       most_bytes: their largest number.
-
-    Raises:
-      whatever `error` is: there is no such file, it is a folder, a pipe or a device, it is too large, or it cannot be
-        read.
     """
     try:
         found = path.stat()
@@ -47,11 +43,7 @@ def read(path: Path, advice: str, error: type[EnvcoreError] = FileError, most_by
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Writes a file in one step; see `replacing`.
-
-    Raises:
-      FileError: it cannot be written; the old content stays.
-    """
+    """Writes a file in one step; raises as `replacing` does."""
     with replacing(path) as file:
         file.write(content)
 
@@ -60,9 +52,9 @@ def replace(path: Path, content: bytes) -> None:
 def replacing(path: Path) -> Generator[BinaryIO]:
     """Opens a new file, which takes the place of a file in one step when the block ends without an error.
 
-    The path leads to the old content or to the new one, also after a kill or a power cut. An existing file keeps its
-    permissions, and its owner and group if this user may set them. A symbolic link stays, and its target is replaced.
-    A kill can leave the unfinished file beside it, for `remove_unfinished`.
+    The path leads to the old content or to the new one, also after a kill or a power cut; a kill can leave the
+    unfinished file beside it, for `remove_unfinished`. An existing file keeps its permissions, and its owner and group
+    if this user may set them. A symbolic link stays, and its target is replaced.
 
     Raises:
       FileError: it cannot be written, or it is a folder, a pipe or a device; the old content stays. Every `OSError` of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple
 
 import jax
 import numpy as np
@@ -20,6 +20,9 @@ _KERNELS_SINCE = (0, 7, 2)  # in older releases, XLA also spreads what is inside
 _in_kernel: contextvars.ContextVar[bool] = contextvars.ContextVar("in_kernel", default=False)
 """Whether what is traced becomes part of a kernel."""
 
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
 _LARGE_REDUCTION = 1000  # elements; XLA leaves a reduction of several thousand to a library
 
 _PLAIN_ARITHMETIC = """
@@ -31,13 +34,13 @@ _PLAIN_ARITHMETIC = """
 """
 
 
-def compute_once(fun: Callable[..., Any], *args: Any) -> Any:
+def compute_once(fun: Callable[[*Ts], T], *args: *Ts) -> T:
     """Returns `fun(*args)`, computed once and stored instead of recomputed by everything that reads it.
 
-    XLA's CPU backend fuses by recomputing cheap-looking producers for every element of every consumer. That
-    multiplies the cost of random words and of expanding bit planes into an observation. The boundary is a call
-    that XLA is told not to inline; `lax.optimization_barrier` does not stop this fusion on CPU. On other platforms
-    this is plain `fun(*args)`. Works under `vmap`, `grad`, `jvp`, `scan` and sharding.
+    XLA's CPU backend fuses by recomputing cheap-looking producers for every element of every consumer, which multiplies
+    the cost of random words and of observations. The boundary is a call that XLA is told not to inline;
+    `lax.optimization_barrier` does not stop this fusion on CPU. On other platforms this is plain `fun(*args)`. Works
+    under `vmap`, `grad`, `jvp`, `scan` and sharding.
 
     Args:
       fun: a function of arrays. It must receive all traced values as arguments.
@@ -46,7 +49,7 @@ def compute_once(fun: Callable[..., Any], *args: Any) -> Any:
     return _call(fun, args)
 
 
-def one_kernel(fun: Callable[..., Any], *args: Any) -> Any:
+def one_kernel(fun: Callable[[*Ts], T], *args: *Ts) -> T:
     """Returns `fun(*args)` like `compute_once`, computed by one function of machine code on the CPU.
 
     For small programs that Python calls again and again. XLA's CPU backend otherwise calls a function for each array
@@ -94,23 +97,23 @@ def _primitives(jaxpr: Any) -> set[str]:
     return names
 
 
-def _call(fun: Callable[..., Any], args: tuple[Any, ...], **marks: str) -> Any:
+def _call(fun: Callable[[*Ts], T], args: tuple[*Ts], **marks: str) -> T:
     mark = set_xla_metadata
     if mark is None:
         return fun(*args)
 
     traced_once = jax.jit(fun)
 
-    def inlined(*args: Any) -> Any:
+    def inlined(*args: *Ts) -> T:
         # Otherwise the mark below would reach every jitted function that `fun` calls, even `jnp.where`, and make each a
         # separate call: three times the cost in Space Invaders' rules. (Clearing the mark with None fails under vmap.)
         with mark(inlineable="true"):
             return traced_once(*args)
 
-    def with_zero(*args: Any) -> Any:
+    def with_zero(*args: *Ts) -> tuple[T, np.uint32]:
         return inlined(*args), np.uint32(0)
 
-    def on_cpu(*args: Any) -> Any:
+    def on_cpu(*args: *Ts) -> T:
         with mark(inlineable="false", **marks):
             if not _in_kernel.get():
                 return jax.jit(inlined)(*args)

@@ -1,9 +1,8 @@
 """Which installed distributions have entry points in a group.
 
-Distributions are read one by one, so that a damaged one, which may have nothing to do with envcore, affects no other.
-If one is installed several times, the first folder on `sys.path` counts, as it does for imports, and in one folder the
-newest version. What an interrupted pip leaves behind is ignored: folders such as `~nvcore_minatar-0.1.0.dist-info`, and
-metadata without a name beside a complete copy.
+Distributions are read one by one, so that a damaged one affects no other. If one is installed several times, the first
+folder on `sys.path` counts, as it does for imports, and in one folder the newest version. What an interrupted pip
+leaves behind is ignored.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def announcing(group: str) -> list[Copy]:
     copies: dict[str, list[Copy]] = {}
     for distribution in _distributions():
         copy = Copy(distribution, group)
-        if not copy.is_leftover:
+        if not copy.path.name.startswith("~"):  # pip has renamed it for a removal that it never finished
             copies.setdefault(copy.name, []).append(copy)
     chosen = [_best(each) for each in copies.values() if any(copy.matters for copy in each)]
     return sorted((copy for copy in chosen if copy.matters), key=lambda copy: copy.name)
@@ -40,19 +39,21 @@ class Copy:
     """A distribution as one folder describes it, read lazily because there may be hundreds of them.
 
     Attributes:
-      entry_points: those in the group, as `importlib_metadata.EntryPoint` objects.
+      path: the folder of its metadata.
+      entry_points: those in the group, as `importlib_metadata.EntryPoint` objects, sorted by name.
       damage: what went wrong when `entry_points.txt` was read; None if it is valid or missing.
       names_group: whether `entry_points.txt` names the group, even if it is damaged.
     """
 
     def __init__(self, distribution: Any, group: str):
         self._distribution = distribution
-        self._path = Path(str(getattr(distribution, "_path", "")))
-        self._name_in_path = _METADATA_FOLDER.fullmatch(self._path.name)
+        self.path = Path(str(getattr(distribution, "_path", "")))
+        self._name_in_path = _METADATA_FOLDER.fullmatch(self.path.name)
         self.entry_points: tuple[Any, ...] = ()
         self.damage: Exception | None = None
         try:
-            self.entry_points = tuple(each for each in distribution.entry_points if each.group == group)
+            in_group = (each for each in distribution.entry_points if each.group == group)
+            self.entry_points = tuple(sorted(in_group, key=lambda each: (each.name, each.value)))
             self.names_group = bool(self.entry_points)
             if self._name_in_path and not self.names_group:
                 self._check_permission()
@@ -64,16 +65,6 @@ class Copy:
     def matters(self) -> bool:
         """Whether it has entry points in the group, or may have."""
         return self.names_group or self.damage is not None
-
-    @property
-    def is_leftover(self) -> bool:
-        """Whether pip renamed it for a removal that it never finished, and ignores it."""
-        return self._path.name.startswith("~")
-
-    @property
-    def folder(self) -> Path:
-        """The folder on `sys.path` that it is in."""
-        return self._path.parent
 
     @functools.cached_property
     def metadata(self) -> Any:
@@ -108,7 +99,7 @@ class Copy:
     def _check_permission(self) -> None:
         """Raises if the file may not be read: the library treats it as missing."""
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            (self._path / _ENTRY_POINTS).open().close()
+            (self.path / _ENTRY_POINTS).open().close()
 
     def _damaged_text(self) -> str:
         try:
@@ -132,10 +123,10 @@ def _distributions() -> Iterator[Any]:
 def _best(copies: list[Copy]) -> Copy:
     if len(copies) == 1:
         return copies[0]
-    folders = list(dict.fromkeys(copy.folder for copy in copies))
+    folders = list(dict.fromkeys(copy.path.parent for copy in copies))
 
     def rank(copy: Copy) -> tuple[Any, ...]:
-        in_front = -folders.index(copy.folder)
+        in_front = -folders.index(copy.path.parent)
         version = Version("0" if copy.version == "?" else copy.version)
         return copy.metadata is not None, in_front, copy.damage is None, copy.names_group, version
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Self
 
+from envcore.typing import PyTree
+
 
 @dataclasses.dataclass(frozen=True)
 class NestedParams:
@@ -18,7 +20,7 @@ class NestedParams:
       env_params: the params inside.
     """
 
-    env_params: Any
+    env_params: PyTree
 
     def __getattr__(self, name: str) -> Any:
         if name == "env_params" or name.startswith("__"):  # not set yet: a copy is being made

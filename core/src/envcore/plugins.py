@@ -15,11 +15,8 @@ entry point's value is a light module (no JAX, no environments imported) with on
         return [CommandSpec("walk", "Walk down a corridor.", "my_package.commands:walk")]
 
 pluggy checks the hooks' names and signatures. The loading is our own: one broken plugin must not take another
-down, and the order must not depend on `sys.path`. A distribution with a damaged `entry_points.txt` that does not name
-the group may or may not have a plugin: it is listed as unreadable, without a warning.
-
-What a plugin prints while it is imported goes to standard error, with its name; see `envcore.watching`. So does a line
-on one that takes longer than two seconds, and on a module of an environment or a command that takes longer than ten.
+down, and the order must not depend on `sys.path`. What a plugin prints while it is imported goes to standard error,
+with its name; so does a line on one that takes long. See `envcore.watching`.
 
 Four environment variables control it. They are read at the first discovery, the last one also at later imports:
 
@@ -48,8 +45,7 @@ from packaging.utils import canonicalize_name
 from envcore.errors import EnvcoreError, PluginError
 from envcore.installed import Copy, announcing
 from envcore.specs import CommandSpec, EnvSpec
-from envcore.text import one_line as one_line
-from envcore.text import printable
+from envcore.text import one_line, printable
 from envcore.version import __version__
 from envcore.watching import notify, watched
 
@@ -107,6 +103,16 @@ class PluginRecord:
     commands: tuple[CommandSpec, ...] = ()
     side_effects: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> set[str]:
+        """The names by which `ENVCORE_DISABLE_PLUGINS` skips it."""
+        return {self.distribution, canonicalize_name(self.name)}
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return f"plugin {self.distribution} {self.version}" + (f" ({self.module})" if self.module else "")
+
 
 def discover() -> tuple[PluginRecord, ...]:
     """Loads every installed plugin that is not disabled; returns a record of each, sorted by distribution.
@@ -116,24 +122,27 @@ def discover() -> tuple[PluginRecord, ...]:
       EnvcoreError: one of the other variables is neither on nor off.
     """
     autoload = _switch("ENVCORE_PLUGIN_AUTOLOAD", default=True)
-    strict, traced = _switch("ENVCORE_STRICT_PLUGINS", default=False), _is_traced()
+    strict, traced = _switch("ENVCORE_STRICT_PLUGINS"), _switch("ENVCORE_TRACE_PLUGINS")
     disabled = _disabled_names()
+    # None stands for the entry point of a distribution whose entry points cannot be read.
+    installed = [(copy, entry_point) for copy in announcing(GROUP) for entry_point in copy.entry_points or (None,)]
     records: list[PluginRecord] = []
-    for copy, entry_point in _installed():
-        record = _describe(copy, entry_point)
+    for copy, entry_point in installed:
+        name, module = ("", "") if entry_point is None else (entry_point.name, entry_point.value)
+        record = PluginRecord(copy.name, copy.version, name, module, "loaded")
         if not autoload:
             record = dataclasses.replace(record, status="disabled", error=AUTOLOAD_OFF)
-        elif disabled & _names(record):
+        elif disabled & record.names:
             record = dataclasses.replace(record, status="disabled", error="ENVCORE_DISABLE_PLUGINS names it")
         else:
             changed: list[str] = []
             try:
                 _check_distribution(copy)
                 if traced:
-                    notify(f"importing {_title(record)}")
-                name, disabled_by = record.distribution, f"ENVCORE_DISABLE_PLUGINS={record.distribution}"
-                with watched(f"plugin {name}", changed, disabled_by):
-                    specs, commands = _announced_by(entry_point.load())
+                    notify(f"importing {record.title}")
+                disabled_by = f"ENVCORE_DISABLE_PLUGINS={record.distribution}"
+                with watched(f"plugin {record.distribution}", changed, disabled_by):
+                    specs, commands = _announced_by(entry_point)
                 record = dataclasses.replace(record, specs=specs, commands=commands)
             except PluginError as error:
                 status = "broken" if copy.names_group else "unreadable"
@@ -148,14 +157,9 @@ def discover() -> tuple[PluginRecord, ...]:
     return tuple(records)
 
 
-def _announced_by(module: object) -> tuple[tuple[EnvSpec, ...], tuple[CommandSpec, ...]]:
-    """Calls the hooks of a plugin module; returns its environments and its commands.
-
-    Raises:
-      PluginError: it implements no hook, or a hook returns something other than rows, two rows of one
-        name, or too many rows.
-      pluggy.PluginValidationError: it implements a hook that this core does not know, or with another signature.
-    """
+def _announced_by(entry_point: Any) -> tuple[tuple[EnvSpec, ...], tuple[CommandSpec, ...]]:
+    """Imports a plugin and calls its hooks; returns its environments and its commands."""
+    module = entry_point.load()
     until = _clock() + _MOST_SECONDS
     manager = pluggy.PluginManager("envcore")
     manager.add_hookspecs(EnvcoreHooks)
@@ -170,7 +174,7 @@ def _announced_by(module: object) -> tuple[tuple[EnvSpec, ...], tuple[CommandSpe
 
 
 def _rows(hook: Any, kind: type[_Spec], until: float) -> Iterator[_Spec]:
-    """The rows that the implementations of one hook return, in order; none without an implementation."""
+    """The rows that one hook returns; none without an implementation."""
     results: list[Any] = hook() or [None] * bool(hook.get_hookimpls())  # pluggy leaves a None out
     for rows in results:
         if not isinstance(rows, Iterable):
@@ -196,15 +200,15 @@ def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
     """Describes in one line each the broken plugins, those with side effects, and disabled names that match none."""
     unmatched = _disabled_names()
     for record in records:
-        unmatched -= _names(record)
+        unmatched -= record.names
         if record.side_effects:
             yield printable(
-                f"{_title(record)} changes {', '.join(record.side_effects)} while it is imported, which is undone. "
+                f"{record.title} changes {', '.join(record.side_effects)} while it is imported, which is undone. "
                 f"Fix it, or set ENVCORE_DISABLE_PLUGINS={record.distribution}."
             )
         if record.status == "broken":
             yield printable(
-                f"{_title(record)} is left out: {record.error}. "
+                f"{record.title} is left out: {record.error}. "
                 f"Fix or uninstall it, or set ENVCORE_DISABLE_PLUGINS={record.distribution}; "
                 "ENVCORE_STRICT_PLUGINS=1 shows the whole traceback."
             )
@@ -212,7 +216,7 @@ def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
         yield f"ENVCORE_DISABLE_PLUGINS names {name!r}, which matches no installed plugin."
 
 
-def _switch(variable: str, default: bool) -> bool:
+def _switch(variable: str, default: bool = False) -> bool:
     value = os.environ.get(variable, "").strip().lower()
     if value in ("0", "false", "no", "off"):
         return False
@@ -223,34 +227,9 @@ def _switch(variable: str, default: bool) -> bool:
     return default
 
 
-def _is_traced() -> bool:
-    return _switch("ENVCORE_TRACE_PLUGINS", default=False)
-
-
 def _disabled_names() -> set[str]:
     names = os.environ.get("ENVCORE_DISABLE_PLUGINS", "").split(",")
     return {canonicalize_name(name.strip()) for name in names if name.strip()}
-
-
-def _installed() -> Iterator[tuple[Copy, Any]]:
-    """Every entry point in the group, and None for a distribution whose entry points cannot be read."""
-    for copy in announcing(GROUP):
-        for entry_point in sorted(copy.entry_points, key=lambda each: (each.name, each.value)) or [None]:
-            yield copy, entry_point
-
-
-def _describe(copy: Copy, entry_point: Any) -> PluginRecord:
-    name, module = ("", "") if entry_point is None else (entry_point.name, entry_point.value)
-    return PluginRecord(copy.name, copy.version, name, module, "loaded")
-
-
-def _title(record: PluginRecord) -> str:
-    module = f" ({record.module})" if record.module else ""
-    return f"plugin {record.distribution} {record.version}{module}"
-
-
-def _names(record: PluginRecord) -> set[str]:
-    return {record.distribution, canonicalize_name(record.name)}
 
 
 def _check_distribution(copy: Copy) -> None:
@@ -285,7 +264,7 @@ def _core_versions(line: str) -> SpecifierSet | None:
 def import_entry_point(entry_point: str, what: str, error_class: type[EnvcoreError]) -> Any:
     """Imports what a spec's "module:name" points at; raises `error_class`, whose message begins with `what`."""
     module, _, name = entry_point.partition(":")
-    if _is_traced():
+    if _switch("ENVCORE_TRACE_PLUGINS"):
         notify(f"importing {entry_point}")
     if name in getattr(sys.modules.get(module), "__dict__", ()):  # fast, and its code has been run
         return getattr(importlib.import_module(module), name)

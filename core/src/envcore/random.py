@@ -5,10 +5,10 @@ twenty rounds are unrolled into plain arithmetic that XLA vectorizes and fuses. 
 type (`threefry2x32`, typed or legacy) `split`, `bits` and `uniform` return bit for bit what `jax.random` returns;
 for every other key type, and if `jax_threefry_partitionable` is off, they call `jax.random`.
 
-`reset_key` and `spawn` have no counterpart in `jax.random`. Threefry is a counter-based generator whose streams are
-independent for any two different keys (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), so keys
-derived from one key only have to differ, which an addition ensures. Keys derived from different keys must not collide
-either: `spawn` hashes the key before it counts.
+`reset_key` and `spawn` have no counterpart in `jax.random`. Threefry's streams are independent for any two different
+keys (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), so keys derived from one key only have to
+differ, which an addition ensures. Keys derived from different keys must not collide either: `spawn` hashes the key
+before it counts.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore import forks, trees
 from envcore.devices import AxisName, axis_size, first_row, share_of
@@ -84,8 +85,8 @@ def bits(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None
 def uniform(
     key: jax.Array,
     shape: tuple[int, ...] = (),
-    minval: jax.Array | float = 0.0,
-    maxval: jax.Array | float = 1.0,
+    minval: ArrayLike = 0.0,
+    maxval: ArrayLike = 1.0,
     axis_name: AxisName | None = None,
 ) -> jax.Array:
     """Returns float32 of `shape`, uniform on [minval, maxval): what `jax.random.uniform` returns.
@@ -112,11 +113,10 @@ def unit(words: jax.Array) -> jax.Array:
     return lax.bitcast_convert_type(mantissa, jnp.float32) - np.float32(1)
 
 
-def below(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
+def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
     """Turns uint32 words into int32 uniform on {0, ..., bound - 1}, for `0 < bound <= 2**16`.
 
-    It is the high half of the product word * bound, in 32-bit arithmetic: no modulo, one word per number, and a
-    bias of at most bound / 2**32.
+    It is the high half of the product word * bound, without a modulo; its bias is at most bound / 2**32.
     """
     factor = jnp.asarray(bound, jnp.uint32)
     low = lax.shift_right_logical((words & np.uint32(0xFFFF)) * factor, np.uint32(16))
@@ -127,9 +127,9 @@ def below(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
 def digits(word: jax.Array, *bounds: int) -> tuple[jax.Array, ...]:
     """Turns one uint32 word into several independent numbers, int32 uniform on {0, ..., bound - 1} each.
 
-    The product of the bounds must be at most 2**16. Jointly, the numbers are as uniform as one number of `below`.
+    The product of the bounds must be at most 2**16. Jointly, the numbers are as uniform as one number of `integers`.
     """
-    rest, found = below(word, math.prod(bounds)).astype(jnp.uint32), []
+    rest, found = integers(word, math.prod(bounds)).astype(jnp.uint32), []
     for bound in bounds:
         found.append(lax.rem(rest, jnp.full_like(rest, bound)).astype(jnp.int32))
         rest = lax.div(rest, jnp.full_like(rest, bound))
@@ -139,7 +139,7 @@ def digits(word: jax.Array, *bounds: int) -> tuple[jax.Array, ...]:
 def key_words(key: jax.Array) -> jax.Array:
     """Returns the key as other libraries expect it, a legacy key of the default key type: uint32 (2,), of "rbg" (4,).
 
-    The words of a key of that type are its own; those of another key type are drawn from it.
+    A key of another type is drawn from.
     """
     check_key(key)
     if not trees.is_key(key):
@@ -152,10 +152,9 @@ def key_words(key: jax.Array) -> jax.Array:
 def reset_key(key: jax.Array) -> jax.Array:
     """Returns the key of the auto-reset inside `step(key, ...)`, independent of what the step itself draws.
 
-    It adds a constant to the key's first word, so the keys of different steps have different reset keys. Keys of
-    `jax.random.key(seed)` have a first word of 0, or the seed's upper half in 64-bit mode; those of `split` and `spawn`
-    are hashed. So a reset key equals another step's key only with a probability of 2**-64. (Hashing here too would cost
-    an environment under `vmap` 2 to 4 ns per step: 10 to 15% of CartPole, Catch and Pendulum.)
+    It adds a constant to the key's first word, which is 0, a seed's upper half or hashed: a reset key equals another
+    step's key only with a probability of 2**-64. (Hashing here too would cost 10 to 15% of a step of CartPole under
+    `vmap`.)
     """
     words = _threefry_key(key)
     if words is None:
@@ -216,9 +215,8 @@ def _check_block(size: int) -> None:
 
 
 def _counters(shape: tuple[int, ...], start: Any = 0) -> tuple[jax.Array, jax.Array]:
-    size = math.prod(shape)
-    _check_block(size)
-    low = lax.iota(jnp.uint32, size).reshape(shape) + start
+    _check_block(math.prod(shape))
+    low = lax.iota(jnp.uint32, math.prod(shape)).reshape(shape) + start
     return jnp.zeros_like(low), low
 
 
@@ -268,8 +266,7 @@ def key_of(seed: int | np.integer) -> jax.Array:
     """The key of a seed: what `jax.random.key` returns in x64 mode. In 32-bit mode that drops a seed's upper half.
 
     Raises:
-      InvalidArgumentError: the seed is not an integer from 0 to 2**63 - 1; or it does not fit into 32 bits, and the
-        default key type is not one of JAX's own.
+      InvalidArgumentError: the seed is not an integer from 0 to 2**63 - 1, or has more bits than the key type takes.
       EnvcoreError: this process was forked after JAX had started.
     """
     forks.check()

@@ -14,14 +14,14 @@ import warnings
 from collections.abc import Callable, Hashable, ItemsView, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
-from envcore.catalogue import Catalogue, Registration
+from envcore.catalogue import Catalogue, Registration, is_factory
 from envcore.errors import InvalidArgumentError, PluginError, PluginWarning, UnknownEnvironmentError
-from envcore.making import construct, is_factory
 from envcore.plugins import PluginRecord, discover, problems
 from envcore.specs import EnvSpec
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
+    from envcore.typing import PyTree
 
 _LOCAL = "local"  # stands for a distribution's name in ids that were added by `register`
 
@@ -60,7 +60,13 @@ class Registry(Mapping[str, Registration]):
         """
         with self._discovery_lock:
             if self._plugins is None:
-                self._plugins = self._discover()
+                if self._is_discovering:
+                    raise PluginError("a plugin may not make or list environments while it is being loaded")
+                self._is_discovering = True
+                try:
+                    self._plugins = discover()
+                finally:
+                    self._is_discovering = False
                 # Warned of only now, so that a filter that turns warnings into errors does not lose the discovery.
                 for problem in problems(self._plugins):
                     warnings.warn(problem, PluginWarning, stacklevel=_stacklevel_outside())
@@ -100,7 +106,7 @@ class Registry(Mapping[str, Registration]):
     def values(self) -> ValuesView[Registration]:
         return self._snapshot().entries.values()
 
-    def make(self, env_id: str, **options: Any) -> tuple[Environment[Any, Any], Any]:
+    def make(self, env_id: str, **options: object) -> tuple[Environment, PyTree]:
         """Makes an installed environment.
 
         Args:
@@ -117,7 +123,7 @@ class Registry(Mapping[str, Registration]):
           EnvironmentLoadError: the announced class cannot be imported.
           InvalidArgumentError: an option is unknown or refused.
         """
-        env = construct(self[env_id], options)  # looked up before JAX is imported
+        env = self[env_id].construct(options)  # looked up before JAX is imported
         from envcore.engine.arguments import device_params
 
         return env, device_params(env)
@@ -125,7 +131,7 @@ class Registry(Mapping[str, Registration]):
     def register(
         self,
         id: str,  # noqa: A002
-        entry_point: str | Callable[..., Environment[Any, Any]],
+        entry_point: str | Callable[..., Environment],
         *,
         kwargs: Mapping[str, Hashable] | None = None,
         summary: str = "",
@@ -158,15 +164,6 @@ class Registry(Mapping[str, Registration]):
             self._local[row.spec.id] = row
             self._catalogue = None
 
-    def _discover(self) -> tuple[PluginRecord, ...]:
-        if self._is_discovering:
-            raise PluginError("a plugin may not make or list environments while it is being loaded")
-        self._is_discovering = True
-        try:
-            return discover()
-        finally:
-            self._is_discovering = False
-
     def _snapshot(self) -> Catalogue:
         plugins = self.plugins
         with self._register_lock:
@@ -178,25 +175,14 @@ class Registry(Mapping[str, Registration]):
 
 def _stacklevel_outside() -> int:
     """The `stacklevel` with which the caller's warning points at the user's line: outside envcore and `Mapping`."""
-    level, frame = 1, inspect.currentframe()
-    frame = frame and frame.f_back
+    level, frame = 0, inspect.currentframe()
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("envcore", "collections"):
         level, frame = level + 1, frame.f_back
     return level
 
 
-if TYPE_CHECKING:
-    from envcore.environment import Environment
-
-
-def _local_registration(
-    env_id: str, entry_point: str | Callable[..., Environment[Any, Any]], **fields: Any
-) -> Registration:
-    """The registration that the arguments of `envcore.register` describe.
-
-    Raises:
-      InvalidArgumentError: a field is malformed, or the entry point is neither a class, a function nor a string.
-    """
+def _local_registration(env_id: str, entry_point: str | Callable[..., Environment], **fields: Any) -> Registration:
+    """The registration that the arguments of `envcore.register` describe."""
     if isinstance(entry_point, str):
         return Registration(_LOCAL, EnvSpec(env_id, entry_point, **fields))
     if not is_factory(entry_point):
@@ -210,14 +196,7 @@ def _local_registration(
 
 
 def _check_clash(new: Registration, known: Registration | None) -> None:
-    """Checks that a registration may replace the one with the same id, if there is one.
-
-    It may if it is the same again, or has a class or function that was itself registered and has the same name as
-    before: so does a notebook's cell that is run again.
-
-    Raises:
-      InvalidArgumentError: it may not.
-    """
+    """Raises `InvalidArgumentError` unless a registration may replace the one with the same id."""
     if known is None or new == known or (new.factory is not None and new.definition == known.definition):
         return
     message = f"{new.spec.id!r} is registered already, as {known.definition!r}"
@@ -228,14 +207,11 @@ def _check_clash(new: Registration, known: Registration | None) -> None:
     raise InvalidArgumentError(f"{message}: choose another id")
 
 
-def _where(factory: Any) -> str:
+def _where(factory: Callable[..., object]) -> str:
     """What an `EnvSpec` says of a class or function that nothing has to import: `"__main__:Walk"`."""
-    module = ".".join(map(_identifier, (factory.__module__ or "__main__").split(".")))
-    return f"{module}:{_identifier(factory.__name__)}"
-
-
-def _identifier(text: str) -> str:
-    return re.sub(r"\W|^(?=\d)", "_", text) or "_"
+    names = [*(factory.__module__ or "__main__").split("."), factory.__name__]
+    *module, name = (re.sub(r"\W|^(?=\d)", "_", each) or "_" for each in names)
+    return f"{'.'.join(module)}:{name}"
 
 
 registry = Registry()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,18 +14,19 @@ from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidArgumentError
 from envcore.painting import checked_height
+from envcore.typing import PyTree
 
 
-def render_instant(env: Environment[Any, Any], state: Any, params: Any, height: int) -> jax.Array:
+def render_instant(env: Environment, state: PyTree, params: PyTree, height: int) -> jax.Array:
     """Renders the states of one instant: one state, a batch if `env` is one, or several along an extra leading axis."""
 
-    def render(state: Any) -> jax.Array:
+    def render(state: PyTree) -> jax.Array:
         return env.render(state, params, height=height)
 
     return (jax.vmap(render) if jnp.ndim(state.time) > len(env.batch_shape) else render)(state)
 
 
-def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: Any) -> jax.ShapeDtypeStruct:
+def picture_struct(env: Environment, state: PyTree, params: PyTree, height: object) -> jax.ShapeDtypeStruct:
     """Returns the shape and dtype of the picture that `env.render` returns, without rendering it.
 
     Args:
@@ -64,7 +64,7 @@ def picture_struct(env: Environment[Any, Any], state: Any, params: Any, height: 
 
 
 @functools.lru_cache
-def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
+def fitting_height(env: Environment, size: tuple[int, int]) -> int:
     """The largest height at which the environment's picture fits into `size`, (height, width) in pixels."""
     state = arguments.state_struct(env)
 
@@ -72,7 +72,7 @@ def fitting_height(env: Environment[Any, Any], size: tuple[int, int]) -> int:
         picture = picture_struct(env, state, env.default_params, height)
         return picture.shape[-3], picture.shape[-2]
 
-    height, width = rendered(size[0])
+    width = rendered(size[0])[1]
     start = min(size[0], size[0] * size[1] // width + 1)  # the width is rounded, so the next height may fit too
     for height in range(start, 0, -1):
         if (found := rendered(height))[0] <= size[0] and found[1] <= size[1]:
@@ -89,7 +89,7 @@ def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]
     return [(each // 2, each - each // 2) for each in spare] + [(0, 0)] * (len(shape) - 2)
 
 
-def _check_arguments(env: Environment[Any, Any], call: str) -> None:
+def _check_arguments(env: Environment, call: str) -> None:
     """Checks the wrapper and the wrapped environment, because wrappers pass on all arguments."""
     for owner in (env, env.unwrapped):
         try:

@@ -10,44 +10,44 @@ their values may be traced, or not computed yet. In an array every element must 
 does. That all numbers are finite need not be required: the engine checks it, except of a param declared by
 `envcore.environment.limit`.
 
-What is accepted should leave all observations finite: each param is bounded so that they are at any value that it may
-have, with all others at their defaults. Two params at their extremes may still lead to numbers beyond float32.
+Bound each param so that all observations are finite at any value that it may have, with all others at their defaults.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import numpy as np
 from jax.core import Tracer
+from jax.typing import ArrayLike
 
 from envcore.errors import InvalidParamsError
+from envcore.typing import FloatParam
 
 _HOST = (int, float, np.ndarray, np.generic)
 _TINY = float(np.finfo(np.float32).tiny)
 
 
-def positive(params: Any, *names: str) -> None:
+def positive(params: object, *names: str) -> None:
     """Raises `InvalidParamsError` unless the params called `names` are above 0, in float32 too."""
     for name in names:
         that(params, (name,), lambda x: x >= _TINY, "positive")
 
 
-def nonnegative(params: Any, *names: str) -> None:
+def nonnegative(params: object, *names: str) -> None:
     """Raises `InvalidParamsError` unless the params called `names` are at least 0."""
     for name in names:
         that(params, (name,), lambda x: x >= 0, "at least 0")
 
 
-def between(params: Any, low: float, high: float, *names: str) -> None:
+def between(params: object, low: float, high: float, *names: str) -> None:
     """Raises `InvalidParamsError` unless the params called `names` are from `low` to `high`, both included."""
     for name in names:
         that(params, (name,), lambda x: (x >= low) & (x <= high), f"from {low} to {high}")
 
 
-def moderate(params: Any, *names: str) -> None:
+def moderate(params: object, *names: str) -> None:
     """Raises `InvalidParamsError` unless the params called `names` are 0 or of a size from 1e-12 to a million.
 
     For numbers of physics: products and quotients of a few of them stay within float32, others become infinite or NaN.
@@ -56,17 +56,17 @@ def moderate(params: Any, *names: str) -> None:
         that(params, (name,), _is_moderate, "0 or of a size from 1e-12 to 1000000")
 
 
-def ordered(params: Any, low: str, high: str) -> None:
+def ordered(params: object, low: str, high: str) -> None:
     """Raises `InvalidParamsError` unless the param called `low` is at most the one called `high`."""
     that(params, (low, high), lambda low, high: low <= high, f"at most {high}")
 
 
-def below(params: Any, low: str, high: str) -> None:
+def below(params: object, low: str, high: str) -> None:
     """Raises `InvalidParamsError` unless the param called `low` is below the one called `high`, in float32 too."""
     that(params, (low, high), lambda low, high: np.float32(low) < np.float32(high), f"below {high}")
 
 
-def that(params: Any, names: tuple[str, ...], holds: Callable[..., Any], text: str) -> None:
+def that(params: object, names: tuple[str, ...], holds: Callable[..., ArrayLike], text: str) -> None:
     """Raises `InvalidParamsError` unless the values of the params called `names` satisfy a condition.
 
     Args:
@@ -89,7 +89,7 @@ def that(params: Any, names: tuple[str, ...], holds: Callable[..., Any], text: s
         raise InvalidParamsError(f"{type(params).__name__}.{names[0]} must be {text}, got {got}.")
 
 
-def _on_host(values: list[Any]) -> list[Any]:
+def _on_host(values: list[ArrayLike]) -> list[ArrayLike]:
     """The values as numpy arrays, floats of 32 bits; none if no value is of Python or numpy, or one cannot be read."""
     if not any(isinstance(value, _HOST) for value in values):
         return []
@@ -100,11 +100,12 @@ def _on_host(values: list[Any]) -> list[Any]:
         return [each.astype(np.float32) if each.dtype == np.float64 else each for each in arrays]
 
 
-def _is_readable(value: Any) -> bool:
-    is_concrete = isinstance(value, jax.Array) and not isinstance(value, Tracer)
-    return is_concrete and value.is_fully_addressable and not value.is_deleted()
+def _is_readable(value: object) -> bool:
+    if not isinstance(value, jax.Array) or isinstance(value, Tracer):
+        return False
+    return value.is_fully_addressable and not value.is_deleted()
 
 
-def _is_moderate(x: Any) -> Any:
+def _is_moderate(x: FloatParam) -> ArrayLike:
     size = abs(x)
     return (size <= 1e6) & ((size >= 1e-12) | (size == 0))

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Hashable, Mapping
 from types import MappingProxyType
-from typing import Any, final
+from typing import final
 
 from envcore.errors import InvalidArgumentError
 
@@ -45,30 +45,24 @@ class EnvSpec:
 
     def __post_init__(self) -> None:
         _check_strings(self, "id", "entry_point", "summary", "source", "family")
+        problem = None
         if not _ID.fullmatch(self.id):
-            raise InvalidArgumentError(
-                f"EnvSpec.id {self.id!r} must start with a letter or digit and hold only a-z, A-Z, 0-9 and . _ + / -"
-            )
-        if not _ENTRY_POINT.fullmatch(self.entry_point):
-            raise InvalidArgumentError(
-                f"EnvSpec.entry_point of {self.id!r} must read 'package.module:Class', got {self.entry_point!r}"
-            )
-        if self.family and not self.id.startswith(f"{self.family}/"):
-            raise InvalidArgumentError(
-                f"EnvSpec.family of {self.id!r} must be the part of its id before a '/', got {self.family!r}"
-            )
-        if not isinstance(self.kwargs, Mapping) or not all(isinstance(key, str) for key in self.kwargs):
-            raise InvalidArgumentError(
-                f"EnvSpec.kwargs of {self.id!r} must map option names to values, got {self.kwargs!r}"
-            )
-        for name, value in self.kwargs.items():
-            if not is_hashable(value):
-                raise InvalidArgumentError(
-                    f"EnvSpec.kwargs[{name!r}] of {self.id!r} must be hashable, such as a tuple, got {value!r}"
-                )
+            problem = f"id {self.id!r} must start with a letter or digit and hold only a-z, A-Z, 0-9 and . _ + / -"
+        elif not _ENTRY_POINT.fullmatch(self.entry_point):
+            problem = f"entry_point of {self.id!r} must read 'package.module:Class', got {self.entry_point!r}"
+        elif self.family and not self.id.startswith(f"{self.family}/"):
+            problem = f"family of {self.id!r} must be the part of its id before a '/', got {self.family!r}"
+        elif not isinstance(self.kwargs, Mapping) or not all(isinstance(key, str) for key in self.kwargs):
+            problem = f"kwargs of {self.id!r} must map option names to values, got {self.kwargs!r}"
+        else:
+            for name, value in self.kwargs.items():
+                if not is_hashable(value):
+                    problem = f"kwargs[{name!r}] of {self.id!r} must be hashable, such as a tuple, got {value!r}"
+        if problem:
+            raise InvalidArgumentError(f"EnvSpec.{problem}")
         object.__setattr__(self, "kwargs", MappingProxyType(dict(self.kwargs)))
 
-    def __reduce__(self) -> tuple[Any, ...]:  # a mappingproxy cannot be pickled
+    def __reduce__(self) -> tuple[object, ...]:  # a mappingproxy cannot be pickled
         return EnvSpec, (self.id, self.entry_point, dict(self.kwargs), self.summary, self.source, self.family)
 
 

@@ -1,9 +1,7 @@
 """What to say of a name that is not found: what resembles it, what to install, which plugins are left out.
 
-`index.json` lists what distributions announce that may not be installed. It maps what to install, a distribution or an
-extra of one, to lists of names: its `environments`, its `families` (whose members' ids begin with the family and a "/")
-and its `commands`. A service that indexes plugins could write such a file. It is read when a name is not found, and not
-before.
+`index.json`, which is read only then, maps what may not be installed, a distribution or an extra of one, to lists of
+names: its `environments`, its `families` (whose members' ids begin with the family and a "/") and its `commands`.
 """
 
 from __future__ import annotations

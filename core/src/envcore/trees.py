@@ -12,6 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.tree_util import keystr, tree_leaves_with_path
+from jax.typing import DTypeLike
+
+from envcore.typing import PyTree
 
 T = TypeVar("T")
 
@@ -30,7 +33,7 @@ _CONVERTIBLE = {
 def narrow(tree: T) -> T:
     """Turns every leaf into an array of at most 32 bits that is not weakly typed, also in x64 mode."""
 
-    def leaf(x: Any) -> Any:
+    def leaf(x: PyTree) -> jax.Array:
         if is_key(x):
             return x
         x = jnp.asarray(x)
@@ -39,7 +42,7 @@ def narrow(tree: T) -> T:
     return jax.tree.map(leaf, tree)
 
 
-def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception], if_batched: str = "") -> T:
+def conform(tree: T, struct: PyTree, what: str, error: Callable[[str], Exception], if_batched: str = "") -> T:
     """Returns `tree` with exactly the dtypes of `struct`, converting only where nothing is lost.
 
     Args:
@@ -50,8 +53,7 @@ def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception], 
       if_batched: what to advise where a leaf has more leading axes than expected.
 
     Raises:
-      whatever `error` makes: the structure or a leaf's shape differs, or a leaf is of a kind (bool, integer,
-      float) that cannot become the expected one.
+      what `error` makes: the structure or a shape differs, or a kind (bool, integer, float) that cannot be converted.
     """
     leaves, structure = jax.tree.flatten(tree)
     expected, expected_structure = jax.tree.flatten(struct)
@@ -70,7 +72,7 @@ def conform(tree: T, struct: Any, what: str, error: Callable[[str], Exception], 
     return jax.tree.unflatten(structure, conformed)
 
 
-def _is_exact(leaf: Any, expected: Any) -> bool:
+def _is_exact(leaf: object, expected: jax.Array | jax.ShapeDtypeStruct) -> bool:
     aval = getattr(leaf, "aval", None)  # of arrays and tracers; reading it is three times as fast as reading them
     return (
         aval is not None
@@ -80,7 +82,13 @@ def _is_exact(leaf: Any, expected: Any) -> bool:
     )
 
 
-def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Exception], if_batched: str) -> Any:
+def _conform_leaf(
+    leaf: PyTree,
+    expected: jax.Array | jax.ShapeDtypeStruct,
+    what: str,
+    error: Callable[[str], Exception],
+    if_batched: str,
+) -> PyTree:
     if is_key(leaf) or kind(expected.dtype) == "key":
         if getattr(leaf, "dtype", None) != expected.dtype or np.shape(leaf) != expected.shape:
             got = f"{leaf.dtype}{list(leaf.shape)}" if hasattr(leaf, "dtype") else " ".join(repr(leaf).split())
@@ -110,7 +118,7 @@ def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Ex
     return lax.convert_element_type(leaf, expected.dtype)
 
 
-def structure_difference(expected: Any, got: Any) -> str:
+def structure_difference(expected: PyTree, got: PyTree) -> str:
     """What is expected and how the structure of the other tree differs: "CounterState, got one without .time"."""
     outlines = _outline(expected), _outline(got)
     if outlines[0] != outlines[1]:
@@ -124,7 +132,7 @@ def structure_difference(expected: Any, got: Any) -> str:
 def where(condition: jax.Array, on_true: T, on_false: T) -> T:
     """Chooses between two trees of equal types. `condition`'s axes are the leading axes of every leaf."""
 
-    def leaf(x: Any, y: Any) -> Any:
+    def leaf(x: jax.Array, y: jax.Array) -> jax.Array:
         return jnp.where(condition.reshape(condition.shape + (1,) * (jnp.ndim(x) - condition.ndim)), x, y)
 
     return jax.tree.map(leaf, on_true, on_false)
@@ -137,19 +145,19 @@ def is_finite(x: Any) -> bool:
     return math.isfinite(x)  # in a tenth of the time
 
 
-def is_key(x: Any) -> bool:
+def is_key(x: object) -> bool:
     """Whether a leaf is an array of typed random keys."""
     return isinstance(x, jax.Array) and kind(x.dtype) == "key"
 
 
 @functools.cache  # `jnp.issubdtype` takes microseconds
-def kind(dtype: Any) -> str:
+def kind(dtype: DTypeLike) -> str:
     """The kind of a dtype: "bool", "integer", "float", "key" or "other"."""
     families = {"bool": jnp.bool_, "integer": jnp.integer, "float": jnp.floating, "key": jax.dtypes.prng_key}
     return next((name for name, family in families.items() if jnp.issubdtype(dtype, family)), "other")
 
 
-def _outline(tree: Any) -> str:
+def _outline(tree: PyTree) -> str:
     if tree is None:
         return "None"
     if isinstance(tree, dict):

@@ -1,12 +1,11 @@
 """Watches a plugin while it is imported: names one that hangs, shows what it prints, undoes what it changes.
 
 A plugin that ends the process or never returns cannot be stopped from inside, but it can be named before. What it
-prints goes to standard error, with its name and without escape sequences. What it writes past `sys.stdout` and
-`sys.stderr`, to the file descriptors, is left alone: to redirect those would take the output of other threads and of
-child processes as well, and lose what native code reports of a crash.
+prints goes to standard error, with its name and without escape sequences. What it writes to the file descriptors
+themselves is left alone: to redirect those would take the output of other threads and of child processes as well, and
+lose what native code reports of a crash.
 
-Discovery watches plugins, one at a time; `make` and the command line watch the modules of environments and commands
-where these are not imported yet. An exception is described in here too, since its `__str__` is code of the plugin.
+Discovery watches plugins; `make` and the command line watch the modules of environments and commands.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from envcore.errors import PluginError
@@ -70,13 +69,13 @@ def watched(name: str, changed: list[str], disabled_by: str = "") -> Generator[N
             except BaseException as error:  # a plugin may call sys.exit, or raise another BaseException
                 if isinstance(error, KeyboardInterrupt) and before.was_signalled:
                     raise
-                raise PluginError(one_line(error)) from error
+                raise PluginError(one_line(error)) from error  # in here, since `__str__` is code of the plugin
     finally:
         timer.cancel()
         if timer.ident is not None:
             timer.join()
         changed += before.restored()
-        if before.is_copy:
+        if before.pid != os.getpid():
             notify(f"{name} has forked the process while it was imported, and this is the copy", errors)
 
 
@@ -84,7 +83,7 @@ class _Process:
     """What a plugin must leave as it is, at one moment."""
 
     def __init__(self) -> None:
-        self._pid = os.getpid()
+        self.pid = os.getpid()
         self._folder = _folder()
         self.was_signalled = False  # in this context, as when Ctrl-C is pressed
         self._handlers = {number: signal.getsignal(number) for number in _SIGNALS}
@@ -93,11 +92,6 @@ class _Process:
         for number in (0, 1, 2):
             with contextlib.suppress(OSError):  # it is closed
                 self._descriptors[number] = _copied(number), os.fstat(number)
-
-    @property
-    def is_copy(self) -> bool:
-        """Whether this is another process by now."""
-        return os.getpid() != self._pid
 
     def _put(self, number: int, handler: Any) -> Any:
         """Lets a handler that is a function also note its signal; returns what is the handler now."""
@@ -148,7 +142,7 @@ class _Quoted:
         """A context in which this thread's `sys.stdout` and `sys.stderr` come here; notes which of them is replaced."""
         originals = {name: getattr(sys, name, None) for name in _STREAMS}
         ours = {name: _Stream(stream, self.show) for name, stream in originals.items() if stream is not None}
-        _put(ours)
+        sys.__dict__.update(ours)
         try:
             yield
         finally:
@@ -159,7 +153,7 @@ class _Quoted:
                     with contextlib.suppress(Exception):  # it may be anything
                         found.flush()  # a wrapper around ours may hold text
                 stream.is_over = True
-            _put(originals)
+            sys.__dict__.update(originals)
             if self._is_inside_line:
                 self.show("\n")
 
@@ -233,11 +227,6 @@ class _Buffer(io.BufferedIOBase):
             return self._stream.buffer.write(data)
         self._text.write(bytes(data).decode(errors="backslashreplace"))
         return len(data)
-
-
-def _put(streams: Mapping[str, Any]) -> None:
-    for name, stream in streams.items():
-        setattr(sys, name, stream)
 
 
 def _folder() -> str:

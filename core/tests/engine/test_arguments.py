@@ -275,7 +275,7 @@ class TestDefinitions:
                 return CounterParams()
 
         class WrongState(Counter):
-            def init_state(self, key: Any, params: Any) -> Any:
+            def init_state(self, draws: Any, params: Any) -> Any:
                 return State()
 
         for env, message in (

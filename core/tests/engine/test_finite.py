@@ -14,7 +14,7 @@ from envcore.engine import arguments
 from envcore.engine.finite import limit
 from envcore.environment import EnvParams
 from envcore.errors import InvalidParamsError
-from envcore.rollout import RandomPolicy, RolloutWrapper, random_policy, start_rollout
+from envcore.rollout import random_policy, start_rollout
 from envcore.wrappers import Batched, LogWrapper, NormalizeReward
 from flax import struct
 from toy import Counter
@@ -99,11 +99,6 @@ def test_every_public_entry_refuses_it() -> None:
         lambda: jax.jit(lambda key: ENV.reset(key, bad))(KEY),
         lambda: start_rollout(ENV, KEY, bad),
         lambda: random_policy(ENV, bad),
-        lambda: RolloutWrapper(None, ENV, 5, env_params={"push": np.nan}),
-        lambda: RolloutWrapper(
-            RandomPolicy(ENV.action_space(ENV.default_params)), ENV, 5, env_params=bad
-        ).single_rollout(KEY),
-        lambda: RolloutWrapper(env_name=ENV, env_params={"push": np.nan}).single_rollout(KEY),
         lambda: Batched(ENV, 2).reset(KEY, bad),
         lambda: LogWrapper(ENV).reset(KEY, bad),
     ]

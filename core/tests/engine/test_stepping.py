@@ -17,7 +17,7 @@ from toy import Counter, CounterParams, Deck, Spring
 KEY = jax.random.key(3)
 
 
-def play(env: Environment[Any, Any], num_steps: int) -> None:
+def play(env: Environment, num_steps: int) -> None:
     _, state = env.reset(KEY)
     for _ in range(num_steps):
         _, state, *_ = env.step(KEY, state, jnp.int32(1))

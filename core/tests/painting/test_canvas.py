@@ -16,7 +16,7 @@ UNIT = painting.Window((0.5, 0.5), 1.0, 1.0)  # from (0, 0) to (1, 1)
 
 @pytest.mark.parametrize("part", [0.0, 0.25, 0.5, 1.0])
 def test_an_edge_covers_its_share_of_a_pixel(part):
-    picture = painting.paint(4, UNIT, (painting.below((2 + part) / 4), WHITE), background=BLACK)
+    picture = painting.paint(4, UNIT, (painting.half_plane((2 + part) / 4), WHITE), background=BLACK)
     rows = [0, round(255 * part), 255, 255]
     np.testing.assert_array_equal(picture, np.broadcast_to(np.array(rows)[:, None, None], (4, 4, 3)))
 
@@ -51,9 +51,9 @@ def test_a_window_around_ranges_contains_them(x, y, height):
 
 def test_later_layers_cover_earlier_ones():
     layers = [
-        (painting.below(0.8), painting.GREEN),
-        (painting.below(0.6), painting.BLUE),
-        (painting.below(0.4), painting.RED),
+        (painting.half_plane(0.8), painting.GREEN),
+        (painting.half_plane(0.6), painting.BLUE),
+        (painting.half_plane(0.4), painting.RED),
     ]
     column = np.asarray(painting.paint(5, UNIT, *layers))[:, 2]
     np.testing.assert_array_equal(column, [painting.PAPER, painting.GREEN, painting.BLUE, painting.RED, painting.RED])
@@ -70,7 +70,7 @@ def test_shades_interpolate_between_two_colors():
 
 
 def test_a_shape_at_nan_is_not_painted():
-    layers = [(painting.below(0.5), painting.GREEN), (painting.circle((np.nan, 0.5), 0.2), painting.RED)]
+    layers = [(painting.half_plane(0.5), painting.GREEN), (painting.circle((np.nan, 0.5), 0.2), painting.RED)]
     np.testing.assert_array_equal(painting.paint(8, UNIT, *layers), painting.paint(8, UNIT, layers[0]))
 
 
@@ -80,7 +80,7 @@ def scene(x, angle, level):
     return painting.paint(
         48,
         painting.Window.around((0.0, 1.0 + x), (0.0, 1.0), aspect=1.5),
-        (painting.below(x - 0.3), (level, 80, 90)),
+        (painting.half_plane(x - 0.3), (level, 80, 90)),
         (painting.under(lambda x: 0.2 + 0.1 * jnp.sin(9 * x)), painting.GREEN),
         (painting.union(*flower), painting.BLUE),
         (painting.segment((x, 0.5), (x + angle, 0.9), 0.02 + 0.01 * x), painting.ORANGE),
@@ -110,7 +110,7 @@ def test_transformations_give_the_same_picture():
 def test_jit_changes_nothing():
     def paint(x):
         return painting.paint(
-            16, UNIT, (painting.segment((x, 0.2), (0.8, x), 0.1), painting.BLUE), (painting.below(x), painting.RED)
+            16, UNIT, (painting.segment((x, 0.2), (0.8, x), 0.1), painting.BLUE), (painting.half_plane(x), painting.RED)
         )
 
     eager = paint(0.3)

@@ -130,3 +130,101 @@ def test_samples_differ_between_keys_and_repeat_for_one(make_key):
     for x, y, z in zip(*map(jax.tree.leaves, (first, again, other)), strict=True):
         np.testing.assert_array_equal(x, y)
         assert (x != z).all()
+
+
+PAIRS = [
+    (Discrete(3), MultiDiscrete([3, 3])),
+    (MultiDiscrete([2, 5]), MultiDiscrete([[2, 5], [2, 5]])),
+    (Box(0, 1), Box(0, 1, (2,))),
+    (Box([0, -1], [1, np.inf]), Box(np.array([[0, -1]] * 2), np.array([[1, np.inf]] * 2))),
+    (Box(False, True, (3,), bool), Box(False, True, (2, 3), bool)),
+    (Tuple([Discrete(3), Box(0, 9, (1,), np.int8)]), Tuple([MultiDiscrete([3, 3]), Box(0, 9, (2, 1), np.int8)])),
+    (Dict({"a": Discrete(3)}), Dict({"a": MultiDiscrete([3, 3])})),
+]
+
+
+@pytest.mark.parametrize(("space", "batch"), PAIRS, ids=repr)
+def test_batches_are_undone_by_unbatching(space, batch):
+    assert space.batch(2) == batch
+    assert batch.unbatch() == space
+
+
+@pytest.mark.parametrize(("space", "batch"), PAIRS, ids=repr)
+def test_a_sample_of_a_batch_is_a_stack_of_values(space, batch):
+    del batch
+    values = space.batch(50).sample(jax.random.key(0))
+    assert jax.vmap(space.contains)(values).all()
+    for leaf in jax.tree.leaves(values):
+        assert len(np.unique(leaf.reshape(50, -1)[:, 0])) > 1
+
+
+def test_batches_of_traced_bounds():
+    @jax.jit
+    def contains(high, values):
+        space = Box(0, high).batch(2)
+        assert space.shape == (2,)
+        assert space.unbatch().shape == ()
+        return space.contains(values)
+
+    assert contains(jnp.float32(1), jnp.array([0.0, 1.0]))
+    assert not contains(jnp.float32(1), jnp.array([0.0, 1.1]))
+
+
+@pytest.mark.parametrize("num", [0, -1, 2.0, True, None])
+def test_a_batch_needs_a_positive_size(num):
+    with pytest.raises(ValueError, match=f"num must be a positive integer, got {num}"):
+        Discrete(2).batch(num)
+
+
+@pytest.mark.parametrize("space", [Discrete(2), Box(0, 1), Tuple([Discrete(2)])], ids=repr)
+def test_a_space_without_a_batch_axis_cannot_be_unbatched(space):
+    with pytest.raises(TypeError, match="expected a space with a batch axis, got"):
+        space.unbatch()
+
+
+@pytest.mark.parametrize(
+    ("space", "value", "flat"),
+    [
+        (Discrete(3), 1, [0, 1, 0]),
+        (MultiDiscrete([[2], [3]]), np.array([[1], [0]]), [0, 1, 1, 0, 0]),
+        (Box(0, 9, (2, 1), np.int8), np.array([[4], [5]], np.int8), [4, 5]),
+        (Tuple([Discrete(2), Box(-1, 1, (1,))]), (1, np.array([0.5])), [0, 1, 0.5]),
+        (Dict({"b": Discrete(2), "a": Box(-1, 1)}), {"b": 0, "a": 0.5}, [0.5, 1, 0]),
+    ],
+    ids=repr,
+)
+def test_a_flat_value_is_in_the_flat_space(space, value, flat):
+    vector = space.flatten(space.cast(value))
+    assert vector.tolist() == flat
+    assert vector.dtype == space.flat_space().dtype
+    assert space.flat_space().contains(vector)
+
+
+@pytest.mark.parametrize(
+    ("space", "value", "problem"),
+    [
+        (Discrete(3), 3, "got 3"),
+        (Discrete(3), np.array(-1), "got -1"),
+        (MultiDiscrete([2, 3]), np.array([1, 3]), "got 3"),
+        (Box(0, 1, (2,)), np.array([0.0, 1e300]), "got 1e+300, which is not finite as float32"),
+        (Box(0, 1, (2,)), np.array([0.0, np.nan]), "got nan, which is not finite as float32"),
+        (Box(0, 1, (), np.uint8), 256, "got 256"),
+        (Tuple([Discrete(2), Discrete(2)]), (1, 2), "got 2"),
+        (Dict({"a": Discrete(2)}), {"a": -1}, "got -1"),
+        (Box(0, 1, (2,)), np.array([-5.0, 5.0]), None),
+        (Discrete(3), jnp.int32(3), None),
+    ],
+)
+def test_values_that_no_such_space_has(space, value, problem):
+    assert space.value_problem(value) == problem
+
+
+@pytest.mark.parametrize("x64", [False, True])
+def test_a_cast_value_has_the_dtypes_of_the_space(x64):
+    space = Dict({"a": Discrete(3), "b": Tuple([Box(0, 1, (2,))]), "c": Box(False, True, (), bool)})
+    with switched(jax_enable_x64=x64):
+        on_device = {"a": jnp.asarray(1), "b": (jnp.ones(2),), "c": jnp.asarray(True)}
+        assert jax.tree.map(lambda x: x.dtype, space.cast(on_device)) == space.dtype
+        on_host = space.cast({"a": 1, "b": (np.array([0.5, 1e300]),), "c": np.bool_(True)})
+    assert jax.tree.map(lambda x: x.dtype, on_host) == space.dtype
+    assert on_host["b"][0].tolist() == [0.5, np.inf]

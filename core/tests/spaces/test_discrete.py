@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.spaces import Discrete, MultiDiscrete
+from envcore.errors import InvalidArgumentError
+from envcore.spaces import Box, Discrete, MultiDiscrete, Space
 from scipy import stats
 from switches import switched
+
+MANY = jax.random.split(jax.random.key(0), 3000)
 
 
 class TestDiscrete:
@@ -107,3 +112,65 @@ class TestMultiDiscrete:
         assert space.mismatch(np.array([0, 1, 1])) == "expected shape (2,), got (3,)"
         assert space.mismatch(np.array([0.0, 1.0])) == "expected an integer, got float64"
         assert not space.contains(np.array([0.0, 1.0]))
+
+
+def sampled(space: Space, mask: Any) -> np.ndarray:
+    values = jax.jit(jax.vmap(lambda key: space.sample_legal(key, mask)))(MANY)
+    assert values.dtype == space.dtype
+    return np.asarray(values)
+
+
+def check_uniform(values: np.ndarray, legal: list[Any]) -> None:
+    found, counts = np.unique(values, axis=0, return_counts=True)
+    assert found.tolist() == sorted(legal)
+    assert stats.chisquare(counts).pvalue > 1e-3
+
+
+def test_legal_values_are_equally_likely() -> None:
+    check_uniform(sampled(Discrete(5), np.array([True, False, False, True, True])), [0, 3, 4])
+
+
+def test_a_mask_with_a_row_for_each_element() -> None:
+    mask = np.array([[True, False, True, False], [False, True, True, True], [True, True, False, True]])
+    values = sampled(MultiDiscrete([4, 4, 2]), mask)  # the last element has no value 3
+    for i, legal in enumerate(([0, 2], [1, 2, 3], [0, 1])):
+        check_uniform(values[:, i], legal)
+    assert len(np.unique(values, axis=0)) == 12
+
+
+def test_a_mask_with_an_entry_for_each_combination() -> None:
+    mask = np.zeros((3, 4, 2), bool)
+    mask[0, 3, 1] = mask[2, 0, 0] = mask[2, 1, 1] = True
+    check_uniform(sampled(MultiDiscrete([3, 4, 2]), mask), [[0, 3, 1], [2, 0, 0], [2, 1, 1]])
+
+
+def test_a_batch_of_masks() -> None:
+    masks = np.array([[[True, False]], [[False, True]], [[False, True]]])
+    assert (sampled(MultiDiscrete([[2], [2], [2]]), masks) == [[0], [1], [1]]).all()
+
+
+@pytest.mark.parametrize(("space", "shape"), [(Discrete(3), (3,)), (MultiDiscrete([2, 3]), (2, 3))])
+def test_without_a_legal_value_a_sample_is_any(space: Space, shape: tuple[int, ...]) -> None:
+    values = sampled(space, jnp.zeros(shape, bool))
+    assert len(np.unique(values, axis=0)) == (3 if space.shape == () else 6)
+    assert jax.vmap(space.contains)(jnp.asarray(values)).all()
+
+
+def test_what_a_mask_has_entries_for() -> None:
+    assert MultiDiscrete([1, 2]).mask_entries().tolist() == [[True, False], [True, True]]
+    assert not Discrete(3).masks_combinations((3,))
+    space = MultiDiscrete([5, 2, 2])
+    assert space.masks_combinations((5, 2, 2))
+    assert not space.masks_combinations((3, 5))
+    assert not MultiDiscrete([2, 3]).masks_combinations((2, 3))  # both shapes
+    assert not MultiDiscrete([[2, 3]]).masks_combinations((1, 2, 3))
+
+
+def test_masks_that_are_refused() -> None:
+    key, mask = jax.random.key(0), jnp.ones(4, bool)
+    with pytest.raises(InvalidArgumentError, match=r"Discrete or MultiDiscrete space, got Box"):
+        Box(0, 1, (4,)).sample_legal(key, mask)
+    with pytest.raises(InvalidArgumentError, match=r"the mask of Discrete\(3\) must have shape \(3,\), got \(4,\)"):
+        Discrete(3).sample_legal(key, mask)
+    with pytest.raises(InvalidArgumentError, match=r"must have shape \(5, 2, 2\) or \(3, 5\), got \(4,\)"):
+        MultiDiscrete([5, 2, 2]).sample_legal(key, mask)

@@ -41,9 +41,9 @@ def test_equality_and_batches() -> None:
     assert space == spaces.Tree(jax.tree.map(np.asarray, VALUE))
     assert hash(space) == hash(spaces.Tree(VALUE))
     assert space != spaces.Tree(VALUE[0])
-    batch = spaces.batch_space(space, 5)
+    batch = space.batch(5)
     assert batch.contains(jax.tree.map(lambda x: jnp.stack([x] * 5), VALUE))
-    assert spaces.unbatch_space(batch) == space
+    assert batch.unbatch() == space
     assert repr(space) == "Tree(tuple, 3 arrays)"
 
 

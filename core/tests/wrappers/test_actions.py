@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random, wrappers
-from envcore.numerics import numerics
 from envcore.wrappers import ClipAction, FrameStack, RescaleAction, StickyAction
+from envcore_testing.numerics import numerics
 from toy import Counter, Spring
 
 KEY = jax.random.key(3)

@@ -149,7 +149,7 @@ def test_the_state_space_inside_keeps_its_bounds() -> None:
     for wrap in (wrappers.NoAutoReset, wrappers.FlattenObservation, wrappers.CheckActions, Eager):
         assert wrap(Counter()).state_space(wrap(Counter()).default_params) == inner
     assert wrappers.Batched(Counter(), 3).state_space(wrappers.Batched(Counter(), 3).default_params) == spaces.Dict(
-        {"count": spaces.MultiDiscrete([4] * 3), "time": spaces.batch_space(spaces.NATURAL_NUMBERS, 3)}
+        {"count": spaces.MultiDiscrete([4] * 3), "time": spaces.NATURAL_NUMBERS.batch(3)}
     )
     env = wrappers.LogWrapper(wrappers.NormalizeReward(wrappers.Batched(Counter(), 3)))
     space: Any = env.state_space(env.default_params)

@@ -11,9 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import spaces
-from envcore.errors import InvalidArgumentError, InvalidParamsError
+from envcore.errors import InvalidArgumentError
 from envcore.registration import Registry
-from envcore.rollout import RolloutWrapper
 from envcore.wrappers import Batched, LogWrapper, ParamsWrapper
 from envcore_testing import check_env
 from toy import Counter, CounterParams, Fuse, Gain, GainParams, Spring
@@ -165,13 +164,6 @@ def test_base_has_no_params() -> None:
 @pytest.mark.slow
 def test_conforms() -> None:
     check_env(Gain(Spring()))
-
-
-def test_a_rollout_replaces_params_of_the_wrapper_and_of_what_is_inside() -> None:
-    manager = RolloutWrapper(None, Gain(Counter()), env_params={"gain": 2.0, "bonus": 4.0})
-    assert (manager.env_params.gain, manager.env_params.bonus) == (2.0, 4.0)
-    with pytest.raises(InvalidParamsError, match="no param 'bonuss'; its params: gain, max_steps_in_episode, bonus"):
-        RolloutWrapper(None, Gain(Counter()), env_params={"bonuss": 4.0})
 
 
 def test_make_hints_at_params_inside() -> None:

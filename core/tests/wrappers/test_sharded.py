@@ -26,7 +26,7 @@ on_supported = pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is 
 LOOSE: Any = Sharded
 """For arguments of types that a type checker refuses."""
 
-WRAPPED: dict[str, Callable[[Environment[Any, Any]], Environment[Any, Any]]] = {
+WRAPPED: dict[str, Callable[[Environment], Environment]] = {
     "alone": lambda batch: batch,
     "LogWrapper": wrappers.LogWrapper,
     "StickyAction": wrappers.StickyAction,
@@ -42,7 +42,7 @@ def mesh(kind: AxisType = AxisType.Auto) -> Mesh:
     return jax.make_mesh((2,), ("envs",), axis_types=(kind,))
 
 
-def program(env: Environment[Any, Any], key: jax.Array) -> Any:
+def program(env: Environment, key: jax.Array) -> Any:
     """The last state, and all observations, actions, rewards and ends of a rollout."""
     start = start_rollout(env, key)
     end, steps = run_rollout(env, random_policy(env), start, NUM_STEPS)
@@ -92,7 +92,7 @@ def test_two_devices_equal_one(wrapped: str) -> None:
     ],
     ids=["legacy key", "expensive reset", "rbg key"],
 )
-def test_two_devices_equal_one_too_with(env: Environment[Any, Any], key: jax.Array) -> None:
+def test_two_devices_equal_one_too_with(env: Environment, key: jax.Array) -> None:
     expected = jax.jit(lambda key: program(Batched(env, NUM_ENVS), key))(key)
     share = Batched(env, NUM_ENVS // 2, "envs")
     assert_equal(shares(lambda key: program(share, key), key), expected)

@@ -58,7 +58,7 @@ def test_settings_are_options(env: BsuiteEnvironment) -> None:
 
 def test_bsuite_info_is_abstract() -> None:
     with pytest.raises(NotImplementedError):
-        BsuiteEnvironment().bsuite_info(KEY)  # pyright: ignore[reportArgumentType]
+        BsuiteEnvironment().bsuite_info(KEY)
 
 
 @pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)

@@ -109,7 +109,7 @@ def test_time_limit(timescale: float, max_time: float, steps: int) -> None:
     """The episode lasts until more than `max_time` has passed."""
     env, params = CartPole(), CartPole().default_params.replace(timescale=timescale, max_time=max_time)
     numbers = dict.fromkeys(("x", "x_dot", "theta", "theta_dot", "episode_return", "raw_return", "best_episode"), 0.0)
-    state = jax.tree.map(jnp.asarray, CartPoleState(**{n: np.float32(x) for n, x in numbers.items()}, time=np.int32(0)))
+    state = CartPoleState(**{name: jnp.float32(x) for name, x in numbers.items()}, time=jnp.int32(0))
     late = [
         env.step_env(jax.random.key(0), state.replace(time=jnp.int32(t)), 1, params)[3] for t in range(steps - 4, steps)
     ]

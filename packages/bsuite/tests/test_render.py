@@ -161,18 +161,18 @@ def case(request: pytest.FixtureRequest, mnist: MNISTBandit) -> Case:
 
 
 @functools.cache
-def blank(env: Environment[Any, Any]) -> Any:
+def blank(env: Environment) -> Any:
     """A state of zeros."""
     return jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), jax.eval_shape(env.reset, KEY)[1])
 
 
-def state_of(env: Environment[Any, Any], **fields: Any) -> Any:
+def state_of(env: Environment, **fields: Any) -> Any:
     """A state with some fields set, the others 0."""
     state = blank(env)
     return state.replace(**{name: np.asarray(value, getattr(state, name).dtype) for name, value in fields.items()})
 
 
-def states_of(env: Environment[Any, Any], **fields: Any) -> Any:
+def states_of(env: Environment, **fields: Any) -> Any:
     """A batch of states: the fields that are given, one value per state, and the others 0."""
     return jax.tree.map(
         lambda *leaves: np.stack(leaves),
@@ -180,13 +180,13 @@ def states_of(env: Environment[Any, Any], **fields: Any) -> Any:
     )
 
 
-def pictures_of(env: Environment[Any, Any], states: Any, height: int) -> jax.Array:
+def pictures_of(env: Environment, states: Any, height: int) -> jax.Array:
     """Pictures of states with the default params, by one program for environments that differ in settings."""
     return _render(env, states, env.default_params, height)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 3))
-def _render(env: Environment[Any, Any], states: Any, params: Any, height: int) -> jax.Array:
+def _render(env: Environment, states: Any, params: Any, height: int) -> jax.Array:
     return jax.vmap(lambda state: env.render(state, params, height=height))(states)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from classic_lockstep import CARTPOLE, Inputs, gymnasium_steps, our_steps
@@ -108,7 +109,7 @@ def test_limits_themselves_are_inside_and_the_next_number_is_not() -> None:
 
 def test_a_state_written_by_hand_has_not_fallen() -> None:
     env, params = CARTPOLE.make({})
-    state = CartPoleState(x=2.39, x_dot=1.0, theta=0.0, theta_dot=0.0)
+    state = CartPoleState(*map(jnp.float32, (2.39, 1, 0, 0)))
     for expected in (1, 0):
         _, state, reward, _, _ = env.step_env(KEY, state, 1, params)
         assert float(reward) == expected
@@ -116,7 +117,7 @@ def test_a_state_written_by_hand_has_not_fallen() -> None:
 
 def test_an_auto_reset_forgets_the_fall() -> None:
     env, params = CARTPOLE.make({})
-    _, state, _, done, _ = env.step(KEY, CartPoleState(x=2.39, x_dot=1.0, theta=0.0, theta_dot=0.0), 1, params)
+    _, state, _, done, _ = env.step(KEY, CartPoleState(*map(jnp.float32, (2.39, 1, 0, 0))), 1, params)
     assert bool(done)
     assert not bool(state.has_fallen)
 

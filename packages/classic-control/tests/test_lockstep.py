@@ -9,6 +9,7 @@ from typing import Any
 import classic_lockstep as lockstep
 import gymnasium
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from classic_lockstep import ACROBOT, CARTPOLE, MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS, PENDULUM, Inputs, Task
@@ -174,7 +175,7 @@ def test_steps_after_the_end_agree(sutton_barto_reward: bool, start: float) -> N
     for name, value in limits.items():
         setattr(original.unwrapped, name, value)
     env, params = CARTPOLE.make({"sutton_barto_reward": sutton_barto_reward, **limits})
-    state = CartPoleState(x=start, x_dot=1.0, theta=0.0, theta_dot=0.0)
+    state = CartPoleState(*map(jnp.float32, (start, 1, 0, 0)))
     played = []
     for _ in range(400):
         numbers = CARTPOLE.to_original(state)["state"]

@@ -121,7 +121,8 @@ def test_every_recorded_step() -> None:
     def draws(recording: golden.Recording) -> AsterixDraws:
         number_free = 8 - recording["before.entities"][:, :, 0].sum(1)
         choice = recording["draw.spawn_choice"] * (840 // np.maximum(number_free, 1))
-        return AsterixDraws(recording["draw.spawn_u_lr"] < 1 / 2, recording["draw.spawn_u_gold"] < 1 / 3, choice)
+        found = recording["draw.spawn_u_lr"] < 1 / 2, recording["draw.spawn_u_gold"] < 1 / 3, choice
+        return AsterixDraws(*map(jnp.asarray, found))
 
     steps = lockstep.recorded("asterix", draws)
     lockstep.check(TASK, ENV, steps)

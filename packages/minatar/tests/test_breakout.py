@@ -16,7 +16,7 @@ from envcore_testing.compilation import quick_jit
 from minatar_rules import LEFT, NOTHING, RIGHT, check_step, rules
 
 ENV = Breakout(use_minimal_action_set=False)
-FROM_LEFT = BreakoutStart(np.bool_(False))
+FROM_LEFT = BreakoutStart(jnp.bool_(False))
 NUMBERS = ("ball_y", "ball_x", "ball_dir", "pos", "last_y", "last_x", "strike", "terminal", "brick_map")
 TASK = lockstep.by_name(lambda: ENV.init_state(FROM_LEFT, ENV.default_params), NUMBERS)
 RANDOM = (1 / 6,) * 6

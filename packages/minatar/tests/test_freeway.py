@@ -20,7 +20,7 @@ from minatar.environments import freeway as theirs
 from minatar_rules import DOWN, NOTHING, check_step, rules
 
 NUMBERS = ("pos", "move_timer", "terminate_timer", "terminal", "cars")
-TASK = lockstep.by_name(lambda: ENV.init_state(FreewayDraws(np.uint32(0)), ENV.default_params), NUMBERS)
+TASK = lockstep.by_name(lambda: ENV.init_state(FreewayDraws(jnp.uint32(0)), ENV.default_params), NUMBERS)
 CLIMBS = (0.02, 0.02, 0.8, 0.02, 0.12, 0.02)
 SHORT = 400
 KEY = jax.random.key(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import seaquest_original
 from envcore_minatar.seaquest import Seaquest, SeaquestDraws
@@ -16,7 +17,7 @@ FROM_LEFT, FROM_RIGHT = True, False  # directions: to the right, to the left
 LISTS = {"f_bullets": 3, "e_bullets": 3, "e_fish": 4, "e_subs": 5, "divers": 4}
 """The original's lists, and how many numbers an item has: x, y, direction, then timers of moves and shots."""
 DIVED = {"sub_x": 5, "sub_y": 4, "surface": False, "oxygen": 100, "e_spawn_timer": 9, "d_spawn_timer": 9}
-DRAWS = SeaquestDraws(enemy_right=True, enemy_is_sub=False, enemy_row=2, diver_right=False, diver_row=6)
+DRAWS = {"enemy_right": True, "enemy_is_sub": False, "enemy_row": 2, "diver_right": False, "diver_row": 6}
 
 
 @rules(
@@ -71,7 +72,8 @@ DRAWS = SeaquestDraws(enemy_right=True, enemy_is_sub=False, enemy_row=2, diver_r
 )  # fmt: skip
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
     lists = {name: before.get(name, []) for name in LISTS}
-    found = check_step(ENV, state({**DIVED, **before}, lists), action, DRAWS, numbers(after), reward, end)
+    draws = SeaquestDraws(**{name: jnp.asarray(number) for name, number in DRAWS.items()})
+    found = check_step(ENV, state({**DIVED, **before}, lists), action, draws, numbers(after), reward, end)
     fields = TO_ORIGINAL(found)
     for name in LISTS.keys() & after.keys():
         items = np.asarray(fields[name])[: int(fields[f"{name}_count"])].tolist()

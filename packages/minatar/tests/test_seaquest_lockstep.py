@@ -85,12 +85,13 @@ def bounces(original: Any, rng: np.random.Generator) -> int:
 def recorded_draws(recording: golden.Recording) -> SeaquestDraws:
     """The recorded draws, and any numbers where nothing was drawn."""
     draw = recording.group("draw")
+    enemy_row, diver_row = (jnp.maximum(draw[f"{name}_y"].astype(np.int32) - 1, 0) for name in ("enemy", "diver"))
     return SeaquestDraws(
-        enemy_right=draw["enemy_u_lr"] < 1 / 2,
-        enemy_is_sub=draw["enemy_u_sub"] < 1 / 3,
-        enemy_row=np.maximum(draw["enemy_y"].astype(np.int32) - 1, 0),
-        diver_right=draw["diver_u_lr"] < 1 / 2,
-        diver_row=np.maximum(draw["diver_y"].astype(np.int32) - 1, 0),
+        enemy_right=jnp.asarray(draw["enemy_u_lr"] < 1 / 2),
+        enemy_is_sub=jnp.asarray(draw["enemy_u_sub"] < 1 / 3),
+        enemy_row=enemy_row,
+        diver_right=jnp.asarray(draw["diver_u_lr"] < 1 / 2),
+        diver_row=diver_row,
     )
 
 

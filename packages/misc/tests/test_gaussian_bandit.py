@@ -46,7 +46,7 @@ def test_a_deviation_of_one_half(before: Any, action: int, draws: Any, after: An
     check_rule(ENV, before, action, draws, after, reward, end, sigma_l=0.5)
 
 
-def original_obs(params: Any, reward: float, action: int, time: int) -> np.ndarray:
+def original_obs(params: Any, reward: Any, action: int, time: int) -> np.ndarray:
     shown = 2 * time / params.max_steps_in_episode - 1 if params.normalize_time else time
     return np.array([reward, action == 0, action == 1, shown])
 

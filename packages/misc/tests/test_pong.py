@@ -111,7 +111,7 @@ def test_params(before: Any, action: int, draws: Any, after: Any, reward: float,
 class PlainGame:
     """One game in Python floats: `rules` as for `Pong`, numbers as in the params."""
 
-    def __init__(self, env: Pong, params: PongParams, state: Any):
+    def __init__(self, env: Pong, params: Any, state: Any):
         self.env, self.params = env, params
         self.paddles = [float(x) for x in state.paddle_centers]
         self.y, self.x = (float(x) for x in state.ball_position)
@@ -264,12 +264,12 @@ def test_episodes_are_those_of_the_rules(options: dict[str, Any], numbers: dict[
 
 
 def make_state(paddles: Any, ball: Any, velocity: Any) -> PongState:
-    place = np.array(ball, np.float32)
+    place = jnp.array(ball, jnp.float32)
     return PongState(
-        paddle_centers=np.array(paddles, np.float32),
+        paddle_centers=jnp.array(paddles, jnp.float32),
         ball_position=place,
         last_ball_position=place,
-        ball_velocity=np.array(velocity, np.float32),
+        ball_velocity=jnp.array(velocity, jnp.float32),
     )
 
 
@@ -324,12 +324,9 @@ def test_wide_boards_show_every_column() -> None:
 
 def test_a_batch_of_games_in_one_call() -> None:
     env = Pong()
-    games = env.default_params.replace(
-        ball_x_speed=np.array([1, 1, 2], np.float32), use_ai_policy=np.array([True, False, True])
-    )
-    axes = PongParams(
-        ball_max_y_speed=None, paddle_y_speed=None, ball_x_speed=0, use_ai_policy=0, max_steps_in_episode=None
-    )
+    speeds, follows = np.array([1, 1, 2], np.float32), np.array([True, False, True])
+    games = env.default_params.replace(ball_x_speed=speeds, use_ai_policy=follows)
+    axes = jax.tree.map(lambda _: None, games).replace(ball_x_speed=0, use_ai_policy=0)
 
     given = jax.tree.map(lambda x: x[:, 0], random_players(200, 1))
 
@@ -344,7 +341,7 @@ def test_a_batch_of_games_in_one_call() -> None:
     assert (np.asarray(results[1]).sum(1) > 0).all()
     alone = jax.jit(evaluate)
     for i in range(3):
-        game = games.replace(ball_x_speed=games.ball_x_speed[i], use_ai_policy=games.use_ai_policy[i])
+        game = games.replace(ball_x_speed=speeds[i], use_ai_policy=follows[i])
         for ours, theirs in zip(alone(game), results, strict=True):
             np.testing.assert_array_equal(ours, theirs[i])
 

@@ -164,7 +164,7 @@ def test_a_batch_of_tasks_in_one_call() -> None:
     goals = np.linspace(-2, 2, 2 * num_tasks, dtype=np.float32).reshape(num_tasks, 2)
     lengths = np.linspace(0.5, 1.5, 2 * num_tasks, dtype=np.float32).reshape(num_tasks, 2)
     tasks = default.replace(goal_low=goals, goal_high=goals, link_lengths=lengths)
-    axes = ReacherParams(torque_scale=None, dt=None, link_lengths=0, goal_low=0, goal_high=0, max_steps_in_episode=None)
+    axes = jax.tree.map(lambda _: None, default).replace(link_lengths=0, goal_low=0, goal_high=0)
 
     def evaluate(key: jax.Array, params: ReacherParams) -> tuple[jax.Array, jax.Array]:
         state = env.reset(key, params)[1]

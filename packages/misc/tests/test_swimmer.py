@@ -163,7 +163,8 @@ def test_a_batch_of_tasks_in_one_call() -> None:
     goals = np.linspace(-2, 2, 2 * num_tasks, dtype=np.float32).reshape(num_tasks, 2)
     urchins = np.linspace(-1, 1, 4 * num_tasks, dtype=np.float32).reshape(num_tasks, 2, 2)
     tasks = default.replace(goal_low=goals, goal_high=goals, urchin_low=urchins, urchin_high=urchins)
-    axes = SwimmerParams(dt=None, goal_low=0, goal_high=0, urchin_low=0, urchin_high=0, max_steps_in_episode=None)
+    batched = dict.fromkeys(("goal_low", "goal_high", "urchin_low", "urchin_high"), 0)
+    axes = jax.tree.map(lambda _: None, default).replace(**batched)
 
     def evaluate(key: jax.Array, params: SwimmerParams) -> tuple[jax.Array, jax.Array]:
         state = env.reset(key, params)[1]

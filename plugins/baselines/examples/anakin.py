@@ -16,6 +16,8 @@ import jax
 import jax.numpy as jnp
 import optax
 import rlax
+from envcore.rollout import run_rollout, start_rollout
+from envcore.wrappers import Batched
 from jax import lax, random
 
 jax.config.update("jax_num_cpu_devices", 2)  # a CPU counts as two devices; GPUs and TPUs count as they are
@@ -110,14 +112,22 @@ def get_learner_fn(
 
 # %%
 def get_evaluate_fn(env, env_params, forward_pass, num_episodes=64):
-    """Define the mean return of the greedy policy."""
+    """Define the mean return of the greedy policy over the first episodes of a batch, cut after 1,000 steps."""
+    batch = Batched(env, num_episodes)
+    start = start_rollout(batch, random.key(0), env_params)
 
     def greedy(params, obs, key):
-        return jnp.argmax(forward_pass(params, obs[None])[0])
+        return jnp.argmax(forward_pass(params, obs), axis=-1)
 
-    episodes = envcore.RolloutWrapper(greedy, env, num_env_steps=1000, env_params=env_params)
-    rngs = random.split(random.key(0), num_episodes)
-    return lambda params: float(episodes.batch_rollout(rngs, params)[-1].mean())
+    @jax.jit
+    def mean_return(params):
+        _, (rewards, done) = run_rollout(
+            batch, greedy, start, 1000, env_params, params, collect=lambda step: (step.reward, step.done)
+        )
+        is_first = jnp.cumsum(done, axis=0) - done == 0
+        return jnp.where(is_first, rewards, 0).sum(axis=0).mean()
+
+    return lambda params: float(mean_return(params))
 
 
 def run_experiment(

@@ -116,13 +116,7 @@ print(f"four episodes on each of {num_devices} devices", device_returns)
 # %% [markdown]
 # ## The same with less code
 #
-# `RolloutWrapper` has these rollouts ready made, and `run_rollout` is the scan: with `Batched`, thousands of
-# environments take a step together.
-
-# %%
-manager = envcore.RolloutWrapper(lambda policy, obs, key: network.apply(policy, obs), env_name="Pendulum-v1")
-*_, manager_returns = manager.population_rollout(keys, policies)
-print("mean returns", manager_returns.mean(axis=1))
+# `run_rollout` is the scan: with `Batched`, thousands of environments take a step together.
 
 # %%
 from envcore.rollout import random_policy, run_rollout, start_rollout

@@ -27,7 +27,7 @@ class PodracerEnv:
       num_actions: the number of actions.
     """
 
-    def __init__(self, env: Environment[Any, Any], params: Any):
+    def __init__(self, env: Environment, params: Any):
         self._env, self._params = env, params
         action_space: Any = env.action_space(params)
         self.num_actions = action_space.n

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig, EnsembleKnowledge
+from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig, EnsembleState
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
 from envcore_baselines.errors import ConfigError
 from toy import Counter, Spring
@@ -35,7 +35,7 @@ def small() -> BootstrappedDQN:
 
 
 @pytest.fixture(scope="module")
-def knowledge(small: BootstrappedDQN) -> EnsembleKnowledge:
+def agent_state(small: BootstrappedDQN) -> EnsembleState:
     """Before the first step."""
     return jax.jit(small.start)(KEY)
 
@@ -47,18 +47,18 @@ def batch(done: Any) -> tuple[Transition, jax.Array]:
     return Transition(obs, jnp.array([0, 1, 0, 1]), jnp.ones(4), 1.0 - done, obs[::-1]), done
 
 
-def test_values_are_the_learned_ones_and_the_priors(small: BootstrappedDQN, knowledge: EnsembleKnowledge) -> None:
+def test_values_are_the_learned_ones_and_the_priors(small: BootstrappedDQN, agent_state: EnsembleState) -> None:
     obs = jnp.eye(4)
-    learned, prior = ([*jax.tree.leaves(jax.tree.map(lambda x: x[1], tree))] for tree in knowledge.agent)
+    learned, prior = ([*jax.tree.leaves(jax.tree.map(lambda x: x[1], tree))] for tree in agent_state.agent)
 
     def network(leaves: Any) -> np.ndarray:
         bias, kernel, last_bias, last_kernel = map(np.asarray, leaves)
         return np.maximum(obs @ kernel + bias, 0) @ last_kernel + last_bias
 
-    values = jax.jit(small._values)(knowledge.agent, obs)[1]
+    values = jax.jit(small._values)(agent_state.agent, obs)[1]
     np.testing.assert_allclose(values, network(learned) + 2 * network(prior), rtol=1e-5, atol=1e-6)
     transitions, done = batch([False] * 4)
-    stored = jax.jit(small.record)(knowledge, transitions, done, jnp.int32(0), KEY).replay
+    stored = jax.jit(small.record)(agent_state, transitions, done, jnp.int32(0), KEY).replay
     np.testing.assert_allclose(stored.prior[:4, 1], 2 * network(prior), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(stored.next_prior[:4, 1], 2 * network(prior)[::-1], rtol=1e-5, atol=1e-6)
 
@@ -71,17 +71,17 @@ def test_members_are_networks_of_dqn() -> None:
     np.testing.assert_allclose(values, np.asarray(expected), rtol=1e-5, atol=1e-6)
 
 
-def test_a_member_acts_for_a_whole_episode(small: BootstrappedDQN, knowledge: EnsembleKnowledge) -> None:
+def test_a_member_acts_for_a_whole_episode(small: BootstrappedDQN, agent_state: EnsembleState) -> None:
     transitions, done = batch([False, True, False, True])
-    knowledge = knowledge._replace(active=jnp.array([2, 0, 1, 0]))
+    agent_state = agent_state._replace(active=jnp.array([2, 0, 1, 0]))
     keys = jax.random.split(KEY, 20)
-    record = jax.vmap(lambda key: small.record(knowledge, transitions, done, jnp.int32(0), key).active)
+    record = jax.vmap(lambda key: small.record(agent_state, transitions, done, jnp.int32(0), key).active)
     drawn = np.asarray(jax.jit(record)(keys))
     assert (drawn[:, [0, 2]] == [2, 1]).all()
     assert set(drawn[:, 1]) == set(drawn[:, 3]) == {0, 1, 2}
-    values = jax.jit(small._values)(knowledge.agent, transitions.obs)
+    values = jax.jit(small._values)(agent_state.agent, transitions.obs)
     expected = [int(values[member, number].argmax()) for number, member in enumerate([2, 0, 1, 0])]
-    assert jax.jit(small.explore)(knowledge, transitions.obs, KEY).tolist() == expected
+    assert jax.jit(small.explore)(agent_state, transitions.obs, KEY).tolist() == expected
 
 
 def test_members_learn_from_their_part_of_the_transitions() -> None:
@@ -90,8 +90,8 @@ def test_members_learn_from_their_part_of_the_transitions() -> None:
 
     @jax.jit
     def run() -> tuple[Any, Any]:
-        knowledge = agent.record(agent.start(KEY), transitions, done, jnp.int32(0), KEY)
-        return knowledge, agent.learn(knowledge, jnp.int32(1), KEY)
+        agent_state = agent.record(agent.start(KEY), transitions, done, jnp.int32(0), KEY)
+        return agent_state, agent.learn(agent_state, jnp.int32(1), KEY)
 
     before, after = run()
     mask = before.replay.mask[:4]
@@ -102,31 +102,31 @@ def test_members_learn_from_their_part_of_the_transitions() -> None:
         np.testing.assert_array_equal(mine, theirs)
 
 
-def test_a_members_gradient_does_not_depend_on_the_others(small: BootstrappedDQN, knowledge: EnsembleKnowledge) -> None:
+def test_a_members_gradient_does_not_depend_on_the_others(small: BootstrappedDQN, agent_state: EnsembleState) -> None:
     transitions, done = batch([False, True, False, False])
 
     @jax.jit
     def gradient(network: Any) -> Any:
-        stored = small.record(knowledge, transitions, done, jnp.int32(0), KEY).replay
-        return jax.grad(small._loss)(network, knowledge, jax.tree.map(lambda x: x[:4], stored))
+        stored = small.record(agent_state, transitions, done, jnp.int32(0), KEY).replay
+        return jax.grad(small._loss)(network, agent_state, jax.tree.map(lambda x: x[:4], stored))
 
-    together = gradient(knowledge.network)
-    apart = gradient(jax.tree.map(lambda x: x.at[1:].multiply(3.0), knowledge.network))
+    together = gradient(agent_state.network)
+    apart = gradient(jax.tree.map(lambda x: x.at[1:].multiply(3.0), agent_state.network))
     for mine, theirs in zip(*map(jax.tree.leaves, (together, apart)), strict=True):
         np.testing.assert_allclose(mine[0], theirs[0], rtol=1e-5, atol=1e-6)
         assert np.abs(mine[1:] - theirs[1:]).max() > 1e-3
 
 
-def test_the_greedy_action_is_the_best_one_by_the_mean(small: BootstrappedDQN, knowledge: EnsembleKnowledge) -> None:
-    values = np.asarray(jax.jit(small._values)(knowledge.agent, jnp.eye(4)))
+def test_the_greedy_action_is_the_best_one_by_the_mean(small: BootstrappedDQN, agent_state: EnsembleState) -> None:
+    values = np.asarray(jax.jit(small._values)(agent_state.agent, jnp.eye(4)))
     act = jax.vmap(small.act, (None, None, 0, None, None))
-    actions, _ = jax.jit(lambda obs: act(knowledge.agent, small.start_memory(), obs, KEY, True))(jnp.eye(4))
+    actions, _ = jax.jit(lambda obs: act(agent_state.agent, small.start_memory(), obs, KEY, True))(jnp.eye(4))
     np.testing.assert_array_equal(actions, values.mean(0).argmax(-1))
 
 
-def test_an_episode_is_played_by_one_member(small: BootstrappedDQN, knowledge: EnsembleKnowledge) -> None:
-    values = np.asarray(jax.jit(small._values)(knowledge.agent, jnp.eye(4)))
-    act = jax.jit(jax.vmap(lambda memory, key: small.act(knowledge.agent, memory, jnp.eye(4)[2], key)))
+def test_an_episode_is_played_by_one_member(small: BootstrappedDQN, agent_state: EnsembleState) -> None:
+    values = np.asarray(jax.jit(small._values)(agent_state.agent, jnp.eye(4)))
+    act = jax.jit(jax.vmap(lambda memory, key: small.act(agent_state.agent, memory, jnp.eye(4)[2], key)))
     keys = jax.random.split(KEY, 30)
     actions, members = act(jnp.broadcast_to(small.start_memory(), 30), keys)
     assert set(members.tolist()) == {0, 1, 2}

@@ -57,9 +57,9 @@ def test_it_stores_every_step_and_learns_once_enough_are_stored(make_agent: Any,
     progress, _ = program.advance(program.start(jax.random.key(0)), nothing, enough - 1)
     assert progress.agent_state.gradient_steps.tolist() == [0, 0]
     progress, _ = program.advance(progress, nothing, 3)
-    knowledge = progress.agent_state
-    assert knowledge.gradient_steps.tolist() == [3, 3]
-    stored = getattr(knowledge.replay, "transition", knowledge.replay)
+    agent_state = progress.agent_state
+    assert agent_state.gradient_steps.tolist() == [3, 3]
+    stored = getattr(agent_state.replay, "transition", agent_state.replay)
     rewards = np.asarray(members.params.rewards)
     for lane in range(2):
         actions = stored.action[lane, : enough + 2]

@@ -11,7 +11,7 @@ import pytest
 from envcore import spaces
 from envcore_baselines import bsuite
 from envcore_baselines import visits as places
-from envcore_baselines.counting_dqn import CountingDQN, CountingDQNConfig, Knowledge
+from envcore_baselines.counting_dqn import CountingDQN, CountingDQNConfig, CountingDQNState
 from envcore_baselines.errors import ConfigError
 from envcore_bsuite.programs import Lane, Program, group
 from toy import Counter, Spring
@@ -42,20 +42,20 @@ def learner(env: Any = None, **settings: Any) -> CountingDQN:
     return CountingDQN(env, env.default_params, CountingDQNConfig(**{**SMALL, **settings}))
 
 
-def played(agent: CountingDQN, steps: int, ends: dict[int, float]) -> Knowledge:
+def played(agent: CountingDQN, steps: int, ends: dict[int, float]) -> CountingDQNState:
     """After so many steps with rewards 1, 2, 3, ...; `ends` has the discount of each step that ends an episode."""
-    knowledge, act, update = jax.jit(agent.init)(KEY), jax.jit(agent.act), jax.jit(agent.update)
+    agent_state, act, update = jax.jit(agent.init)(KEY), jax.jit(agent.act), jax.jit(agent.update)
     for number in range(steps):
-        action, knowledge = act(knowledge, jnp.eye(4)[number % 4], KEY)
+        action, agent_state = act(agent_state, jnp.eye(4)[number % 4], KEY)
         info = {"step": jnp.int32(number), "discount": jnp.float32(ends.get(number, 1))}
         step = Step(action, jnp.float32(number + 1), jnp.bool_(number in ends), info)
-        knowledge = update(knowledge, step, jax.random.fold_in(KEY, number))
-    return knowledge
+        agent_state = update(agent_state, step, jax.random.fold_in(KEY, number))
+    return agent_state
 
 
 def test_it_recalls_the_first_observation_of_the_episode() -> None:
-    knowledge = played(learner(), 7, {2: 0.0})
-    inputs = np.asarray(knowledge.replay.inputs[:7])
+    agent_state = played(learner(), 7, {2: 0.0})
+    inputs = np.asarray(agent_state.replay.inputs[:7])
     seen, first = inputs[:, :8].reshape(7, 2, 4).argmax(-1).T
     assert seen.tolist() == [0, 1, 2, 3, 0, 1, 2]
     assert first.tolist() == [0, 0, 0, 3, 3, 3, 3]
@@ -63,10 +63,10 @@ def test_it_recalls_the_first_observation_of_the_episode() -> None:
 
 
 def test_rewards_are_divided_by_the_largest_mean_square_of_returns() -> None:
-    knowledge = played(learner(), 5, {1: 0.0, 2: 0.0})
-    assert knowledge.episodes == 2
-    assert float(knowledge.square) == float(knowledge.largest) == pytest.approx((3**2 + 3**2) / 2)
-    assert float(knowledge.gain) == pytest.approx(4 + 5)
+    agent_state = played(learner(), 5, {1: 0.0, 2: 0.0})
+    assert agent_state.episodes == 2
+    assert float(agent_state.square) == float(agent_state.largest) == pytest.approx((3**2 + 3**2) / 2)
+    assert float(agent_state.gain) == pytest.approx(4 + 5)
     assert float(played(learner(), 6, {2: 0.0, 3: 0.0, 5: 0.0}).largest) == pytest.approx((6**2 + 4**2 + 11**2) / 3)
     falling = played(learner(), 6, {4: 0.0, 5: 0.0})
     assert float(falling.square) == pytest.approx((15**2 + 6**2) / 2)
@@ -76,8 +76,8 @@ def test_rewards_are_divided_by_the_largest_mean_square_of_returns() -> None:
 @pytest.mark.parametrize("steps", [7, 11])  # fewer than the buffer holds, and more
 def test_it_learns_from_steps_that_others_follow(steps: int) -> None:
     agent = learner()
-    knowledge = played(agent, steps, {4: 0.0, 8: 1.0})
-    batch = jax.jit(agent._sample)(knowledge, jnp.int32(steps), KEY)
+    agent_state = played(agent, steps, {4: 0.0, 8: 1.0})
+    batch = jax.jit(agent._sample)(agent_state, jnp.int32(steps), KEY)
     found = {
         (float(gain), float(discount), bool(whole), int(last.argmax()))
         for gain, discount, whole, last in zip(
@@ -107,10 +107,10 @@ def test_it_learns_from_the_returns_of_episodes_that_terminated() -> None:
 
 def test_bonuses_fall_with_the_visits_and_with_the_length_of_episodes() -> None:
     agent = learner(bonus=6.0, bonus_steps=2, bootstrap_steps=1)
-    knowledge = played(agent, 8, {3: 0.0, 7: 0.0})
-    row = knowledge.replay
-    counts = np.asarray(places.counts(knowledge.visits, row.cell))[np.arange(8), np.asarray(row.action)]
-    batch = agent._sample(knowledge, jnp.int32(8), KEY)
+    agent_state = played(agent, 8, {3: 0.0, 7: 0.0})
+    row = agent_state.replay
+    counts = np.asarray(places.counts(agent_state.visits, row.cell))[np.arange(8), np.asarray(row.action)]
+    batch = agent._sample(agent_state, jnp.int32(8), KEY)
     expected = {round(6 * 2 / 4 / (1 + each), 4) for each in counts[:7]}
     assert set(np.round(np.asarray(batch.bonus), 4).tolist()) == expected
 
@@ -118,15 +118,15 @@ def test_bonuses_fall_with_the_visits_and_with_the_length_of_episodes() -> None:
 def test_the_loss_is_that_of_the_targets() -> None:
     """A network without weights has the value 0."""
     agent = learner(optimism=0.0)
-    knowledge = played(agent, 6, {2: 0.0})
-    nothing = jax.tree.map(jnp.zeros_like, knowledge.learned.network)
-    knowledge = knowledge._replace(learned=knowledge.learned._replace(target=nothing))
-    batch = agent._sample(knowledge, jnp.int32(6), KEY)
-    target = ((1 - batch.share) * batch.gain + batch.share * batch.rest) / np.sqrt(float(knowledge.largest))
+    agent_state = played(agent, 6, {2: 0.0})
+    nothing = jax.tree.map(jnp.zeros_like, agent_state.learned.network)
+    agent_state = agent_state._replace(learned=agent_state.learned._replace(target=nothing))
+    batch = agent._sample(agent_state, jnp.int32(6), KEY)
+    target = ((1 - batch.share) * batch.gain + batch.share * batch.rest) / np.sqrt(float(agent_state.largest))
     expected = float((target**2 + batch.bonus**2).mean())
-    assert float(agent._loss(nothing, knowledge, batch)) == pytest.approx(expected, rel=1e-4)
+    assert float(agent._loss(nothing, agent_state, batch)) == pytest.approx(expected, rel=1e-4)
     cut = batch._replace(is_whole=jnp.zeros_like(batch.is_whole))
-    assert float(agent._loss(nothing, knowledge, cut)) == 0
+    assert float(agent._loss(nothing, agent_state, cut)) == 0
 
 
 def test_it_learns_in_every_second_step_once_enough_are_stored() -> None:
@@ -137,42 +137,42 @@ def test_it_learns_in_every_second_step_once_enough_are_stored() -> None:
 @pytest.mark.parametrize("taken", [0, 1])
 def test_it_takes_what_was_never_taken_where_it_has_been(taken: int) -> None:
     agent = learner(optimism=100.0, epsilon=0.0)
-    _, knowledge = agent.act(played(agent, 6, {}), jnp.eye(4)[2], KEY)
-    counts = knowledge.visits.counts.at[knowledge.cell].set(jnp.eye(2)[taken] * 5)
-    knowledge = knowledge._replace(visits=knowledge.visits._replace(counts=counts))
-    assert int(agent.act(knowledge, jnp.eye(4)[2], KEY)[0]) == 1 - taken
-    values, _ = agent._values(knowledge.learned.network, knowledge, knowledge.inputs[None])
-    plain = knowledge._replace(explores=jnp.bool_(False))
+    _, agent_state = agent.act(played(agent, 6, {}), jnp.eye(4)[2], KEY)
+    counts = agent_state.visits.counts.at[agent_state.cell].set(jnp.eye(2)[taken] * 5)
+    agent_state = agent_state._replace(visits=agent_state.visits._replace(counts=counts))
+    assert int(agent.act(agent_state, jnp.eye(4)[2], KEY)[0]) == 1 - taken
+    values, _ = agent._values(agent_state.learned.network, agent_state, agent_state.inputs[None])
+    plain = agent_state._replace(explores=jnp.bool_(False))
     assert int(agent.act(plain, jnp.eye(4)[2], KEY)[0]) == int(values[0].argmax())
 
 
 def test_it_explores_more_as_long_as_the_other_episodes_earn_nothing() -> None:
     agent = learner(exploration=0.75, late_exploration=0.1, earning_episodes=2)
-    keys, knowledge = jax.random.split(KEY, 400), agent.init(KEY)
+    keys, agent_state = jax.random.split(KEY, 400), agent.init(KEY)
 
-    def ended(knowledge: Knowledge, gain: float, explores: bool) -> tuple[Knowledge, float]:
-        knowledge = knowledge._replace(explores=jnp.bool_(explores))
-        after = jax.vmap(lambda key: agent._with_next_mode(knowledge, jnp.bool_(True), jnp.float32(gain), key))(keys)
+    def ended(agent_state: CountingDQNState, gain: float, explores: bool) -> tuple[CountingDQNState, float]:
+        agent_state = agent_state._replace(explores=jnp.bool_(explores))
+        after = jax.vmap(lambda key: agent._with_next_mode(agent_state, jnp.bool_(True), jnp.float32(gain), key))(keys)
         return jax.tree.map(lambda x: x[0], after), float(after.explores.mean())
 
     shares = []
     for gain, explores in ((5.0, True), (-1.0, False), (2.0, False), (-2.0, False)):
-        knowledge, share = ended(knowledge, gain, explores)
-        shares.append((round(float(knowledge.earned), 3), share))
+        agent_state, share = ended(agent_state, gain, explores)
+        shares.append((round(float(agent_state.earned), 3), share))
     assert [earned for earned, _ in shares] == [0, -1, 0.5, -0.75]
     np.testing.assert_allclose([share for _, share in shares], [0.75, 0.75, 0.1, 0.75], atol=0.06)
-    within = agent._with_next_mode(knowledge, jnp.bool_(False), jnp.float32(9), KEY)
+    within = agent._with_next_mode(agent_state, jnp.bool_(False), jnp.float32(9), KEY)
     assert float(within.earned) == -0.75
-    assert bool(within.explores) == bool(knowledge.explores)
+    assert bool(within.explores) == bool(agent_state.explores)
 
 
 def test_where_nothing_recurs_counts_do_not_matter() -> None:
     agent = learner(optimism=100.0, epsilon=0.0)
-    knowledge = played(agent, 6, {})
-    visits = knowledge.visits._replace(surprises=knowledge.visits.total + 1)  # act adds a visit that recurs
-    knowledge = knowledge._replace(visits=visits)
+    agent_state = played(agent, 6, {})
+    visits = agent_state.visits._replace(surprises=agent_state.visits.total + 1)  # act adds a visit that recurs
+    agent_state = agent_state._replace(visits=visits)
     obs = jnp.eye(4)[2]
-    action, after = agent.act(knowledge, obs, KEY)
+    action, after = agent.act(agent_state, obs, KEY)
     values, _ = agent._values(after.learned.network, after, after.inputs[None])
     assert float(after.visits.recurrence) == 0
     assert int(action) == int(values[0].argmax())
@@ -180,11 +180,11 @@ def test_where_nothing_recurs_counts_do_not_matter() -> None:
 
 def test_random_actions_become_fewer() -> None:
     agent, keys = learner(epsilon=1.0, epsilon_steps=100, optimism=0.0), jax.random.split(KEY, 400)
-    knowledge, obs = played(agent, 6, {}), jnp.eye(4)[2]
+    agent_state, obs = played(agent, 6, {}), jnp.eye(4)[2]
     best = None
     for total, expected in ((1e9, 0), (100, 0.25), (0, 0.5)):  # half of the random actions are the best one
-        visits = knowledge.visits._replace(total=jnp.float32(total), surprises=jnp.float32(total + 1))
-        actions = jax.vmap(lambda key, visits=visits: agent.act(knowledge._replace(visits=visits), obs, key)[0])(keys)
+        visits = agent_state.visits._replace(total=jnp.float32(total), surprises=jnp.float32(total + 1))
+        actions = jax.vmap(lambda key, visits=visits: agent.act(agent_state._replace(visits=visits), obs, key)[0])(keys)
         best = int(actions[0]) if best is None else best
         assert float((actions != best).mean()) == pytest.approx(expected, abs=0.08)
 

@@ -61,7 +61,7 @@ def test_only_a_terminated_episode_has_no_value_afterwards() -> None:
     env = Counter(goal=1)
     params = env.default_params.replace(max_steps_in_episode=1)
     dqn = learner(env, params, num_envs=8, epsilon=1.0, rollout_steps=1)
-    stored = jax.jit(lambda: dqn.update(dqn.init(KEY))[0].knowledge.replay)()
+    stored = jax.jit(lambda: dqn.update(dqn.init(KEY))[0].agent_state.replay)()
     stored = jax.tree.map(lambda x: np.asarray(x)[:8], stored)
     assert 0 < stored.action.sum() < 8
     np.testing.assert_array_equal(stored.obs, np.eye(2)[[0] * 8])
@@ -73,15 +73,15 @@ def test_only_a_terminated_episode_has_no_value_afterwards() -> None:
 def test_it_learns_once_enough_is_stored_and_copies_the_target_sometimes() -> None:
     dqn = learner(Counter(), min_replay_size=16, gradient_steps=3, target_period=5)
     update, state = jax.jit(dqn.update), jax.jit(dqn.init)(KEY)
-    numbers, targets = [], [bias(state.knowledge.target)]
+    numbers, targets = [], [bias(state.agent_state.target)]
     for _ in range(5):
         state, _ = update(state)
-        numbers.append(int(state.knowledge.gradient_steps))
-        targets.append(bias(state.knowledge.target))
+        numbers.append(int(state.agent_state.gradient_steps))
+        targets.append(bias(state.agent_state.target))
     assert numbers == [0, 3, 6, 9, 12]
     is_copied = [bool((before != after).any()) for before, after in itertools.pairwise(targets)]
     assert is_copied == [False, False, True, False, True]  # at the gradient steps 5 and 10
-    assert (bias(state.knowledge.network) != targets[-1]).any()
+    assert (bias(state.agent_state.network) != targets[-1]).any()
 
 
 def test_equal_keys_give_equal_agents() -> None:

@@ -12,7 +12,7 @@ import pytest
 from envcore import spaces
 from envcore.wrappers import RunningStatistics
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.es import ES, Agent, ESConfig, ESState
+from envcore_baselines.es import ES, ESAgent, ESConfig, ESState
 from envcore_baselines.learner import EpisodeTotals
 from toy import Counter, Deck, Spring
 
@@ -91,7 +91,7 @@ def test_observations_are_normalized_by_what_was_seen() -> None:
     statistics = RunningStatistics(jnp.array([1.0, 0.0]), jnp.array([4.0, 0.25]), jnp.float32(1))
     plain, normalized = (learner(Spring(), normalize_observations=given) for given in (False, True))
     expected = plain.act(agent, (), jnp.array([0.2, -0.2]), KEY)[0]
-    np.testing.assert_allclose(normalized.act(Agent(agent.policy, statistics), (), obs, KEY)[0], expected, rtol=1e-5)
+    np.testing.assert_allclose(normalized.act(ESAgent(agent.policy, statistics), (), obs, KEY)[0], expected, rtol=1e-5)
     assert not np.allclose(plain.act(agent, (), obs, KEY)[0], expected)
     weights = agent.policy["params"]["Dense_0"]
     np.testing.assert_allclose(expected, np.array([0.2, -0.2]) @ weights["kernel"], rtol=1e-5)

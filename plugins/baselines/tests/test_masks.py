@@ -140,20 +140,20 @@ def test_the_value_of_what_comes_next_is_that_of_a_legal_action(name: str) -> No
     """Targets do not contain the values of illegal actions, however large."""
     env = Stairs()
     learner = MAKE[name](env, env.default_params)
-    knowledge = jax.jit(learner.start)(KEY)
+    agent_state = jax.jit(learner.start)(KEY)
     obs = {"observation": jnp.eye(4)[:1], "action_mask": jnp.array([[True, True, False, False]])}
 
     @jax.jit
     def loss(bias: jax.Array) -> jax.Array:
         """With a target network whose last bias is this one."""
-        layers = knowledge.target["params"]
+        layers = agent_state.target["params"]
         last = {**layers["Dense_1"], "bias": jnp.broadcast_to(bias, layers["Dense_1"]["bias"].shape)}
         target = {"params": {**layers, "Dense_1": last}}
         transition = Transition(obs, jnp.array([0]), jnp.zeros(1), jnp.ones(1), obs)
-        before = knowledge._replace(target=target)
+        before = agent_state._replace(target=target)
         after = learner.record(before, transition, jnp.zeros(1, bool), jnp.int32(0), KEY)
         batch = jax.tree.map(lambda x: x[:1], after.replay)
-        return learner._loss(knowledge.network, after, batch)
+        return learner._loss(agent_state.network, after, batch)
 
     assert loss(jnp.array([0.0, 0, 50, 50])) == loss(jnp.zeros(4))
     assert loss(jnp.array([0.0, 50, 0, 0])) > loss(jnp.zeros(4))

@@ -10,8 +10,8 @@ import jax
 import numpy as np
 import pytest
 from envcore.errors import DatasetError, InvalidArgumentError
-from envcore.numerics import numerics
 from envcore_bridges.base import as_dicts
+from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.jaxtari.bridge import FromJaxtari, from_jaxtari
 from envcore_bridges.jaxtari.environments import JAXTARI as ENVIRONMENTS
 from envcore_testing import Case, check_env, check_lockstep, compilation, conformance_cases
@@ -88,7 +88,7 @@ def test_it_plays_as_jaxtari_does(name: str) -> None:
 
     env, params = envcore.make(f"jaxtari/{name}")
     params = params.replace(max_steps_in_episode=600)
-    with numerics():  # the tests' are strict
+    with default_numerics():  # the tests' are strict
         game = jaxtari.core.make(name)
     assert check_lockstep(env, **jaxtaris(game), params=params, num_steps=1500) >= 2
 
@@ -132,7 +132,7 @@ def test_limits_are_jaxtaris_and_truncate() -> None:
 def test_the_clock_of_a_game_of_the_user_s() -> None:
     import jaxtari.games.jax_surround as surround
 
-    with numerics():  # the tests' are strict
+    with default_numerics():  # the tests' are strict
         game: Any = surround.JaxSurround(surround.SurroundConstants(MAX_STEPS=10))
     env = from_jaxtari(lambda: game)
     assert env.time_limit == 10 * game.consts.MOVE_EVERY_N_STEPS

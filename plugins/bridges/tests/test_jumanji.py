@@ -16,9 +16,9 @@ import pytest
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, InvalidArgumentError
-from envcore.numerics import numerics
 from envcore.wrappers import FlattenObservation
 from envcore_bridges.base import as_dicts
+from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.jumanji.bridge import from_jumanji
 from envcore_bridges.jumanji.environments import JUMANJI as ENVIRONMENTS
 from envcore_testing import Case, check_env, check_lockstep, conformance_cases
@@ -87,7 +87,7 @@ def test_it_plays_as_the_library_does(name: str) -> None:
     limit = getattr(env.library_env, "time_limit", None)
     later = {} if limit is None else {"time_limit": limit + 1}
     num_steps = 200 if limit is None else min(limit, 600) + 60
-    with numerics():  # the tests' are strict
+    with default_numerics():  # the tests' are strict
         game = make(name, **options, **later)
     check_lockstep(env, **library_loop(game), num_steps=num_steps)
 
@@ -167,7 +167,7 @@ def test_the_masks_of_vehicles_fit_the_action_space() -> None:
     env, params = envcore.make("jumanji/MultiCVRP-v0")
     _, state = env.reset(jax.random.key(0))
     mask = env.action_mask(state, env.default_params)
-    action = spaces.sample_legal(env.action_space(params), jax.random.key(1), mask)
+    action = env.action_space(params).sample_legal(jax.random.key(1), mask)
     assert mask[jnp.arange(len(action)), action].all()
 
 

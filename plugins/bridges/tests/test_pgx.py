@@ -9,7 +9,6 @@ import numpy as np
 import pgx
 import pytest
 from envcore.errors import InvalidArgumentError
-from envcore.spaces import sample_legal
 from envcore_bridges.base import ForeignState
 from envcore_bridges.pgx.bridge import from_pgx
 from envcore_bridges.pgx.environments import PGX as ENVIRONMENTS
@@ -78,7 +77,7 @@ def test_whole_games_of_2048() -> None:
     env = from_pgx("2048")
 
     def legal(key: jax.Array, state: Any, params: Any) -> jax.Array:
-        return sample_legal(env.action_space(env.default_params), key, env.action_mask(state, env.default_params))
+        return env.action_space(env.default_params).sample_legal(key, env.action_mask(state, env.default_params))
 
     assert check_lockstep(env, **library_loop(Play2048()), policy=legal, num_steps=1000) in range(3, 15)
 

@@ -4,7 +4,9 @@ import contextlib
 import functools
 import pickle
 import types
+from typing import Any, cast
 
+import envcore
 import envcore_gymnax as gymnax
 import gymnasium
 import jax
@@ -245,6 +247,12 @@ def test_a_closed_batch():
         (lambda env: GymnaxToVectorGymWrapper(env, "2"), "num_envs must be a positive integer, got '2'"),
         (lambda env: GymnaxToVectorGymWrapper(env, 2).step([[0], 1, 2]), "must be in MultiDiscrete"),
         (lambda env: RolloutWrapper(env=env, num_env_steps=0), "num_env_steps must be a positive integer, got 0"),
+        (lambda env: RolloutWrapper(cast("Any", "CartPole-v1")), "model_forward must be a function, got 'CartPole-v1'"),
+        (
+            lambda env: RolloutWrapper(env=envcore.make("Breakout-MinAtar")[0]),
+            "Breakout has no time limit: pass num_env_steps",
+        ),
+        (lambda env: RolloutWrapper(env=env, env_params={"gravityy": 1}), "CartPole-v1 has no param 'gravityy'"),
     ],
 )
 def test_invalid_arguments(use, message):

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
@@ -50,7 +49,7 @@ print(json.dumps(found))
 
 
 @pytest.mark.parametrize("env", [Spring(), Deck(), LogWrapper(Counter())], ids=repr)
-def test_exported_programs_do_the_same_without_envcore(env: Environment[Any, Any], tmp_path: Path) -> None:
+def test_exported_programs_do_the_same_without_envcore(env: Environment, tmp_path: Path) -> None:
     check_exported(env, tmp_path, sys.executable)
 
 
@@ -64,7 +63,7 @@ def test_exported_programs_run_where_only_jax_is_installed(tmp_path: Path) -> No
     check_exported(Spring(), tmp_path, str(python))
 
 
-def check_exported(env: Environment[Any, Any], tmp_path: Path, python: str) -> None:
+def check_exported(env: Environment, tmp_path: Path, python: str) -> None:
     """Compares programs that are exported here with what they do in a process of some Python."""
     policy = random_policy(env)
     programs = {

@@ -421,7 +421,7 @@ class PictureOfTheBatch(Counter):
             return count
 
         @mean.def_vmap
-        def _(size: int, batched: Any, count: jax.Array) -> Any:  # pyright: ignore[reportUnusedFunction]
+        def _(size: int, batched: Any, count: jax.Array) -> Any:
             return jnp.broadcast_to(count.max(), (size,)), True
 
         return super().render(state.replace(count=mean(state.count)), params, height)

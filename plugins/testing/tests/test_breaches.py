@@ -15,7 +15,6 @@ import pytest
 import toy
 from envcore import random
 from envcore.errors import EnvironmentDefinitionError
-from envcore.numerics import numerics
 from envcore.wrappers import FrameStack
 from envcore_testing.breaches import (
     Breach,
@@ -27,6 +26,7 @@ from envcore_testing.breaches import (
     place_of_error,
     place_of_method,
 )
+from envcore_testing.numerics import numerics
 
 HERE = str(Path(__file__).relative_to(Path.cwd())) if Path(__file__).is_relative_to(Path.cwd()) else __file__
 

@@ -19,7 +19,7 @@ NAMES = [rule.name for rule in RULES]
 FEW = 50
 
 
-def cases(env: Environment[Any, Any], *names: str) -> list[Case]:
+def cases(env: Environment, *names: str) -> list[Case]:
     return [case for case in conformance_cases(env, num_steps=FEW) if not names or case.rule.name in names]
 
 
@@ -43,7 +43,7 @@ def test_the_toys_keep_every_rule(case: Case) -> None:
     [*BROKEN.items(), *(pytest.param(*each, marks=pytest.mark.slow) for each in ALSO_BROKEN)],
     ids=lambda each: getattr(each, "name", each),
 )
-def test_a_broken_environment_breaks_its_rule(name: str, env: Environment[Any, Any]) -> None:
+def test_a_broken_environment_breaks_its_rule(name: str, env: Environment) -> None:
     (case,) = cases(env, name)
     with pytest.raises(ConformanceError, match=f"^{env.name} breaks the rule '{name}'. .+"):
         case()

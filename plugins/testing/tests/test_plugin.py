@@ -49,7 +49,7 @@ def test_every_name_can_be_imported() -> None:
     assert set(envcore_testing.__all__) <= set(dir(envcore_testing))
     assert all(getattr(envcore_testing, name).__module__ for name in envcore_testing.__all__ if name != "RULES")
     with pytest.raises(AttributeError, match="module 'envcore_testing' has no attribute 'check'"):
-        envcore_testing.check  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+        envcore_testing.check  # noqa: B018
 
 
 def test_an_environment_that_does_not_conform_fails_an_assertion() -> None:

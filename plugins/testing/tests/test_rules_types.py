@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
-from envcore.numerics import numerics
+from envcore_testing.numerics import numerics
 from envcore_testing.rules_types import find_promotions, strict_dtypes, strict_ranks
 
 FLAG = jax.ShapeDtypeStruct((), jnp.bool_)

@@ -51,4 +51,4 @@ def test_a_misspelled_name() -> None:
 
     assert "Visualizer" in dir(envcore_viewer)
     with pytest.raises(AttributeError, match="module 'envcore_viewer' has no attribute 'Visualiser'"):
-        envcore_viewer.Visualiser  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+        envcore_viewer.Visualiser  # noqa: B018

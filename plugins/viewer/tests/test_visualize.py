@@ -102,7 +102,7 @@ def test_params_and_height_reach_the_picture() -> None:
 def test_long_sequences_are_rendered_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "_CHUNK", 4)
     counts = np.random.default_rng(0).integers(0, 4, 11).astype(np.int32)
-    states = CounterState(count=counts, time=np.arange(11, dtype=np.int32))
+    states = CounterState(count=counts, time=jnp.arange(11, dtype=jnp.int32))
     expected = np.stack([bar(count) for count in counts])
     np.testing.assert_array_equal(render_frames(ENV, states, height=12), expected)
     monkeypatch.setattr(frames, "_CHUNK_BYTES", 1)

@@ -11,25 +11,25 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from envcore import forks, random, spaces, trees
 from envcore.engine.finite import check_finite
 from envcore.engine.types import Env
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
+from envcore.typing import PyTree
 
 _VMAP = " To map over a batch, use jax.vmap."
 
 
-def checked(env: Env, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+def checked(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
     """The arguments of a step, each checked and cast: `(key, state, action, params)`."""
     random.check_key(key)
     params = checked_params(env, params)
     return key, checked_state(env, state), checked_action(env, action, params), params
 
 
-def checked_params(env: Env, params: Any) -> Any:
+def checked_params(env: Env, params: PyTree) -> PyTree:
     """The params with exactly the types of the defaults, and the defaults for None.
 
     Raises:
@@ -46,26 +46,26 @@ def checked_params(env: Env, params: Any) -> Any:
     return checked
 
 
-def checked_state(env: Env, state: Any) -> Any:
+def checked_state(env: Env, state: PyTree) -> PyTree:
     """The state with exactly the types that `reset` returns."""
     return trees.conform(state, state_struct(env), f"{env.name}'s state", InvalidArgumentError, _VMAP)
 
 
-def checked_action(env: Env, action: Any, params: Any) -> Any:
+def checked_action(env: Env, action: PyTree, params: PyTree) -> PyTree:
     """The action with exactly the types of the action space."""
     space = _default_action_space(env)  # params change bounds, but neither structure nor types
-    problem = space.mismatch(action) or value_problem(space, action)
+    problem = space.mismatch(action) or space.value_problem(action)
     if problem:
         space = env.action_space(params)
         shape = getattr(action, "shape", ())
         is_batch = len(shape) > 0 and shape[1:] == space.shape
         advice = " To step a batch of environments, use jax.vmap or envcore.wrappers.Batched." if is_batch else ""
         raise InvalidActionError(f"an action of {env.name} must be in {space!r}: {problem}.{advice}")
-    return _cast(space, action)
+    return space.cast(action)
 
 
 @functools.lru_cache(maxsize=512)
-def default_params(env: Env) -> Any:
+def default_params(env: Env) -> PyTree:
     """`env.default_params` as arrays with the dtypes that programs see, made once for equal environments.
 
     Python numbers and 64-bit numpy arrays become numpy arrays of 32 bits; a device array stays where it is.
@@ -74,12 +74,12 @@ def default_params(env: Env) -> Any:
       InvalidParamsError: a value is invalid, which an option of the environment may have set.
     """
 
-    def struct(x: Any) -> Any:
+    def struct(x: Any) -> PyTree:
         x = x if isinstance(x, jax.Array) else np.asarray(x)
         return jax.ShapeDtypeStruct(x.shape, trees.NARROW.get(x.dtype.name, x.dtype))
 
     _check_fields(env)
-    params: Any = env.default_params
+    params: PyTree = env.default_params
     if callable(params):
         raise EnvironmentDefinitionError(f"{env.name}.default_params must be a property that returns params.")
     check_pytree(env, params, "default_params")
@@ -89,13 +89,13 @@ def default_params(env: Env) -> Any:
     return defaults
 
 
-def device_params(env: Env) -> Any:
+def device_params(env: Env) -> PyTree:
     """`env.default_params` on the default device, where no call has to convert or copy them again.
 
     Every call copies them, because a program may donate its arguments.
     """
 
-    def leaf(x: Any) -> Any:
+    def leaf(x: Any) -> PyTree:
         return x if isinstance(x, jax.Array) else jax.device_put(x, may_alias=False)
 
     with jax.ensure_compile_time_eval():  # the caller may be tracing
@@ -108,7 +108,7 @@ def _default_action_space(env: Env) -> spaces.Space:
 
 
 @functools.lru_cache(maxsize=512)
-def state_struct(env: Env) -> Any:
+def state_struct(env: Env) -> PyTree:
     """The types of a state, as `jax.ShapeDtypeStruct`, found once for equal environments."""
     key = jax.eval_shape(lambda: jax.random.key(0))
     return jax.eval_shape(
@@ -116,7 +116,7 @@ def state_struct(env: Env) -> Any:
     )
 
 
-def init_state(env: Env, draws: Any, params: Any) -> Any:
+def init_state(env: Env, draws: PyTree, params: PyTree) -> PyTree:
     """`env.init_state`, with the types that every state has.
 
     Raises:
@@ -128,19 +128,19 @@ def init_state(env: Env, draws: Any, params: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=512)
-def action_mask_struct(env: Env) -> Any:
+def action_mask_struct(env: Env) -> PyTree:
     """The types of an action mask, found once for equal environments; None where all actions are always legal."""
     return jax.eval_shape(env.action_mask, state_struct(env), default_params(env))
 
 
-def param_names(params: Any) -> tuple[str, ...]:
+def param_names(params: PyTree) -> tuple[str, ...]:
     """The names that `params.replace` takes: of the params, and of those inside if they are a wrapper's."""
     names = tuple(field.name for field in dataclasses.fields(params))
     inner = getattr(params, "env_params", None)
     return names if inner is None else tuple(name for name in names if name != "env_params") + param_names(inner)
 
 
-def with_updates(env: Env, params: Any) -> Any:
+def with_updates(env: Env, params: PyTree) -> PyTree:
     """The params; where only a mapping is given, the default params with these.
 
     Raises:
@@ -156,7 +156,7 @@ def with_updates(env: Env, params: Any) -> Any:
     return defaults.replace(**params)
 
 
-def check_pytree(env: Env, value: Any, method: str) -> None:
+def check_pytree(env: Env, value: PyTree, method: str) -> None:
     """Raises `EnvironmentDefinitionError` where what a method returned lacks the decorator that makes it a pytree."""
     if any(leaf is value for leaf in jax.tree.leaves(value)):
         raise EnvironmentDefinitionError(
@@ -165,7 +165,7 @@ def check_pytree(env: Env, value: Any, method: str) -> None:
         )
 
 
-def _check_values(env: Env, params: Any, defaults: Any) -> None:
+def _check_values(env: Env, params: PyTree, defaults: PyTree) -> None:
     """Looks at Python and numpy numbers only: a JAX array may be a tracer, or still being computed."""
     limit = getattr(params, "max_steps_in_episode", None)
     if isinstance(limit, int | np.integer | np.ndarray) and np.less(limit, 1).any():
@@ -187,47 +187,3 @@ def _check_fields(env: Env) -> None:
                     f"{cls.__name__} declares the field {name!r}, but is not decorated with "
                     "dataclasses.dataclass(frozen=True)."
                 )
-
-
-def value_problem(space: spaces.Space, action: Any) -> str | None:
-    """Describes a value that the space's dtype cannot hold or that no such choice has; None if there is none.
-
-    The action has the space's types. A JAX array is not looked at: reading it would wait for the device. Finite numbers
-    outside a `Box`'s bounds are not a problem here: what happens to them is part of the environment's rules.
-    """
-    if isinstance(space, (spaces.Tuple, spaces.Dict)):  # a union takes five times as long
-        problems = (value_problem(part, value) for part, value in space.parts(action))
-        return next(filter(None, problems), None)
-    if isinstance(action, jax.Array):
-        return None
-    if isinstance(space, spaces.Discrete) and isinstance(action, int | np.integer):  # numpy takes longer
-        return None if 0 <= action < space.n else f"got {action}"
-    values = np.asarray(action)
-    if isinstance(space, spaces.Box):
-        held = narrowed(values, space.dtype)
-        is_right = held == values if space.dtype.kind in "iu" else np.isfinite(held)
-        if space.dtype.kind not in "iu" and not is_right.all():
-            return f"got {values[~is_right].flat[0]}, which is not finite as {space.dtype}"
-    elif isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
-        is_right = (values >= 0) & (values < (space.n if isinstance(space, spaces.Discrete) else space.nvec))
-    else:
-        return None
-    return None if is_right.all() else f"got {values[~is_right].flat[0]}"
-
-
-def narrowed(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The values as that dtype, for `value_problem` to look at: a float that is too large for it becomes infinite."""
-    if values.dtype == dtype:
-        return values
-    with np.errstate(over="ignore", invalid="ignore"):
-        return values.astype(dtype)
-
-
-def _cast(space: spaces.Space, action: Any) -> Any:
-    if isinstance(space, spaces.Tuple | spaces.Dict):
-        values = [_cast(part, value) for part, value in space.parts(action)]
-        return tuple(values) if isinstance(space, spaces.Tuple) else dict(zip(space.spaces, values, strict=True))
-    if not isinstance(action, jax.Array):  # `jit` takes it to the device, at a tenth of the time of `jnp.asarray`
-        return np.asarray(action, space.dtype)
-    is_exact = action.dtype == space.dtype and not action.weak_type  # pyright: ignore[reportAttributeAccessIssue]
-    return action if is_exact else jnp.asarray(action, space.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -12,13 +12,14 @@ from jax.custom_batching import custom_vmap
 
 from envcore import trees
 from envcore.fusion import recomputed
+from envcore.typing import PyTree
 
 T = TypeVar("T")
 
 _CHUNK = 32
 
 
-def reset_where(done: jax.Array, fresh: Callable[..., T], state: T, *args: Any, only_finished: bool) -> T:
+def reset_where(done: jax.Array, fresh: Callable[..., T], state: T, *args: PyTree, only_finished: bool) -> T:
     """Returns `fresh(state, *args)` where `done`, else `state`.
 
     Args:
@@ -32,18 +33,18 @@ def reset_where(done: jax.Array, fresh: Callable[..., T], state: T, *args: Any, 
         a permutation or a maze, 0.87 times where it draws a few numbers. Where it is differentiated, all are computed.
     """
 
-    def all_computed(done: jax.Array, state: T, args: Any) -> T:
+    def all_computed(done: jax.Array, state: T, args: PyTree) -> T:
         return trees.where(done, fresh(state, *args), state)
 
     if not only_finished:
         return all_computed(done, state, args)
 
     @custom_vmap
-    def reset(done: jax.Array, state: T, args: Any) -> T:
+    def reset(done: jax.Array, state: T, args: PyTree) -> T:
         return lax.cond(done, lambda: fresh(state, *args), lambda: state)
 
     @reset.def_vmap
-    def _(axis_size: int, in_batched: Any, done: jax.Array, state: T, args: Any) -> Any:  # pyright: ignore[reportUnusedFunction]
+    def _(axis_size: int, in_batched: PyTree, done: jax.Array, state: T, args: PyTree) -> PyTree:  # pyright: ignore[reportUnusedFunction]
         done_batched, state_batched, args_batched = in_batched
         if not done_batched:
             done = jnp.broadcast_to(done, (axis_size,))
@@ -53,20 +54,22 @@ def reset_where(done: jax.Array, fresh: Callable[..., T], state: T, *args: Any, 
 
     # JAX cannot differentiate the loop over chunks in reverse.
     @jax.custom_jvp
-    def differentiable(done: jax.Array, state: T, args: Any) -> T:
+    def differentiable(done: jax.Array, state: T, args: PyTree) -> T:
         return reset(done, state, args)
 
     differentiable.defjvp(lambda primals, tangents: jax.jvp(all_computed, primals, tangents))
     return differentiable(done, state, args)
 
 
-def _reset_chunks(done: jax.Array, fresh: Callable[..., T], state: T, args: Any, args_batched: Any, size: int) -> T:
+def _reset_chunks(
+    done: jax.Array, fresh: Callable[..., T], state: T, args: PyTree, args_batched: PyTree, size: int
+) -> T:
     chunk = min(_CHUNK, size) if isinstance(size, int) else _CHUNK  # `jax.export` can leave the size open
     # The numbers of the finished environments, then `size` as filling: gathers clamp it, scatters drop it.
     finished = jnp.nonzero(done, size=size + chunk, fill_value=size)[0].astype(jnp.int32)
     count = done.sum(dtype=jnp.int32)
 
-    def take(tree: Any, batched: Any, index: jax.Array) -> Any:
+    def take(tree: PyTree, batched: PyTree, index: jax.Array) -> PyTree:
         return jax.tree.map(lambda x, b: x.at[index].get(mode="clip") if b else x, tree, batched)
 
     def body(carry: tuple[jax.Array, T]) -> tuple[jax.Array, T]:
@@ -84,5 +87,5 @@ def _reset_chunks(done: jax.Array, fresh: Callable[..., T], state: T, args: Any,
     return jax.tree.map(lambda x: recomputed(x, end) if x.dtype == jnp.bool_ and x.ndim > 2 else x, result)
 
 
-def _broadcast_unbatched(tree: T, batched: Any, size: int) -> T:
+def _broadcast_unbatched(tree: T, batched: PyTree, size: int) -> T:
     return jax.tree.map(lambda x, b: x if b else jnp.broadcast_to(x, (size, *jnp.shape(x))), tree, batched)

@@ -18,6 +18,7 @@ from envcore.engine.auto_reset import reset_where
 from envcore.engine.types import Env, Outcome
 from envcore.errors import EnvironmentDefinitionError
 from envcore.fusion import compute_once
+from envcore.typing import PyTree
 
 NO_TIME_LIMIT = 2**31 - 1
 """`max_steps_in_episode` of an environment that has no time limit: no step is ever truncated.
@@ -28,7 +29,7 @@ smaller limit has been reached by then.
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def advance(env: Env, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+def advance(env: Env, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
     """`Environment.advance`."""
     # Without the boundary XLA CPU computes the rules again for everything that reads a part of the state, and rounds
     # floats as it fuses them, not always in the same way in two programs. With it, every program rounds in the same
@@ -36,7 +37,7 @@ def advance(env: Env, state: Any, action: Any, draws: Any, params: Any) -> Outco
     return compute_once(functools.partial(_advance, env), state, action, draws, params)
 
 
-def _advance(env: Env, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+def _advance(env: Env, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
     result = env.transition(state, action, draws, params)
     after, reward, terminated, info = _checked_transition(env, state, result)
     at_limit = is_time_up(after.time, params.max_steps_in_episode)
@@ -45,17 +46,17 @@ def _advance(env: Env, state: Any, action: Any, draws: Any, params: Any) -> Outc
     return Outcome(after, reward, terminated, at_limit, info)
 
 
-def restart(env: Env, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+def restart(env: Env, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
     """`Environment.restart`."""
 
-    def fresh(_: Any, key: jax.Array, params: Any) -> Any:
+    def fresh(_: PyTree, key: jax.Array, params: PyTree) -> PyTree:
         first = arguments.init_state(env, env.draw_start(key, params), params)
         return jax.tree.map(jnp.asarray, first)
 
     return reset_where(done, fresh, state, key, params, only_finished=env.expensive_reset)
 
 
-def _checked_transition(env: Env, state: Any, result: Any) -> tuple[Any, ...]:
+def _checked_transition(env: Env, state: PyTree, result: PyTree) -> tuple[PyTree, ...]:
     """What `transition` returned, with the contract's types and the next time."""
     if not isinstance(result, tuple) or len(result) not in (3, 4):
         raise _broken(env, f"transition must return (state, reward, terminated[, info]), got {result!r}")
@@ -70,7 +71,7 @@ def _checked_transition(env: Env, state: Any, result: Any) -> tuple[Any, ...]:
     return after, jnp.asarray(reward), jnp.asarray(terminated), trees.narrow(info)
 
 
-def conform(env: Env, value: Any, expected: Any, what: str) -> Any:
+def conform(env: Env, value: PyTree, expected: PyTree, what: str) -> PyTree:
     """What an author's method returned, with exactly the types that are expected."""
     return trees.conform(value, expected, what, lambda problem: _broken(env, problem))
 

@@ -12,11 +12,12 @@ from jax.tree_util import keystr, tree_leaves_with_path
 
 from envcore import trees
 from envcore.errors import InvalidParamsError
+from envcore.typing import PyTree
 
 _LIMIT = "envcore_limit"
 
 
-def limit(default: Any = dataclasses.MISSING, **options: Any) -> Any:
+def limit(default: Any = dataclasses.MISSING, **options: Any) -> PyTree:
     """Declares a param that is a limit: infinity is a value of it, and means that there is none.
 
         x_threshold: Any = limit(2.4)
@@ -30,7 +31,7 @@ def limit(default: Any = dataclasses.MISSING, **options: Any) -> Any:
     return struct.field(default=default, metadata={_LIMIT: True}, **options)
 
 
-def may_be_infinite(params: Any, path: tuple[Any, ...], default: Any) -> bool:
+def may_be_infinite(params: PyTree, path: tuple[PyTree, ...], default: Any) -> bool:
     """Whether infinity is a value of a param.
 
     It is for a `limit`, and where the default itself holds an infinite number: that declares it as well, and is how
@@ -51,7 +52,7 @@ def may_be_infinite(params: Any, path: tuple[Any, ...], default: Any) -> bool:
     return bool(trees.kind(default.dtype) == "float" and np.isinf(default).any())
 
 
-def check_finite(env_name: str, params: Any, defaults: Any) -> None:
+def check_finite(env_name: str, params: PyTree, defaults: PyTree) -> None:
     """Raises `InvalidParamsError` for a NaN, and for an infinite number in a param that may not be infinite.
 
     Args:

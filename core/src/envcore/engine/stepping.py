@@ -6,7 +6,6 @@ Where the caller's own `jit` traces them, they are inlined: the compiled program
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,29 +14,30 @@ from envcore import random, trees
 from envcore.engine import arguments, episode
 from envcore.engine.types import Env, Info, Outcome
 from envcore.errors import EnvironmentDefinitionError
+from envcore.typing import PyTree
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def observe(env: Env, state: Any, params: Any) -> Any:
+def observe(env: Env, state: PyTree, params: PyTree) -> PyTree:
     """`Environment.observe`, with the types that every observation has."""
     return trees.narrow(env.observe(state, params))
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def action_mask(env: Env, state: Any, params: Any) -> Any:
+def action_mask(env: Env, state: PyTree, params: PyTree) -> PyTree:
     """`Environment.action_mask`, with the types that every mask has."""
     return trees.narrow(env.action_mask(state, params))
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def reset(env: Env, key: jax.Array, params: Any) -> tuple[Any, Any]:
+def reset(env: Env, key: jax.Array, params: PyTree) -> tuple[PyTree, PyTree]:
     """`Environment.reset`."""
     state = arguments.init_state(env, env.draw_start(key, params), params)
     return observe(env, state, params), state
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def step(env: Env, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+def step(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
     """`Environment.step`."""
     outcome = env.advance(state, action, env.draw(key, params), params)
     done = outcome.terminated | outcome.truncated
@@ -49,7 +49,7 @@ def step(env: Env, key: jax.Array, state: Any, action: Any, params: Any) -> tupl
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)
-def step_env(env: Env, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+def step_env(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
     """`Environment.step_env`."""
     outcome = env.advance(state, action, env.draw(key, params), params)
     obs = observe(env, outcome.state, params)
@@ -57,7 +57,7 @@ def step_env(env: Env, key: jax.Array, state: Any, action: Any, params: Any) -> 
     return obs, outcome.state, outcome.reward, outcome.terminated, _info(outcome, obs, mask)
 
 
-def _info(outcome: Outcome, final_obs: Any, mask: Any) -> Info:
+def _info(outcome: Outcome, final_obs: PyTree, mask: PyTree) -> Info:
     own = {} if mask is None else {"action_mask": mask}
     own |= {
         "terminated": outcome.terminated,

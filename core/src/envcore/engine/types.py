@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import jax
 
+from envcore.typing import PyTree
+
 Env = Any
 """An `envcore.environment.Environment`. It imports the engine, which does not look back, not even for types."""
 
-Info = dict[str, Any]
+Info = dict[str, PyTree]
 
 
 class Outcome(NamedTuple):
@@ -23,7 +25,7 @@ class Outcome(NamedTuple):
       info: the environment's own entries.
     """
 
-    state: Any
+    state: PyTree
     reward: jax.Array
     terminated: jax.Array
     truncated: jax.Array

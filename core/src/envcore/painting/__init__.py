@@ -30,12 +30,13 @@ from envcore.painting.canvas import checked_height as checked_height
 from envcore.painting.canvas import paint as paint
 from envcore.painting.canvas import picture as picture
 from envcore.painting.canvas import shades as shades
+from envcore.painting.shapes import Number as Number
 from envcore.painting.shapes import Point as Point
 from envcore.painting.shapes import Shape as Shape
 from envcore.painting.shapes import arc as arc
-from envcore.painting.shapes import below as below
 from envcore.painting.shapes import box as box
 from envcore.painting.shapes import circle as circle
+from envcore.painting.shapes import half_plane as half_plane
 from envcore.painting.shapes import outline as outline
 from envcore.painting.shapes import placed as placed
 from envcore.painting.shapes import polygon as polygon

@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, NamedTuple, ParamSpec
+from collections.abc import Callable, Hashable
+from typing import NamedTuple, ParamSpec, TypeAlias, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore import trees
+from envcore.checks import positive_integer
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.fusion import compute_once
-from envcore.options import positive_integer
-from envcore.painting.shapes import Point, Shape, in_cell, scalar
+from envcore.painting.shapes import Number, Point, Shape, in_cell, scalar
+from envcore.typing import PyTree
 
-Color = tuple[Any, Any, Any]
+Color: TypeAlias = tuple[Number, Number, Number]
 """Red, green and blue, scalars from 0 to 255."""
 
-PAPER: Color = (246, 244, 239)  # the background
-SHADE: Color = (226, 223, 214)  # guides and other things in the background
-STONE: Color = (160, 164, 171)  # fixed parts: rails, walls, posts
-INK: Color = (38, 45, 58)  # wheels, joints, outlines
-BLUE: Color = (49, 104, 178)
-ORANGE: Color = (233, 130, 52)
-GREEN: Color = (98, 158, 107)
-RED: Color = (208, 66, 61)
-YELLOW: Color = (244, 190, 66)
+PAPER = (246, 244, 239)  # the background
+SHADE = (226, 223, 214)  # guides and other things in the background
+STONE = (160, 164, 171)  # fixed parts: rails, walls, posts
+INK = (38, 45, 58)  # wheels, joints, outlines
+BLUE = (49, 104, 178)
+ORANGE = (233, 130, 52)
+GREEN = (98, 158, 107)
+RED = (208, 66, 61)
+YELLOW = (244, 190, 66)
 
-Paint = Callable[[jax.Array, jax.Array], Color]
+Paint: TypeAlias = Callable[[jax.Array, jax.Array], Color]
 """A color that depends on the position: a function of x and y, as for a shape, to levels that broadcast with them."""
 
 P = ParamSpec("P")
@@ -49,11 +51,11 @@ class Window(NamedTuple):
     """
 
     center: Point
-    height: Any
+    height: Number
     aspect: float
 
     @classmethod
-    def around(cls, x: tuple[Any, Any], y: tuple[Any, Any], aspect: float = 1.0) -> Window:
+    def around(cls, x: Point, y: Point, aspect: float = 1.0) -> Window:
         """The smallest window with this aspect ratio that shows `x[0] <= x <= x[1]` and `y[0] <= y <= y[1]`."""
         height = jnp.maximum(scalar(y[1] - y[0]), scalar((x[1] - x[0]) / aspect))
         return cls(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2), height, aspect)
@@ -76,11 +78,10 @@ def picture(painter: Callable[P, jax.Array]) -> Callable[P, jax.Array]:
 
     @functools.partial(jax.jit, static_argnums=0, static_argnames=names, inline=True)
     @functools.wraps(painter)
-    def compiled(height: Any, *numbers: Any, **options: Any) -> jax.Array:
+    def compiled(height: int, *numbers: PyTree, **options: Hashable) -> jax.Array:
         return paint_numbers(height, *trees.narrow(numbers), **options)
 
-    @functools.wraps(painter)
-    def checked(height: Any, *numbers: Any, **options: Any) -> jax.Array:
+    def checked(height: int, *numbers: PyTree, **options: Hashable) -> jax.Array:
         height = checked_height(height)
         try:
             return compiled(height, *numbers, **options)
@@ -93,7 +94,7 @@ def picture(painter: Callable[P, jax.Array]) -> Callable[P, jax.Array]:
                 "for a batch, use jax.vmap."
             ) from error
 
-    return checked
+    return cast("Callable[P, jax.Array]", functools.wraps(painter)(checked))
 
 
 def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], background: Color = PAPER) -> jax.Array:
@@ -124,7 +125,7 @@ def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], bac
     return compute_once(_bytes, _words(planes))
 
 
-def shades(values: Any, low: Color = PAPER, high: Color = INK) -> Paint:
+def shades(values: ArrayLike, low: Color = PAPER, high: Color = INK) -> Paint:
     """Paints grid cells `low` where `values`, float (rows, columns), is 0, `high` where it is 1, blended between."""
 
     def levels(x: jax.Array, y: jax.Array) -> Color:
@@ -135,7 +136,7 @@ def shades(values: Any, low: Color = PAPER, high: Color = INK) -> Paint:
     return levels
 
 
-def checked_height(height: Any) -> int:
+def checked_height(height: object) -> int:
     """Returns the height of a picture as a Python integer.
 
     Raises:

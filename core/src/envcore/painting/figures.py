@@ -6,18 +6,18 @@ things are green, dangers red, walls and other fixed parts gray, boards and guid
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
 from envcore import painting, trig
+from envcore.painting.shapes import Number
 
 Layer = tuple[painting.Shape, painting.Color | painting.Paint]
 
 
-def cart_and_pole(x: Any, theta: Any, length: Any, rail_end: Any) -> list[Layer]:
+def cart_and_pole(x: Number, theta: Number, length: Number, rail_end: Number) -> list[Layer]:
     """A cart at `x` on a rail from `-rail_end` to `rail_end`, and its pole, `theta` rad clockwise from upright."""
     hinge = (x, 0.2)
     tip = (x + length * trig.sin(theta), 0.2 + length * trig.cos(theta))
@@ -32,7 +32,7 @@ def cart_and_pole(x: Any, theta: Any, length: Any, rail_end: Any) -> list[Layer]
     ]
 
 
-def car_on_hill(position: Any, goal: Any, low: Any, high: Any) -> tuple[painting.Window, list[Layer]]:
+def car_on_hill(position: Number, goal: Number, low: Number, high: Number) -> tuple[painting.Window, list[Layer]]:
     """Mountain car's hill, a wall at its left end `low`, the car at `position`, and a flag at `goal`.
 
     The window extends a little beyond `low` and `high`; its width is 3/2 of its height.
@@ -59,7 +59,7 @@ def car_on_hill(position: Any, goal: Any, low: Any, high: Any) -> tuple[painting
     ]
 
 
-def hill(position: Any) -> jax.Array:
+def hill(position: Number) -> jax.Array:
     """Height of mountain car's hill."""
     return 0.55 + 0.45 * trig.sin(3 * position)
 
@@ -70,12 +70,12 @@ def board(rows: int, columns: int) -> tuple[painting.Window, Layer]:
     return window, (painting.box((columns / 2, rows / 2), (columns + 0.2, rows + 0.2), corner=0.15), painting.SHADE)
 
 
-def cell(row: Any, column: Any, rows: int) -> painting.Point:
+def cell(row: Number, column: Number, rows: int) -> painting.Point:
     """The center of a cell of a grid whose row 0 is at the top."""
     return jnp.asarray(column, jnp.float32) + 0.5, rows - 0.5 - jnp.asarray(row, jnp.float32)
 
 
-def tiles(where: Any) -> painting.Shape:
+def tiles(where: ArrayLike) -> painting.Shape:
     """A tile in every cell of a grid where `where`, bool (rows, columns), is true."""
     return painting.repeated(tile((0.0, 0.0)), where)
 
@@ -85,7 +85,7 @@ def tile(at: painting.Point) -> painting.Shape:
     return painting.box(at, (0.94, 0.94), corner=0.08)
 
 
-def walker(at: painting.Point, radius: Any = 0.3) -> Layer:
+def walker(at: painting.Point, radius: Number = 0.3) -> Layer:
     """The agent on a grid."""
     return painting.circle(at, radius), painting.ORANGE
 
@@ -99,7 +99,11 @@ def flag(at: painting.Point) -> Layer:
 
 
 def gauge(
-    left: painting.Point, length: Any, share: Any, color: painting.Color = painting.INK, width: Any = 0.12
+    left: painting.Point,
+    length: Number,
+    share: Number,
+    color: painting.Color = painting.INK,
+    width: Number = 0.12,
 ) -> list[Layer]:
     """A bar to the right of `left` that is filled to `share` of its length, for time, regret and the like.
 
@@ -112,7 +116,7 @@ def gauge(
     return [(track, painting.SHADE), (painting.shown(fill, share > 0), color)]
 
 
-def bars(values: Any, width: float = 0.7) -> painting.Shape:
+def bars(values: ArrayLike, width: float = 0.7) -> painting.Shape:
     """Columns from y = 0 up or down to `values`, float32 (n,); the column of `values[i]` is centered on x = i + 0.5."""
     values = jnp.asarray(values, jnp.float32)
 
@@ -126,7 +130,7 @@ def bars(values: Any, width: float = 0.7) -> painting.Shape:
     return distance
 
 
-def either(condition: Any, on_true: painting.Color, on_false: painting.Color) -> painting.Color:
+def either(condition: ArrayLike, on_true: painting.Color, on_false: painting.Color) -> painting.Color:
     """One color where `condition` is true, else the other: a bool scalar, or inside a paint, bools that broadcast."""
     red, green, blue = (
         jnp.where(condition, jnp.asarray(a, jnp.float32), jnp.asarray(b, jnp.float32))
@@ -135,7 +139,7 @@ def either(condition: Any, on_true: painting.Color, on_false: painting.Color) ->
     return red, green, blue
 
 
-def by_column(condition: Any, on_true: painting.Color, on_false: painting.Color) -> painting.Paint:
+def by_column(condition: ArrayLike, on_true: painting.Color, on_false: painting.Color) -> painting.Paint:
     """A paint for columns one unit apart, such as those of `bars`: one of two colors by `condition`, bool (n,)."""
     condition = jnp.asarray(condition, jnp.bool_)
 

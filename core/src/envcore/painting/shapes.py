@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore import trig
 from envcore.errors import InvalidArgumentError
 
-Shape = Callable[[jax.Array, jax.Array], jax.Array]
+Shape: TypeAlias = Callable[[jax.Array, jax.Array], jax.Array]
 """A function from points to their signed distances: x and y, float32 and broadcastable to each other, to float32."""
 
-Point = tuple[Any, Any]
+Number: TypeAlias = jax.Array | np.ndarray | np.number | float
+"""A float scalar, Python's or an array."""
+
+Point: TypeAlias = tuple[Number, Number]
 """Two float scalars, x to the right and y up."""
 
 
 # Shapes.
 
 
-def circle(center: Point, radius: Any) -> Shape:
+def circle(center: Point, radius: Number) -> Shape:
     """A disc."""
     return lambda x, y: _norm(x - scalar(center[0]), y - scalar(center[1])) - scalar(radius)
 
 
-def segment(start: Point, end: Point, radius: Any) -> Shape:
+def segment(start: Point, end: Point, radius: Number) -> Shape:
     """A straight line with round ends, `2 * radius` thick; `start` and `end` may coincide."""
     x0, y0, x1, y1 = map(scalar, (*start, *end))
     dx, dy = x1 - x0, y1 - y0
@@ -43,7 +47,7 @@ def segment(start: Point, end: Point, radius: Any) -> Shape:
     return distance
 
 
-def box(center: Point, size: Point, corner: Any = 0.0) -> Shape:
+def box(center: Point, size: Point, corner: Number = 0.0) -> Shape:
     """An axis-aligned rectangle with corners of radius `corner`; `size` is its width and height."""
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -71,7 +75,7 @@ def polygon(*vertices: Point) -> Shape:
     return distance
 
 
-def below(level: Any) -> Shape:
+def half_plane(level: Number) -> Shape:
     """Everything below `y = level`."""
     return lambda _, y: y - scalar(level)
 
@@ -89,7 +93,7 @@ def under(curve: Callable[[jax.Array], jax.Array]) -> Shape:
     return distance
 
 
-def arc(center: Point, radius: Any, start: Any, sweep: Any, width: Any) -> Shape:
+def arc(center: Point, radius: Number, start: Number, sweep: Number, width: Number) -> Shape:
     """A circular arc with round ends, `width` thick.
 
     It begins at the angle `start`, counter-clockwise from the x axis, and extends over `sweep`, which may be negative
@@ -115,7 +119,7 @@ def union(*shapes: Shape) -> Shape:
     return lambda x, y: functools.reduce(jnp.minimum, [shape(x, y) for shape in shapes])
 
 
-def placed(shape: Shape, origin: Point, angle: Any) -> Shape:
+def placed(shape: Shape, origin: Point, angle: Number) -> Shape:
     """The shape rotated counter-clockwise by `angle` radians about (0, 0), then moved by `origin`."""
     sine, cosine = trig.sin(scalar(angle)), trig.cos(scalar(angle))
 
@@ -126,23 +130,23 @@ def placed(shape: Shape, origin: Point, angle: Any) -> Shape:
     return distance
 
 
-def scaled(shape: Shape, origin: Point, scale: Any) -> Shape:
+def scaled(shape: Shape, origin: Point, scale: Number) -> Shape:
     """The shape scaled by a factor `scale` > 0 about (0, 0), then moved by `origin`."""
     x0, y0, scale = map(scalar, (*origin, scale))
     return lambda x, y: scale * shape((x - x0) / scale, (y - y0) / scale)
 
 
-def outline(shape: Shape, width: Any) -> Shape:
+def outline(shape: Shape, width: Number) -> Shape:
     """A line along the shape's edge, `width` thick, half of it inside."""
     return lambda x, y: jnp.abs(shape(x, y)) - scalar(width) / 2
 
 
-def shown(shape: Shape, condition: Any) -> Shape:
+def shown(shape: Shape, condition: ArrayLike) -> Shape:
     """The shape if `condition`, a bool scalar, is true, else nothing."""
     return lambda x, y: jnp.where(condition, shape(x, y), np.float32(np.inf))
 
 
-def repeated(shape: Shape, where: Any) -> Shape:
+def repeated(shape: Shape, where: ArrayLike) -> Shape:
     """Copies of a shape in the cells of a grid where `where`, bool (rows, columns), is true.
 
     The shape is centered on (0, 0). Cells are unit squares and row 0 is at the top: the center of
@@ -159,7 +163,7 @@ def repeated(shape: Shape, where: Any) -> Shape:
 # Helpers.
 
 
-def in_cell(values: jax.Array, x: jax.Array, y: jax.Array, outside: Any) -> jax.Array:
+def in_cell(values: jax.Array, x: jax.Array, y: jax.Array, outside: Number) -> jax.Array:
     """The value of the cell that each point lies in."""
     rows, columns = values.shape
     row, column = rows - 1 - jnp.floor(y).astype(jnp.int32), jnp.floor(x).astype(jnp.int32)
@@ -167,7 +171,7 @@ def in_cell(values: jax.Array, x: jax.Array, y: jax.Array, outside: Any) -> jax.
     return jnp.where(is_inside, values[jnp.clip(row, 0, rows - 1), jnp.clip(column, 0, columns - 1)], outside)
 
 
-def scalar(value: Any) -> jax.Array:
+def scalar(value: Number) -> jax.Array:
     value = jnp.asarray(value, jnp.float32)
     if value.shape:
         raise InvalidArgumentError(
@@ -176,7 +180,9 @@ def scalar(value: Any) -> jax.Array:
     return value
 
 
-def _right_of(start: tuple[jax.Array, jax.Array], end: tuple[jax.Array, jax.Array], x: Any, y: Any) -> jax.Array:
+def _right_of(
+    start: tuple[jax.Array, jax.Array], end: tuple[jax.Array, jax.Array], x: jax.Array, y: jax.Array
+) -> jax.Array:
     """Signed distance of points from the line through `start` and `end`, positive on its right."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     scale = lax.rsqrt(dx * dx + dy * dy)

@@ -8,11 +8,9 @@ they may depend on an environment's params.
 from __future__ import annotations
 
 from envcore.spaces.base import Space
-from envcore.spaces.batch import batch_space, unbatch_space
 from envcore.spaces.box import NATURAL_NUMBERS, Box, symmetric_box
 from envcore.spaces.composite import Dict, Tuple
 from envcore.spaces.discrete import Discrete, MultiDiscrete
-from envcore.spaces.legal import entries_of_values, masks_combinations, sample_legal
 from envcore.spaces.tree import Tree, unbounded_space
 
 __all__ = [
@@ -24,11 +22,6 @@ __all__ = [
     "Space",
     "Tree",
     "Tuple",
-    "batch_space",
-    "entries_of_values",
-    "masks_combinations",
-    "sample_legal",
     "symmetric_box",
-    "unbatch_space",
     "unbounded_space",
 ]

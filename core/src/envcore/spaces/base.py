@@ -1,8 +1,8 @@
-"""`Space`, and helpers that its subclasses share."""
+"""`Space`, and what its subclasses share."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -10,42 +10,108 @@ import numpy as np
 
 from envcore import random, trees
 from envcore.devices import AxisName, axis_size, share_of
+from envcore.errors import InvalidArgumentError
+from envcore.typing import PyTree
+
+if TYPE_CHECKING:
+    from envcore.spaces.box import Box
 
 
 class Space:
     """The base class of all spaces."""
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> PyTree:
         """The shape of one value; for `Tuple` and `Dict` the shapes of their parts."""
         raise NotImplementedError
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> PyTree:
         """The dtype of one value; for `Tuple` and `Dict` the dtypes of their parts."""
         raise NotImplementedError
 
-    def sample(self, key: jax.Array) -> Any:
+    def sample(self, key: jax.Array) -> PyTree:
         """Returns a random value."""
         raise NotImplementedError
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         """Describes what is wrong with a value's structure, shape or kind of dtype; None if nothing is.
 
         It looks at types only, so it also works on tracers.
         """
         raise NotImplementedError
 
-    def contains(self, value: Any) -> jax.Array:
+    def value_problem(self, value: PyTree) -> str | None:
+        """Describes a number that the space's dtype cannot hold or that no discrete space has; None if there is none.
+
+        The value has no `mismatch`. A JAX array is not looked at: reading it would wait for the device. Nor are finite
+        numbers outside a `Box`'s bounds a problem here: what happens to such an action is up to an environment's rules.
+        """
+        return None
+
+    def contains(self, value: PyTree) -> jax.Array:
         """Whether `value` is in the space: bool, shape ()."""
         if self.mismatch(value) is not None:
             return jnp.array(False)
         return self._within(value)
 
-    def _within(self, value: Any) -> jax.Array:
+    def cast(self, value: PyTree) -> PyTree:
+        """The value with exactly the space's dtypes: what a JAX array is stays one, all else becomes a numpy array.
+
+        The value has no `mismatch`. A float that is too large for the dtype becomes infinite.
+        """
         raise NotImplementedError
 
-    def _static(self) -> tuple[Any, ...]:
+    def sample_legal(self, key: jax.Array, mask: PyTree) -> jax.Array:
+        """Returns a random value among those that an action mask allows; among all values where it allows none.
+
+        Args:
+          key: a random key.
+          mask: bool, True for legal. For `Discrete(n)` of shape (n,). For `MultiDiscrete(nvec)` either of shape nvec,
+            an entry for each combination of values; or of nvec's shape and one axis more, a row for each element, which
+            it also is where the two shapes are equal.
+
+        Raises:
+          InvalidArgumentError: the space is neither `Discrete` nor `MultiDiscrete`, or the mask has another shape.
+        """
+        del key, mask
+        raise InvalidArgumentError(f"a mask can only be used with a Discrete or MultiDiscrete space, got {self!r}.")
+
+    def batch(self, num: int, axis_name: AxisName | None = None) -> Space:
+        """The space of batches of `num` values, stacked along a new first axis; it samples a whole batch at once.
+
+        With an `axis_name` it is one device's share, and `sample` works only inside `jax.shard_map` or `jax.pmap`: the
+        devices along that axis, all with the same key, together sample `batch(num * num_devices)`.
+
+        Raises:
+          ValueError: num is not a positive integer.
+        """
+        raise NotImplementedError
+
+    def unbatch(self) -> Space:
+        """The space of one value of a batch: undoes `batch`.
+
+        Raises:
+          TypeError: the space has no batch axis.
+        """
+        raise TypeError(f"expected a space with a batch axis, got {self!r}")
+
+    def flat_space(self) -> Box:
+        """The space of what `flatten` returns."""
+        raise NotImplementedError
+
+    def flatten(self, value: PyTree) -> jax.Array:
+        """The value as a vector.
+
+        A `Box` keeps its dtype. `Discrete` and `MultiDiscrete` become one-hot, float32. The parts of `Tuple` and `Dict`
+        (in the order of names) are joined as float32.
+        """
+        raise NotImplementedError
+
+    def _within(self, value: PyTree) -> jax.Array:
+        raise NotImplementedError
+
+    def _static(self) -> tuple[PyTree, ...]:
         """The values that `==` and `hash` compare."""
         raise NotImplementedError
 
@@ -56,6 +122,19 @@ class Space:
         return hash((type(self).__name__, self._static()))
 
 
+class ArraySpace(Space):
+    """The base class of spaces whose values are single arrays."""
+
+    def cast(self, value: PyTree) -> PyTree:
+        if isinstance(value, jax.Array):
+            is_exact = value.dtype == self.dtype and not value.weak_type  # pyright: ignore[reportAttributeAccessIssue]
+            return value if is_exact else jnp.asarray(value, self.dtype)
+        if isinstance(value, np.ndarray) and value.dtype != self.dtype:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return value.astype(self.dtype)
+        return np.asarray(value, self.dtype)  # `jit` takes it to the device, at a tenth of the time of `jnp.asarray`
+
+
 def sample_integers(
     key: jax.Array, shape: tuple[int, ...], low: Any, high: Any, axis_name: AxisName | None = None
 ) -> jax.Array:
@@ -63,9 +142,8 @@ def sample_integers(
     if not isinstance(low, jax.Array) and not isinstance(high, jax.Array):
         count = np.asarray(high, np.int64) - np.asarray(low, np.int64) + 1
         if count.max(initial=0) <= 2**16:
-            return random.below(random.bits(key, shape, axis_name), count.astype(np.uint32)) + np.asarray(low).astype(
-                np.int32
-            )
+            numbers = random.integers(random.bits(key, shape, axis_name), count.astype(np.uint32))
+            return numbers + np.asarray(low).astype(np.int32)
     low, high = jnp.asarray(low).astype(jnp.int32), jnp.asarray(high).astype(jnp.int32)
     count = (high - low).astype(jnp.uint32) + jnp.uint32(1)  # modulo 2**32: 0 means all 2**32 values
     key_all, key_some = random.split(key)
@@ -80,7 +158,7 @@ def sample_integers(
     return low + jnp.where(count == 0, everything, some).astype(jnp.int32)
 
 
-def array_mismatch(value: Any, shape: tuple[int, ...], integer: bool = False, boolean: bool = False) -> str | None:
+def array_mismatch(value: PyTree, shape: tuple[int, ...], integer: bool = False, boolean: bool = False) -> str | None:
     if not isinstance(value, jax.Array | np.ndarray | np.generic | bool | int | float):
         return f"expected an array, got {describe(value)}"
     dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype  # pyright: ignore[reportAttributeAccessIssue]
@@ -93,5 +171,5 @@ def array_mismatch(value: Any, shape: tuple[int, ...], integer: bool = False, bo
     return None
 
 
-def describe(value: Any) -> str:
+def describe(value: PyTree) -> str:
     return repr(value) if isinstance(value, bool | int | float | str) else type(value).__name__

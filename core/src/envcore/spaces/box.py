@@ -11,12 +11,13 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from envcore import random
+from envcore import checks, random
 from envcore.devices import AxisName
-from envcore.spaces.base import Space, array_mismatch, sample_integers
+from envcore.spaces.base import ArraySpace, Space, array_mismatch, sample_integers
+from envcore.typing import PyTree
 
 
-class Box(Space):
+class Box(ArraySpace):
     """Arrays between two bounds, both included.
 
     Args:
@@ -25,7 +26,7 @@ class Box(Space):
       high: upper bound likewise; may be inf.
       shape: the shape of a value; by default the broadcast shape of the bounds.
       dtype: the dtype of a value: bool, or an integer or float dtype of at most 32 bits.
-      axis_name: as for `batch_space`.
+      axis_name: as for `batch`.
 
     Floats with two bounds are sampled uniformly, floats with one bound from an exponential distribution that starts at
     it, floats without bounds from a normal distribution; integers uniformly, both bounds included.
@@ -53,27 +54,26 @@ class Box(Space):
         if isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray):
             self._check_order(_distinct(self.low), _distinct(self.high))
 
-    def _check_order(self, low: np.ndarray[Any, Any], high: np.ndarray[Any, Any]) -> None:
+    def _check_order(self, low: np.ndarray, high: np.ndarray) -> None:
         is_right = low <= high
         if not is_right.all():
             low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in (low, high))
             raise ValueError(f"Box needs low <= high, got low={low}, high={high}")
 
-    def _bound(self, bound: Any) -> Any:
+    def _bound(self, bound: Any) -> PyTree:
         try:
             if isinstance(bound, list | tuple) and any(isinstance(x, Tracer) for x in bound):
                 bound = jnp.stack([jnp.asarray(x, self._dtype) for x in bound])
             if isinstance(bound, Tracer):
                 return jnp.broadcast_to(bound.astype(self._dtype), self._shape)
-            return np.broadcast_to(self._cast(np.asarray(bound)), self._shape)
+            return np.broadcast_to(self._exact(np.asarray(bound)), self._shape)
         except ValueError as error:
             with np.printoptions(threshold=20):
                 bound = " ".join(str(bound).split())
             raise ValueError(f"Box cannot use the bound {bound} for shape {self._shape}: {error}") from error
 
-    def _cast(self, bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            cast = bound.astype(self._dtype)
+    def _exact(self, bound: np.ndarray) -> np.ndarray:
+        cast = self.cast(bound)
         is_float = jnp.issubdtype(self._dtype, jnp.floating)
         lost = np.isinf(cast) & ~np.isinf(bound) if is_float else cast != bound
         if lost.any():
@@ -85,7 +85,7 @@ class Box(Space):
         return self._shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return self._dtype
 
     def sample(self, key: jax.Array) -> jax.Array:
@@ -113,12 +113,23 @@ class Box(Space):
         value = jnp.where(has_low & has_high, bounded, jnp.where(has_low | has_high, one_sided, free))
         return jnp.clip(value, low, high).astype(self._dtype)
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         if self._dtype == np.bool_:
             return array_mismatch(value, self._shape, boolean=True)
         return array_mismatch(value, self._shape, integer=self._dtype.kind in "iu")
 
-    def _within(self, value: Any) -> jax.Array:
+    def value_problem(self, value: PyTree) -> str | None:
+        if isinstance(value, jax.Array):
+            return None
+        values = np.asarray(value)
+        held = self.cast(values)
+        is_integer = self._dtype.kind in "iu"
+        is_right = held == values if is_integer else np.isfinite(held)
+        if is_right.all():
+            return None
+        return f"got {values[~is_right].flat[0]}" + ("" if is_integer else f", which is not finite as {self._dtype}")
+
+    def _within(self, value: PyTree) -> jax.Array:
         value = jnp.asarray(value)
         if self._dtype == np.bool_:
             value = value.astype(np.int32)
@@ -129,7 +140,20 @@ class Box(Space):
             within &= (cast.astype(value.dtype) == value) & ((cast < 0) == (value < 0))
         return within.all()
 
-    def _static(self) -> tuple[Any, ...]:
+    def batch(self, num: int, axis_name: AxisName | None = None) -> Box:
+        num = checks.positive_integer("num", num)
+        return Box(self.low, self.high, (num, *self._shape), self._dtype, axis_name)
+
+    def unbatch(self) -> Space:
+        return Box(self.low[0], self.high[0], self._shape[1:], self._dtype) if self._shape else super().unbatch()
+
+    def flat_space(self) -> Box:
+        return Box(self.low.reshape(-1), self.high.reshape(-1), None, self._dtype)
+
+    def flatten(self, value: PyTree) -> jax.Array:
+        return jnp.asarray(value).reshape(-1)
+
+    def _static(self) -> tuple[PyTree, ...]:
         return (self._shape, self._dtype.name, _bytes(self.low), _bytes(self.high), self.axis_name)
 
     def __repr__(self) -> str:
@@ -156,12 +180,12 @@ def _shape(bound: Any) -> tuple[int, ...]:
     return np.shape(bound)
 
 
-def _distinct(bound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _distinct(bound: np.ndarray) -> np.ndarray:
     """The bound before it was broadcast: axes along which it repeats itself have length 1 (0 stays 0)."""
     return bound[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in bound.strides)]
 
 
-def _is_constant(bound: np.ndarray[Any, Any]) -> bool:
+def _is_constant(bound: np.ndarray) -> bool:
     return bound.size > 0 and bool((_distinct(bound) == bound.flat[0]).all())
 
 

@@ -9,10 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import random, trees
+from envcore import checks, random, trees
+from envcore.devices import AxisName
 from envcore.spaces.base import Space, describe
 from envcore.spaces.box import Box
 from envcore.spaces.composite import Dict, Tuple
+from envcore.typing import PyTree
 
 
 class Tree(Space):
@@ -30,28 +32,36 @@ class Tree(Space):
         self._leaves = [unbounded_space(leaf) for leaf in jax.tree.leaves(self.struct)]
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> PyTree:
         return jax.tree.map(lambda leaf: leaf.shape, self.struct)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> PyTree:
         return jax.tree.map(lambda leaf: leaf.dtype, self.struct)
 
-    def sample(self, key: jax.Array) -> Any:
+    def sample(self, key: jax.Array) -> PyTree:
         keys = random.split(key, max(1, len(self._leaves)))
         samples = [space.sample(keys[i]) for i, space in enumerate(self._leaves)]
         return jax.tree.unflatten(jax.tree.structure(self.struct), samples)
 
-    def mismatch(self, value: Any) -> str | None:
+    def mismatch(self, value: PyTree) -> str | None:
         if jax.tree.structure(value) != jax.tree.structure(self.struct):
             return f"expected {trees.structure_difference(self.struct, value)}"
         problems = (space.mismatch(leaf) for space, leaf in zip(self._leaves, jax.tree.leaves(value), strict=True))
         return next(filter(None, problems), None)
 
-    def _within(self, value: Any) -> jax.Array:
+    def _within(self, value: PyTree) -> jax.Array:
         return jax.numpy.array(True)  # NaN included: a library's own state may hold it where it means nothing
 
-    def _static(self) -> tuple[Any, ...]:
+    def batch(self, num: int, axis_name: AxisName | None = None) -> Tree:
+        del axis_name
+        num = checks.positive_integer("num", num)
+        return Tree(jax.tree.map(lambda x: jax.ShapeDtypeStruct((num, *x.shape), x.dtype), self.struct))
+
+    def unbatch(self) -> Tree:
+        return Tree(jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), self.struct))
+
+    def _static(self) -> tuple[PyTree, ...]:
         return jax.tree.structure(self.struct), tuple(
             (x.shape, np.dtype(x.dtype)) for x in jax.tree.leaves(self.struct)
         )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
 from envcore import spaces
 from envcore.engine import arguments
+from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper
 
 
@@ -26,9 +26,9 @@ class ActionMaskObservation(Wrapper):
         if arguments.action_mask_struct(self.env) is None:
             raise ValueError(f"{self.env.name} has no action masks: all actions are always legal.")
 
-    def observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: PyTree) -> spaces.Space:
         mask = spaces.Box(False, True, arguments.action_mask_struct(self.env).shape, np.bool_)
         return spaces.Dict({"observation": self.env.observation_space(params), "action_mask": mask})
 
-    def observe(self, state: Any, params: Any) -> dict[str, Any]:
+    def observe(self, state: PyTree, params: PyTree) -> dict[str, PyTree]:
         return {"observation": self.env.observe(state, params), "action_mask": self.action_mask(state, params)}

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from envcore import options, random, spaces, trees
+from envcore import checks, random, spaces, trees
 from envcore.environment import Environment, Outcome
+from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper, WrapperState
 
 
@@ -26,11 +27,11 @@ class ClipAction(Wrapper):
     def __post_init__(self) -> None:
         _check_float_box(self.env, "ClipAction")
 
-    def action_space(self, params: Any) -> spaces.Box:
+    def action_space(self, params: PyTree) -> spaces.Box:
         shape = self.env.action_space(params).shape
         return spaces.Box(-np.inf, np.inf, shape, axis_name=self.batch_axis())
 
-    def advance(self, state: Any, action: jax.Array, draws: Any, params: Any) -> Outcome:
+    def advance(self, state: PyTree, action: jax.Array, draws: PyTree, params: PyTree) -> Outcome:
         inner: Any = self.env.action_space(params)
         return self.env.advance(state, jnp.clip(action, inner.low, inner.high), draws, params)
 
@@ -48,7 +49,7 @@ class RescaleAction(Wrapper):
         with low < high.
     """
 
-    env: Environment[Any, Any]
+    env: Environment
     low: float = -1.0
     high: float = 1.0
 
@@ -57,15 +58,15 @@ class RescaleAction(Wrapper):
         if not (np.isfinite(inner.low).all() and np.isfinite(inner.high).all()):
             raise ValueError(f"RescaleAction needs a bounded action space, got {inner!r}")
         for name in ("low", "high"):
-            object.__setattr__(self, name, options.finite_number(name, getattr(self, name)))
+            object.__setattr__(self, name, checks.finite_number(name, getattr(self, name)))
         if not np.float32(self.low) < np.float32(self.high):
             raise ValueError(f"RescaleAction needs low < high, got low={self.low!r}, high={self.high!r}")
 
-    def action_space(self, params: Any) -> spaces.Box:
+    def action_space(self, params: PyTree) -> spaces.Box:
         shape = self.env.action_space(params).shape
         return spaces.Box(self.low, self.high, shape, axis_name=self.batch_axis())
 
-    def advance(self, state: Any, action: jax.Array, draws: Any, params: Any) -> Outcome:
+    def advance(self, state: PyTree, action: jax.Array, draws: PyTree, params: PyTree) -> Outcome:
         inner: Any = self.env.action_space(params)
         share = (action - self.low) / (self.high - self.low)
         return self.env.advance(state, inner.low * (1 - share) + inner.high * share, draws, params)
@@ -80,8 +81,8 @@ class StickyState(WrapperState):
       has_last_action: whether there is one in this episode, bool of the batch shape.
     """
 
-    last_action: Any
-    has_last_action: Any
+    last_action: PyTree
+    has_last_action: jax.Array
 
 
 class StickyDraws(NamedTuple):
@@ -92,7 +93,7 @@ class StickyDraws(NamedTuple):
       sticks: whether the last action is executed again, if there is one, bool of the batch shape.
     """
 
-    env_draws: Any
+    env_draws: PyTree
     sticks: jax.Array
 
 
@@ -109,42 +110,42 @@ class StickyAction(Wrapper):
       ValueError: the probability is not a number in [0, 1).
     """
 
-    env: Environment[Any, Any]
+    env: Environment
     repeat_action_probability: float = 0.25
 
     def __post_init__(self) -> None:
-        probability = options.finite_number("repeat_action_probability", self.repeat_action_probability)
+        probability = checks.finite_number("repeat_action_probability", self.repeat_action_probability)
         if not 0 <= probability < 1:
             raise ValueError(f"repeat_action_probability must be in [0, 1), got {probability!r}")
         object.__setattr__(self, "repeat_action_probability", probability)
 
-    def init_state(self, draws: Any, params: Any, /) -> StickyState:
+    def init_state(self, draws: PyTree, params: PyTree, /) -> StickyState:
         space = self.env.action_space(params)
         action = jax.eval_shape(lambda: space.sample(jax.random.key(0)))
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), action)
         return StickyState(super().init_state(draws, params), nothing, jnp.zeros(self.batch_shape, jnp.bool_))
 
-    def draw(self, key: jax.Array, params: Any) -> StickyDraws:
+    def draw(self, key: jax.Array, params: PyTree) -> StickyDraws:
         key_env, key_sticky = random.split(key)
         sticks = random.uniform(key_sticky, self.batch_shape, axis_name=self.batch_axis()) < np.float32(
             self.repeat_action_probability
         )
         return StickyDraws(self.env.draw(key_env, params), sticks)
 
-    def advance(self, state: StickyState, action: Any, draws: StickyDraws, params: Any) -> Outcome:
+    def advance(self, state: StickyState, action: PyTree, draws: StickyDraws, params: PyTree) -> Outcome:
         action = trees.where(draws.sticks & state.has_last_action, state.last_action, action)
         outcome = self.env.advance(state.env_state, action, draws.env_draws, params)
         return outcome._replace(state=StickyState(outcome.state, action, jnp.ones_like(state.has_last_action)))
 
-    def restart(self, key: jax.Array, done: jax.Array, state: StickyState, params: Any) -> StickyState:
+    def restart(self, key: jax.Array, done: jax.Array, state: StickyState, params: PyTree) -> StickyState:
         env_state = self.env.restart(key, done, state.env_state, params)
         return StickyState(env_state, state.last_action, state.has_last_action & ~done)
 
-    def observe(self, state: StickyState, params: Any) -> Any:
+    def observe(self, state: StickyState, params: PyTree) -> PyTree:
         return self.env.observe(state.env_state, params)
 
 
-def _check_float_box(env: Environment[Any, Any], wrapper: str) -> spaces.Box:
+def _check_float_box(env: Environment, wrapper: str) -> spaces.Box:
     space = env.action_space(env.default_params)
     if not isinstance(space, spaces.Box) or space.dtype.kind != "f":
         raise ValueError(f"{wrapper} needs a float Box of actions inside, got {space!r}")

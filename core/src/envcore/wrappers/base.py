@@ -13,7 +13,8 @@ from flax import struct
 from envcore import spaces
 from envcore.devices import AxisName
 from envcore.engine import arguments
-from envcore.environment import Environment, Outcome
+from envcore.environment import Environment, Outcome, computed
+from envcore.typing import PyTree
 
 
 @struct.dataclass
@@ -27,21 +28,21 @@ class WrapperState:
       env_state: state of the wrapped environment.
     """
 
-    env_state: Any
+    env_state: PyTree
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> PyTree:
         if name == "env_state" or name.startswith("__"):  # not set yet: a copy is being made
             raise AttributeError(name)
         return getattr(self.env_state, name)
 
     @property
-    def time(self) -> Any:
+    def time(self) -> PyTree:
         """Steps taken in this episode, int32 of the environment's batch shape."""
         return self.env_state.time
 
 
 @dataclasses.dataclass(frozen=True)
-class Wrapper(Environment[Any, Any]):
+class Wrapper(Environment):
     """Base of wrappers.
 
     Subclasses override what they need of `draw_start`, `init_state`, `draw`, `advance`, `restart`, `observe` and the
@@ -54,9 +55,9 @@ class Wrapper(Environment[Any, Any]):
       TypeError: env is not an `Environment`.
     """
 
-    env: Environment[Any, Any]
+    env: Environment
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: PyTree, **kwargs: Any) -> Self:
         # Before any subclass's __post_init__ looks at env. Copies and pickles are made without arguments.
         try:
             given = inspect.signature(cls.__init__).bind_partial(None, *args, **kwargs).arguments
@@ -66,23 +67,14 @@ class Wrapper(Environment[Any, Any]):
             raise TypeError(f"{cls.__name__} wraps an Environment, got {given['env']!r}{_advice(given['env'])}")
         return super().__new__(cls)
 
-    @property
-    def differentiable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the wrapped environment."""
-        return self.env.differentiable
+    differentiable = computed(lambda self: self.env.differentiable)
+
+    action_names = computed(lambda self: self.env.action_names)
+
+    render_fps = computed(lambda self: self.env.render_fps)
 
     @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the wrapped environment."""
-        return self.env.action_names
-
-    @property
-    def render_fps(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the wrapped environment."""
-        return self.env.render_fps
-
-    @property
-    def default_params(self) -> Any:
+    def default_params(self) -> PyTree:
         return self.env.default_params
 
     @property
@@ -90,23 +82,23 @@ class Wrapper(Environment[Any, Any]):
         return self.env.name
 
     @property
-    def unwrapped(self) -> Environment[Any, Any]:
+    def unwrapped(self) -> Environment:
         return self.env.unwrapped
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
         return self.env.batch_shape
 
-    def check_params(self, params: Any) -> None:
+    def check_params(self, params: PyTree) -> None:
         self.env.check_params(params)
 
-    def action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: PyTree) -> spaces.Space:
         return self.env.action_space(params)
 
-    def observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: PyTree) -> spaces.Space:
         return self.env.observation_space(params)
 
-    def state_space(self, params: Any) -> spaces.Dict:
+    def state_space(self, params: PyTree) -> spaces.Dict:
         """The wrapped environment's state space, and around it the wrapper's own fields, without bounds."""
         space, state, inside = (
             self.env.state_space(params),
@@ -122,55 +114,55 @@ class Wrapper(Environment[Any, Any]):
             {name: space if name == "env_state" else spaces.unbounded_space(part) for name, part in parts.items()}
         )
 
-    def _completed(self, params: Any) -> Any:
+    def _completed(self, params: PyTree) -> PyTree:
         return self.env._completed(params)
 
-    def draw_start(self, key: jax.Array, params: Any) -> Any:
+    def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
         return self.env.draw_start(key, params)
 
-    def init_state(self, draws: Any, params: Any, /) -> Any:
+    def init_state(self, draws: PyTree, params: PyTree, /) -> PyTree:
         return arguments.init_state(self.env, draws, params)
 
-    def transition(self, state: Any, action: Any, draws: Any, params: Any, /) -> tuple[Any, ...]:
+    def transition(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree, /) -> tuple[PyTree, ...]:
         raise NotImplementedError(
             f"{type(self).__name__} is a wrapper: call advance(state, action, draws, params), "
             "or transition of env.unwrapped."
         )
 
-    def draw(self, key: jax.Array, params: Any) -> Any:
+    def draw(self, key: jax.Array, params: PyTree) -> PyTree:
         return self.env.draw(key, params)
 
-    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+    def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         return self.env.advance(state, action, draws, params)
 
-    def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+    def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
         return self.env.restart(key, done, state, params)
 
-    def observe(self, state: Any, params: Any) -> Any:
+    def observe(self, state: PyTree, params: PyTree) -> PyTree:
         return self.env.observe(state, params)
 
-    def action_mask(self, state: Any, params: Any) -> Any:
+    def action_mask(self, state: PyTree, params: PyTree) -> PyTree:
         return self.env.action_mask(self._inner_state(state), params)
 
-    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
+    def render(self, state: PyTree, params: PyTree, height: int = 256) -> jax.Array:
         return self.env.render(self._inner_state(state), params, height)
 
-    def _inner_state(self, state: Any) -> Any:
+    def _inner_state(self, state: PyTree) -> PyTree:
         """The wrapped environment's state."""
         is_own = isinstance(state, WrapperState) and arguments.state_struct(self) != arguments.state_struct(self.env)
         return state.env_state if is_own else state
 
-    def over_batch(self, fun: Callable[..., Any]) -> Callable[..., Any]:
+    def over_batch(self, fun: Callable[..., PyTree]) -> Callable[..., PyTree]:
         """Maps a function of one environment's values over the wrapped batch, if there is one."""
         for _ in self.batch_shape:
             fun = jax.vmap(fun)
         return fun
 
-    def single_observation_space(self, params: Any) -> spaces.Space:
+    def single_observation_space(self, params: PyTree) -> spaces.Space:
         """The wrapped observation space, of one environment of a batch."""
         space = self.env.observation_space(params)
         for _ in self.batch_shape:
-            space = spaces.unbatch_space(space)
+            space = space.unbatch()
         return space
 
     def batch_axis(self) -> AxisName | None:
@@ -185,7 +177,7 @@ class Wrapper(Environment[Any, Any]):
     def batch_space(self, space: spaces.Space) -> spaces.Space:
         """The space of a value for every environment of a wrapped batch."""
         for size in reversed(self.batch_shape):
-            space = spaces.batch_space(space, size)
+            space = space.batch(size)
         return space
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
 
 import jax
 
-from envcore import options, random, spaces, trees
+from envcore import checks, random, spaces, trees
 from envcore.devices import AxisName, check_supported
 from envcore.engine import arguments
 from envcore.environment import Environment, Outcome
+from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper
 
 
@@ -38,12 +38,12 @@ class Batched(Wrapper):
       EnvcoreError: there is an `axis_name`, and JAX is older than 0.8.0.
     """
 
-    env: Environment[Any, Any]
+    env: Environment
     num_envs: int
     axis_name: AxisName | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "num_envs", options.positive_integer("num_envs", self.num_envs))
+        object.__setattr__(self, "num_envs", checks.positive_integer("num_envs", self.num_envs))
         if self.axis_name is not None:
             check_supported("Batched with an axis_name")
 
@@ -51,38 +51,38 @@ class Batched(Wrapper):
     def batch_shape(self) -> tuple[int, ...]:
         return (self.num_envs, *self.env.batch_shape)
 
-    def action_space(self, params: Any) -> spaces.Space:
-        return spaces.batch_space(self.env.action_space(params), self.num_envs, self.axis_name)
+    def action_space(self, params: PyTree) -> spaces.Space:
+        return self.env.action_space(params).batch(self.num_envs, self.axis_name)
 
-    def observation_space(self, params: Any) -> spaces.Space:
-        return spaces.batch_space(self.env.observation_space(params), self.num_envs)
+    def observation_space(self, params: PyTree) -> spaces.Space:
+        return self.env.observation_space(params).batch(self.num_envs)
 
-    def state_space(self, params: Any) -> spaces.Dict:
+    def state_space(self, params: PyTree) -> spaces.Dict:
         space = self.env.state_space(params)
-        return spaces.Dict({name: spaces.batch_space(part, self.num_envs) for name, part in space.spaces.items()})
+        return spaces.Dict({name: part.batch(self.num_envs) for name, part in space.spaces.items()})
 
-    def draw_start(self, key: jax.Array, params: Any) -> Any:
+    def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
         return jax.vmap(self.env.draw_start, (0, None))(self._keys(key), params)
 
-    def init_state(self, draws: Any, params: Any, /) -> Any:
+    def init_state(self, draws: PyTree, params: PyTree, /) -> PyTree:
         return jax.vmap(functools.partial(arguments.init_state, self.env), (0, None))(draws, params)
 
-    def draw(self, key: jax.Array, params: Any) -> Any:
+    def draw(self, key: jax.Array, params: PyTree) -> PyTree:
         return jax.vmap(self.env.draw, (0, None))(self._keys(key), params)
 
-    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+    def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         return jax.vmap(self.env.advance, (0, 0, 0, None))(state, action, draws, params)
 
-    def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+    def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
         return jax.vmap(self.env.restart, (0, 0, 0, None))(self._keys(key), done, state, params)
 
-    def observe(self, state: Any, params: Any) -> Any:
+    def observe(self, state: PyTree, params: PyTree) -> PyTree:
         return jax.vmap(self.env.observe, (0, None))(state, params)
 
-    def action_mask(self, state: Any, params: Any) -> Any:
+    def action_mask(self, state: PyTree, params: PyTree) -> PyTree:
         return jax.vmap(self.env.action_mask, (0, None))(state, params)
 
-    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
+    def render(self, state: PyTree, params: PyTree, height: int = 256) -> jax.Array:
         """All pictures: uint8 (num_envs, height, width, 3)."""
         return jax.vmap(lambda one: self.env.render(one, params, height))(state)
 

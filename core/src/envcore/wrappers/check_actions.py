@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import jax
 import jax.core
 import numpy as np
 
-from envcore import spaces
 from envcore.environment import Outcome
 from envcore.errors import InvalidActionError
+from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper
 
 
@@ -37,39 +36,39 @@ class CheckActions(Wrapper):
         names the first in a batch.
     """
 
-    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+    def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         return self.env.advance(state, self._passed(action, params), draws, params)
 
-    def _checked(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+    def _checked(self, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
         key, state, action, params = super()._checked(key, state, action, params)
         inside = self._inside(action, params)
         if not isinstance(inside, jax.core.Tracer):
             self._raise_unless(inside, action)
         return key, state, action, params
 
-    def _inside(self, action: Any, params: Any) -> jax.Array:
+    def _inside(self, action: PyTree, params: PyTree) -> jax.Array:
         """Whether it is in the space: bool of the batch shape."""
         space = self.env.action_space(params)
         for _ in self.batch_shape:
-            space = spaces.unbatch_space(space)
+            space = space.unbatch()
         return self.over_batch(space.contains)(action)
 
-    def _passed(self, action: Any, params: Any) -> Any:
+    def _passed(self, action: PyTree, params: PyTree) -> PyTree:
         """The action, unchanged, after the host has checked it."""
         struct = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), action)
 
-        def look(inside: jax.Array, action: Any) -> Any:
+        def look(inside: jax.Array, action: PyTree) -> PyTree:
             self._raise_unless(inside, action)
             return action
 
         @jax.custom_jvp  # callbacks have no derivative; this one is the identity
-        def passed(inside: jax.Array, action: Any) -> Any:
+        def passed(inside: jax.Array, action: PyTree) -> PyTree:
             return jax.pure_callback(look, struct, inside, action, vmap_method="broadcast_all")
 
         passed.defjvp(lambda primals, tangents: (passed(*primals), tangents[1]))
         return passed(self._inside(action, params), action)
 
-    def _raise_unless(self, inside: jax.Array, action: Any) -> None:
+    def _raise_unless(self, inside: jax.Array, action: PyTree) -> None:
         flags = np.asarray(inside)
         if flags.all():
             return

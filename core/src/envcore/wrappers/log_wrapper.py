@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +10,7 @@ import numpy as np
 from flax import struct
 
 from envcore.environment import Outcome, next_time
+from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper, WrapperState
 
 
@@ -26,11 +26,11 @@ class LogState(WrapperState):
       returned_episode_valid: whether any episode has ended, bool.
     """
 
-    episode_returns: Any
-    episode_lengths: Any
-    returned_episode_returns: Any
-    returned_episode_lengths: Any
-    returned_episode_valid: Any
+    episode_returns: jax.Array
+    episode_lengths: jax.Array
+    returned_episode_returns: jax.Array
+    returned_episode_lengths: jax.Array
+    returned_episode_valid: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,12 +44,12 @@ class LogWrapper(Wrapper):
       returned_episode_valid: bool, false until an episode has ended; the two entries above mean nothing until then.
     """
 
-    def init_state(self, draws: Any, params: Any, /) -> LogState:
+    def init_state(self, draws: PyTree, params: PyTree, /) -> LogState:
         env_state = super().init_state(draws, params)
         zero, count = jnp.zeros(self.batch_shape, jnp.float32), jnp.zeros(self.batch_shape, jnp.int32)
         return LogState(env_state, zero, count, zero, count, jnp.zeros(self.batch_shape, jnp.bool_))
 
-    def advance(self, state: LogState, action: Any, draws: Any, params: Any) -> Outcome:
+    def advance(self, state: LogState, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         outcome = self.env.advance(state.env_state, action, draws, params)
         done = outcome.terminated | outcome.truncated
         returns, lengths = state.episode_returns + outcome.reward, next_time(state.episode_lengths)
@@ -69,8 +69,8 @@ class LogWrapper(Wrapper):
         }
         return outcome._replace(state=state, info={**outcome.info, **info})
 
-    def restart(self, key: jax.Array, done: jax.Array, state: LogState, params: Any) -> LogState:
+    def restart(self, key: jax.Array, done: jax.Array, state: LogState, params: PyTree) -> LogState:
         return dataclasses.replace(state, env_state=self.env.restart(key, done, state.env_state, params))
 
-    def observe(self, state: LogState, params: Any) -> Any:
+    def observe(self, state: LogState, params: PyTree) -> PyTree:
         return self.env.observe(state.env_state, params)

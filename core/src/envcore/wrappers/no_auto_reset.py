@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import jax
 
+from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper
 
 
@@ -17,5 +17,5 @@ class NoAutoReset(Wrapper):
     Stepping on from there does what the original environment does after its end; call `reset` instead.
     """
 
-    def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+    def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
         return state

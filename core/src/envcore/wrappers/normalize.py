@@ -28,17 +28,17 @@ updates them there, through every auto-reset. With `frozen=True` they do not cha
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from envcore import options, spaces, trees
+from envcore import checks, spaces, trees
 from envcore.devices import AxisName
 from envcore.environment import Environment, Outcome
 from envcore.errors import InvalidParamsError
+from envcore.typing import ArrayParam, PyTree
 from envcore.wrappers.base import WrapperState
 from envcore.wrappers.params import ParamsWrapper, WrapperParams
 
@@ -54,9 +54,9 @@ class RunningStatistics:
         counts single values: the statistics of one unbatched environment then forget the oldest ones.
     """
 
-    mean: Any
-    var: Any
-    count: Any
+    mean: ArrayParam | np.floating
+    var: ArrayParam | np.floating
+    count: ArrayParam | np.floating
 
     @classmethod
     def empty(cls, shape: tuple[int, ...]) -> RunningStatistics:
@@ -102,8 +102,8 @@ class RunningStatistics:
     def _joined(self, mean: jax.Array, squares: jax.Array, count: jax.Array) -> RunningStatistics:
         total = self.count + count
         delta = mean - self.mean
-        squares = self.var * self.count + squares + delta**2 * (self.count * count / total)
-        return RunningStatistics(self.mean + delta * (count / total), squares / total, total)
+        all_squares = self.var * self.count + squares + delta**2 * (self.count * count / total)
+        return RunningStatistics(self.mean + delta * (count / total), all_squares / total, total)
 
 
 @jax.tree_util.register_dataclass
@@ -115,7 +115,7 @@ class NormalizeObservationParams(WrapperParams):
       observation_statistics: the `RunningStatistics` that `reset` starts from.
     """
 
-    observation_statistics: Any
+    observation_statistics: RunningStatistics
 
 
 @struct.dataclass
@@ -126,7 +126,7 @@ class NormalizeObservationState(WrapperState):
       observation_statistics: `RunningStatistics` of the observations, which an auto-reset leaves as they are.
     """
 
-    observation_statistics: Any
+    observation_statistics: RunningStatistics
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,7 +151,7 @@ class NormalizeObservation(ParamsWrapper):
       InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
     """
 
-    env: Environment[Any, Any]
+    env: Environment
     epsilon: float = 1e-8
     frozen: bool = False
 
@@ -159,40 +159,42 @@ class NormalizeObservation(ParamsWrapper):
         space = self.env.observation_space(self.env.default_params)
         if not isinstance(space, spaces.Box):
             raise ValueError(f"NormalizeObservation needs a Box of observations, got {space!r}: flatten them first")
-        object.__setattr__(self, "epsilon", options.positive_number("epsilon", self.epsilon))
-        object.__setattr__(self, "frozen", options.flag("frozen", self.frozen))
+        object.__setattr__(self, "epsilon", checks.positive_number("epsilon", self.epsilon))
+        object.__setattr__(self, "frozen", checks.flag("frozen", self.frozen))
 
     @property
     def default_params(self) -> NormalizeObservationParams:
         shape = self.env.observation_space(self.env.default_params).shape[len(self.batch_shape) :]
         return NormalizeObservationParams(self.env.default_params, RunningStatistics.empty(shape))
 
-    def _completed(self, params: Any) -> Any:
+    def _completed(self, params: PyTree) -> PyTree:
         return _given(params, "observation_statistics") if self.frozen else super()._completed(params)
 
-    def observation_space(self, params: Any) -> spaces.Box:
+    def observation_space(self, params: PyTree) -> spaces.Box:
         return spaces.Box(-np.inf, np.inf, super().observation_space(params).shape)
 
-    def init_state(self, draws: Any, params: NormalizeObservationParams, /) -> NormalizeObservationState:
+    def init_state(self, draws: PyTree, params: NormalizeObservationParams, /) -> NormalizeObservationState:
         env_state = super().init_state(draws, params)
         everywhere = jnp.ones(self.batch_shape, jnp.bool_)
         return self._observed(env_state, params.observation_statistics, everywhere, params)
 
-    def advance(self, state: NormalizeObservationState, action: Any, draws: Any, params: Any) -> Outcome:
+    def advance(self, state: NormalizeObservationState, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         outcome = super().advance(state.env_state, action, draws, params)
         everywhere = jnp.ones(self.batch_shape, jnp.bool_)
         return outcome._replace(state=self._observed(outcome.state, state.observation_statistics, everywhere, params))
 
     def restart(
-        self, key: jax.Array, done: jax.Array, state: NormalizeObservationState, params: Any
+        self, key: jax.Array, done: jax.Array, state: NormalizeObservationState, params: PyTree
     ) -> NormalizeObservationState:
         env_state = super().restart(key, done, state.env_state, params)
         return self._observed(env_state, state.observation_statistics, done, params)
 
-    def observe(self, state: NormalizeObservationState, params: Any) -> jax.Array:
+    def observe(self, state: NormalizeObservationState, params: PyTree) -> jax.Array:
         return state.observation_statistics.normalized(super().observe(state.env_state, params), self.epsilon)
 
-    def _observed(self, env_state: Any, statistics: Any, included: jax.Array, params: Any) -> NormalizeObservationState:
+    def _observed(
+        self, env_state: PyTree, statistics: RunningStatistics, included: jax.Array, params: PyTree
+    ) -> NormalizeObservationState:
         if not self.frozen:
             statistics = statistics.update(super().observe(env_state, params), included, self.batch_axis())
         return NormalizeObservationState(env_state, trees.narrow(statistics))
@@ -207,7 +209,7 @@ class NormalizeRewardParams(WrapperParams):
       reward_statistics: the `RunningStatistics` of discounted returns that `reset` starts from.
     """
 
-    reward_statistics: Any
+    reward_statistics: RunningStatistics
 
 
 @struct.dataclass
@@ -219,8 +221,8 @@ class NormalizeRewardState(WrapperState):
       reward_statistics: `RunningStatistics` of the discounted returns.
     """
 
-    discounted_return: Any
-    reward_statistics: Any
+    discounted_return: jax.Array
+    reward_statistics: RunningStatistics
 
 
 @dataclasses.dataclass(frozen=True)
@@ -244,31 +246,31 @@ class NormalizeReward(ParamsWrapper):
       InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
     """
 
-    env: Environment[Any, Any]
+    env: Environment
     gamma: float = 0.99
     epsilon: float = 1e-8
     frozen: bool = False
 
     def __post_init__(self) -> None:
-        gamma = options.finite_number("gamma", self.gamma)
+        gamma = checks.finite_number("gamma", self.gamma)
         if not 0 <= gamma <= 1:
             raise ValueError(f"gamma must be in [0, 1], got {gamma!r}")
         object.__setattr__(self, "gamma", gamma)
-        object.__setattr__(self, "epsilon", options.positive_number("epsilon", self.epsilon))
-        object.__setattr__(self, "frozen", options.flag("frozen", self.frozen))
+        object.__setattr__(self, "epsilon", checks.positive_number("epsilon", self.epsilon))
+        object.__setattr__(self, "frozen", checks.flag("frozen", self.frozen))
 
     @property
     def default_params(self) -> NormalizeRewardParams:
         return NormalizeRewardParams(self.env.default_params, RunningStatistics.empty(()))
 
-    def _completed(self, params: Any) -> Any:
+    def _completed(self, params: PyTree) -> PyTree:
         return _given(params, "reward_statistics") if self.frozen else super()._completed(params)
 
-    def init_state(self, draws: Any, params: NormalizeRewardParams, /) -> NormalizeRewardState:
+    def init_state(self, draws: PyTree, params: NormalizeRewardParams, /) -> NormalizeRewardState:
         env_state, zero = super().init_state(draws, params), jnp.zeros(self.batch_shape, jnp.float32)
         return NormalizeRewardState(env_state, zero, trees.narrow(params.reward_statistics))
 
-    def advance(self, state: NormalizeRewardState, action: Any, draws: Any, params: Any) -> Outcome:
+    def advance(self, state: NormalizeRewardState, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         outcome = super().advance(state.env_state, action, draws, params)
         discounted = state.discounted_return * np.float32(self.gamma) + outcome.reward
         statistics = state.reward_statistics
@@ -279,17 +281,17 @@ class NormalizeReward(ParamsWrapper):
         return outcome._replace(state=NormalizeRewardState(outcome.state, discounted, statistics), reward=reward)
 
     def restart(
-        self, key: jax.Array, done: jax.Array, state: NormalizeRewardState, params: Any
+        self, key: jax.Array, done: jax.Array, state: NormalizeRewardState, params: PyTree
     ) -> NormalizeRewardState:
         env_state = super().restart(key, done, state.env_state, params)
         discounted = trees.where(done, jnp.zeros_like(state.discounted_return), state.discounted_return)
         return NormalizeRewardState(env_state, discounted, state.reward_statistics)
 
-    def observe(self, state: NormalizeRewardState, params: Any) -> Any:
+    def observe(self, state: NormalizeRewardState, params: PyTree) -> PyTree:
         return super().observe(state.env_state, params)
 
 
-def _given(params: Any, name: str) -> Any:
+def _given(params: PyTree, name: str) -> PyTree:
     """Frozen statistics that nobody gave would leave everything as it is, unnoticed."""
     if not isinstance(params, WrapperParams):
         raise InvalidParamsError(

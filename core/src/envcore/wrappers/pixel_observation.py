@@ -9,10 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envcore import options, spaces
+from envcore import checks, spaces
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rendering import fitting_height, margins
+from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper
 
 # Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorize in 16 bits.
@@ -39,19 +40,19 @@ class PixelObservation(Wrapper):
       ValueError: grayscale is not a bool.
     """
 
-    env: Environment[Any, Any]
+    env: Environment
     size: tuple[int, int] = (84, 84)
     grayscale: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", _checked_size(self.size))
-        object.__setattr__(self, "grayscale", options.flag("grayscale", self.grayscale))
+        object.__setattr__(self, "grayscale", checks.flag("grayscale", self.grayscale))
         fitting_height(self.env, self.size)
 
-    def observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: PyTree) -> spaces.Space:
         return self.batch_space(spaces.Box(0, 255, self.size if self.grayscale else (*self.size, 3), np.uint8))
 
-    def observe(self, state: Any, params: Any) -> jax.Array:
+    def observe(self, state: PyTree, params: PyTree) -> jax.Array:
         picture = self.env.render(state, params, height=fitting_height(self.env, self.size))
         return self.over_batch(self._framed)(picture)
 
@@ -65,7 +66,7 @@ class PixelObservation(Wrapper):
 
 def _checked_size(size: Any) -> tuple[int, int]:
     try:
-        height, width = (options.positive_integer("a side", side) for side in size)
+        height, width = (checks.positive_integer("a side", side) for side in size)
     except (TypeError, ValueError):
         message = f"size must be a height and a width in pixels, for example (84, 84), got {size!r}."
         raise InvalidArgumentError(message) from None

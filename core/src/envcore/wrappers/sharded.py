@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
 
 import jax
 from jax.sharding import NamedSharding
 
-from envcore import options, spaces
+from envcore import checks, spaces
 from envcore.devices import AxisName, all_devices, check_supported, spread
 from envcore.environment import Environment, Outcome
+from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper
 from envcore.wrappers.batched import Batched
 
@@ -39,13 +39,13 @@ class Sharded(Wrapper):
       EnvcoreError: JAX is older than 0.8.0.
     """
 
-    env: Environment[Any, Any]
+    env: Environment
     num_envs: int
     sharding: NamedSharding | None = None
 
     def __post_init__(self) -> None:
         check_supported("Sharded")
-        object.__setattr__(self, "num_envs", options.positive_integer("num_envs", self.num_envs))
+        object.__setattr__(self, "num_envs", checks.positive_integer("num_envs", self.num_envs))
         sharding = all_devices() if self.sharding is None else self.sharding
         object.__setattr__(self, "sharding", sharding)
         if not isinstance(sharding, NamedSharding) or len(sharding.spec) != 1 or sharding.spec[0] is None:
@@ -72,37 +72,37 @@ class Sharded(Wrapper):
     def batch_shape(self) -> tuple[int, ...]:
         return self._whole.batch_shape
 
-    def action_space(self, params: Any) -> spaces.Space:
+    def action_space(self, params: PyTree) -> spaces.Space:
         return self._whole.action_space(params)
 
-    def observation_space(self, params: Any) -> spaces.Space:
+    def observation_space(self, params: PyTree) -> spaces.Space:
         return self._whole.observation_space(params)
 
-    def state_space(self, params: Any) -> spaces.Dict:
+    def state_space(self, params: PyTree) -> spaces.Dict:
         return self._whole.state_space(params)
 
-    def draw_start(self, key: jax.Array, params: Any) -> Any:
+    def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
         return spread(self.share.draw_start, self._sharding, (False, False))(key, params)
 
-    def init_state(self, draws: Any, params: Any, /) -> Any:
+    def init_state(self, draws: PyTree, params: PyTree, /) -> PyTree:
         return spread(self.share.init_state, self._sharding, (True, False))(draws, params)
 
-    def draw(self, key: jax.Array, params: Any) -> Any:
+    def draw(self, key: jax.Array, params: PyTree) -> PyTree:
         return spread(self.share.draw, self._sharding, (False, False))(key, params)
 
-    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Outcome:
+    def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         return spread(self.share.advance, self._sharding, (True, True, True, False))(state, action, draws, params)
 
-    def restart(self, key: jax.Array, done: jax.Array, state: Any, params: Any) -> Any:
+    def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
         return spread(self.share.restart, self._sharding, (False, True, True, False))(key, done, state, params)
 
-    def observe(self, state: Any, params: Any) -> Any:
+    def observe(self, state: PyTree, params: PyTree) -> PyTree:
         return spread(self.share.observe, self._sharding, (True, False))(state, params)
 
-    def action_mask(self, state: Any, params: Any) -> Any:
+    def action_mask(self, state: PyTree, params: PyTree) -> PyTree:
         return spread(self.share.action_mask, self._sharding, (True, False))(state, params)
 
-    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
+    def render(self, state: PyTree, params: PyTree, height: int = 256) -> jax.Array:
         """All pictures: uint8 (num_envs, height, width, 3)."""
         return self._whole.render(state, params, height)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 from envcore.environment import Environment
 from envcore.rollout import Policy, Transition, random_policy
+from envcore.typing import PyTree
 
 
 class Agent(NamedTuple):
@@ -27,21 +28,21 @@ class Agent(NamedTuple):
     one is selected. A row of a buffer whose index is computed from it is written for all settings at once.
     """
 
-    init: Callable[[jax.Array], Any]
-    act: Callable[[Any, Any, jax.Array], tuple[Any, Any]]
-    update: Callable[[Any, Transition, jax.Array], Any]
+    init: Callable[[jax.Array], PyTree]
+    act: Callable[[PyTree, PyTree, jax.Array], tuple[PyTree, PyTree]]
+    update: Callable[[PyTree, Transition, jax.Array], PyTree]
 
 
-MakeAgent = Callable[[Environment[Any, Any]], Agent]
+MakeAgent = Callable[[Environment], Agent]
 """Makes an agent for an environment, whose spaces give the shapes of its networks."""
 
 
-def random_agent(env: Environment[Any, Any]) -> Agent:
+def random_agent(env: Environment) -> Agent:
     """An agent that acts at random."""
     return policy_agent(random_policy(env))(env)
 
 
-def policy_agent(policy: Policy, policy_params: Any = None) -> MakeAgent:
+def policy_agent(policy: Policy, policy_params: PyTree = None) -> MakeAgent:
     """An agent that follows `policy(policy_params, obs, key) -> action` and learns nothing."""
     agent = Agent(
         init=lambda key: policy_params,

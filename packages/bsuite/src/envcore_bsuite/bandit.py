@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, spaces
+from envcore import checks, spaces
 from envcore.environment import EnvParams, EnvState
+from envcore.typing import ArrayParam, Float
 from flax import struct
 
 from envcore_bsuite import sums
@@ -23,12 +24,12 @@ class SimpleBanditState(EnvState):
     """State of `SimpleBandit`.
 
     Attributes:
-      total_regret: float32 (), over all episodes.
-      excess: float32 (), the amount by which rounding has made `total_regret` too large.
+      total_regret: over all episodes.
+      excess: the amount by which rounding has made `total_regret` too large.
     """
 
-    total_regret: Any
-    excess: Any
+    total_regret: Float
+    excess: Float
 
 
 @struct.dataclass
@@ -36,10 +37,10 @@ class SimpleBanditParams(EnvParams):
     """Params of `SimpleBandit`.
 
     Attributes:
-      rewards: float32 (num_actions,), the reward of each arm.
+      rewards: the reward of each arm.
     """
 
-    rewards: Any
+    rewards: Annotated[ArrayParam, "float32 (num_actions,)"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +81,7 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
     def __post_init__(self) -> None:
         if self.num_actions < 2:
             raise ValueError(f"a bandit needs at least 2 arms, got num_actions={self.num_actions}")
-        options.check_size("num_actions", self.num_actions)
+        checks.check_size("num_actions", self.num_actions)
         check_mapping_seed(self.mapping_seed)
 
     @property
@@ -99,7 +100,7 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
         return spaces.Dict({"total_regret": regret, "excess": regret, "time": spaces.NATURAL_NUMBERS})
 
     def init_state(self, draws: jax.Array, params: SimpleBanditParams) -> SimpleBanditState:
-        return SimpleBanditState(total_regret=0.0, excess=0.0)
+        return SimpleBanditState(total_regret=jnp.float32(0), excess=jnp.float32(0))
 
     def transition(
         self, state: SimpleBanditState, action: jax.Array, draws: jax.Array, params: SimpleBanditParams

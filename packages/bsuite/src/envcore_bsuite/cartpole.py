@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import EnvParams, EnvState, limit, next_time
+from envcore.typing import Float, FloatParam
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -18,31 +19,43 @@ _TURN = np.float32(2 * np.pi)
 
 
 @struct.dataclass
-class CartPoleState(EnvState):
-    """State of `CartPole`; every field float32 ().
+class PoleState(EnvState):
+    """What the states of `CartPole` and `CartPoleSwingup` share.
 
     Attributes:
       x: cart position, m.
       x_dot: cart velocity, m/s.
       theta: pole angle from upright, rad.
       theta_dot: pole angular velocity, rad/s.
+    """
+
+    x: Float
+    x_dot: Float
+    theta: Float
+    theta_dot: Float
+
+
+@struct.dataclass
+class CartPoleState(PoleState):
+    """State of `CartPole`.
+
+    Attributes:
       episode_return: of the running episode.
       raw_return: of all episodes.
       best_episode: the largest return of an episode that has ended.
     """
 
-    x: Any
-    x_dot: Any
-    theta: Any
-    theta_dot: Any
-    episode_return: Any
-    raw_return: Any
-    best_episode: Any
+    episode_return: Float
+    raw_return: Float
+    best_episode: Float
+
+
+PoleT = TypeVar("PoleT", bound=PoleState)
 
 
 @struct.dataclass
 class CartPoleParams(EnvParams):
-    """Params of `CartPole`; every field float32 ().
+    """Params of `CartPole`.
 
     Attributes:
       gravity: m/s^2.
@@ -57,26 +70,26 @@ class CartPoleParams(EnvParams):
       init_range: every state variable starts uniform on [-init_range, init_range).
     """
 
-    gravity: Any = 9.8
-    mass_cart: Any = 1.0
-    mass_pole: Any = 0.1
-    length: Any = 0.5
-    force_mag: Any = 10.0
-    height_threshold: Any = 0.8
-    x_threshold: Any = 3.0
-    timescale: Any = 0.01
-    max_time: Any = limit(10.0)
-    init_range: Any = 0.05
+    gravity: FloatParam = 9.8
+    mass_cart: FloatParam = 1.0
+    mass_pole: FloatParam = 0.1
+    length: FloatParam = 0.5
+    force_mag: FloatParam = 10.0
+    height_threshold: FloatParam = 0.8
+    x_threshold: FloatParam = 3.0
+    timescale: FloatParam = 0.01
+    max_time: FloatParam = limit(10.0)
+    init_range: FloatParam = 0.05
 
 
 class CartPoleStart(NamedTuple):
     """What the start of an episode draws.
 
     Attributes:
-      offsets: of x, x_dot, theta and theta_dot from rest, float32 (4,).
+      offsets: of x, x_dot, theta and theta_dot from rest.
     """
 
-    offsets: jax.Array
+    offsets: Annotated[jax.Array, "float32 (4,)"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,9 +147,9 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
             x_dot=start[1],
             theta=start[2],
             theta_dot=start[3],
-            episode_return=0.0,
-            raw_return=0.0,
-            best_episode=0.0,
+            episode_return=jnp.float32(0),
+            raw_return=jnp.float32(0),
+            best_episode=jnp.float32(0),
         )
 
     def transition(
@@ -169,7 +182,7 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
 # Shared with CartPoleSwingup, whose states and params have the same names.
 
 
-def check_cart_and_pole(params: Any) -> None:
+def check_cart_and_pole(params: CartPoleParams) -> None:
     """Raises `InvalidParamsError` for an invalid mass, length or limit."""
     require.positive(params, "length", "x_threshold", "max_time", "timescale")
     require.nonnegative(params, "mass_cart", "mass_pole", "force_mag", "init_range")
@@ -185,7 +198,7 @@ def cart_and_pole_fields() -> dict[str, spaces.Space]:
     return dict.fromkeys(("x", "x_dot", "theta", "theta_dot"), spaces.Box(-np.inf, np.inf, ()))
 
 
-def swing(state: Any, action: jax.Array, params: Any) -> Any:
+def swing(state: PoleT, action: jax.Array, params: CartPoleParams) -> PoleT:
     """Moves cart and pole by one step of `timescale`."""
     sine, cosine = trig.sin(state.theta), trig.cos(state.theta)
     total_mass, pole_moment = params.mass_cart + params.mass_pole, params.mass_pole * params.length
@@ -203,12 +216,12 @@ def swing(state: Any, action: jax.Array, params: Any) -> Any:
     )
 
 
-def is_late(state: Any, params: Any) -> jax.Array:
+def is_late(state: PoleState, params: CartPoleParams) -> jax.Array:
     """Whether the current step exceeds `max_time`."""
     return next_time(state.time).astype(jnp.float32) * params.timescale > params.max_time
 
 
-def cart_and_pole(state: Any, params: Any) -> list[jax.Array]:
+def cart_and_pole(state: PoleState, params: CartPoleParams) -> list[jax.Array]:
     """The numbers that the observations of both tasks share."""
     return [
         state.x / params.x_threshold,

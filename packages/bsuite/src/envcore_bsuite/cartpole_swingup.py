@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
-from envcore.environment import EnvState, limit
+from envcore.environment import limit
+from envcore.typing import Float, FloatParam, Int
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.cartpole import (
     CartPoleParams,
     CartPoleStart,
+    PoleState,
     cart_and_pole,
     cart_and_pole_fields,
     check_cart_and_pole,
@@ -25,35 +27,27 @@ from envcore_bsuite.cartpole import (
 
 
 @struct.dataclass
-class CartPoleSwingupState(EnvState):
+class CartPoleSwingupState(PoleState):
     """State of `CartPoleSwingup`.
 
     Attributes:
-      x: float32 (), cart position, m.
-      x_dot: float32 (), cart velocity, m/s.
-      theta: float32 (), pole angle from upright, rad.
-      theta_dot: float32 (), pole angular velocity, rad/s.
-      episode_upright: int32 (), number of steps in the running episode with a reward of 1, before the cost of a push.
-      episode_moves: int32 (), number of pushes in the running episode.
-      total_upright: int32 (), of all episodes.
-      total_moves: int32 (), of all episodes.
-      best_episode: float32 (), the largest return of an episode that has ended.
+      episode_upright: number of steps in the running episode with a reward of 1, before the cost of a push.
+      episode_moves: number of pushes in the running episode.
+      total_upright: of all episodes.
+      total_moves: of all episodes.
+      best_episode: the largest return of an episode that has ended.
     """
 
-    x: Any
-    x_dot: Any
-    theta: Any
-    theta_dot: Any
-    episode_upright: Any
-    episode_moves: Any
-    total_upright: Any
-    total_moves: Any
-    best_episode: Any
+    episode_upright: Int
+    episode_moves: Int
+    total_upright: Int
+    total_moves: Int
+    best_episode: Float
 
 
 @struct.dataclass
 class CartPoleSwingupParams(CartPoleParams):
-    """Params of `CartPoleSwingup`; every field float32 ().
+    """Params of `CartPoleSwingup`.
 
     Attributes:
       height_threshold: fraction of the pole's length.
@@ -62,10 +56,10 @@ class CartPoleSwingupParams(CartPoleParams):
       move_cost: cost of a push.
     """
 
-    height_threshold: Any = 0.5
-    theta_dot_threshold: Any = limit(1.0)
-    x_reward_threshold: Any = limit(1.0)
-    move_cost: Any = 0.1
+    height_threshold: FloatParam = 0.5
+    theta_dot_threshold: FloatParam = limit(1.0)
+    x_reward_threshold: FloatParam = limit(1.0)
+    move_cost: FloatParam = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,11 +134,11 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
             x_dot=start[1],
             theta=np.float32(np.pi) + start[2],
             theta_dot=start[3],
-            episode_upright=0,
-            episode_moves=0,
-            total_upright=0,
-            total_moves=0,
-            best_episode=0.0,
+            episode_upright=jnp.int32(0),
+            episode_moves=jnp.int32(0),
+            total_upright=jnp.int32(0),
+            total_moves=jnp.int32(0),
+            best_episode=jnp.float32(0),
         )
 
     def transition(

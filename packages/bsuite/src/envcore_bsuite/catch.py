@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, spaces
+from envcore import checks, random, spaces
 from envcore.environment import EnvParams, EnvState
+from envcore.typing import Float, Int
 from flax import struct
 
 from envcore_bsuite import boards
@@ -18,21 +19,21 @@ from envcore_bsuite.base import BsuiteEnvironment
 
 @struct.dataclass
 class CatchState(EnvState):
-    """State of `Catch`; every field int32 () unless noted.
+    """State of `Catch`.
 
     Attributes:
       ball_x: column.
       ball_y: row, 0 is the top.
       paddle_x: column.
       paddle_y: row, always the bottom one.
-      total_regret: float32 (), over all episodes.
+      total_regret: over all episodes.
     """
 
-    ball_x: Any
-    ball_y: Any
-    paddle_x: Any
-    paddle_y: Any
-    total_regret: Any
+    ball_x: Int
+    ball_y: Int
+    paddle_x: Int
+    paddle_y: Int
+    total_regret: Float
 
 
 @struct.dataclass
@@ -44,10 +45,10 @@ class CatchStart(NamedTuple):
     """What the start of an episode draws.
 
     Attributes:
-      ball_x: column of the ball, int32 ().
+      ball_x: column of the ball.
     """
 
-    ball_x: jax.Array
+    ball_x: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     def __post_init__(self) -> None:
         if self.rows < 2 or self.columns < 1:
             raise ValueError(f"Catch needs at least 2 rows and 1 column, got {self.rows} and {self.columns}")
-        options.check_size("rows * columns", self.rows * self.columns)
+        checks.check_size("rows * columns", self.rows * self.columns)
 
     @property
     def default_params(self) -> CatchParams:
@@ -105,15 +106,20 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         return spaces.Dict({**places, "total_regret": spaces.Box(0.0, np.inf), "time": spaces.NATURAL_NUMBERS})
 
     def draw_start(self, key: jax.Array, params: CatchParams) -> CatchStart:
-        return CatchStart(ball_x=random.below(random.bits(key), self.columns))
+        return CatchStart(ball_x=random.integers(random.bits(key), self.columns))
 
     def init_state(self, draws: CatchStart, params: CatchParams) -> CatchState:
-        paddle_x, paddle_y = self.columns // 2, self.rows - 1
-        return CatchState(ball_x=draws.ball_x, ball_y=0, paddle_x=paddle_x, paddle_y=paddle_y, total_regret=0.0)
+        return CatchState(
+            ball_x=draws.ball_x,
+            ball_y=jnp.int32(0),
+            paddle_x=jnp.int32(self.columns // 2),
+            paddle_y=jnp.int32(self.rows - 1),
+            total_regret=jnp.float32(0),
+        )
 
     def transition(
         self, state: CatchState, action: jax.Array, draws: jax.Array, params: CatchParams
-    ) -> tuple[CatchState, jax.Array, jax.Array, dict[str, Any]]:
+    ) -> tuple[CatchState, jax.Array, jax.Array, dict[str, jax.Array]]:
         paddle_x = jnp.clip(state.paddle_x + action - 1, 0, self.columns - 1)
         ball_y = jnp.minimum(state.ball_y + 1, state.paddle_y)  # it stops at the end of the episode
         landed = ball_y == state.paddle_y

@@ -8,10 +8,11 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from envcore.errors import FileError
+from envcore.typing import PyTree
 from envcore_runs import checkpoint
 from envcore_runs.records import File, shown
 
@@ -31,7 +32,7 @@ class Checkpoint(NamedTuple):
     rows: list[list[Row]]
     tensors: dict[str, np.ndarray]
 
-    def restore(self, like: Any) -> Any:
+    def restore(self, like: PyTree) -> PyTree:
         """The pytree that was saved.
 
         Args:
@@ -74,7 +75,7 @@ def path_of(folder: Path, lanes: Sequence[Lane]) -> Path:
     return folder / f"{_PREFIX}{lanes[0].bsuite_id.replace('/', '-')}-{digest[:8]}.safetensors"
 
 
-def content(lanes: Sequence[Lane], rows: Sequence[Sequence[Row]], progress: Any) -> bytes:
+def content(lanes: Sequence[Lane], rows: Sequence[Sequence[Row]], progress: PyTree) -> bytes:
     """A checkpoint of these lanes."""
     return checkpoint.packed(progress, {"lanes": lanes, "rows": rows})
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces
+from envcore import checks, random, require, spaces
 from envcore.environment import EnvParams, EnvState
+from envcore.typing import ArrayParam, Bool, Float, FloatParam, Int
 from flax import struct
 
 from envcore_bsuite import boards
@@ -22,19 +23,19 @@ class DeepSeaState(EnvState):
     """State of `DeepSea`.
 
     Attributes:
-      column: int32 ().
-      bad_episode: bool (), the diver has left the diagonal to the left.
-      total_bad_episodes: int32 (), of all episodes.
-      denoised_return: float32 (), number of treasures in all episodes.
+      column: 0 is the left one.
+      bad_episode: the diver has left the diagonal to the left.
+      total_bad_episodes: of all episodes.
+      denoised_return: number of treasures in all episodes.
     """
 
-    column: Any
-    bad_episode: Any
-    total_bad_episodes: Any
-    denoised_return: Any
+    column: Int
+    bad_episode: Bool
+    total_bad_episodes: Int
+    denoised_return: Float
 
     @property
-    def row(self) -> Any:
+    def row(self) -> Int:
         """The row, int32 (), 0 is the top; `size` once the episode is over."""
         return self.time
 
@@ -44,24 +45,24 @@ class DeepSeaParams(EnvParams):
     """Params of `DeepSea`.
 
     Attributes:
-      action_mapping: int32 (size, size), the action that is "right", by row and column.
-      unscaled_move_cost: float32 (), cost of going right `size` times.
+      action_mapping: the action that is "right", by row and column.
+      unscaled_move_cost: cost of going right `size` times.
     """
 
-    action_mapping: Any
-    unscaled_move_cost: Any = 0.01
+    action_mapping: Annotated[ArrayParam, "int32 (size, size)"]
+    unscaled_move_cost: FloatParam = 0.01
 
 
 class DeepSeaDraws(NamedTuple):
     """What a step of the stochastic version draws.
 
     Attributes:
-      noise: standard normal, float32 ().
-      wind: uniform on [0, 1), float32 (); the diver moves to the right only if it is above 1 / size.
+      noise: standard normal.
+      wind: uniform on [0, 1); the diver moves to the right only if it is above 1 / size.
     """
 
-    noise: jax.Array
-    wind: jax.Array
+    noise: Float
+    wind: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +113,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     def __post_init__(self) -> None:
         if self.size < 1:
             raise ValueError(f"DeepSea's size must be at least 1, got {self.size}")
-        options.check_size("size", self.size, 4096)
+        checks.check_size("size", self.size, 4096)
         check_mapping_seed(self.mapping_seed)
 
     @property
@@ -143,7 +144,12 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
         )
 
     def init_state(self, draws: jax.Array, params: DeepSeaParams) -> DeepSeaState:
-        return DeepSeaState(column=0, bad_episode=False, total_bad_episodes=0, denoised_return=0.0)
+        return DeepSeaState(
+            column=jnp.int32(0),
+            bad_episode=jnp.bool_(False),
+            total_bad_episodes=jnp.int32(0),
+            denoised_return=jnp.float32(0),
+        )
 
     def draw(self, key: jax.Array, params: DeepSeaParams) -> DeepSeaDraws | None:
         if self.deterministic:

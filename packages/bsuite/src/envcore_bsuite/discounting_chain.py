@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import require, spaces
 from envcore.environment import EnvParams, EnvState, next_time
+from envcore.typing import ArrayParam, Int, IntParam
 from flax import struct
 
 from envcore_bsuite.bandit import check_mapping_seed
@@ -24,10 +25,10 @@ class DiscountingChainState(EnvState):
     """State of `DiscountingChain`.
 
     Attributes:
-      context: int32 (), the chain; -1 before the choice.
+      context: the chain; -1 before the choice.
     """
 
-    context: Any
+    context: Int
 
 
 @struct.dataclass
@@ -35,14 +36,13 @@ class DiscountingChainParams(EnvParams):
     """Params of `DiscountingChain`.
 
     Attributes:
-      rewards: float32 (5,), the reward of each chain.
-      reward_timestep: int32 (5,), the step at which each chain pays, counted from 1.
-      max_steps_in_episode: int32 ().
+      rewards: the reward of each chain.
+      reward_timestep: the step at which each chain pays, counted from 1.
     """
 
-    rewards: Any
-    reward_timestep: Any
-    max_steps_in_episode: Any = struct.field(default=100, kw_only=True)
+    rewards: Annotated[ArrayParam, "float32 (5,)"]
+    reward_timestep: Annotated[ArrayParam, "int32 (5,)"]
+    max_steps_in_episode: IntParam = struct.field(default=100, kw_only=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +103,7 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         )
 
     def init_state(self, draws: jax.Array, params: DiscountingChainParams) -> DiscountingChainState:
-        return DiscountingChainState(context=-1)
+        return DiscountingChainState(context=jnp.int32(-1))
 
     def transition(
         self, state: DiscountingChainState, action: jax.Array, draws: jax.Array, params: DiscountingChainParams

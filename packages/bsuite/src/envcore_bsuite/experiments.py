@@ -7,7 +7,6 @@ environment. `shared_program` finds the settings that can share one compiled pro
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from envcore.environment import Environment
 from envcore.wrappers import Wrapper
@@ -74,13 +73,13 @@ def mountain_car_scale(reward_scale: float) -> RewardScale:
     return RewardScale(MountainCar(), reward_scale)
 
 
-def shared_program(env: Environment[Any, Any]) -> Environment[Any, Any]:
+def shared_program(env: Environment) -> Environment:
     """The environment that all settings with the same program share; they differ only in their params.
 
     It is `env` with the default values of all options that only set `default_params`.
     """
     settings = getattr(env, "settings", ())
-    same: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(env) if field.name in settings}
+    same: dict[str, object] = {field.name: field.default for field in dataclasses.fields(env) if field.name in settings}
     if isinstance(env, Wrapper):
         same["env"] = shared_program(env.env)
     return dataclasses.replace(env, **same)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces
 from envcore.environment import EnvParams, EnvState
+from envcore.typing import Float, Int, IntParam
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -21,16 +22,16 @@ class MemoryChainState(EnvState):
     """State of `MemoryChain`.
 
     Attributes:
-      context: int32 (num_bits,), 0 or 1.
-      query: int32 (), the index of the bit that will be asked for.
-      total_perfect: int32 (), over all episodes.
-      total_regret: float32 (), over all episodes.
+      context: 0 or 1.
+      query: the index of the bit that will be asked for.
+      total_perfect: over all episodes.
+      total_regret: over all episodes.
     """
 
-    context: Any
-    query: Any
-    total_perfect: Any
-    total_regret: Any
+    context: Annotated[jax.Array, "int32 (num_bits,)"]
+    query: Int
+    total_perfect: Int
+    total_regret: Float
 
 
 @struct.dataclass
@@ -38,22 +39,22 @@ class MemoryChainParams(EnvParams):
     """Params of `MemoryChain`.
 
     Attributes:
-      memory_length: int32 (), at least 1.
+      memory_length: at least 1.
     """
 
-    memory_length: Any = 5
+    memory_length: IntParam = 5
 
 
 class MemoryChainStart(NamedTuple):
     """What the start of an episode draws, as in the state.
 
     Attributes:
-      context: int32 (num_bits,), 0 or 1.
-      query: int32 (), the index of the bit that will be asked for.
+      context: 0 or 1.
+      query: the index of the bit that will be asked for.
     """
 
-    context: jax.Array
-    query: jax.Array
+    context: Annotated[jax.Array, "int32 (num_bits,)"]
+    query: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,10 +133,11 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
         asks = self.num_bits > 1
         words = random.bits(key, (num_words(self.num_bits) + asks,))
         context = unpack(words, self.num_bits).astype(jnp.int32)
-        return MemoryChainStart(context, random.below(words[-1], self.num_bits) if asks else jnp.int32(0))
+        return MemoryChainStart(context, random.integers(words[-1], self.num_bits) if asks else jnp.int32(0))
 
     def init_state(self, draws: MemoryChainStart, params: MemoryChainParams) -> MemoryChainState:
-        return MemoryChainState(context=draws.context, query=draws.query, total_perfect=0, total_regret=0.0)
+        counters = {"total_perfect": jnp.int32(0), "total_regret": jnp.float32(0)}
+        return MemoryChainState(context=draws.context, query=draws.query, **counters)
 
     def transition(
         self, state: MemoryChainState, action: jax.Array, draws: jax.Array, params: MemoryChainParams

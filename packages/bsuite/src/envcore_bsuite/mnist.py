@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,13 +12,14 @@ import numpy as np
 from envcore import random, spaces
 from envcore.environment import EnvParams, EnvState
 from envcore.fusion import compute_once
+from envcore.typing import ArrayParam, Float, Int
 from flax import struct
 
 from envcore_bsuite import mnist_data
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.mnist_data import CLASSES, SIDE
 
-_MOST = 2**16  # the limit of `random.below`
+_MOST = 2**16  # the limit of `random.integers`
 # Together 1 / 255, and pixel * _NEARLY is exact. XLA replaces a division by 255 with a multiplication by 1 / 255 in
 # float32, which gives 126 of the 256 quotients a wrong last bit.
 _NEARLY, _REST = np.float32(257 / 2**16), np.float32(1 / (255 * 2**16))
@@ -29,14 +30,14 @@ class MNISTBanditState(EnvState):
     """State of `MNISTBandit`.
 
     Attributes:
-      index: int32 (), of the image.
-      correct_label: int32 ().
-      total_regret: float32 (), over all episodes.
+      index: of the image.
+      correct_label: of the image.
+      total_regret: over all episodes.
     """
 
-    index: Any
-    correct_label: Any
-    total_regret: Any
+    index: Int
+    correct_label: Int
+    total_regret: Float
 
 
 @struct.dataclass
@@ -44,22 +45,22 @@ class MNISTBanditParams(EnvParams):
     """Params of `MNISTBandit`: the n images in use.
 
     Attributes:
-      images: uint8 (n, 28, 28), int8 with `signed_pixels`.
-      labels: int32 (n,).
+      images: int8 with `signed_pixels`.
+      labels: of each image.
     """
 
-    images: Any
-    labels: Any
+    images: Annotated[ArrayParam, "uint8 (n, 28, 28)"]
+    labels: Annotated[ArrayParam, "int32 (n,)"]
 
 
 class MNISTBanditStart(NamedTuple):
     """What the start of an episode draws.
 
     Attributes:
-      image_index: int32 ().
+      image_index: as in the state.
     """
 
-    image_index: jax.Array
+    image_index: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,15 +143,15 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
         )
 
     def draw_start(self, key: jax.Array, params: MNISTBanditParams) -> MNISTBanditStart:
-        return MNISTBanditStart(random.below(random.bits(key), len(params.labels)))
+        return MNISTBanditStart(random.integers(random.bits(key), len(params.labels)))
 
     def init_state(self, draws: MNISTBanditStart, params: MNISTBanditParams) -> MNISTBanditState:
-        label = params.labels.at[draws.image_index].get(mode="promise_in_bounds")
-        return MNISTBanditState(index=draws.image_index, correct_label=label, total_regret=0.0)
+        label = jnp.asarray(params.labels).at[draws.image_index].get(mode="promise_in_bounds")
+        return MNISTBanditState(index=draws.image_index, correct_label=label, total_regret=jnp.float32(0))
 
     def transition(
         self, state: MNISTBanditState, action: jax.Array, draws: jax.Array, params: MNISTBanditParams
-    ) -> tuple[MNISTBanditState, jax.Array, bool, dict[str, Any]]:
+    ) -> tuple[MNISTBanditState, jax.Array, bool, dict[str, jax.Array]]:
         reward = jnp.where(action == state.correct_label, 1.0, -1.0)
         state = state.replace(total_regret=state.total_regret + (1.0 - reward))
         return state, reward, True, self.counters(state, params)
@@ -167,9 +168,9 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
         return paint_mnist(height, params.images, state.index, state.correct_label, state.total_regret)
 
 
-def _picture(images: jax.Array, index: jax.Array, is_shown: jax.Array) -> jax.Array:
+def _picture(images: ArrayParam, index: jax.Array, is_shown: jax.Array) -> jax.Array:
     """An image as an observation, float32 (784,), or zeros: in shape (28, 28) it takes twice as long on CPU."""
-    pixels = images.reshape(-1, SIDE * SIDE).at[index].get(mode="promise_in_bounds")
+    pixels = jnp.asarray(images).reshape(-1, SIDE * SIDE).at[index].get(mode="promise_in_bounds")
     pixels = pixels.astype(jnp.float32)
     return jnp.where(is_shown, pixels * _NEARLY + pixels * _REST, 0.0)
 

@@ -16,12 +16,12 @@ import threading
 import time
 import zlib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from envcore import files
 from envcore.errors import DatasetError, FileError
-from envcore.plugins import one_line
+from envcore.text import one_line
 
 URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 """Where the published files are downloaded from."""
@@ -150,7 +150,7 @@ def _fetch(folder: Path, name: str) -> Path:
 
     if name == f"{IMAGES}.gz":
         pooch.get_logger().info("Downloading MNIST's training set (10 MB) from %s to %s", URL, folder)
-    downloader: Any = pooch.HTTPDownloader(timeout=_TIMEOUT)
+    downloader = pooch.HTTPDownloader(timeout=_TIMEOUT)
     received = io.BytesIO()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -185,7 +185,7 @@ def _read(path: Path, sha256: str | None, ndim: int) -> np.ndarray:
         raise DatasetError(f"{path} cannot be read: {one_line(error)}.") from error
 
 
-def _parse(file: Any, path: Path, ndim: int) -> np.ndarray:
+def _parse(file: io.BufferedIOBase, path: Path, ndim: int) -> np.ndarray:
     """The array of uint8 in an IDX file: four bytes for dtype and rank, then 32-bit sizes, then the numbers.
 
     No more is read than the sizes say, and one byte: a small compressed file can hold many gigabytes.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import EnvParams, EnvState, limit
+from envcore.typing import Float, FloatParam, IntParam
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -17,7 +18,7 @@ from envcore_bsuite.base import BsuiteEnvironment
 
 @struct.dataclass
 class MountainCarState(EnvState):
-    """State of `MountainCar`; every field float32 ().
+    """State of `MountainCar`.
 
     Attributes:
       position: along the valley, whose lowest point is near -0.52.
@@ -25,14 +26,14 @@ class MountainCarState(EnvState):
       raw_return: of all episodes.
     """
 
-    position: Any
-    velocity: Any
-    raw_return: Any
+    position: Float
+    velocity: Float
+    raw_return: Float
 
 
 @struct.dataclass
 class MountainCarParams(EnvParams):
-    """Params of `MountainCar`; every field float32 () unless noted.
+    """Params of `MountainCar`.
 
     Attributes:
       min_position: position of the left wall.
@@ -43,28 +44,27 @@ class MountainCarParams(EnvParams):
       gravity: largest change of the velocity by a slope.
       reset_low: the position starts uniform on [reset_low, reset_high).
       reset_high: its upper bound.
-      max_steps_in_episode: int32 ().
     """
 
-    min_position: Any = -1.2
-    max_position: Any = 0.6
-    max_speed: Any = limit(0.07)
-    goal_position: Any = 0.5
-    force: Any = 0.001
-    gravity: Any = 0.0025
-    reset_low: Any = -0.6
-    reset_high: Any = -0.4
-    max_steps_in_episode: Any = 1000
+    min_position: FloatParam = -1.2
+    max_position: FloatParam = 0.6
+    max_speed: FloatParam = limit(0.07)
+    goal_position: FloatParam = 0.5
+    force: FloatParam = 0.001
+    gravity: FloatParam = 0.0025
+    reset_low: FloatParam = -0.6
+    reset_high: FloatParam = -0.4
+    max_steps_in_episode: IntParam = 1000
 
 
 class MountainCarStart(NamedTuple):
     """What the start of an episode draws.
 
     Attributes:
-      position: float32 ().
+      position: as in the state.
     """
 
-    position: jax.Array
+    position: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,7 +130,7 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
 
     def init_state(self, draws: MountainCarStart, params: MountainCarParams) -> MountainCarState:
-        return MountainCarState(position=draws.position, velocity=0.0, raw_return=0.0)
+        return MountainCarState(position=draws.position, velocity=jnp.float32(0), raw_return=jnp.float32(0))
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarParams

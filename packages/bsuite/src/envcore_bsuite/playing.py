@@ -7,7 +7,7 @@ import operator
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -50,7 +50,7 @@ class Play:
 
     make_agent: MakeAgent
     seed: int
-    options: Mapping[str, Mapping[str, Any]]
+    options: Mapping[str, Mapping[str, object]]
     lanes: tuple[Lane, ...]
     path: Path
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import envcore
@@ -17,8 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, trees
 from envcore.engine import arguments
-from envcore.environment import Environment, next_time
+from envcore.environment import Environment, Info, next_time
 from envcore.rollout import Transition
+from envcore.typing import Bool, Float, Int, PyTree
 from envcore_runs.records import Range
 from flax import struct
 from jax import lax
@@ -56,10 +57,10 @@ class Group(NamedTuple):
       num_episodes: the number of episodes of each lane.
     """
 
-    env: Environment[Any, Any]
+    env: Environment
     lanes: tuple[Lane, ...]
-    params: Any
-    axes: Any
+    params: PyTree
+    axes: PyTree
     num_episodes: int
 
 
@@ -75,15 +76,15 @@ class Progress:
       episode_return, episode_excess: compensated return of the running episode, float32.
     """
 
-    key: Any
-    env_state: Any
-    agent_state: Any
-    steps: Any
-    episode: Any
-    total_return: Any
-    total_excess: Any
-    episode_return: Any
-    episode_excess: Any
+    key: jax.Array
+    env_state: PyTree
+    agent_state: PyTree
+    steps: Int
+    episode: Int
+    total_return: Float
+    total_excess: Float
+    episode_return: Float
+    episode_excess: Float
 
 
 @struct.dataclass
@@ -96,21 +97,21 @@ class Ended:
       info: the environment's `bsuite_info`.
     """
 
-    done: Any
-    episode_len: Any
-    episode_return: Any
-    episode_excess: Any
-    info: dict[str, Any]
+    done: Bool
+    episode_len: Int
+    episode_return: Float
+    episode_excess: Float
+    info: Info
 
 
-def group(lanes: Iterable[Lane], options: Mapping[str, Mapping[str, Any]]) -> list[Group]:
+def group(lanes: Iterable[Lane], options: Mapping[str, Mapping[str, object]]) -> list[Group]:
     """Sorts lanes into as few groups as their environments' shapes allow.
 
     Args:
       lanes: the lanes, in any order.
       options: more constructor options of environments, by experiment.
     """
-    found: dict[Any, list[tuple[Lane, Any]]] = collections.defaultdict(list)
+    found: dict[tuple[Environment, Hashable, int], list[tuple[Lane, PyTree]]] = collections.defaultdict(list)
     for lane in lanes:
         made, _ = envcore.make(f"bsuite/{lane.bsuite_id}", **options.get(lane.bsuite_id.partition("/")[0], {}))
         params = arguments.default_params(made)
@@ -171,7 +172,7 @@ class Program:
         info = {name: ended.info[name][lane] for name in self._info_names}
         return {name: _number(value) for name, value in {**dict(zip(COLUMNS, own, strict=True)), **info}.items()}
 
-    def _start_lane(self, key: jax.Array, params: Any) -> Progress:
+    def _start_lane(self, key: jax.Array, params: PyTree) -> Progress:
         key, key_env, key_agent = random.split(key, 3)
         _, env_state = self.group.env.reset(key_env, params)
         agent_state = trees.narrow(self._agent.init(key_agent))
@@ -179,7 +180,7 @@ class Program:
         return Progress(key, env_state, agent_state, zero, zero, none, none, none, none)
 
     def _advance_lanes(
-        self, progress: Progress, params: Any, awaited: jax.Array, max_steps: jax.Array
+        self, progress: Progress, params: PyTree, awaited: jax.Array, max_steps: jax.Array
     ) -> tuple[Progress, Ended]:
         step = jax.vmap(self._step_lane, (0, self.group.axes, None))
 
@@ -195,7 +196,7 @@ class Program:
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), ended)
         return lax.while_loop(is_going_on, body, (jnp.int32(0), progress, nothing))[1:]
 
-    def _step_lane(self, progress: Progress, params: Any, number: jax.Array) -> tuple[Progress, Ended]:
+    def _step_lane(self, progress: Progress, params: PyTree, number: jax.Array) -> tuple[Progress, Ended]:
         """Takes step `number` of a lane, which is that of all lanes: `vmap` does not batch it."""
         env, agent = self.group.env, self._agent
         key, key_act, key_step, key_update = random.split(progress.key, 4)
@@ -232,7 +233,7 @@ def _lane_keys(key: jax.Array, number: jax.Array, repeat: jax.Array) -> jax.Arra
     return jax.random.fold_in(jax.random.fold_in(key, number), repeat)
 
 
-def _info_names(env: Environment[Any, Any]) -> tuple[str, ...]:
+def _info_names(env: Environment) -> tuple[str, ...]:
     """The names of `bsuite_info` in its order, which `jit` does not keep."""
     inner: Any = env.unwrapped
     names: list[str] = []
@@ -247,7 +248,7 @@ def _number(value: Any) -> int | float:
     return float(value) if float(value).is_integer() else float(str(np.float32(value)))
 
 
-def _stack(params: Sequence[Any]) -> tuple[Any, Any]:
+def _stack(params: Sequence[PyTree]) -> tuple[PyTree, PyTree]:
     """Stacks pytrees of arrays; also returns the new axis of each leaf, None for leaves that are all equal."""
     structure = jax.tree.structure(params[0])
     stacked, axes = [], []

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from envcore.checks import positive_integer
 from envcore.files import locked, remove_unfinished, replace
-from envcore.options import positive_integer
 from envcore_runs.records import File, shown
 
 from envcore_bsuite import checkpoints, csv_log
@@ -44,7 +44,7 @@ def run(
     *,
     seed: int = 0,
     num_seeds: int = 1,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
     workers: int | Workers = 1,
     checkpoint_seconds: float = 60.0,
     progress: Callable[[int, int], None] | None = None,
@@ -104,7 +104,7 @@ class _Written:
     def tasks(
         self,
         lanes: Sequence[Lane],
-        options: Mapping[str, Mapping[str, Any]],
+        options: Mapping[str, Mapping[str, object]],
         play: Callable[[tuple[Lane, ...], Path], Play],
     ) -> dict[str, Task]:
         """What is left to do, by name; the interrupted tasks come first."""
@@ -154,7 +154,7 @@ def _name(lanes: Sequence[Lane]) -> str:
     return f"{first} and {len(lanes) - 1} more" if len(lanes) > 1 else first
 
 
-def _name_of(make_agent: Any) -> str:
+def _name_of(make_agent: Callable[..., object]) -> str:
     """What a folder calls an agent, `MODULE:FUNCTION`."""
     function = make_agent.func if isinstance(make_agent, functools.partial) else make_agent
     named = function if hasattr(function, "__qualname__") else type(function)
@@ -173,14 +173,14 @@ def _checked_ids(ids: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _check_options(options: Mapping[str, Any]) -> None:
+def _check_options(options: Mapping[str, object]) -> None:
     for name in options:
         if name not in EXPERIMENTS:
             raise RunError(f"options are given by experiment, and bsuite has no experiment {name!r}.")
 
 
 @contextlib.contextmanager
-def _claimed(folder: Path, manifest: dict[str, Any]) -> Generator[None]:
+def _claimed(folder: Path, manifest: Mapping[str, object]) -> Generator[None]:
     """Records in the folder which run it holds, or checks that it is this one; and keeps it until the block ends."""
     try:
         content = json.dumps(manifest, indent=2)
@@ -200,7 +200,7 @@ def _claimed(folder: Path, manifest: dict[str, Any]) -> Generator[None]:
         yield
 
 
-def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
+def _check_manifest(path: Path, manifest: Mapping[str, object]) -> None:
     found = File(path, "Choose another results_dir, or delete it.", RunError).read(dict[str, Any])
     different = [name for name in manifest if found.get(name) != json.loads(json.dumps(manifest[name]))]
     if different:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import jax
 
 
-def add(total: Any, excess: Any, term: Any) -> tuple[Any, Any]:
+def add(total: jax.Array, excess: jax.Array, term: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Adds a term to a compensated sum (Kahan 1965, "Further remarks on reducing truncation errors").
 
     Args:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Setting = Mapping[str, Any]
+Setting = Mapping[str, object]
 
 
 class Experiment(NamedTuple):
@@ -42,7 +42,7 @@ _LOG_SPACED = (*range(1, 11), 12, 14, 17, 20, 25, *range(30, 101, 10))
 _SIZES = range(10, 51, 2)
 
 
-def _settings(name: str, values: Iterable[Any], **others: Any) -> tuple[Setting, ...]:
+def _settings(name: str, values: Iterable[object], **others: object) -> tuple[Setting, ...]:
     return tuple(MappingProxyType({name: value, **others}) for value in values)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces
+from envcore import checks, random, require, spaces
 from envcore.environment import EnvParams, EnvState, next_time
+from envcore.typing import Float, Int, IntParam
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -21,16 +22,16 @@ class UmbrellaChainState(EnvState):
     """State of `UmbrellaChain`.
 
     Attributes:
-      need_umbrella: int32 (), 0 or 1.
-      has_umbrella: int32 (), 0 or 1.
-      distractors: uint32 (words,), the random bits that are shown, 32 to a word, lowest first.
-      total_regret: float32 (), over all episodes.
+      need_umbrella: 0 or 1.
+      has_umbrella: 0 or 1.
+      distractors: the random bits that are shown, 32 to a word, lowest first.
+      total_regret: over all episodes.
     """
 
-    need_umbrella: Any
-    has_umbrella: Any
-    distractors: Any
-    total_regret: Any
+    need_umbrella: Int
+    has_umbrella: Int
+    distractors: Annotated[jax.Array, "uint32 (words,)"]
+    total_regret: Float
 
 
 @struct.dataclass
@@ -38,36 +39,36 @@ class UmbrellaChainParams(EnvParams):
     """Params of `UmbrellaChain`.
 
     Attributes:
-      chain_length: int32 (), at least 1.
+      chain_length: at least 1.
     """
 
-    chain_length: Any = 10
+    chain_length: IntParam = 10
 
 
 class UmbrellaChainDraws(NamedTuple):
     """What a step draws.
 
     Attributes:
-      reward_bit: int32 (), 0 or 1: the sign of a reward before the end.
-      distractors: uint32 (words,), as in the state.
+      reward_bit: 0 or 1: the sign of a reward before the end.
+      distractors: as in the state.
     """
 
-    reward_bit: jax.Array
-    distractors: jax.Array
+    reward_bit: Int
+    distractors: Annotated[jax.Array, "uint32 (words,)"]
 
 
 class UmbrellaChainStart(NamedTuple):
     """What the start of an episode draws, as in the state.
 
     Attributes:
-      need_umbrella: int32 (), 0 or 1.
-      has_umbrella: int32 (), 0 or 1.
-      distractors: uint32 (words,).
+      need_umbrella: 0 or 1.
+      has_umbrella: 0 or 1.
+      distractors: as in the state.
     """
 
-    need_umbrella: jax.Array
-    has_umbrella: jax.Array
-    distractors: jax.Array
+    need_umbrella: Int
+    has_umbrella: Int
+    distractors: Annotated[jax.Array, "uint32 (words,)"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,7 +114,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
                 "UmbrellaChain needs n_distractor of at least 0 and chain_length of at least 1, "
                 f"got {self.n_distractor} and {self.chain_length}"
             )
-        options.check_size("n_distractor", self.n_distractor)
+        checks.check_size("n_distractor", self.n_distractor)
 
     @property
     def default_params(self) -> UmbrellaChainParams:
@@ -148,7 +149,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
         )
 
     def init_state(self, draws: UmbrellaChainStart, params: UmbrellaChainParams) -> UmbrellaChainState:
-        return UmbrellaChainState(**draws._asdict(), total_regret=0.0)
+        return UmbrellaChainState(**draws._asdict(), total_regret=jnp.float32(0))
 
     def draw(self, key: jax.Array, params: UmbrellaChainParams) -> UmbrellaChainDraws:
         words = self._words(key)

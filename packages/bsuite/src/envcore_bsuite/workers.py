@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from envcore.options import positive_integer
+from envcore.checks import positive_integer
+from envcore.typing import PyTree
 
 from envcore_bsuite.errors import RunError
 
@@ -24,8 +25,8 @@ class Task:
       state: where to begin.
     """
 
-    play: Callable[[Any], Iterator[tuple[Any, Callable[[], Any]]]]
-    state: Any = None
+    play: Callable[[PyTree], Iterator[tuple[object, Callable[[], PyTree]]]]
+    state: PyTree = None
 
 
 @runtime_checkable
@@ -36,7 +37,7 @@ class Workers(Protocol):
         self,
         tasks: Mapping[str, Task],
         seconds: float,
-        handle: Callable[[str, Any, Any], None],
+        handle: Callable[[str, Any, PyTree], None],
         finish: Callable[[str], None],
     ) -> None:
         """Plays all tasks to their ends.
@@ -70,7 +71,7 @@ class Threads:
         self,
         tasks: Mapping[str, Task],
         seconds: float,
-        handle: Callable[[str, Any, Any], None],
+        handle: Callable[[str, Any, PyTree], None],
         finish: Callable[[str], None],
     ) -> None:
         """As `Workers.run`. If one fails or Ctrl-C is pressed, the others hand in their states and stop."""

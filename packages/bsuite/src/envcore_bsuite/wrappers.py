@@ -7,12 +7,13 @@ reward changes; what the environment itself counts, such as regret, does not.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import numpy as np
 from envcore import random, require
 from envcore.environment import Environment, Outcome
+from envcore.typing import FloatParam, PyTree
 from envcore.wrappers import ParamsWrapper, WrapperParams
 
 
@@ -22,10 +23,10 @@ class RewardNoiseParams(WrapperParams):
     """Params of `RewardNoise`.
 
     Attributes:
-      noise_scale: standard deviation of the noise, float32 ().
+      noise_scale: standard deviation of the noise.
     """
 
-    noise_scale: Any
+    noise_scale: FloatParam
 
 
 @jax.tree_util.register_dataclass
@@ -34,10 +35,10 @@ class RewardScaleParams(WrapperParams):
     """Params of `RewardScale`.
 
     Attributes:
-      reward_scale: the factor, float32 ().
+      reward_scale: the factor.
     """
 
-    reward_scale: Any
+    reward_scale: FloatParam
 
 
 class RewardNoiseDraws(NamedTuple):
@@ -45,11 +46,11 @@ class RewardNoiseDraws(NamedTuple):
 
     Attributes:
       env_draws: the draws of the wrapped environment.
-      noise: standard normal, before scaling, float32 of the batch shape.
+      noise: standard normal, before scaling, of the batch shape.
     """
 
-    env_draws: Any
-    noise: jax.Array
+    env_draws: PyTree
+    noise: Annotated[jax.Array, "float32 (...)"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +64,7 @@ class RewardNoise(ParamsWrapper):
 
     settings: ClassVar[tuple[str, ...]] = ("noise_scale",)
 
-    env: Environment[Any, Any]
+    env: Environment
     noise_scale: float = 1.0
 
     @property
@@ -80,7 +81,7 @@ class RewardNoise(ParamsWrapper):
         noise = random.normal(key_noise, self.batch_shape, self.batch_axis())
         return RewardNoiseDraws(super().draw(key_env, params), noise)
 
-    def advance(self, state: Any, action: Any, draws: RewardNoiseDraws, params: RewardNoiseParams) -> Outcome:
+    def advance(self, state: PyTree, action: PyTree, draws: RewardNoiseDraws, params: RewardNoiseParams) -> Outcome:
         outcome = super().advance(state, action, draws.env_draws, params)
         return outcome._replace(reward=outcome.reward + params.noise_scale * draws.noise)
 
@@ -96,7 +97,7 @@ class RewardScale(ParamsWrapper):
 
     settings: ClassVar[tuple[str, ...]] = ("reward_scale",)
 
-    env: Environment[Any, Any]
+    env: Environment
     reward_scale: float = 1.0
 
     @property
@@ -107,6 +108,6 @@ class RewardScale(ParamsWrapper):
         super().check_params(params)
         require.that(params, ("reward_scale",), np.isfinite, "finite")  # the option may have set it
 
-    def advance(self, state: Any, action: Any, draws: Any, params: RewardScaleParams) -> Outcome:
+    def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: RewardScaleParams) -> Outcome:
         outcome = super().advance(state, action, draws, params)
         return outcome._replace(reward=outcome.reward * params.reward_scale)

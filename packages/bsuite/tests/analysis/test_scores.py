@@ -130,7 +130,7 @@ def test_spread_counts_against_a_noisy_experiment() -> None:
     ],
 )
 def test_thresholds(name: str, row: dict[str, float], expected: float) -> None:
-    settings = {key: value for key, value in EXPERIMENTS[name].settings[0].items() if key != "seed"}
+    settings: Any = {key: value for key, value in EXPERIMENTS[name].settings[0].items() if key != "seed"}
     assert score(a_log(name, row, **settings))["score"].item() == pytest.approx(expected, nan_ok=True)
 
 

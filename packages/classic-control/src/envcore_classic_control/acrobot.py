@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
+from envcore.typing import ArrayParam, Float, FloatParam, IntParam
 from flax import struct
 from jax import lax
 
@@ -18,7 +19,7 @@ _GRAVITY = 9.8  # m/s^2
 
 @struct.dataclass
 class AcrobotState(EnvState):
-    """State of `Acrobot`; every field float32 ().
+    """State of `Acrobot`.
 
     Attributes:
       joint_angle1: first link from hanging down, rad.
@@ -27,18 +28,18 @@ class AcrobotState(EnvState):
       velocity_2: rad/s.
     """
 
-    joint_angle1: Any
-    joint_angle2: Any
-    velocity_1: Any
-    velocity_2: Any
+    joint_angle1: Float
+    joint_angle2: Float
+    velocity_1: Float
+    velocity_2: Float
 
 
 @struct.dataclass
 class AcrobotParams(EnvParams):
-    """Params of `Acrobot`; every field float32 () unless noted.
+    """Params of `Acrobot`.
 
     Attributes:
-      available_torque: float32 (3,), N m.
+      available_torque: N m.
       dt: s.
       link_length_1: m.
       link_length_2: m; only used in pictures.
@@ -52,24 +53,25 @@ class AcrobotParams(EnvParams):
       torque_noise_max: the noise added to the torque is uniform on [-torque_noise_max, torque_noise_max), N m.
       reset_low: every state variable starts uniform on [reset_low, reset_high).
       reset_high: the upper bound.
-      max_steps_in_episode: int32 ().
     """
 
-    available_torque: Any = struct.field(default_factory=lambda: np.array([-1.0, 0.0, 1.0]))
-    dt: Any = 0.2
-    link_length_1: Any = 1.0
-    link_length_2: Any = 1.0
-    link_mass_1: Any = 1.0
-    link_mass_2: Any = 1.0
-    link_com_pos_1: Any = 0.5
-    link_com_pos_2: Any = 0.5
-    link_moi: Any = 1.0
-    max_vel_1: Any = 4 * np.pi
-    max_vel_2: Any = 9 * np.pi
-    torque_noise_max: Any = 0.0
-    reset_low: Any = -0.1
-    reset_high: Any = 0.1
-    max_steps_in_episode: Any = 500
+    available_torque: Annotated[ArrayParam, "float32 (3,)"] = struct.field(
+        default_factory=lambda: np.array([-1.0, 0.0, 1.0])
+    )
+    dt: FloatParam = 0.2
+    link_length_1: FloatParam = 1.0
+    link_length_2: FloatParam = 1.0
+    link_mass_1: FloatParam = 1.0
+    link_mass_2: FloatParam = 1.0
+    link_com_pos_1: FloatParam = 0.5
+    link_com_pos_2: FloatParam = 0.5
+    link_moi: FloatParam = 1.0
+    max_vel_1: FloatParam = 4 * np.pi
+    max_vel_2: FloatParam = 9 * np.pi
+    torque_noise_max: FloatParam = 0.0
+    reset_low: FloatParam = -0.1
+    reset_high: FloatParam = 0.1
+    max_steps_in_episode: IntParam = 500
 
 
 class AcrobotStart(NamedTuple):
@@ -86,10 +88,10 @@ class AcrobotDraws(NamedTuple):
     """The random draws of a step.
 
     Attributes:
-      torque_noise: float32 (), added to the torque, N m; 0 without noise.
+      torque_noise: added to the torque, N m; 0 without noise.
     """
 
-    torque_noise: jax.Array
+    torque_noise: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -204,11 +206,11 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
 
         return paint_acrobot(height, state.joint_angle1, state.joint_angle2, params.link_length_1, params.link_length_2)
 
-    def _runge_kutta(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
+    def _runge_kutta(self, y: tuple[Float, ...], torque: Float, params: AcrobotParams) -> tuple[Float, ...]:
         """One step of the classical fourth-order method."""
         dt = params.dt
 
-        def y_after(slope: tuple[Any, ...], duration: Any) -> tuple[Any, ...]:
+        def y_after(slope: tuple[Float, ...], duration: FloatParam) -> tuple[Float, ...]:
             return tuple(a + duration * b for a, b in zip(y, slope, strict=True))
 
         k1 = self._derivatives(y, torque, params)
@@ -217,7 +219,7 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         k4 = self._derivatives(y_after(k3, dt), torque, params)
         return y_after(tuple(a + 2 * b + 2 * c + d for a, b, c, d in zip(k1, k2, k3, k4, strict=True)), dt / 6)
 
-    def _derivatives(self, y: tuple[Any, ...], torque: Any, params: AcrobotParams) -> tuple[Any, ...]:
+    def _derivatives(self, y: tuple[Float, ...], torque: Float, params: AcrobotParams) -> tuple[Float, ...]:
         angle1, angle2, velocity1, velocity2 = y
         m1, m2 = params.link_mass_1, params.link_mass_2
         l1, lc1, lc2 = params.link_length_1, params.link_com_pos_1, params.link_com_pos_2

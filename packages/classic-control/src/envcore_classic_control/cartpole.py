@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState, limit
+from envcore.typing import Bool, Float, FloatParam, IntParam
 from flax import struct
 
 
 @struct.dataclass
 class CartPoleState(EnvState):
-    """State of `CartPole`; every field float32 () unless noted.
+    """State of `CartPole`.
 
     Attributes:
       x: cart position, m.
       x_dot: cart velocity, m/s.
       theta: pole angle from upright, rad.
       theta_dot: pole angular velocity, rad/s.
-      has_fallen: bool (), whether a step of this episode has terminated; it matters only when stepping on without a
-        reset.
+      has_fallen: whether a step of this episode has terminated; it matters only when stepping on without a reset.
     """
 
-    x: Any
-    x_dot: Any
-    theta: Any
-    theta_dot: Any
-    has_fallen: Any = False
+    x: Float
+    x_dot: Float
+    theta: Float
+    theta_dot: Float
+    has_fallen: Bool = struct.field(default=False)
 
 
 @struct.dataclass
 class CartPoleParams(EnvParams):
-    """Params of `CartPole`; every field float32 () unless noted.
+    """Params of `CartPole`.
 
     Attributes:
       gravity: m/s^2.
@@ -48,28 +48,27 @@ class CartPoleParams(EnvParams):
       x_threshold: m; infinity for no limit.
       reset_low: every state variable starts uniform on [reset_low, reset_high).
       reset_high: the upper bound.
-      max_steps_in_episode: int32 ().
     """
 
-    gravity: Any = 9.8
-    masscart: Any = 1.0
-    masspole: Any = 0.1
-    length: Any = 0.5
-    force_mag: Any = 10.0
-    tau: Any = 0.02
-    theta_threshold_radians: Any = limit(12 * 2 * np.pi / 360)
-    x_threshold: Any = limit(2.4)
-    reset_low: Any = -0.05
-    reset_high: Any = 0.05
-    max_steps_in_episode: Any = 500
+    gravity: FloatParam = 9.8
+    masscart: FloatParam = 1.0
+    masspole: FloatParam = 0.1
+    length: FloatParam = 0.5
+    force_mag: FloatParam = 10.0
+    tau: FloatParam = 0.02
+    theta_threshold_radians: FloatParam = limit(12 * 2 * np.pi / 360)
+    x_threshold: FloatParam = limit(2.4)
+    reset_low: FloatParam = -0.05
+    reset_high: FloatParam = 0.05
+    max_steps_in_episode: IntParam = 500
 
     @property
-    def total_mass(self) -> Any:
+    def total_mass(self) -> FloatParam:
         """Mass of cart and pole, kg."""
         return self.masscart + self.masspole
 
     @property
-    def polemass_length(self) -> Any:
+    def polemass_length(self) -> FloatParam:
         """Mass of the pole times half its length, kg m."""
         return self.masspole * self.length
 
@@ -162,7 +161,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
 
     def transition(
         self, state: CartPoleState, action: jax.Array, draws: jax.Array, params: CartPoleParams
-    ) -> tuple[CartPoleState, Any, jax.Array]:
+    ) -> tuple[CartPoleState, jax.Array, jax.Array]:
         force = jnp.where(action == 1, params.force_mag, -params.force_mag)
         x_acc, theta_acc = _accelerations(state, force, params)
         x_dot = state.x_dot + params.tau * x_acc
@@ -190,7 +189,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         return jnp.where(terminated & has_fallen, 0.0, 1.0)
 
 
-def _accelerations(state: CartPoleState, force: Any, params: CartPoleParams) -> tuple[Any, Any]:
+def _accelerations(state: CartPoleState, force: Float, params: CartPoleParams) -> tuple[Float, Float]:
     """Florian (2007), "Correct equations for the dynamics of the cart-pole system", without friction."""
     sine, cosine = trig.sin(state.theta), trig.cos(state.theta)
     push = (force + params.polemass_length * state.theta_dot**2 * sine) / params.total_mass

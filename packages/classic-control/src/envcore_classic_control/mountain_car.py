@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState, limit
+from envcore.typing import Float, FloatParam, IntParam
 from flax import struct
 
 
 @struct.dataclass
 class MountainCarState(EnvState):
-    """State of `MountainCar` and `MountainCarContinuous`; every field float32 ().
+    """State of `MountainCar` and `MountainCarContinuous`.
 
     Attributes:
       position: along the valley, whose lowest point is near -0.52.
       velocity: position per step.
     """
 
-    position: Any
-    velocity: Any
+    position: Float
+    velocity: Float
 
 
 @struct.dataclass
 class MountainCarParams(EnvParams):
-    """Params of `MountainCar`; every field float32 () unless noted.
+    """Params of `MountainCar`.
 
     Attributes:
       min_position: of the left wall.
@@ -39,19 +40,18 @@ class MountainCarParams(EnvParams):
       gravity: the most that a slope changes the velocity by in a step.
       reset_low: the position starts uniform on [reset_low, reset_high).
       reset_high: the upper bound.
-      max_steps_in_episode: int32 ().
     """
 
-    min_position: Any = -1.2
-    max_position: Any = 0.6
-    max_speed: Any = limit(0.07)
-    goal_position: Any = 0.5
-    goal_velocity: Any = 0.0
-    force: Any = 0.001
-    gravity: Any = 0.0025
-    reset_low: Any = -0.6
-    reset_high: Any = -0.4
-    max_steps_in_episode: Any = 200
+    min_position: FloatParam = -1.2
+    max_position: FloatParam = 0.6
+    max_speed: FloatParam = limit(0.07)
+    goal_position: FloatParam = 0.5
+    goal_velocity: FloatParam = 0.0
+    force: FloatParam = 0.001
+    gravity: FloatParam = 0.0025
+    reset_low: FloatParam = -0.6
+    reset_high: FloatParam = -0.4
+    max_steps_in_episode: IntParam = 200
 
 
 class MountainCarStart(NamedTuple):
@@ -108,7 +108,7 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
         return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
 
     def init_state(self, draws: MountainCarStart, params: MountainCarParams) -> MountainCarState:
-        return MountainCarState(position=draws.position, velocity=0.0)
+        return MountainCarState(position=draws.position, velocity=jnp.float32(0))
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarParams
@@ -131,7 +131,35 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
 # Shared with MountainCarContinuous.
 
 
-def drive(state: MountainCarState, push: Any, params: Any) -> tuple[MountainCarState, jax.Array]:
+class ValleyParams(Protocol):
+    """What the params of both cars have."""
+
+    @property
+    def min_position(self) -> FloatParam: ...
+
+    @property
+    def max_position(self) -> FloatParam: ...
+
+    @property
+    def max_speed(self) -> FloatParam: ...
+
+    @property
+    def goal_position(self) -> FloatParam: ...
+
+    @property
+    def goal_velocity(self) -> FloatParam: ...
+
+    @property
+    def gravity(self) -> FloatParam: ...
+
+    @property
+    def reset_low(self) -> FloatParam: ...
+
+    @property
+    def reset_high(self) -> FloatParam: ...
+
+
+def drive(state: MountainCarState, push: jax.Array, params: ValleyParams) -> tuple[MountainCarState, jax.Array]:
     """Moves the car by one step under `push`; returns the state and whether the goal is reached."""
     velocity = state.velocity + push - params.gravity * trig.cos(3 * state.position)
     velocity = jnp.clip(velocity, -params.max_speed, params.max_speed)
@@ -141,7 +169,7 @@ def drive(state: MountainCarState, push: Any, params: Any) -> tuple[MountainCarS
     return state.replace(position=position, velocity=velocity), at_goal
 
 
-def check_valley(params: Any) -> None:
+def check_valley(params: ValleyParams) -> None:
     """Raises `InvalidParamsError` if a range is empty, the car starts outside the walls, or a number is extreme."""
     require.nonnegative(params, "max_speed")
     require.below(params, "min_position", "max_position")
@@ -152,12 +180,12 @@ def check_valley(params: Any) -> None:
     require.moderate(params, "goal_position", "goal_velocity", "gravity")
 
 
-def valley_space(params: Any) -> spaces.Box:
+def valley_space(params: ValleyParams) -> spaces.Box:
     """Observations: position and velocity."""
     return spaces.Box([params.min_position, -params.max_speed], [params.max_position, params.max_speed])
 
 
-def valley_state_space(params: Any) -> spaces.Dict:
+def valley_state_space(params: ValleyParams) -> spaces.Dict:
     """States, by field."""
     return spaces.Dict(
         {

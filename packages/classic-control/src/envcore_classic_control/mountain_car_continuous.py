@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
 from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, limit
+from envcore.typing import FloatParam, IntParam
 from flax import struct
 
 from envcore_classic_control.mountain_car import (
@@ -23,7 +24,7 @@ from envcore_classic_control.mountain_car import (
 
 @struct.dataclass
 class MountainCarContinuousParams(EnvParams):
-    """Params of `MountainCarContinuous`; every field float32 () unless noted.
+    """Params of `MountainCarContinuous`.
 
     Attributes:
       min_action: pushes below it are clipped to it.
@@ -37,21 +38,20 @@ class MountainCarContinuousParams(EnvParams):
       gravity: the most that a slope changes the velocity by in a step.
       reset_low: the position starts uniform on [reset_low, reset_high).
       reset_high: the upper bound.
-      max_steps_in_episode: int32 ().
     """
 
-    min_action: Any = -1.0
-    max_action: Any = 1.0
-    min_position: Any = -1.2
-    max_position: Any = 0.6
-    max_speed: Any = limit(0.07)
-    goal_position: Any = 0.45
-    goal_velocity: Any = 0.0
-    power: Any = 0.0015
-    gravity: Any = 0.0025
-    reset_low: Any = -0.6
-    reset_high: Any = -0.4
-    max_steps_in_episode: Any = 999
+    min_action: FloatParam = -1.0
+    max_action: FloatParam = 1.0
+    min_position: FloatParam = -1.2
+    max_position: FloatParam = 0.6
+    max_speed: FloatParam = limit(0.07)
+    goal_position: FloatParam = 0.45
+    goal_velocity: FloatParam = 0.0
+    power: FloatParam = 0.0015
+    gravity: FloatParam = 0.0025
+    reset_low: FloatParam = -0.6
+    reset_high: FloatParam = -0.4
+    max_steps_in_episode: IntParam = 999
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +99,7 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
         return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
 
     def init_state(self, draws: MountainCarStart, params: MountainCarContinuousParams) -> MountainCarState:
-        return MountainCarState(position=draws.position, velocity=0.0)
+        return MountainCarState(position=draws.position, velocity=jnp.float32(0))
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarContinuousParams

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState, limit
+from envcore.typing import Float, FloatParam, IntParam
 from flax import struct
 
 
 @struct.dataclass
 class PendulumState(EnvState):
-    """State of `Pendulum`; every field float32 ().
+    """State of `Pendulum`.
 
     Attributes:
       theta: angle from upright, rad, not wrapped.
@@ -23,14 +24,14 @@ class PendulumState(EnvState):
       last_u: torque of the last step after clipping, N m; 0 after a reset; only used in pictures.
     """
 
-    theta: Any
-    theta_dot: Any
-    last_u: Any
+    theta: Float
+    theta_dot: Float
+    last_u: Float
 
 
 @struct.dataclass
 class PendulumParams(EnvParams):
-    """Params of `Pendulum`; every field float32 () unless noted.
+    """Params of `Pendulum`.
 
     Attributes:
       max_speed: rad/s; infinity for no limit.
@@ -41,18 +42,17 @@ class PendulumParams(EnvParams):
       l: m.
       x_init: the angle starts uniform on [-x_init, x_init), rad.
       y_init: the velocity starts uniform on [-y_init, y_init), rad/s.
-      max_steps_in_episode: int32 ().
     """
 
-    max_speed: Any = limit(8.0)
-    max_torque: Any = 2.0
-    dt: Any = 0.05
-    g: Any = 10.0
-    m: Any = 1.0
-    l: Any = 1.0  # noqa: E741, the original's name
-    x_init: Any = np.pi
-    y_init: Any = 1.0
-    max_steps_in_episode: Any = 200
+    max_speed: FloatParam = limit(8.0)
+    max_torque: FloatParam = 2.0
+    dt: FloatParam = 0.05
+    g: FloatParam = 10.0
+    m: FloatParam = 1.0
+    l: FloatParam = 1.0  # noqa: E741, the original's name
+    x_init: FloatParam = np.pi
+    y_init: FloatParam = 1.0
+    max_steps_in_episode: IntParam = 200
 
 
 class PendulumStart(NamedTuple):
@@ -114,11 +114,12 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
 
     def init_state(self, draws: PendulumStart, params: PendulumParams) -> PendulumState:
         theta, theta_dot = draws.units
-        return PendulumState(theta=theta * params.x_init, theta_dot=theta_dot * params.y_init, last_u=0.0)
+        theta, theta_dot = theta * params.x_init, theta_dot * params.y_init
+        return PendulumState(theta=theta, theta_dot=theta_dot, last_u=jnp.float32(0))
 
     def transition(
         self, state: PendulumState, action: jax.Array, draws: jax.Array, params: PendulumParams
-    ) -> tuple[PendulumState, Any, bool]:
+    ) -> tuple[PendulumState, jax.Array, bool]:
         u = jnp.clip(action[0], -params.max_torque, params.max_torque)
         cost = _wrap(state.theta) ** 2 + 0.1 * state.theta_dot**2 + 0.001 * u**2
         gravity = 3 * params.g / (2 * params.l) * trig.sin(state.theta)

@@ -10,20 +10,23 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import painting, trig
 from envcore.painting import figures
+from envcore.typing import FloatParam
 
 
 @painting.picture
-def paint_cartpole(height: int, x: jax.Array, theta: jax.Array, length: jax.Array, x_threshold: jax.Array) -> jax.Array:
+def paint_cartpole(
+    height: int, x: jax.Array, theta: jax.Array, length: FloatParam, x_threshold: FloatParam
+) -> jax.Array:
     """The cart on its rail, which ends at `x_threshold`, and the pole at its full length; width is twice the height."""
     end, pole = x_threshold, 2 * length
     window = painting.Window.around(x=(-end - 0.5, end + 0.5), y=(-0.55, jnp.maximum(pole, 1.0) + 0.8), aspect=2.0)
     cart = figures.cart_and_pole(x, theta, pole, rail_end=end)
-    return painting.paint(height, window, (painting.below(-0.19), painting.SHADE), *cart)
+    return painting.paint(height, window, (painting.half_plane(-0.19), painting.SHADE), *cart)
 
 
 @painting.picture
 def paint_pendulum(
-    height: int, theta: jax.Array, last_u: jax.Array, length: jax.Array, max_torque: jax.Array
+    height: int, theta: jax.Array, last_u: jax.Array, length: FloatParam, max_torque: FloatParam
 ) -> jax.Array:
     """The rod, the circle that its end moves on, and the last torque as an arrow around the hinge; a square."""
     reach = jnp.maximum(length, 1.0) + 0.2
@@ -54,7 +57,7 @@ def _torque(share: jax.Array) -> painting.Shape:
 
 @painting.picture
 def paint_acrobot(
-    height: int, joint_angle1: jax.Array, joint_angle2: jax.Array, link_length_1: jax.Array, link_length_2: jax.Array
+    height: int, joint_angle1: jax.Array, joint_angle2: jax.Array, link_length_1: FloatParam, link_length_2: FloatParam
 ) -> jax.Array:
     """The two links, hanging from the first joint, and the line that the tip has to reach; a square."""
     reach = link_length_1 + link_length_2 + 0.25
@@ -75,7 +78,7 @@ def paint_acrobot(
 
 @painting.picture
 def paint_mountain_car(
-    height: int, position: jax.Array, goal_position: jax.Array, min_position: jax.Array, max_position: jax.Array
+    height: int, position: jax.Array, goal_position: FloatParam, min_position: FloatParam, max_position: FloatParam
 ) -> jax.Array:
     """The hill, a wall at its left end, the car and a flag at `goal_position`; width is 3/2 of the height."""
     window, layers = figures.car_on_hill(position, goal_position, min_position, max_position)

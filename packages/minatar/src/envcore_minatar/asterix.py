@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, spaces
 from envcore.fusion import compute_once
+from envcore.typing import Bool, Int
 from jax import lax
 
 from envcore_minatar import views
@@ -26,13 +27,12 @@ from envcore_minatar.lanes import (
     spread,
     unpack_lanes,
 )
-from envcore_minatar.packing import SIDE, bit, cells, expand_once, halves, has_bit, lookup, masked, number
+from envcore_minatar.packing import SIDE, Halves, Word, bit, cells, expand_once, halves, has_bit, lookup, masked, number
 from envcore_minatar.views import View, check_known
 
 _DX, _DY = (1, 0, 1, 2, 1, 1), (1, 1, 0, 1, 2, 1)  # by the action, plus one
 _CHOICES = 840  # the least common multiple of 1 to 8, so that any number of free slots divides it
-_RAMP_INTERVAL = 100
-_FIRST_SPAWN_SPEED, _FIRST_MOVE_SPEED = 10, 5
+_FIRST_SPAWN_SPEED, _FIRST_MOVE_SPEED, _RAMP_INTERVAL = 10, 5, 100
 _ALL = np.uint32(2**NUM_LANES - 1)
 
 _ROW, _COLUMN, _CHANNEL = cells(4)
@@ -48,30 +48,30 @@ class AsterixState(MinAtarState):
     """State of `Asterix`. Rows count from the top, columns from the left, from 0 to 9; slot i is row i + 1.
 
     Attributes:
-      player_x: column of the player, int32 ().
-      player_y: row of the player, from 1 to 8, int32 ().
-      spawn_speed: steps from one entity to the next, at first 10, int32 ().
-      spawn_timer: steps until an entity appears, int32 ().
-      move_speed: steps from one move of the entities to the next, at first 5, int32 ().
-      move_timer: steps until the entities move, int32 ().
-      ramp_index: how often the difficulty has risen, int32 ().
-      ramp_timer: steps until the difficulty rises, from -1 to 100, int32 ().
-      columns: lane i (bits 4i to 4i + 3) is the column of slot i's entity plus one, or 0 if it has none; uint32 ().
-      from_left: bit i: the entity in slot i moves right; uint32 (). Bits of free slots have no meaning, as in `gold`.
-      gold: bit i: the entity in slot i is gold; uint32 ().
+      player_x: column of the player.
+      player_y: row of the player, from 1 to 8.
+      spawn_speed: steps from one entity to the next, at first 10.
+      spawn_timer: steps until an entity appears.
+      move_speed: steps from one move of the entities to the next, at first 5.
+      move_timer: steps until the entities move.
+      ramp_index: how often the difficulty has risen.
+      ramp_timer: steps until the difficulty rises, from -1 to 100.
+      columns: lane i (bits 4i to 4i + 3) is the column of slot i's entity plus one, or 0 if it has none.
+      from_left: bit i: the entity in slot i moves right. Bits of free slots have no meaning, as in `gold`.
+      gold: bit i: the entity in slot i is gold.
     """
 
-    player_x: Any
-    player_y: Any
-    spawn_speed: Any
-    spawn_timer: Any
-    move_speed: Any
-    move_timer: Any
-    ramp_index: Any
-    ramp_timer: Any
-    columns: Any
-    from_left: Any
-    gold: Any
+    player_x: Int
+    player_y: Int
+    spawn_speed: Int
+    spawn_timer: Int
+    move_speed: Int
+    move_timer: Int
+    ramp_index: Int
+    ramp_timer: Int
+    columns: Word
+    from_left: Word
+    gold: Word
 
     @View
     def entities(self) -> jax.Array:
@@ -83,7 +83,7 @@ class AsterixState(MinAtarState):
         return jnp.where((column > 0)[..., None], found, 0)
 
     @entities.inverse
-    def _words_of(self, entities: Any) -> dict[str, Any]:
+    def _words_of(self, entities: jax.Array | np.ndarray) -> dict[str, jax.Array]:
         check_known(entities, _are_entities, "`entities` must be (8, 5): filled, column, row, moves right, is gold.")
         filled, column, _, from_left, gold = jnp.moveaxis(jnp.asarray(entities).astype(jnp.uint32), -1, 0)
         columns = pack_lanes(jnp.moveaxis(filled * (column + 1), -1, 0))
@@ -98,9 +98,9 @@ class AsterixState(MinAtarState):
 class AsterixDraws(NamedTuple):
     """The random draws of a step: the entity that appears if it is time."""
 
-    from_left: Any  # bool
-    gold: Any  # bool
-    choice: Any  # from 0 to 839: of n free slots it appears in number choice * n // 840
+    from_left: Bool
+    gold: Bool
+    choice: Int  # from 0 to 839: of n free slots it appears in number choice * n // 840
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,17 +140,17 @@ class Asterix(Game[AsterixState, AsterixDraws]):
 
     def init_state(self, draws: jax.Array, params: MinAtarParams) -> AsterixState:
         return AsterixState(
-            player_x=5,
-            player_y=5,
-            spawn_speed=_FIRST_SPAWN_SPEED,
-            spawn_timer=_FIRST_SPAWN_SPEED,
-            move_speed=_FIRST_MOVE_SPEED,
-            move_timer=_FIRST_MOVE_SPEED,
-            ramp_index=0,
-            ramp_timer=_RAMP_INTERVAL,
-            columns=np.uint32(0),
-            from_left=np.uint32(0),
-            gold=np.uint32(0),
+            player_x=jnp.int32(5),
+            player_y=jnp.int32(5),
+            spawn_speed=jnp.int32(_FIRST_SPAWN_SPEED),
+            spawn_timer=jnp.int32(_FIRST_SPAWN_SPEED),
+            move_speed=jnp.int32(_FIRST_MOVE_SPEED),
+            move_timer=jnp.int32(_FIRST_MOVE_SPEED),
+            ramp_index=jnp.int32(0),
+            ramp_timer=jnp.int32(_RAMP_INTERVAL),
+            columns=jnp.uint32(0),
+            from_left=jnp.uint32(0),
+            gold=jnp.uint32(0),
         )
 
     def state_fields(self) -> dict[str, spaces.Space]:
@@ -264,20 +264,20 @@ def _ramp(state: AsterixState) -> dict[str, jax.Array]:
     }
 
 
-def _visible(state: AsterixState) -> tuple[Any, ...]:
+def _visible(state: AsterixState) -> tuple[jax.Array, Halves, Halves, Halves]:
     """The player's cell, and the halves of three words with a lane per slot: columns + 1 of enemies, trails, gold."""
     gold = 15 * spread(state.gold)
-    words = state.columns & ~gold, _move(state.columns, ~state.from_left), state.columns & gold
-    return number(state.player_y, state.player_x, _PLAYER), *map(halves, words)
+    enemies, trails, golds = state.columns & ~gold, _move(state.columns, ~state.from_left), state.columns & gold
+    return number(state.player_y, state.player_x, _PLAYER), halves(enemies), halves(trails), halves(golds)
 
 
-def _expand(player: jax.Array, enemies: Any, trails: Any, gold: Any) -> jax.Array:
+def _expand(player: jax.Array, enemies: Halves, trails: Halves, gold: Halves) -> jax.Array:
     """Whether each cell shows something, bool (400,), from what is visible."""
     columns = masked(enemies, _ENEMIES) | masked(trails, _TRAILS) | masked(gold, _GOLDS)
     return (player == _CELLS) | (columns == _COLUMNS)
 
 
-def _is_gold(kinds: jax.Array, slot: Any) -> jax.Array:
+def _is_gold(kinds: jax.Array, slot: jax.Array) -> jax.Array:
     return has_bit(kinds, slot + NUM_LANES)
 
 
@@ -286,7 +286,7 @@ def _mask(flags: jax.Array) -> jax.Array:
     return functools.reduce(lax.bitwise_or, [flags[..., i] << i for i in range(NUM_LANES)])
 
 
-def _are_entities(entities: np.ndarray) -> Any:
+def _are_entities(entities: np.ndarray) -> bool | np.ndarray:
     """Whether these are valid entities, as `AsterixState.entities` returns them."""
     if entities.shape[-2:] != (NUM_LANES, 5):
         return False

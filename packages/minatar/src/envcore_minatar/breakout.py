@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, spaces
 from envcore.fusion import compute_once
+from envcore.typing import Bool, Int
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore_minatar import views
 from envcore_minatar.game import FLAG, LEFT, NOTHING, PLACE, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
 from envcore_minatar.packing import (
     FULL_ROW,
     SIDE,
+    Halves,
+    Word,
     bit,
     cells,
     expand_once,
@@ -50,24 +54,24 @@ class BreakoutState(MinAtarState):
     """State of `Breakout`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      ball_y: row of the ball, int32 ().
-      ball_x: column of the ball, int32 ().
-      ball_dir: direction of the ball, int32 (): 0 up left, 1 up right, 2 down right, 3 down left.
-      pos: column of the paddle, int32 ().
-      last_y: row of the ball before the last step, int32 ().
-      last_x: column of the ball before the last step, int32 ().
-      strike: the ball broke a brick in the last step, or passed through one, bool ().
-      bricks: bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x; uint32 (). `brick_map` shows them.
+      ball_y: row of the ball.
+      ball_x: column of the ball.
+      ball_dir: direction of the ball: 0 up left, 1 up right, 2 down right, 3 down left.
+      pos: column of the paddle.
+      last_y: row of the ball before the last step.
+      last_x: column of the ball before the last step.
+      strike: the ball broke a brick in the last step, or passed through one.
+      bricks: bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x. `brick_map` shows them.
     """
 
-    ball_y: Any
-    ball_x: Any
-    ball_dir: Any
-    pos: Any
-    last_y: Any
-    last_x: Any
-    strike: Any
-    bricks: Any
+    ball_y: Int
+    ball_x: Int
+    ball_dir: Int
+    pos: Int
+    last_y: Int
+    last_x: Int
+    strike: Bool
+    bricks: Word
 
     @View
     def brick_map(self) -> jax.Array:
@@ -75,7 +79,7 @@ class BreakoutState(MinAtarState):
         return to_board(_brick_rows(self.bricks))
 
     @brick_map.inverse
-    def _bricks_of(self, brick_map: Any) -> dict[str, Any]:
+    def _bricks_of(self, brick_map: ArrayLike) -> dict[str, jax.Array]:
         rows = from_board(brick_map)
         others = [0, *range(4, SIDE)]
         check_known(rows, lambda rows: rows[..., others] == 0, "`brick_map` must have bricks in rows 1 to 3 only.")
@@ -123,19 +127,19 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
     channels = ("paddle", "ball", "trail", "brick")
 
     def draw_start(self, key: jax.Array, params: MinAtarParams) -> BreakoutStart:
-        return BreakoutStart(random.below(random.bits(key), 2) == 1)
+        return BreakoutStart(random.integers(random.bits(key), 2) == 1)
 
     def init_state(self, draws: BreakoutStart, params: MinAtarParams) -> BreakoutState:
         x = jnp.where(draws.from_right, SIDE - 1, 0)
         return BreakoutState(
-            ball_y=3,
+            ball_y=jnp.int32(3),
             ball_x=x,
             ball_dir=jnp.where(draws.from_right, 3, 2),
-            pos=4,
-            last_y=3,
+            pos=jnp.int32(4),
+            last_y=jnp.int32(3),
             last_x=x,
-            strike=False,
-            bricks=_FULL_WALL,
+            strike=jnp.bool_(False),
+            bricks=jnp.uint32(_FULL_WALL),
         )
 
     def state_fields(self) -> dict[str, spaces.Space]:
@@ -190,14 +194,14 @@ def _bounce_off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, 
     return jnp.clip(x, 0, SIDE - 1), y, jnp.where(outside, lookup(_OFF_SIDE, state.ball_dir), state.ball_dir)
 
 
-def _brick_rows(bricks: Any) -> jax.Array:
+def _brick_rows(bricks: jax.Array) -> jax.Array:
     """The rows of the board, uint32 (..., 10)."""
     none = jnp.zeros_like(bricks)
     rows = [(bricks >> np.uint32(SIDE * i)) & FULL_ROW for i in range(3)]
     return jnp.stack([none, *rows, *[none] * 6], axis=-1)
 
 
-def _visible(state: BreakoutState) -> tuple[Any, ...]:
+def _visible(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array, Halves]:
     """The cells of paddle, ball and trail, and the bricks' halves."""
     return (
         number(SIDE - 1, state.pos, _PADDLE),
@@ -207,6 +211,6 @@ def _visible(state: BreakoutState) -> tuple[Any, ...]:
     )
 
 
-def _expand(paddle: jax.Array, ball: jax.Array, trail: jax.Array, bricks: Any) -> jax.Array:
+def _expand(paddle: jax.Array, ball: jax.Array, trail: jax.Array, bricks: Halves) -> jax.Array:
     """Whether each cell shows something, bool (400,), from what is visible."""
     return (paddle == _CELLS) | (ball == _CELLS) | (trail == _CELLS) | (masked(bricks, _BRICKS) != 0)

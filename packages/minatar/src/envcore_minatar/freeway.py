@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,13 +11,15 @@ import numpy as np
 from envcore import random, spaces
 from envcore.environment import is_time_up, next_time
 from envcore.fusion import compute_once, recomputed
+from envcore.typing import Int, IntParam
 from flax import struct
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore_minatar import views
 from envcore_minatar.game import DOWN, NOTHING, PLACE, UP, Game, MinAtarDraws, MinAtarParams, MinAtarState, up_to
 from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, shown_in, unpack_lanes
-from envcore_minatar.packing import SIDE, cells, expand_once, half, halves, masked, number
+from envcore_minatar.packing import SIDE, Halves, Word, cells, expand_once, half, halves, masked, number
 from envcore_minatar.views import View, check_known
 
 TIME_LIMIT = 2501
@@ -46,18 +48,18 @@ class FreewayState(MinAtarState):
     """State of `Freeway`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      pos: row of the chicken, int32 ().
-      move_timer: steps until the chicken can move, int32 ().
-      xs: columns of the cars, uint32 (): one lane per car (see `lanes`), row 1 in lane 0.
+      pos: row of the chicken.
+      move_timer: steps until the chicken can move.
+      xs: columns of the cars: one lane per car (see `lanes`), row 1 in lane 0.
       timers: steps until each car moves, from 0 to 5, in lanes like `xs`.
       speeds: speeds from 1 to 5, plus 8 for a car that drives to the right, in lanes like `xs`.
     """
 
-    pos: Any
-    move_timer: Any
-    xs: Any
-    timers: Any
-    speeds: Any
+    pos: Int
+    move_timer: Int
+    xs: Word
+    timers: Word
+    speeds: Word
 
     @View
     def terminate_timer(self) -> jax.Array:
@@ -65,7 +67,7 @@ class FreewayState(MinAtarState):
         return jnp.maximum(TIME_LIMIT - 1 - self.time, -1)
 
     @terminate_timer.inverse
-    def _time(self, terminate_timer: Any) -> dict[str, Any]:
+    def _time(self, terminate_timer: ArrayLike) -> dict[str, jax.Array]:
         check_known(
             terminate_timer, lambda x: (x >= -1) & (x < TIME_LIMIT), "`terminate_timer` must be from -1 to 2500."
         )
@@ -80,7 +82,7 @@ class FreewayState(MinAtarState):
         return jnp.stack([unpack_lanes(self.xs), rows, unpack_lanes(self.timers), signed], axis=-1)
 
     @cars.inverse
-    def _lanes(self, cars: Any) -> dict[str, Any]:
+    def _lanes(self, cars: ArrayLike) -> dict[str, jax.Array]:
         check_known(cars, _are_cars, "`cars` must be (8, 4): column, row from 1 to 8, timer, speed from -5 to 5.")
         xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(cars).astype(jnp.int32), -1, 0)
         numbers = {"xs": xs, "timers": timers, "speeds": jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)}
@@ -92,16 +94,16 @@ class FreewayParams(MinAtarParams):
     """Params of `Freeway`.
 
     Attributes:
-      max_steps_in_episode: the step that reaches it ends the game, int32 ().
+      max_steps_in_episode: the step that reaches it ends the game.
     """
 
-    max_steps_in_episode: Any = TIME_LIMIT
+    max_steps_in_episode: IntParam = TIME_LIMIT
 
 
 class FreewayDraws(NamedTuple):
     """The random draws of a start and of a step: the cars' speeds, new ones if the chicken reaches the top."""
 
-    speeds: Any  # uint32 (), as in `FreewayState`
+    speeds: Word  # as in `FreewayState`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,9 +147,9 @@ class Freeway(Game[FreewayState, FreewayDraws]):
 
     def init_state(self, draws: FreewayDraws, params: MinAtarParams) -> FreewayState:
         return FreewayState(
-            pos=_BOTTOM,
-            move_timer=_MOVE_PERIOD,
-            xs=np.uint32(0),
+            pos=jnp.int32(_BOTTOM),
+            move_timer=jnp.int32(_MOVE_PERIOD),
+            xs=jnp.uint32(0),
             timers=draws.speeds & (_SPEED * ONES),
             speeds=draws.speeds,
         )
@@ -245,20 +247,20 @@ def _car_of_row(word: jax.Array, row: jax.Array) -> jax.Array:
     return lane(word, row - 1)
 
 
-def _visible(state: FreewayState) -> tuple[Any, ...]:
+def _visible(state: FreewayState) -> tuple[jax.Array, Halves, Halves, Halves]:
     """The chicken's cell, and the halves of three words with a lane per car: columns plus one, those behind, speeds."""
     behind = _drive(state.xs, jnp.full_like(state.xs, ONES), state.speeds ^ (_TO_RIGHT * ONES))
-    words = state.xs + ONES, behind + ONES, state.speeds
-    return number(state.pos, _PLAYER_X, _CHICKEN), *map(halves, words)
+    cars, trails = state.xs + ONES, behind + ONES
+    return number(state.pos, _PLAYER_X, _CHICKEN), halves(cars), halves(trails), halves(state.speeds)
 
 
-def _expand(chicken: jax.Array, cars: Any, trails: Any, speeds: Any) -> jax.Array:
+def _expand(chicken: jax.Array, cars: Halves, trails: Halves, speeds: Halves) -> jax.Array:
     """Whether each cell shows something, bool (700,), from what is visible."""
     is_there = (masked(cars, _CARS) | masked(trails, _TRAILS)) == _COLUMNS
     return (chicken == _CELLS) | (is_there & (masked(speeds, _SPEEDS) == _SPEED_SHOWN))
 
 
-def _are_cars(cars: np.ndarray) -> Any:
+def _are_cars(cars: np.ndarray) -> bool | np.ndarray:
     """Whether these are valid cars, as `FreewayState.cars` returns them."""
     if cars.shape[-2:] != (NUM_LANES, 4):
         return False

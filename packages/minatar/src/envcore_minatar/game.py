@@ -7,13 +7,14 @@ step in `draw_game`. The rest is here: action sets, sticky actions, and that a f
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 from envcore import random, require, spaces
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore.environment import Environment, EnvParams, EnvState, computed
 from envcore.fusion import compute_once
+from envcore.typing import Bool, Float, FloatParam, Int
 from flax import struct
 
 from envcore_minatar import views
@@ -41,12 +42,12 @@ class MinAtarState(Views, EnvState):
     """Base of the games' states.
 
     Attributes:
-      terminal: the game has ended, bool ().
-      last_action: the last executed action, int32 () in the full action set; survives resets.
+      terminal: the game has ended.
+      last_action: the last executed action, of the full action set; survives resets.
     """
 
-    terminal: Any = struct.field(default=False, kw_only=True)
-    last_action: Any = struct.field(default=NOTHING, kw_only=True)
+    terminal: Bool = struct.field(default=False, kw_only=True)
+    last_action: Int = struct.field(default=NOTHING, kw_only=True)
 
 
 @struct.dataclass
@@ -54,10 +55,10 @@ class MinAtarParams(EnvParams):
     """Params of the games.
 
     Attributes:
-      sticky_action_prob: probability that a step repeats the last executed action, float32 ().
+      sticky_action_prob: probability that a step repeats the last executed action.
     """
 
-    sticky_action_prob: Any = 0.1
+    sticky_action_prob: FloatParam = 0.1
 
 
 StateT = TypeVar("StateT", bound=MinAtarState)
@@ -68,11 +69,11 @@ class MinAtarDraws(NamedTuple, Generic[DrawsT]):
     """The random draws of a step.
 
     Attributes:
-      chance: uniform on [0, 1), float32 (): the last action is repeated where it is below `sticky_action_prob`.
+      chance: uniform on [0, 1): the last action is repeated where it is below `sticky_action_prob`.
       game: the random draws of the game.
     """
 
-    chance: jax.Array
+    chance: Float
     game: DrawsT
 
 
@@ -125,9 +126,9 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     def default_params(self) -> MinAtarParams:
         return MinAtarParams()
 
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return tuple(_NAMES[action] for action in self.minimal_actions) if self.use_minimal_action_set else _NAMES
+    action_names = computed(
+        lambda self: tuple(_NAMES[action] for action in self.minimal_actions) if self.use_minimal_action_set else _NAMES
+    )
 
     def check_params(self, params: MinAtarParams) -> None:
         require.between(params, 0, 1, "sticky_action_prob")

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore_minatar.packing import half
 
@@ -33,13 +33,13 @@ def unpack_lanes(word: jax.Array) -> jax.Array:
     return jnp.stack(numbers, axis=-1).astype(jnp.int32)
 
 
-def lane(word: jax.Array, index: Any) -> jax.Array:
+def lane(word: jax.Array, index: ArrayLike) -> jax.Array:
     """The number in a lane of a word of shape (), int32 of the index's shape; 0 if the index is outside 0 to 7."""
     shift = 4 * jnp.asarray(index).astype(jnp.uint32)
     return (lax.shift_right_logical(jnp.broadcast_to(word, shift.shape), shift) & np.uint32(15)).astype(jnp.int32)
 
 
-def in_lane_of(row: np.ndarray, number: Any) -> np.ndarray:
+def in_lane_of(row: np.ndarray, number: np.ndarray | int) -> np.ndarray:
     """The word that holds a number in the lane of a row; rows 1 to 8 have one, for others it is 0. uint32."""
     return np.where((row >= 1) & (row <= NUM_LANES), number << 4 * (row - 1) % 32, 0).astype(np.uint32)
 

@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any, TypeAlias, TypeVar, TypeVarTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore.fusion import compute_once
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore_minatar.views import check_known
+
+Word: TypeAlias = Annotated[jax.Array, "uint32 ()"]
+Halves: TypeAlias = Sequence[jax.Array]
+ArrayT = TypeVar("ArrayT", jax.Array, np.ndarray)
+Ts = TypeVarTuple("Ts")
 
 SIDE = 10
 """Rows and columns of every game's board."""
@@ -29,18 +35,18 @@ def lookup(table: Sequence[int], index: jax.Array) -> jax.Array:
     return (lax.shift_right_logical(word, 4 * index.astype(jnp.uint32)) & np.uint32(15)).astype(jnp.int32)
 
 
-def bit(position: Any) -> jax.Array:
+def bit(position: ArrayLike) -> jax.Array:
     """A word with one bit set, uint32; zero if the position is negative or above 31."""
     position = jnp.asarray(position).astype(jnp.uint32)
     return lax.shift_left(jnp.ones_like(position), position)
 
 
-def has_bit(word: jax.Array, position: Any) -> jax.Array:
+def has_bit(word: jax.Array, position: ArrayLike) -> jax.Array:
     """Whether a bit of a word is set, bool; False if the position is negative or above 31."""
     return (word & bit(position)) != 0
 
 
-def from_board(board: Any) -> jax.Array:
+def from_board(board: ArrayLike) -> jax.Array:
     """The rows of a board of zeros and ones, or bools, shape (..., 10, 10): uint32 (..., 10).
 
     Raises:
@@ -72,12 +78,12 @@ def number(row: Any, column: Any, channel: int | np.ndarray) -> Any:
     return (SIDE * row + column + SIDE * SIDE * channel).astype(np.uint16)
 
 
-def halves(word: Any) -> Any:
+def halves(word: ArrayT) -> list[ArrayT]:
     """The lower and the upper half of words, each uint16 of their shape."""
     return [word.astype(np.uint16), (word >> np.uint32(16)).astype(np.uint16)]
 
 
-def masked(word: Sequence[jax.Array], masks: np.ndarray) -> jax.Array:
+def masked(word: Halves, masks: np.ndarray) -> jax.Array:
     """`word & masks`, given a word's `halves`, for masks with bits in one half only: that half, uint16.
 
     A vector holds twice as many 16-bit numbers. With 32 bits, Breakout's observations take 280 instead of 180 ns at
@@ -92,7 +98,7 @@ def half(values: np.ndarray) -> np.ndarray:
     return np.bitwise_or(*halves(values))
 
 
-def expand_once(expand: Callable[..., jax.Array], *args: Any) -> jax.Array:
+def expand_once(expand: Callable[[*Ts], jax.Array], *args: *Ts) -> jax.Array:
     """The observation whose cells are `expand(*args)`, bool (100 * channels,) or in rows: bool (10, 10, channels).
 
     The fusion boundary keeps the reshape out of the expansion, whose loop XLA then vectorizes. A program that keeps

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
 
 Number = tuple[jax.Array, ...]
 T = TypeVar("T")
@@ -23,17 +24,17 @@ NUM_SLOTS = 32
 _ONE = np.uint32(1)
 
 
-def fill(flag: Any) -> jax.Array:
+def fill(flag: ArrayLike) -> jax.Array:
     """The mask of all objects where `flag`, else of none."""
     return lax.neg(jnp.asarray(flag).astype(jnp.uint32))
 
 
-def equal(number: Number, value: Any) -> jax.Array:
+def equal(number: Number, value: ArrayLike) -> jax.Array:
     """The mask of the objects whose number is `value`, an int32 of which only the number's bits count."""
     return functools.reduce(lax.bitwise_and, [plane ^ ~bit for plane, bit in _with_bits(number, value)])
 
 
-def put(number: Number, mask: jax.Array, value: Any) -> Number:
+def put(number: Number, mask: jax.Array, value: ArrayLike) -> Number:
     """The number with `value`, an int32, for the objects of the mask."""
     return tuple((plane & ~mask) | (bit & mask) for plane, bit in _with_bits(number, value))
 
@@ -113,7 +114,7 @@ def union(masks: Sequence[jax.Array]) -> jax.Array:
     return functools.reduce(lax.bitwise_or, masks)
 
 
-def _with_bits(number: Number, value: Any) -> list[tuple[jax.Array, jax.Array]]:
+def _with_bits(number: Number, value: ArrayLike) -> list[tuple[jax.Array, jax.Array]]:
     """Each word of a number, with all ones if the value has this bit, else all zeros."""
     word = jnp.asarray(value).astype(jnp.uint32)
     return [(plane, fill(lax.shift_right_logical(word, np.uint32(i)) & _ONE)) for i, plane in enumerate(number)]

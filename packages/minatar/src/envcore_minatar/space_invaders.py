@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
 from envcore.fusion import compute_once
+from envcore.typing import Int
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore_minatar import views
 from envcore_minatar.game import (
@@ -52,23 +54,22 @@ class SpaceInvadersState(MinAtarState):
     """State of `SpaceInvaders`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      pos: column of the cannon, int32 ().
-      shot_timer: steps until the cannon can shoot again, int32 ().
-      alien_dir: -1 if aliens move left, 1 if they move right; int32 ().
-      enemy_move_interval: steps from one move of the aliens to the next, at most; int32 ().
-      alien_move_timer: steps until the aliens move, int32 ().
-      alien_shot_timer: steps until an alien shoots, int32 ().
-      rows: of row y bit x is an alien in column x, 10 + x a cannon's bullet, 20 + x an alien's, 30 marks the bottom;
-        uint32 (10,).
+      pos: column of the cannon.
+      shot_timer: steps until the cannon can shoot again.
+      alien_dir: -1 if aliens move left, 1 if they move right.
+      enemy_move_interval: steps from one move of the aliens to the next, at most.
+      alien_move_timer: steps until the aliens move.
+      alien_shot_timer: steps until an alien shoots.
+      rows: of row y bit x is an alien in column x, 10 + x a cannon's bullet, 20 + x an alien's, 30 marks the bottom.
     """
 
-    pos: Any
-    shot_timer: Any
-    alien_dir: Any
-    enemy_move_interval: Any
-    alien_move_timer: Any
-    alien_shot_timer: Any
-    rows: Any
+    pos: Int
+    shot_timer: Int
+    alien_dir: Int
+    enemy_move_interval: Int
+    alien_move_timer: Int
+    alien_shot_timer: Int
+    rows: Annotated[jax.Array, "uint32 (10,)"]
 
     @View
     def ramp_index(self) -> jax.Array:
@@ -81,7 +82,7 @@ class SpaceInvadersState(MinAtarState):
         return self._board(0)
 
     @alien_map.inverse
-    def _with_aliens(self, alien_map: Any) -> dict[str, Any]:
+    def _with_aliens(self, alien_map: ArrayLike) -> dict[str, jax.Array]:
         return self._with_board(0, alien_map)
 
     @View
@@ -90,7 +91,7 @@ class SpaceInvadersState(MinAtarState):
         return self._board(1)
 
     @f_bullet_map.inverse
-    def _with_our_bullets(self, f_bullet_map: Any) -> dict[str, Any]:
+    def _with_our_bullets(self, f_bullet_map: ArrayLike) -> dict[str, jax.Array]:
         return self._with_board(1, f_bullet_map)
 
     @View
@@ -99,13 +100,13 @@ class SpaceInvadersState(MinAtarState):
         return self._board(2)
 
     @e_bullet_map.inverse
-    def _with_their_bullets(self, e_bullet_map: Any) -> dict[str, Any]:
+    def _with_their_bullets(self, e_bullet_map: ArrayLike) -> dict[str, jax.Array]:
         return self._with_board(2, e_bullet_map)
 
     def _board(self, number: int) -> jax.Array:
         return to_board(self.rows >> np.uint32(SIDE * number))
 
-    def _with_board(self, number: int, board: Any) -> dict[str, Any]:
+    def _with_board(self, number: int, board: ArrayLike) -> dict[str, jax.Array]:
         shift = np.uint32(SIDE * number)
         return {"rows": (self.rows & ~(FULL_ROW << shift)) | (from_board(board) << shift)}
 
@@ -173,12 +174,12 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
     def init_state(self, draws: jax.Array, params: MinAtarParams) -> SpaceInvadersState:
         none = np.zeros(SIDE, np.uint32)
         return SpaceInvadersState(
-            pos=5,
-            shot_timer=0,
-            alien_dir=-1,
-            enemy_move_interval=_SLOWEST,
-            alien_move_timer=_SLOWEST,
-            alien_shot_timer=_SHOT_INTERVAL,
+            pos=jnp.int32(5),
+            shot_timer=jnp.int32(0),
+            alien_dir=jnp.int32(-1),
+            enemy_move_interval=jnp.int32(_SLOWEST),
+            alien_move_timer=jnp.int32(_SLOWEST),
+            alien_shot_timer=jnp.int32(_SHOT_INTERVAL),
             rows=join_boards(WAVE, none, none),
         )
 

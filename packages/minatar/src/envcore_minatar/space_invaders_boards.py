@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore_minatar import slots
 from envcore_minatar.packing import FULL_ROW, SIDE, bit
@@ -79,7 +79,7 @@ def next_wave(aliens: Rows, cleared: jax.Array) -> Rows:
     return [row | jnp.where(cleared, first, np.uint32(0)) for row, first in zip(aliens, WAVE, strict=True)]
 
 
-def join_boards(aliens: Iterable[Any], ours: Iterable[Any], theirs: Iterable[Any]) -> jax.Array:
+def join_boards(aliens: Iterable[ArrayLike], ours: Iterable[ArrayLike], theirs: Iterable[ArrayLike]) -> jax.Array:
     """The words of the rows that hold these boards."""
     words = [
         row | lax.shift_left(our, np.uint32(SIDE)) | lax.shift_left(their, np.uint32(2 * SIDE))

@@ -2,7 +2,7 @@
 
     @views.dataclass
     class BoardState(Views, EnvState):
-        rows: Any
+        rows: Annotated[jax.Array, "uint32 (10,)"]
 
         @View
         def board(self) -> jax.Array:
@@ -10,7 +10,7 @@
             return to_board(self.rows)
 
         @board.inverse
-        def _rows_of(self, board: Any) -> dict[str, Any]:
+        def _rows_of(self, board: jax.Array) -> dict[str, jax.Array]:
             return {"rows": from_board(board)}
 
 `state.board` reads a view and `state.replace(board=board)` changes the fields behind it. To JAX a view is not there.
@@ -24,12 +24,14 @@ from typing import Any, Self, TypeVar, dataclass_transform, overload
 
 import jax
 import numpy as np
+from envcore.typing import PyTree
 from flax import struct
 from jax.core import Tracer
+from jax.typing import ArrayLike
 
 T = TypeVar("T", bound="type[Views]")
 
-Inverse = Callable[[Any, Any], Mapping[str, Any]]
+Inverse = Callable[[Any, Any], Mapping[str, jax.Array]]
 
 
 class View(property):
@@ -43,7 +45,7 @@ class View(property):
     @overload
     def __get__(self, instance: object, owner: type | None = None, /) -> jax.Array: ...
 
-    def __get__(self, instance: Any, owner: type | None = None, /) -> Any:
+    def __get__(self, instance: object, owner: type | None = None, /) -> Any:
         return super().__get__(instance, owner)
 
     def inverse(self, fun: Inverse) -> Inverse:
@@ -55,7 +57,7 @@ class View(property):
 class Views:
     """Base of classes with views; decorate each with `dataclass`."""
 
-    def replace(self, **updates: Any) -> Self:
+    def replace(self, **updates: PyTree) -> Self:
         """Returns a copy in which some fields have other values, and then some views.
 
         Raises:
@@ -88,7 +90,7 @@ def dataclass(cls: T) -> T:
     return made
 
 
-def check_known(value: Any, holds: Callable[[np.ndarray], Any], text: str) -> None:
+def check_known(value: ArrayLike, holds: Callable[[np.ndarray], ArrayLike], text: str) -> None:
     """Raises `ValueError` with this text if the value is on this host and `holds` is false anywhere."""
     is_elsewhere = isinstance(value, jax.Array) and (isinstance(value, Tracer) or not value.is_fully_addressable)
     if not is_elsewhere and not np.all(holds(np.asarray(value))):

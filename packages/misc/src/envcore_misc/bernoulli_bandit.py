@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces
+from envcore import checks, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
+from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
 
+T = TypeVar("T")
 Arms = Literal["dependent", "dependent-uniform", "independent", "given"]
 
 
@@ -23,16 +25,16 @@ class BernoulliBanditState(EnvState):
     """State of `BernoulliBandit`.
 
     Attributes:
-      last_action: int32 (), 0 at the start.
-      last_reward: int32 (), 0 or 1; 0 at the start.
-      exp_reward_best: float32 (), probability that the best arm pays.
-      reward_probs: float32 (num_arms,), probability that each arm pays: the task.
+      last_action: 0 at the start.
+      last_reward: 0 or 1; 0 at the start.
+      exp_reward_best: probability that the best arm pays.
+      reward_probs: probability that each arm pays: the task.
     """
 
-    last_action: Any
-    last_reward: Any
-    exp_reward_best: Any
-    reward_probs: Any
+    last_action: Int
+    last_reward: Int
+    exp_reward_best: Float
+    reward_probs: Annotated[jax.Array, "float32 (num_arms,)"]
 
 
 @struct.dataclass
@@ -40,20 +42,19 @@ class BernoulliBanditParams(EnvParams):
     """Params of `BernoulliBandit`.
 
     Attributes:
-      reward_prob: float32 (), the probability of one of two "dependent" arms; the other's is 1 - reward_prob.
-      reward_probs: float32 (num_arms,), the probabilities of "given" arms; None for all other kinds.
-      normalize_time: bool (), whether the time observed goes from min_lim to max_lim.
-      min_lim: float32 ().
-      max_lim: float32 (), at least min_lim.
-      max_steps_in_episode: int32 ().
+      reward_prob: the probability of one of two "dependent" arms; the other's is 1 - reward_prob.
+      reward_probs: the probabilities of "given" arms; None for all other kinds.
+      normalize_time: whether the time observed goes from min_lim to max_lim.
+      min_lim: the time observed at the start, with `normalize_time`.
+      max_lim: the time observed at the end, with `normalize_time`; at least min_lim.
     """
 
-    reward_prob: Any = 0.1
-    reward_probs: Any = None
-    normalize_time: Any = True
-    min_lim: Any = -1.0
-    max_lim: Any = 1.0
-    max_steps_in_episode: Any = 100
+    reward_prob: FloatParam = 0.1
+    reward_probs: Annotated[ArrayParam, "float32 (num_arms,)"] | None = None
+    normalize_time: BoolParam = True
+    min_lim: FloatParam = -1.0
+    max_lim: FloatParam = 1.0
+    max_steps_in_episode: IntParam = 100
 
 
 class BernoulliBanditStart(NamedTuple):
@@ -70,10 +71,10 @@ class BernoulliBanditDraws(NamedTuple):
     """The random draws of a step.
 
     Attributes:
-      luck: float32 (), uniform on [0, 1): the arm pays if its probability is higher.
+      luck: uniform on [0, 1): the arm pays if its probability is higher.
     """
 
-    luck: jax.Array
+    luck: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +129,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
             raise ValueError(f"arms must be one of {', '.join(get_args(Arms))}, got {self.arms!r}")
         if self.num_arms < 2:
             raise ValueError(f"a bandit needs at least 2 arms, got num_arms={self.num_arms}")
-        options.check_size("num_arms", self.num_arms)
+        checks.check_size("num_arms", self.num_arms)
         if self.arms.startswith("dependent") and self.num_arms != 2:
             raise ValueError(f'arms="{self.arms}" needs num_arms=2, got num_arms={self.num_arms}')
 
@@ -168,8 +169,8 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         return BernoulliBanditStart(self._reward_probs(key, params))
 
     def init_state(self, draws: BernoulliBanditStart, params: BernoulliBanditParams) -> BernoulliBanditState:
-        probs = draws.reward_probs
-        return BernoulliBanditState(last_action=0, last_reward=0, exp_reward_best=probs.max(), reward_probs=probs)
+        probs, none = draws.reward_probs, jnp.int32(0)
+        return BernoulliBanditState(none, none, exp_reward_best=probs.max(), reward_probs=probs)
 
     def draw(self, key: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditDraws:
         return BernoulliBanditDraws(random.uniform(key))
@@ -214,8 +215,8 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         if self.arms == "dependent-uniform":
             first = random.uniform(key)
         else:
-            first = jnp.where(random.below(random.bits(key), 2) == 0, params.reward_prob, 1 - params.reward_prob)
+            first = jnp.where(random.integers(random.bits(key), 2) == 0, params.reward_prob, 1 - params.reward_prob)
         return jnp.stack([first, 1 - first])
 
-    def _arrange(self, reward: Any, arm: Any, time: Any) -> Any:
+    def _arrange(self, reward: T, arm: T, time: T) -> list[T]:
         return [reward, arm, time] if self.time_last else [reward, time, arm]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ import numpy as np
 from envcore import random, require, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
+from envcore.typing import ArrayParam, BoolParam, FloatParam, Int, IntParam
 from flax import struct
 
 MAP = (
@@ -42,12 +44,12 @@ class FourRoomsState(EnvState):
     """State of `FourRooms`.
 
     Attributes:
-      pos: int32 (2,), row and column of the agent.
-      goal: int32 (2,), row and column of the goal.
+      pos: row and column of the agent.
+      goal: row and column of the goal.
     """
 
-    pos: Any
-    goal: Any
+    pos: Annotated[jax.Array, "int32 (2,)"]
+    goal: Annotated[jax.Array, "int32 (2,)"]
 
 
 @struct.dataclass
@@ -55,41 +57,40 @@ class FourRoomsParams(EnvParams):
     """Params of `FourRooms`.
 
     Attributes:
-      fail_prob: float32 (), probability that the agent moves in another direction than the chosen one.
-      resample_init_pos: bool (), whether each episode draws its start.
-      resample_goal_pos: bool (), whether each episode draws its goal.
-      goal_fixed: int32 (2,), the goal if `resample_goal_pos` is off.
-      pos_fixed: int32 (2,), the start if `resample_init_pos` is off.
-      max_steps_in_episode: int32 ().
+      fail_prob: probability that the agent moves in another direction than the chosen one.
+      resample_init_pos: whether each episode draws its start.
+      resample_goal_pos: whether each episode draws its goal.
+      goal_fixed: the goal if `resample_goal_pos` is off.
+      pos_fixed: the start if `resample_init_pos` is off.
     """
 
-    fail_prob: Any = 1 / 3
-    resample_init_pos: Any = False
-    resample_goal_pos: Any = False
-    goal_fixed: Any = struct.field(default_factory=lambda: np.array([8, 9]))
-    pos_fixed: Any = struct.field(default_factory=lambda: np.array([4, 1]))
-    max_steps_in_episode: Any = 500
+    fail_prob: FloatParam = 1 / 3
+    resample_init_pos: BoolParam = False
+    resample_goal_pos: BoolParam = False
+    goal_fixed: Annotated[ArrayParam, "int32 (2,)"] = struct.field(default_factory=lambda: np.array([8, 9]))
+    pos_fixed: Annotated[ArrayParam, "int32 (2,)"] = struct.field(default_factory=lambda: np.array([4, 1]))
+    max_steps_in_episode: IntParam = 500
 
 
 class FourRoomsDraws(NamedTuple):
     """The random draws of a step.
 
     Attributes:
-      astray: int32 (), the direction of a step that goes astray, numbered like the actions; -1 for one that does not.
+      astray: the direction of a step that goes astray, numbered like the actions; -1 for one that does not.
     """
 
-    astray: jax.Array
+    astray: Int
 
 
 class FourRoomsStart(NamedTuple):
     """The random draws for the start of an episode; unused where start and goal are fixed.
 
     Attributes:
-      cells: int32 (), two numbers of free cells in reading order, `first + 104 * other`: `first` from 0 to 103, `other`
-        from 0 to 102. If `other` is the cell already chosen, the last free cell replaces it.
+      cells: two numbers of free cells in reading order, `first + 104 * other`: `first` from 0 to 103, `other` from 0 to
+        102. If `other` is the cell already chosen, the last free cell replaces it.
     """
 
-    cells: jax.Array
+    cells: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,12 +183,12 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
     # One number each for start and step, which XLA computes only once; two would be computed separately (5 to 20%).
 
     def draw_start(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsStart:
-        return FourRoomsStart(random.below(random.bits(key), len(_CELLS) * (len(_CELLS) - 1)))
+        return FourRoomsStart(random.integers(random.bits(key), len(_CELLS) * (len(_CELLS) - 1)))
 
     def init_state(self, draws: FourRoomsStart, params: FourRoomsParams) -> FourRoomsState:
         # Of start and goal, the one that is drawn last avoids the other.
         first, other = compute_once(_two_free_cells, draws.cells)
-        draws_goal = params.resample_goal_pos
+        draws_goal = jnp.asarray(params.resample_goal_pos)
         draws_pos = params.resample_init_pos | (~draws_goal & (params.pos_fixed == params.goal_fixed).all())
         first = jnp.where(draws_pos, first, params.pos_fixed)
         taken = jnp.where(draws_goal, first, params.goal_fixed)
@@ -222,7 +223,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return paint_four_rooms(height, state.pos, state.goal, ~_IS_FREE)
 
 
-def _is_free_place(place: Any) -> bool:
+def _is_free_place(place: Iterable[int]) -> bool:
     """Whether this row and column (Python or numpy numbers) are a free cell."""
     return tuple(place) in _FREE_PLACES
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, spaces
+from envcore import checks, random, spaces
 from envcore.environment import Environment, EnvParams, EnvState
+from envcore.typing import Int, IntParam
 from flax import struct
 
 MAPS = {
@@ -35,21 +36,17 @@ class FrozenLakeState(EnvState):
     """State of `FrozenLake`.
 
     Attributes:
-      position: int32 (), row * columns + column.
+      position: row * columns + column.
     """
 
-    position: Any
+    position: Int
 
 
 @struct.dataclass
 class FrozenLakeParams(EnvParams):
-    """Params of `FrozenLake`.
+    """Params of `FrozenLake`."""
 
-    Attributes:
-      max_steps_in_episode: int32 ().
-    """
-
-    max_steps_in_episode: Any = 100
+    max_steps_in_episode: IntParam = 100
 
 
 class FrozenLakeStart(NamedTuple):
@@ -59,18 +56,17 @@ class FrozenLakeStart(NamedTuple):
       position: of the start, int32 (); drawn where a map has several.
     """
 
-    position: jax.Array | np.int32
+    position: Int
 
 
 class FrozenLakeDraws(NamedTuple):
     """The random draws of a step on slippery ice; on other ice there are none, and the draws are None.
 
     Attributes:
-      turn: int32 (), what is added to the action: 0 if the move goes in the chosen direction, -1 or 1 if it slips to a
-        side.
+      turn: what is added to the action: 0 if the move goes in the chosen direction, -1 or 1 if it slips to a side.
     """
 
-    turn: jax.Array
+    turn: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,11 +115,11 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         lake = self.lake
         if len({len(row) for row in lake}) != 1 or set("".join(lake)) - set("SFHG") or "S" not in "".join(lake):
             raise ValueError(f"desc must be rows of equal length of S, F, H and G with at least one S, got {lake!r}")
-        if not 0 <= options.finite_number("success_rate", self.success_rate) <= 1:
+        if not 0 <= checks.finite_number("success_rate", self.success_rate) <= 1:
             raise ValueError(f"success_rate must be in [0, 1], got {self.success_rate!r}")
         if not isinstance(self.reward_schedule, tuple | list) or len(self.reward_schedule) != 3:
             raise ValueError(f"reward_schedule must be three numbers, got {self.reward_schedule!r}")
-        rewards = tuple(options.finite_number("a reward of reward_schedule", reward) for reward in self.reward_schedule)
+        rewards = tuple(checks.finite_number("a reward of reward_schedule", reward) for reward in self.reward_schedule)
         object.__setattr__(self, "reward_schedule", rewards)
 
     @property
@@ -147,8 +143,8 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     def draw_start(self, key: jax.Array, params: FrozenLakeParams) -> FrozenLakeStart:
         starts = np.flatnonzero(self._tiles == "S").astype(np.int32)
         if len(starts) == 1:
-            return FrozenLakeStart(starts[0])
-        return FrozenLakeStart(jnp.asarray(starts)[random.below(random.bits(key), len(starts))])
+            return FrozenLakeStart(jnp.int32(starts[0]))
+        return FrozenLakeStart(jnp.asarray(starts)[random.integers(random.bits(key), len(starts))])
 
     def init_state(self, draws: FrozenLakeStart, params: FrozenLakeParams) -> FrozenLakeState:
         return FrozenLakeState(position=draws.position)

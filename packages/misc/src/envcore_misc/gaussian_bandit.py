@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ import numpy as np
 from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
+from envcore.typing import BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
@@ -23,14 +24,14 @@ class GaussianBanditState(EnvState):
     """State of `GaussianBandit`.
 
     Attributes:
-      last_action: int32 (), 0 at the start.
-      last_reward: float32 (), 0 at the start.
-      mu: float32 (), mean reward of the risky arm: the task.
+      last_action: 0 at the start.
+      last_reward: 0 at the start.
+      mu: mean reward of the risky arm: the task.
     """
 
-    last_action: Any
-    last_reward: Any
-    mu: Any
+    last_action: Int
+    last_reward: Float
+    mu: Float
 
 
 @struct.dataclass
@@ -38,18 +39,17 @@ class GaussianBanditParams(EnvParams):
     """Params of `GaussianBandit`.
 
     Attributes:
-      mean_mu: float32 (), mean of mu.
-      sigma_p: float32 (), standard deviation of mu between episodes.
-      sigma_l: float32 (), standard deviation of the risky arm's rewards within an episode.
-      normalize_time: bool (), whether the time observed goes from -1 to 1.
-      max_steps_in_episode: int32 ().
+      mean_mu: mean of mu.
+      sigma_p: standard deviation of mu between episodes.
+      sigma_l: standard deviation of the risky arm's rewards within an episode.
+      normalize_time: whether the time observed goes from -1 to 1.
     """
 
-    mean_mu: Any = -1.0
-    sigma_p: Any = 1.0
-    sigma_l: Any = 0.1
-    normalize_time: Any = True
-    max_steps_in_episode: Any = 100
+    mean_mu: FloatParam = -1.0
+    sigma_p: FloatParam = 1.0
+    sigma_l: FloatParam = 0.1
+    normalize_time: BoolParam = True
+    max_steps_in_episode: IntParam = 100
 
 
 class GaussianBanditStart(NamedTuple):
@@ -66,10 +66,10 @@ class GaussianBanditDraws(NamedTuple):
     """The random draws of a step.
 
     Attributes:
-      noise: float32 (), normal with mean 0 and variance 1.
+      noise: normal with mean 0 and variance 1.
     """
 
-    noise: jax.Array
+    noise: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,8 +126,8 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         return GaussianBanditStart(random.normal(key))
 
     def init_state(self, draws: GaussianBanditStart, params: GaussianBanditParams) -> GaussianBanditState:
-        mu = params.mean_mu + params.sigma_p * draws.luck
-        return GaussianBanditState(last_action=0, last_reward=0.0, mu=mu)
+        mu = jnp.asarray(params.mean_mu + params.sigma_p * draws.luck)
+        return GaussianBanditState(last_action=jnp.int32(0), last_reward=jnp.float32(0), mu=mu)
 
     def draw(self, key: jax.Array, params: GaussianBanditParams) -> GaussianBanditDraws:
         return GaussianBanditDraws(random.normal(key))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore import checks, random, require, spaces
+from envcore.environment import Environment, EnvParams, EnvState, computed
 from envcore.fusion import compute_once
+from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 
 _MOVES = {"gymnax": ((-1, 0), (0, 1), (1, 0), (0, -1)), "original": ((-1, 0), (1, 0), (0, -1), (0, 1))}
@@ -23,16 +24,16 @@ class MetaMazeState(EnvState):
     """State of `MetaMaze`.
 
     Attributes:
-      last_action: int32 (), 0 at the start.
-      last_reward: float32 (), 0 at the start.
-      pos: int32 (2,), row and column of the agent, from 1.
-      goal: int32 (2,), row and column of the goal.
+      last_action: 0 at the start.
+      last_reward: 0 at the start.
+      pos: row and column of the agent, from 1.
+      goal: row and column of the goal.
     """
 
-    last_action: Any
-    last_reward: Any
-    pos: Any
-    goal: Any
+    last_action: Int
+    last_reward: Float
+    pos: Annotated[jax.Array, "int32 (2,)"]
+    goal: Annotated[jax.Array, "int32 (2,)"]
 
 
 @struct.dataclass
@@ -40,30 +41,29 @@ class MetaMazeParams(EnvParams):
     """Params of `MetaMaze`.
 
     Attributes:
-      reward: float32 (), for reaching the goal.
-      punishment: float32 (), for a bump; `rules` decides whether it is added or subtracted.
-      normalize_time: bool (), no effect with the original's rules.
-      resample_goal_pos: bool (), whether each episode draws its goal.
-      goal_fixed: int32 (2,), the goal if `resample_goal_pos` is off.
-      max_steps_in_episode: int32 ().
+      reward: for reaching the goal.
+      punishment: for a bump; `rules` decides whether it is added or subtracted.
+      normalize_time: no effect with the original's rules.
+      resample_goal_pos: whether each episode draws its goal.
+      goal_fixed: the goal if `resample_goal_pos` is off.
     """
 
-    reward: Any = 10.0
-    punishment: Any = 0.0
-    normalize_time: Any = False
-    resample_goal_pos: Any = True
-    goal_fixed: Any = struct.field(default_factory=lambda: np.array([1, 1]))
-    max_steps_in_episode: Any = 200
+    reward: FloatParam = 10.0
+    punishment: FloatParam = 0.0
+    normalize_time: BoolParam = False
+    resample_goal_pos: BoolParam = True
+    goal_fixed: Annotated[ArrayParam, "int32 (2,)"] = struct.field(default_factory=lambda: np.array([1, 1]))
+    max_steps_in_episode: IntParam = 200
 
 
 class MetaMazeDraws(NamedTuple):
     """The random draws of a step, and of the start of an episode.
 
     Attributes:
-      number: int32 (), number of a free cell except the last; the last one replaces the cell that is excluded.
+      number: number of a free cell except the last; the last one replaces the cell that is excluded.
     """
 
-    number: jax.Array
+    number: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +122,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             raise ValueError(f"maze_size must be odd and from 3 to {_MAX_SIZE}, got {self.maze_size!r}")
         if self.rf_size % 2 == 0 or self.rf_size < 1:
             raise ValueError(f"rf_size must be odd and at least 1, got {self.rf_size!r}")
-        options.check_size("rf_size", self.rf_size, 1023)
+        checks.check_size("rf_size", self.rf_size, 1023)
         if self.rules not in _MOVES:
             raise ValueError(f"rules must be 'gymnax' or 'original', got {self.rules!r}")
         if self.goal_fixed is not None:
@@ -143,9 +143,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             return MetaMazeParams()
         return MetaMazeParams(resample_goal_pos=False, goal_fixed=np.array(self.goal_fixed))
 
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return _NAMES[self.rules]
+    action_names = computed(lambda self: _NAMES[self.rules])
 
     def check_params(self, params: MetaMazeParams) -> None:
         require.that(
@@ -184,10 +182,10 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         other = compute_once(self._other_cell, draws.number, center)
         goal = jnp.where(params.resample_goal_pos, other, params.goal_fixed)
         pos = jnp.where((goal == center).all(), other, center)
-        return MetaMazeState(last_action=0, last_reward=0.0, pos=pos, goal=goal)
+        return MetaMazeState(last_action=jnp.int32(0), last_reward=jnp.float32(0), pos=pos, goal=goal)
 
     def draw(self, key: jax.Array, params: MetaMazeParams) -> MetaMazeDraws:
-        return MetaMazeDraws(random.below(random.bits(key), len(self._free_cells) - 1))
+        return MetaMazeDraws(random.integers(random.bits(key), len(self._free_cells) - 1))
 
     def transition(
         self, state: MetaMazeState, action: jax.Array, draws: MetaMazeDraws, params: MetaMazeParams
@@ -212,7 +210,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         action = (state.last_action == np.arange(4, dtype=np.int32)).astype(jnp.float32)
         time = state.time.astype(jnp.float32)
         if self.rules == "original":
-            share = time / params.max_steps_in_episode.astype(jnp.float32)
+            share = time / jnp.asarray(params.max_steps_in_episode, jnp.float32)
             numbers = jnp.stack([jnp.zeros_like(share), jnp.ones_like(share), share, state.last_reward])
             return jnp.concatenate([walls, numbers, action])
         time = jnp.where(params.normalize_time, time / 50 - 1, time)
@@ -251,7 +249,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         pillar = ((row | column) & 1) == 0
         return outside | (pillar & ((row != center) | (column != center)))
 
-    def _other_cell(self, number: jax.Array, excluded: Any) -> jax.Array:
+    def _other_cell(self, number: jax.Array, excluded: ArrayParam) -> jax.Array:
         """Row and column of the free cell with this number; the last free cell replaces `excluded`."""
         cells = self._free_cells
         cell = jnp.asarray(cells)[number]

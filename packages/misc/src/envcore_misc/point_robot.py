@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Annotated, ClassVar, Literal, NamedTuple, get_args
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
+from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
@@ -25,18 +26,18 @@ class PointRobotState(EnvState):
     """State of `PointRobot`.
 
     Attributes:
-      last_action: float32 (2,), as given; 0 at the start.
-      last_reward: float32 (), 0 at the start.
-      pos: float32 (2,), x and y.
-      goal: float32 (2,), x and y: the task.
-      goals_reached: int32 (), steps of this episode that reached the goal.
+      last_action: as given; 0 at the start.
+      last_reward: 0 at the start.
+      pos: x and y.
+      goal: x and y: the task.
+      goals_reached: steps of this episode that reached the goal.
     """
 
-    last_action: Any
-    last_reward: Any
-    pos: Any
-    goal: Any
-    goals_reached: Any
+    last_action: Annotated[jax.Array, "float32 (2,)"]
+    last_reward: Float
+    pos: Annotated[jax.Array, "float32 (2,)"]
+    goal: Annotated[jax.Array, "float32 (2,)"]
+    goals_reached: Int
 
 
 @struct.dataclass
@@ -44,24 +45,23 @@ class PointRobotParams(EnvParams):
     """Params of `PointRobot`.
 
     Attributes:
-      max_force: float32 (), the longest move along an axis; with the original's rules it bounds the action space only.
-      circle_radius: float32 (), of the half circle of goals.
-      dense_reward: bool (), whether the reward is the negative distance to the goal.
-      goal_radius: float32 (), the distance within which the goal is reached.
-      center_init: bool (), whether the robot starts at the center.
-      normalize_time: bool (), whether the time observed goes from -1 to 1.
-      goal: float32 (2,), x and y of a fixed goal; None if it is drawn.
-      max_steps_in_episode: int32 ().
+      max_force: the longest move along an axis; with the original's rules it bounds the action space only.
+      circle_radius: of the half circle of goals.
+      dense_reward: whether the reward is the negative distance to the goal.
+      goal_radius: the distance within which the goal is reached.
+      center_init: whether the robot starts at the center.
+      normalize_time: whether the time observed goes from -1 to 1.
+      goal: x and y of a fixed goal; None if it is drawn.
     """
 
-    max_force: Any = 0.1
-    circle_radius: Any = 1.0
-    dense_reward: Any = False
-    goal_radius: Any = 0.2
-    center_init: Any = False
-    normalize_time: Any = True
-    goal: Any = None
-    max_steps_in_episode: Any = 100
+    max_force: FloatParam = 0.1
+    circle_radius: FloatParam = 1.0
+    dense_reward: BoolParam = False
+    goal_radius: FloatParam = 0.2
+    center_init: BoolParam = False
+    normalize_time: BoolParam = True
+    goal: Annotated[ArrayParam, "float32 (2,)"] | None = None
+    max_steps_in_episode: IntParam = 100
 
 
 class PointRobotStart(NamedTuple):
@@ -80,11 +80,11 @@ class PointRobotDraws(NamedTuple):
     """The random draws of a step: where the robot starts again if it reaches the goal.
 
     Attributes:
-      x, y: float32 (), the start where `circle_radius` is 1.
+      x, y: the start where `circle_radius` is 1.
     """
 
-    x: jax.Array
-    y: jax.Array
+    x: Float
+    y: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,12 +177,13 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         return PointRobotStart(self._place(units[:2]), None if self.fixed_goal else jnp.stack(_direction(units[2])))
 
     def init_state(self, draws: PointRobotStart, params: PointRobotParams) -> PointRobotState:
+        goal = params.goal if draws.goal is None else draws.goal * params.circle_radius
         return PointRobotState(
-            last_action=np.zeros(2),
-            last_reward=0.0,
+            last_action=jnp.zeros(2, jnp.float32),
+            last_reward=jnp.float32(0),
             pos=_place(params, draws.place),
-            goal=params.goal if draws.goal is None else params.circle_radius * draws.goal,
-            goals_reached=0,
+            goal=jnp.asarray(goal),
+            goals_reached=jnp.int32(0),
         )
 
     def draw(self, key: jax.Array, params: PointRobotParams) -> PointRobotDraws:

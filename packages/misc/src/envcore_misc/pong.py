@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces, trees
-from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState
+from envcore import checks, random, require, spaces, trees
+from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
+from envcore.typing import Bool, BoolParam, FloatParam, Int, IntParam
 from flax import struct
 
 from envcore_misc import pong_view
@@ -17,7 +18,7 @@ from envcore_misc import pong_view
 
 @struct.dataclass
 class PongState(EnvState):
-    """State of `Pong`; every field float32 (2,).
+    """State of `Pong`.
 
     Attributes:
       paddle_centers: rows of the left and of the right paddle.
@@ -26,10 +27,10 @@ class PongState(EnvState):
       ball_velocity: rows and columns per step.
     """
 
-    paddle_centers: Any
-    ball_position: Any
-    last_ball_position: Any
-    ball_velocity: Any
+    paddle_centers: Annotated[jax.Array, "float32 (2,)"]
+    ball_position: Annotated[jax.Array, "float32 (2,)"]
+    last_ball_position: Annotated[jax.Array, "float32 (2,)"]
+    ball_velocity: Annotated[jax.Array, "float32 (2,)"]
 
 
 @struct.dataclass
@@ -37,30 +38,29 @@ class PongParams(EnvParams):
     """Params of `Pong`.
 
     Attributes:
-      ball_max_y_speed: float32 (), rows per step, below `height`; with gymnax's rules it is rounded down.
-      paddle_y_speed: float32 (), rows per step.
-      ball_x_speed: float32 (), columns per step.
-      use_ai_policy: bool (), whether the right paddle follows the ball; with gymnax's rules only.
-      max_steps_in_episode: int32 ().
+      ball_max_y_speed: rows per step, below `height`; with gymnax's rules it is rounded down.
+      paddle_y_speed: rows per step.
+      ball_x_speed: columns per step.
+      use_ai_policy: whether the right paddle follows the ball; with gymnax's rules only.
     """
 
-    ball_max_y_speed: Any = 3.0
-    paddle_y_speed: Any = 1.0
-    ball_x_speed: Any = 1.0
-    use_ai_policy: Any = True
-    max_steps_in_episode: Any = 1000
+    ball_max_y_speed: FloatParam = 3.0
+    paddle_y_speed: FloatParam = 1.0
+    ball_x_speed: FloatParam = 1.0
+    use_ai_policy: BoolParam = True
+    max_steps_in_episode: IntParam = 1000
 
 
 class PongStart(NamedTuple):
     """The random draws for the start of an episode with gymnax's rules; steps are not random.
 
     Attributes:
-      to_right: bool (), whether the ball moves to the right.
-      y_velocity: int32 (), rows per step.
+      to_right: whether the ball moves to the right.
+      y_velocity: rows per step.
     """
 
-    to_right: jax.Array
-    y_velocity: jax.Array
+    to_right: Bool
+    y_velocity: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Pong(Environment[PongState, PongParams]):
                 "Pong needs a width of at least 4, a paddle_half_height of at least 1 and a height of at least "
                 f"2 * paddle_half_height + 1, got {self.width}, {self.paddle_half_height} and {self.height}"
             )
-        options.check_size("width * height", self.width * self.height)
+        checks.check_size("width * height", self.width * self.height)
 
     @property
     def default_params(self) -> PongParams:
@@ -134,9 +134,7 @@ class Pong(Environment[PongState, PongParams]):
             return PongParams(ball_max_y_speed=fastest, paddle_y_speed=2.0, max_steps_in_episode=NO_TIME_LIMIT)
         return PongParams(ball_max_y_speed=fastest)
 
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return ("stay", "up", "down") if self.rules == "gymnax" else ()  # a pair of these
+    action_names = computed(lambda self: ("stay", "up", "down") if self.rules == "gymnax" else ())  # a pair of these
 
     def check_params(self, params: PongParams) -> None:
         require.between(params, 0, self.height - 1, "ball_max_y_speed")  # a wall reflects once a step
@@ -166,7 +164,7 @@ class Pong(Environment[PongState, PongParams]):
         if self.rules == "original":
             return None
         word, fastest = random.bits(key), jnp.floor(params.ball_max_y_speed).astype(jnp.int32)
-        return PongStart((word & 1) == 1, random.below(word, 2 * fastest + 1) - fastest)
+        return PongStart((word & 1) == 1, random.integers(word, 2 * fastest + 1) - fastest)
 
     def init_state(self, draws: PongStart | None, params: PongParams) -> PongState:
         if draws is None:
@@ -217,10 +215,10 @@ class Pong(Environment[PongState, PongParams]):
         half = self.paddle_half_height
         return (half, self.height - 1 - half) if self.rules == "gymnax" else (-2 * half, self.height + 2 * half)
 
-    def _start(self, paddles: float, y_velocity: Any, x_velocity: Any) -> PongState:
-        middle = np.array([self.height / 2, self.width / 2], np.float32)
+    def _start(self, paddles: float, y_velocity: FloatParam, x_velocity: FloatParam) -> PongState:
+        middle = jnp.array([self.height / 2, self.width / 2], jnp.float32)
         return PongState(
-            paddle_centers=np.full(2, paddles, np.float32),
+            paddle_centers=jnp.full(2, paddles, jnp.float32),
             ball_position=middle,
             last_ball_position=middle,
             ball_velocity=jnp.stack([y_velocity, x_velocity]),
@@ -230,7 +228,7 @@ class Pong(Environment[PongState, PongParams]):
         """The new centers of the left and the right paddle."""
         left, right = state.paddle_centers[0], state.paddle_centers[1]
 
-        def move(center: jax.Array, direction: Any) -> jax.Array:
+        def move(center: jax.Array, direction: jax.Array | int) -> jax.Array:
             return jnp.clip(center + direction * params.paddle_y_speed, *self._paddle_range)
 
         if self.rules == "original":

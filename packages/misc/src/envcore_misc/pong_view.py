@@ -6,8 +6,6 @@ cell. The masks are stored first, both by one call: 700 instead of 880 ns per st
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -45,8 +43,14 @@ def board(
 
 
 def _pieces(
-    ball: jax.Array, last: jax.Array, centers: jax.Array, height: int, width: int, half: int, frames: tuple[Any, ...]
-) -> Any:
+    ball: jax.Array,
+    last: jax.Array,
+    centers: jax.Array,
+    height: int,
+    width: int,
+    half: int,
+    frames: tuple[np.uint8, ...],
+) -> tuple[jax.Array, jax.Array]:
     """The pieces that each row and each column shows, uint8; columns are repeated for each frame."""
 
     def pieces(ball: jax.Array, last: jax.Array, centers: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces, trig
+from envcore import checks, random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
+from envcore.typing import ArrayParam, FloatParam, IntParam
 from flax import struct
 
 
@@ -19,14 +20,14 @@ class ReacherState(EnvState):
     """State of `Reacher`.
 
     Attributes:
-      angles: float32 (num_joints,), of each link from the x axis, rad, not wrapped.
-      angle_vels: float32 (num_joints,), rad/s.
-      goal_xy: float32 (2,).
+      angles: of each link from the x axis, rad, not wrapped.
+      angle_vels: rad/s.
+      goal_xy: x and y of the goal.
     """
 
-    angles: Any
-    angle_vels: Any
-    goal_xy: Any
+    angles: Annotated[jax.Array, "float32 (num_joints,)"]
+    angle_vels: Annotated[jax.Array, "float32 (num_joints,)"]
+    goal_xy: Annotated[jax.Array, "float32 (2,)"]
 
 
 @struct.dataclass
@@ -34,34 +35,33 @@ class ReacherParams(EnvParams):
     """Params of `Reacher`; `Reacher.default_params` sets those that are None here.
 
     Attributes:
-      torque_scale: float32 (), rad/s^2 for a torque of 1.
-      dt: float32 (), s.
-      link_lengths: float32 (num_joints,), 1 each.
-      goal_low: float32 (2,), least x and y of a goal, -num_joints each.
-      goal_high: float32 (2,), greatest x and y, num_joints each.
-      max_steps_in_episode: int32 ().
+      torque_scale: rad/s^2 for a torque of 1.
+      dt: s.
+      link_lengths: 1 each.
+      goal_low: least x and y of a goal, -num_joints each.
+      goal_high: greatest x and y, num_joints each.
     """
 
-    torque_scale: Any = 1.0
-    dt: Any = 0.05
-    link_lengths: Any = None
-    goal_low: Any = None
-    goal_high: Any = None
-    max_steps_in_episode: Any = 100
+    torque_scale: FloatParam = 1.0
+    dt: FloatParam = 0.05
+    link_lengths: Annotated[ArrayParam, "float32 (num_joints,)"] = struct.field(default=None)
+    goal_low: Annotated[ArrayParam, "float32 (2,)"] = struct.field(default=None)
+    goal_high: Annotated[ArrayParam, "float32 (2,)"] = struct.field(default=None)
+    max_steps_in_episode: IntParam = 100
 
 
 class ReacherStart(NamedTuple):
-    """The random draws for the start of an episode, float32 in [0, 1) each; steps are not random.
+    """The random draws for the start of an episode, in [0, 1) each; steps are not random.
 
     Attributes:
-      angles: (num_joints,).
-      angle_vels: (num_joints,).
-      goal_xy: (2,).
+      angles: of the links' angles.
+      angle_vels: of their velocities.
+      goal_xy: of the goal's x and y.
     """
 
-    angles: jax.Array
-    angle_vels: jax.Array
-    goal_xy: jax.Array
+    angles: Annotated[jax.Array, "float32 (num_joints,)"]
+    angle_vels: Annotated[jax.Array, "float32 (num_joints,)"]
+    goal_xy: Annotated[jax.Array, "float32 (2,)"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     def __post_init__(self) -> None:
         if self.num_joints < 1:
             raise ValueError(f"num_joints must be at least 1, got {self.num_joints!r}")
-        options.check_size("num_joints", self.num_joints, 2**16)
+        checks.check_size("num_joints", self.num_joints, 2**16)
 
     @property
     def default_params(self) -> ReacherParams:
@@ -146,7 +146,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         return ReacherState(
             angles=(2 * draws.angles - 1) * np.float32(np.pi),
             angle_vels=2 * draws.angle_vels - 1,
-            goal_xy=params.goal_low + draws.goal_xy * (params.goal_high - params.goal_low),
+            goal_xy=draws.goal_xy * (params.goal_high - params.goal_low) + params.goal_low,
         )
 
     def transition(
@@ -168,7 +168,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         )
 
 
-def _proximity(angles: jax.Array, link_lengths: jax.Array, goal_xy: jax.Array) -> jax.Array:
+def _proximity(angles: jax.Array, link_lengths: ArrayParam, goal_xy: jax.Array) -> jax.Array:
     """The reward: 1 if the arm's end is on the goal, less with distance."""
     x, y = (link_lengths * trig.cos(angles)).sum(), (link_lengths * trig.sin(angles)).sum()
     return jnp.exp(-((x - goal_xy[0]) ** 2) - (y - goal_xy[1]) ** 2)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import options, random, require, spaces
+from envcore import checks, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.fusion import compute_once
+from envcore.typing import ArrayParam, FloatParam, IntParam
 from flax import struct
 
 
@@ -19,16 +20,16 @@ class SwimmerState(EnvState):
     """State of `Swimmer`; x and y in the last axis.
 
     Attributes:
-      urchin_xys: float32 (num_urchins, 2).
-      xy: float32 (2,).
-      xy_vel: float32 (2,), per s.
-      goal_xy: float32 (2,).
+      urchin_xys: the urchins' places.
+      xy: the swimmer's place.
+      xy_vel: its velocity, per s.
+      goal_xy: the goal's place.
     """
 
-    urchin_xys: Any
-    xy: Any
-    xy_vel: Any
-    goal_xy: Any
+    urchin_xys: Annotated[jax.Array, "float32 (num_urchins, 2)"]
+    xy: Annotated[jax.Array, "float32 (2,)"]
+    xy_vel: Annotated[jax.Array, "float32 (2,)"]
+    goal_xy: Annotated[jax.Array, "float32 (2,)"]
 
 
 @struct.dataclass
@@ -36,34 +37,33 @@ class SwimmerParams(EnvParams):
     """Params of `Swimmer`; `Swimmer.default_params` sets those that are None here.
 
     Attributes:
-      dt: float32 (), s.
-      goal_low: float32 (2,), least x and y of a goal, -1 each.
-      goal_high: float32 (2,), greatest x and y, 1 each.
-      urchin_low: float32 (num_urchins, 2), least x and y of each urchin, -1.
-      urchin_high: float32 (num_urchins, 2), greatest x and y, 1.
-      max_steps_in_episode: int32 ().
+      dt: s.
+      goal_low: least x and y of a goal, -1 each.
+      goal_high: greatest x and y, 1 each.
+      urchin_low: least x and y of each urchin, -1.
+      urchin_high: greatest x and y, 1.
     """
 
-    dt: Any = 0.05
-    goal_low: Any = None
-    goal_high: Any = None
-    urchin_low: Any = None
-    urchin_high: Any = None
-    max_steps_in_episode: Any = 500
+    dt: FloatParam = 0.05
+    goal_low: Annotated[ArrayParam, "float32 (2,)"] = struct.field(default=None)
+    goal_high: Annotated[ArrayParam, "float32 (2,)"] = struct.field(default=None)
+    urchin_low: Annotated[ArrayParam, "float32 (num_urchins, 2)"] = struct.field(default=None)
+    urchin_high: Annotated[ArrayParam, "float32 (num_urchins, 2)"] = struct.field(default=None)
+    max_steps_in_episode: IntParam = 500
 
 
 class SwimmerStart(NamedTuple):
-    """The random draws for the start of an episode, float32 in [0, 1) each; steps are not random.
+    """The random draws for the start of an episode, in [0, 1) each; steps are not random.
 
     Attributes:
-      urchin_xys: (num_urchins, 2).
-      xy: (2,).
-      goal_xy: (2,).
+      urchin_xys: of the urchins' places.
+      xy: of the swimmer's.
+      goal_xy: of the goal's.
     """
 
-    urchin_xys: jax.Array
-    xy: jax.Array
-    goal_xy: jax.Array
+    urchin_xys: Annotated[jax.Array, "float32 (num_urchins, 2)"]
+    xy: Annotated[jax.Array, "float32 (2,)"]
+    goal_xy: Annotated[jax.Array, "float32 (2,)"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     def __post_init__(self) -> None:
         if self.num_urchins < 0:
             raise ValueError(f"num_urchins must be at least 0, got {self.num_urchins!r}")
-        options.check_size("num_urchins", self.num_urchins, 2**16)
+        checks.check_size("num_urchins", self.num_urchins, 2**16)
 
     @property
     def default_params(self) -> SwimmerParams:
@@ -143,10 +143,10 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
 
     def init_state(self, draws: SwimmerStart, params: SwimmerParams) -> SwimmerState:
         return SwimmerState(
-            urchin_xys=params.urchin_low + draws.urchin_xys * (params.urchin_high - params.urchin_low),
+            urchin_xys=draws.urchin_xys * (params.urchin_high - params.urchin_low) + params.urchin_low,
             xy=2 * draws.xy - 1,
-            xy_vel=np.zeros(2, np.float32),
-            goal_xy=params.goal_low + draws.goal_xy * (params.goal_high - params.goal_low),
+            xy_vel=jnp.zeros(2, jnp.float32),
+            goal_xy=draws.goal_xy * (params.goal_high - params.goal_low) + params.goal_low,
         )
 
     def transition(

@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import NO_TIME_LIMIT, Environment, random, spaces
-from envcore.engine import arguments
 from envcore.engine.types import own_info
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation, RescaleAction
@@ -55,7 +54,7 @@ class BraxEnv(Env):
         a vector of bounded numbers.
     """
 
-    def __init__(self, env: str | Environment[Any, Any], params: Any = None, **options: Any):
+    def __init__(self, env: str | Environment, params: Any = None, **options: Any):
         inner, self.params = single(env, params, options, "brax makes its own")
         space = inner.action_space(self.params)
         self._num_actions = space.n if isinstance(space, spaces.Discrete) else None
@@ -67,7 +66,7 @@ class BraxEnv(Env):
                 flat = RescaleAction(flat)
             except ValueError as error:
                 raise InvalidArgumentError(f"{inner.name} has no actions for brax: {error}") from error
-        self.env: Environment[Any, Any] = flat
+        self.env: Environment = flat
 
     @property
     def observation_size(self) -> int:
@@ -132,7 +131,7 @@ class BraxEnv(Env):
                 f"an action of {self.env.name} must have shape {space.shape}, got {action.shape}. "
                 "To map over a batch, use jax.vmap."
             )
-        problem = space.mismatch(action) or arguments.value_problem(space, action)
+        problem = space.mismatch(action) or space.value_problem(action)
         if problem is not None:
             raise action_error(self.env.name, space, problem)
         return action

@@ -48,7 +48,7 @@ class DmEnv(dm_env.Environment):
       InvalidArgumentError: an argument is invalid, or the environment is a batch.
     """
 
-    def __init__(self, env: str | Environment[Any, Any], params: Any = None, seed: int | None = None, **options: Any):
+    def __init__(self, env: str | Environment, params: Any = None, seed: int | None = None, **options: Any):
         self.env, self.params = single(env, params, options, "dm_env has one at a time")
         words = np.random.SeedSequence(optional_seed(seed)).generate_state(2)
         self._key = typed_key(jnp.asarray(words))
@@ -116,7 +116,7 @@ def to_spec(space: spaces.Space, name: str) -> Any:
             raise TypeError(f"only envcore's own spaces have a counterpart in dm_env, got {space!r}")
 
 
-def _checked(env: Environment[Any, Any], action: Any) -> Any:
+def _checked(env: Environment, action: Any) -> Any:
     return arguments.checked_action(env, jax.tree.map(np.asarray, action), None)
 
 
@@ -126,21 +126,21 @@ def _copied(tree: Any) -> Any:
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _start(env: Environment[Any, Any], key: jax.Array, params: Any) -> tuple[jax.Array, Any, Any]:
+def _start(env: Environment, key: jax.Array, params: Any) -> tuple[jax.Array, Any, Any]:
     key, key_reset = random.split(key)
     obs, state = env.reset(key_reset, params)
     return key, state, obs
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _restart(env: Environment[Any, Any], key: jax.Array, state: Any, params: Any) -> tuple[jax.Array, Any, Any]:
+def _restart(env: Environment, key: jax.Array, state: Any, params: Any) -> tuple[jax.Array, Any, Any]:
     key, key_reset = random.split(key)
     state = env.restart(key_reset, jnp.array(True), state, params)
     return key, state, env.observe(state, params)
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _step(env: Environment[Any, Any], key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+def _step(env: Environment, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
     key, key_step = random.split(key)
     obs, state, reward, terminated, info = env.step_env(key_step, state, action, params)
     return key, state, obs, reward, terminated, info["truncated"]

@@ -11,7 +11,7 @@ from envcore.engine import arguments
 from envcore.errors import InvalidActionError, InvalidArgumentError
 
 
-def chosen(env: str | Environment[Any, Any], params: Any, options: Mapping[str, Any]) -> tuple[Any, Any]:
+def chosen(env: str | Environment, params: Any, options: Mapping[str, Any]) -> tuple[Any, Any]:
     """The environment, and its params as arrays on the default device.
 
     Args:
@@ -39,9 +39,7 @@ def chosen(env: str | Environment[Any, Any], params: Any, options: Mapping[str, 
     return env, jax.device_put(arguments.checked_params(env, arguments.with_updates(env, params)))
 
 
-def single(
-    env: str | Environment[Any, Any], params: Any, options: Mapping[str, Any], instead: str
-) -> tuple[Environment[Any, Any], Any]:
+def single(env: str | Environment, params: Any, options: Mapping[str, Any], instead: str) -> tuple[Environment, Any]:
     """The environment, which is not a batch, and its params as arrays on the default device.
 
     Args:

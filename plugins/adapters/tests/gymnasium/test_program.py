@@ -67,7 +67,7 @@ class Circle(envcore.Environment):
         return envcore.EnvParams(max_steps_in_episode=3)
 
     def init_state(self, draws, params):
-        return Place(number=envcore.random.below(envcore.random.bits(draws), 5))
+        return Place(number=envcore.random.integers(envcore.random.bits(draws), 5))
 
     def transition(self, state, action, draws, params):
         is_legal = action == state.number

@@ -64,11 +64,11 @@ class Stored(NamedTuple):
     mask: Any
 
 
-class EnsembleKnowledge(NamedTuple):
+class EnsembleState(NamedTuple):
     """What an agent has learned, and what it stores to learn from.
 
     Attributes:
-      network, target, optimizer: as in `dqn.Knowledge`, but of all members, (members, ...).
+      network, target, optimizer: as in `dqn.AgentState`, but of all members, (members, ...).
       gradient_steps: number of gradient steps so far, int32 ().
       replay: the stored transitions, `Stored` (replay_capacity, ...).
       prior: the parameters of the priors, (members, ...).
@@ -107,11 +107,11 @@ class BootstrappedDQN(DQN):
         if greedy:
             return values.mean(0).argmax().astype(jnp.int32), memory
         key, key_member = random.split(key)
-        drawn = random.below(random.bits(key_member), self.config.members)
+        drawn = random.integers(random.bits(key_member), self.config.members)
         member = jnp.where(memory < 0, drawn, memory)
         return self._choose(values[member][None], key)[0], member
 
-    def start(self, key: jax.Array) -> EnsembleKnowledge:
+    def start(self, key: jax.Array) -> EnsembleState:
         networks, priors = (
             jax.vmap(self._init_network)(random.split(each, self.config.members)) for each in random.split(key)
         )
@@ -120,34 +120,34 @@ class BootstrappedDQN(DQN):
         stored = replay.empty(Stored(self._transition, values, values, mask), self.config.replay_capacity)
         active = jnp.zeros(self.config.num_envs, jnp.int32)
         optimizer = self._optimizer.init(networks)
-        return EnsembleKnowledge(networks, networks, optimizer, jnp.int32(0), stored, priors, active)
+        return EnsembleState(networks, networks, optimizer, jnp.int32(0), stored, priors, active)
 
-    def explore(self, knowledge: EnsembleKnowledge, obs: Any, key: jax.Array) -> jax.Array:
+    def explore(self, agent_state: EnsembleState, obs: Any, key: jax.Array) -> jax.Array:
         def values(obs: Any, active: jax.Array) -> jax.Array:
-            member = jax.tree.map(lambda x: x[active][None], knowledge.agent)
+            member = jax.tree.map(lambda x: x[active][None], agent_state.agent)
             return self._values(member, jax.tree.map(lambda x: x[None], obs))[0, 0]
 
-        return self._choose(jax.vmap(values)(obs, knowledge.active), key)
+        return self._choose(jax.vmap(values)(obs, agent_state.active), key)
 
     def record(
-        self, knowledge: EnsembleKnowledge, transitions: Transition, done: jax.Array, steps: jax.Array, key: jax.Array
-    ) -> EnsembleKnowledge:
+        self, agent_state: EnsembleState, transitions: Transition, done: jax.Array, steps: jax.Array, key: jax.Array
+    ) -> EnsembleState:
         """Stores a step of each environment, and draws another member where an episode ended."""
         key_mask, key_active = random.split(key)
         mask = random.uniform(key_mask, (done.size, self.config.members)) < self.config.mask_probability
         prior, next_prior = (
-            self._prior_values(knowledge.prior, obs).swapaxes(0, 1) for obs in (transitions.obs, transitions.next_obs)
+            self._prior_values(agent_state.prior, obs).swapaxes(0, 1) for obs in (transitions.obs, transitions.next_obs)
         )
-        drawn = random.below(random.bits(key_active, done.shape), self.config.members)
+        drawn = random.integers(random.bits(key_active, done.shape), self.config.members)
         rows = Stored(transitions, prior, next_prior, mask)
-        stored = replay.add(knowledge.replay, rows, steps * self.config.num_envs)
-        return knowledge._replace(replay=stored, active=jnp.where(done, drawn, knowledge.active))
+        stored = replay.add(agent_state.replay, rows, steps * self.config.num_envs)
+        return agent_state._replace(replay=stored, active=jnp.where(done, drawn, agent_state.active))
 
-    def _loss(self, network: Any, knowledge: EnsembleKnowledge, batch: Stored) -> jax.Array:
+    def _loss(self, network: Any, agent_state: EnsembleState, batch: Stored) -> jax.Array:
         """The sum of the members' mean squared errors, so that none of them affects another one's gradient."""
         transition = batch.transition
         values = self._learned_values(network, transition.obs) + batch.prior.swapaxes(0, 1)
-        next_values = self._learned_values(knowledge.target, transition.next_obs) + batch.next_prior.swapaxes(0, 1)
+        next_values = self._learned_values(agent_state.target, transition.next_obs) + batch.next_prior.swapaxes(0, 1)
         next_values = masked(next_values, split(transition.next_obs)[1])
         errors = jax.vmap(self._errors, (0, 0, None))(values, next_values, transition)
         return jnp.where(batch.mask.T, errors**2, 0).mean(1).sum()

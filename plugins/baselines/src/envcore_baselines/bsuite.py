@@ -24,27 +24,27 @@ PPO_CONFIG = PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
 RECURRENT_PPO_CONFIG = dataclasses.replace(PPO_CONFIG, memory=64, minibatches=1)
 
 
-def dqn(env: Environment[Any, Any]) -> Agent:
+def dqn(env: Environment) -> Agent:
     """Deep Q-learning."""
     return _q_learning(DQN(env, env.default_params, DQNConfig()))
 
 
-def bootstrapped_dqn(env: Environment[Any, Any]) -> Agent:
+def bootstrapped_dqn(env: Environment) -> Agent:
     """Bootstrapped DQN with randomized priors."""
     return _q_learning(BootstrappedDQN(env, env.default_params, BootstrappedDQNConfig()))
 
 
-def ppo(env: Environment[Any, Any]) -> Agent:
+def ppo(env: Environment) -> Agent:
     """Proximal policy optimization."""
     return _policy_gradient(PPO(env, env.default_params, PPO_CONFIG))
 
 
-def recurrent_ppo(env: Environment[Any, Any]) -> Agent:
+def recurrent_ppo(env: Environment) -> Agent:
     """Proximal policy optimization with a memory."""
     return _policy_gradient(PPO(env, env.default_params, RECURRENT_PPO_CONFIG))
 
 
-def counting_dqn(env: Environment[Any, Any]) -> Agent:
+def counting_dqn(env: Environment) -> Agent:
     """Deep Q-learning that explores by counts, and learns in every eighth step."""
     learner = CountingDQN(env, env.default_params, CountingDQNConfig())
     return Agent(learner.init, learner.act, learner.update)
@@ -53,16 +53,16 @@ def counting_dqn(env: Environment[Any, Any]) -> Agent:
 def _q_learning(learner: DQN) -> Agent:
     """The agent that a learner trains in the runner's environment; it learns after every step."""
 
-    def act(knowledge: Any, obs: Any, key: jax.Array) -> tuple[jax.Array, Any]:
-        return learner.explore(knowledge, obs[None], key)[0], knowledge
+    def act(agent_state: Any, obs: Any, key: jax.Array) -> tuple[jax.Array, Any]:
+        return learner.explore(agent_state, obs[None], key)[0], agent_state
 
-    def update(knowledge: Any, step: Any, key: jax.Array) -> Any:
+    def update(agent_state: Any, step: Any, key: jax.Array) -> Any:
         key_record, key_learn = random.split(key)
         transition = Transition(step.obs, step.action, step.reward, step.info["discount"], step.next_obs)
         transitions, done = jax.tree.map(lambda x: x[None], (transition, step.done))
         number = step.info["step"]
-        knowledge = learner.record(knowledge, transitions, done, number, key_record)
-        return learner.learn(knowledge, number + 1, key_learn)
+        agent_state = learner.record(agent_state, transitions, done, number, key_record)
+        return learner.learn(agent_state, number + 1, key_learn)
 
     return Agent(learner.start, act, update)
 

@@ -180,7 +180,7 @@ class Learned(NamedTuple):
     gradient_steps: jax.Array
 
 
-class Knowledge(NamedTuple):
+class CountingDQNState(NamedTuple):
     """The state of an agent.
 
     Attributes:
@@ -233,7 +233,7 @@ class CountingDQN:
       ConfigError: the environment has other spaces, or settings do not fit each other.
     """
 
-    def __init__(self, env: Environment[Any, Any], params: Any, config: CountingDQNConfig):
+    def __init__(self, env: Environment, params: Any, config: CountingDQNConfig):
         seen, space = env.observation_space(params), env.action_space(params)
         if not isinstance(seen, spaces.Box) or not isinstance(space, spaces.Discrete):
             raise ConfigError(f"CountingDQN observes a Box and takes actions of a Discrete, {env.name} has others.")
@@ -252,14 +252,14 @@ class CountingDQN:
             {"values": falling, "novelties": constant}, {"values": "values", "novelties": "novelties"}
         )
 
-    def init(self, key: jax.Array) -> Knowledge:
+    def init(self, key: jax.Array) -> CountingDQNState:
         """What an agent knows before its first step."""
         inputs, zero, none = jnp.zeros(2 * self._size + 1), jnp.int32(0), jnp.float32(0)
         keys = dict(zip(("values", "novelties"), random.split(key), strict=True))
         network = {name: self._network.init(each, inputs[None]) for name, each in keys.items()}
         row = Stored(inputs, zero, zero, none, none, jnp.bool_(False), zero, none)
         capacity = self.config.replay_capacity
-        return Knowledge(
+        return CountingDQNState(
             learned=Learned(network, network, self._optimizer.init(network), zero),
             replay=replay.empty(row, capacity),
             returns=jnp.zeros(capacity),
@@ -279,61 +279,65 @@ class CountingDQN:
             cell=zero,
         )
 
-    def act(self, knowledge: Knowledge, obs: Any, key: jax.Array) -> tuple[jax.Array, Knowledge]:
+    def act(self, agent_state: CountingDQNState, obs: Any, key: jax.Array) -> tuple[jax.Array, CountingDQNState]:
         """The action that promises most, by its value and by what there is to see; ties are broken at random."""
         numbers = obs.reshape(-1).astype(jnp.float32)
-        visits, cell = places.visit(knowledge.visits, numbers)
+        visits, cell = places.visit(agent_state.visits, numbers)
         seen = self._projected(numbers)
-        first = jnp.where(knowledge.is_new, seen, knowledge.first)
-        inputs = jnp.concatenate([seen, first, knowledge.is_new.astype(jnp.float32)[None]])
-        statistics = knowledge.statistics.update(inputs, jnp.bool_(True))
-        knowledge = knowledge._replace(visits=visits, cell=cell, first=first, inputs=inputs, statistics=statistics)
-        values, novelties = self._values(knowledge.learned.network, knowledge, inputs[None])
-        novelty = visits.recurrence * self._unseen(knowledge, novelties, cell[None])
-        values = (values + jnp.where(knowledge.explores, novelty, 0))[0]
+        first = jnp.where(agent_state.is_new, seen, agent_state.first)
+        inputs = jnp.concatenate([seen, first, agent_state.is_new.astype(jnp.float32)[None]])
+        statistics = agent_state.statistics.update(inputs, jnp.bool_(True))
+        agent_state = agent_state._replace(visits=visits, cell=cell, first=first, inputs=inputs, statistics=statistics)
+        values, novelties = self._values(agent_state.learned.network, agent_state, inputs[None])
+        novelty = visits.recurrence * self._unseen(agent_state, novelties, cell[None])
+        values = (values + jnp.where(agent_state.explores, novelty, 0))[0]
         chance = random.uniform(key, (1 + self._actions,))
         epsilon = self.config.epsilon / (1 + visits.total / self.config.epsilon_steps)
         values = jnp.where(chance[0] < epsilon, 0, values)
         action = jnp.where(values == values.max(), chance[1:], -1).argmax().astype(jnp.int32)
-        return action, knowledge
+        return action, agent_state
 
-    def update(self, knowledge: Knowledge, step: Any, key: jax.Array) -> Knowledge:
+    def update(self, agent_state: CountingDQNState, step: Any, key: jax.Array) -> CountingDQNState:
         """Stores the step that was chosen last, and learns in every `period`-th one."""
-        number, discount, episodes = step.info["step"], step.info["discount"], knowledge.episodes
+        number, discount, episodes = step.info["step"], step.info["discount"], agent_state.episodes
         is_cut = step.done & (discount > 0)
         row = Stored(
-            knowledge.inputs, knowledge.cell, step.action, step.reward, discount, is_cut, episodes, knowledge.gain
+            agent_state.inputs, agent_state.cell, step.action, step.reward, discount, is_cut, episodes, agent_state.gain
         )
-        stored = replay.add(knowledge.replay, jax.tree.map(lambda x: x[None], row), number)
-        gain, place = knowledge.gain + step.reward, episodes % self.config.replay_capacity
+        stored = replay.add(agent_state.replay, jax.tree.map(lambda x: x[None], row), number)
+        gain, place = agent_state.gain + step.reward, episodes % self.config.replay_capacity
         episodes = episodes + step.done.astype(jnp.int32)
-        square = knowledge.square + step.done * (gain**2 - knowledge.square) / jnp.maximum(episodes, 1)
+        square = agent_state.square + step.done * (gain**2 - agent_state.square) / jnp.maximum(episodes, 1)
         key, key_explores = random.split(key)
-        knowledge = self._with_next_mode(knowledge, step.done, gain, key_explores)._replace(
+        agent_state = self._with_next_mode(agent_state, step.done, gain, key_explores)._replace(
             replay=stored,
-            returns=knowledge.returns.at[place].set(gain),
-            is_cut=knowledge.is_cut.at[place].set(is_cut),
-            visits=places.count(knowledge.visits, knowledge.cell, step.action),
+            returns=agent_state.returns.at[place].set(gain),
+            is_cut=agent_state.is_cut.at[place].set(is_cut),
+            visits=places.count(agent_state.visits, agent_state.cell, step.action),
             episodes=episodes,
             square=square,
-            largest=jnp.maximum(knowledge.largest, square),
+            largest=jnp.maximum(agent_state.largest, square),
             gain=jnp.where(step.done, 0, gain),
             is_new=step.done,
         )
         count = number + jnp.int32(1)
         learns = (count >= self.config.min_replay_size) & (count % self.config.period == 0)
-        learned = jax.lax.cond(learns, self._learn, lambda knowledge, *_: knowledge.learned, knowledge, count, key)
-        return knowledge._replace(learned=learned)
+        learned = jax.lax.cond(
+            learns, self._learn, lambda agent_state, *_: agent_state.learned, agent_state, count, key
+        )
+        return agent_state._replace(learned=learned)
 
-    def _with_next_mode(self, knowledge: Knowledge, done: jax.Array, gain: jax.Array, key: jax.Array) -> Knowledge:
+    def _with_next_mode(
+        self, agent_state: CountingDQNState, done: jax.Array, gain: jax.Array, key: jax.Array
+    ) -> CountingDQNState:
         """Draws whether it explores in the next episode, where one has ended with the return `gain`."""
-        earns = done & ~knowledge.explores
-        num_earning = knowledge.num_earning + earns.astype(jnp.int32)
+        earns = done & ~agent_state.explores
+        num_earning = agent_state.num_earning + earns.astype(jnp.int32)
         rate = earns / jnp.clip(num_earning, 1, self.config.earning_episodes)
-        earned = knowledge.earned + rate * (gain - knowledge.earned)
+        earned = agent_state.earned + rate * (gain - agent_state.earned)
         share = jnp.where(earned > 0, self.config.late_exploration, self.config.exploration)
-        explores = jnp.where(done, random.uniform(key) < share, knowledge.explores)
-        return knowledge._replace(earned=earned, num_earning=num_earning, explores=explores)
+        explores = jnp.where(done, random.uniform(key) < share, agent_state.explores)
+        return agent_state._replace(earned=earned, num_earning=num_earning, explores=explores)
 
     def _projected(self, numbers: jax.Array) -> jax.Array:
         """The observation, or its projection if it has more numbers than `max_inputs`, float32 (size,)."""
@@ -342,22 +346,22 @@ class CountingDQN:
         seen = numbers @ self._projection
         return seen / jnp.sqrt((seen**2).mean() + 1e-12)
 
-    def _learn(self, knowledge: Knowledge, count: jax.Array, key: jax.Array) -> Learned:
-        learned, batch = knowledge.learned, self._sample(knowledge, count, key)
-        gradients = jax.grad(self._loss)(learned.network, knowledge, batch)
+    def _learn(self, agent_state: CountingDQNState, count: jax.Array, key: jax.Array) -> Learned:
+        learned, batch = agent_state.learned, self._sample(agent_state, count, key)
+        gradients = jax.grad(self._loss)(learned.network, agent_state, batch)
         return gradient_step(learned, gradients, self._optimizer, self.config.target_period)
 
-    def _sample(self, knowledge: Knowledge, count: jax.Array, key: jax.Array) -> Batch:
+    def _sample(self, agent_state: CountingDQNState, count: jax.Array, key: jax.Array) -> Batch:
         """Draws steps after which `bootstrap_steps` more are stored; `count` steps were taken so far."""
-        stored, capacity, ahead = knowledge.replay, self.config.replay_capacity, self.config.bootstrap_steps
+        stored, capacity, ahead = agent_state.replay, self.config.replay_capacity, self.config.bootstrap_steps
         choices = jnp.minimum(count, capacity) - ahead
         drawn = (random.uniform(key, (self.config.batch_size,)) * choices).astype(jnp.int32)
         first = count - 1 - ahead - jnp.minimum(drawn, choices - 1)
         rows = (first[:, None] + np.arange(ahead)) % capacity
         taken = jnp.take_along_axis(
-            places.counts(knowledge.visits, stored.cell[rows]), stored.action[rows][..., None], axis=-1
+            places.counts(agent_state.visits, stored.cell[rows]), stored.action[rows][..., None], axis=-1
         )[..., 0]
-        length = count / jnp.maximum(knowledge.episodes, 1)
+        length = count / jnp.maximum(agent_state.episodes, 1)
         bonuses = self.config.bonus * jnp.minimum(1, self.config.bonus_steps / length) / (1 + taken)
         gain, bonus, discount = jnp.zeros(first.shape), jnp.zeros(first.shape), jnp.ones(first.shape)
         for reward, extra, going_on in zip(stored.reward[rows].T, bonuses.T, stored.discount[rows].T, strict=True):
@@ -366,8 +370,8 @@ class CountingDQN:
         start, last = first % capacity, (first + ahead) % capacity
         episode = stored.episode[start]
         place = episode % capacity
-        has_ended = (episode < knowledge.episodes) & ~knowledge.is_cut[place]
-        num_episodes = knowledge.episodes - stored.episode[jnp.maximum(count - capacity, 0) % capacity]
+        has_ended = (episode < agent_state.episodes) & ~agent_state.is_cut[place]
+        num_episodes = agent_state.episodes - stored.episode[jnp.maximum(count - capacity, 0) % capacity]
         return Batch(
             inputs=stored.inputs[start],
             action=stored.action[start],
@@ -377,31 +381,31 @@ class CountingDQN:
             is_whole=~stored.is_cut[rows].any(-1),
             last_inputs=stored.inputs[last],
             last_cell=stored.cell[last],
-            rest=knowledge.returns[place] - stored.earlier[start],
+            rest=agent_state.returns[place] - stored.earlier[start],
             share=jnp.where(has_ended, num_episodes / (num_episodes + self.config.return_episodes), 0),
         )
 
-    def _loss(self, network: Any, knowledge: Knowledge, batch: Batch) -> jax.Array:
+    def _loss(self, network: Any, agent_state: CountingDQNState, batch: Batch) -> jax.Array:
         """The mean squared error of both heads; the values' targets are those of episodes without exploration."""
-        scale = jnp.where(knowledge.largest > 0, jax.lax.rsqrt(knowledge.largest), 1)
-        last_values, last_novelties = self._values(knowledge.learned.target, knowledge, batch.last_inputs)
-        unseen = self._unseen(knowledge, last_novelties, batch.last_cell)
-        best = (last_values + knowledge.visits.recurrence * unseen).argmax(-1)
+        scale = jnp.where(agent_state.largest > 0, jax.lax.rsqrt(agent_state.largest), 1)
+        last_values, last_novelties = self._values(agent_state.learned.target, agent_state, batch.last_inputs)
+        unseen = self._unseen(agent_state, last_novelties, batch.last_cell)
+        best = (last_values + agent_state.visits.recurrence * unseen).argmax(-1)
         target = scale * batch.gain + batch.discount * last_values.max(-1)
         target = (1 - batch.share) * target + batch.share * scale * batch.rest
         novelty_target = batch.bonus + batch.discount * chosen(unseen, best)
-        values, novelties = self._values(network, knowledge, batch.inputs)
+        values, novelties = self._values(network, agent_state, batch.inputs)
         errors = (chosen(values, batch.action) - target) ** 2
         novelty_errors = (chosen(novelties, batch.action) - novelty_target) ** 2
         return jnp.where(batch.is_whole, errors + novelty_errors, 0).mean()
 
-    def _values(self, network: Any, knowledge: Knowledge, inputs: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def _values(self, network: Any, agent_state: CountingDQNState, inputs: jax.Array) -> tuple[jax.Array, jax.Array]:
         """The values of all actions, and how much there is to see after them, both float32 (N, actions)."""
-        inputs = jnp.clip(knowledge.statistics.normalized(inputs), -_LARGEST, _LARGEST)
+        inputs = jnp.clip(agent_state.statistics.normalized(inputs), -_LARGEST, _LARGEST)
         values: Any = self._network.apply(network["values"], inputs)
         novelties: Any = self._network.apply(network["novelties"], inputs)
         return values, novelties
 
-    def _unseen(self, knowledge: Knowledge, novelties: jax.Array, cells: jax.Array) -> jax.Array:
+    def _unseen(self, agent_state: CountingDQNState, novelties: jax.Array, cells: jax.Array) -> jax.Array:
         """How much there is to see after each action, by the network and by the counts, float32 (N, actions)."""
-        return novelties + self.config.optimism / (1 + places.counts(knowledge.visits, cells)) ** 2
+        return novelties + self.config.optimism / (1 + places.counts(agent_state.visits, cells)) ** 2

@@ -104,7 +104,7 @@ class MultiCategorical(NamedTuple):
     @property
     def _exists(self) -> np.ndarray:
         """Which entries of the elements' rows are values, bool (elements, most values)."""
-        return spaces.entries_of_values(spaces.MultiDiscrete(self.nvec.reshape(-1)))
+        return spaces.MultiDiscrete(self.nvec.reshape(-1)).mask_entries()
 
     def _rows(self, outputs: jax.Array) -> jax.Array:
         """A row of logits an element, (..., elements, most values); so low that it is never drawn after the last."""
@@ -158,7 +158,7 @@ class Gaussian(NamedTuple):
         return jnp.asarray(self.low * (1 - share) + self.high * share)
 
 
-def distribution(algorithm: str, env: Environment[Any, Any], params: Any) -> Categorical | MultiCategorical | Gaussian:
+def distribution(algorithm: str, env: Environment, params: Any) -> Categorical | MultiCategorical | Gaussian:
     """The distribution for the actions of an environment.
 
     Args:
@@ -174,7 +174,7 @@ def distribution(algorithm: str, env: Environment[Any, Any], params: Any) -> Cat
         return Categorical(space.n)
     if isinstance(space, spaces.MultiDiscrete):
         mask = arguments.action_mask_struct(env)
-        if mask is not None and spaces.masks_combinations(space, mask.shape):
+        if mask is not None and space.masks_combinations(mask.shape):
             return Categorical(int(np.prod(mask.shape)), mask.shape)
         return MultiCategorical(space.nvec)
     if isinstance(space, spaces.Box) and space.dtype.kind == "f":

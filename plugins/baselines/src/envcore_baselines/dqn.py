@@ -103,7 +103,7 @@ class Transition(NamedTuple):
     next_obs: Any
 
 
-class Knowledge(NamedTuple):
+class AgentState(NamedTuple):
     """What an agent has learned, and what it stores to learn from.
 
     Attributes:
@@ -130,13 +130,13 @@ class DQNState(NamedTuple):
     """Everything that the next update depends on.
 
     Attributes:
-      knowledge: `Knowledge`.
+      agent_state: `AgentState`.
       steps: steps that each environment has taken, int32 ().
       env_state, obs: of the environments, (num_envs, ...).
       key: a random key.
     """
 
-    knowledge: Any
+    agent_state: Any
     steps: jax.Array
     env_state: Any
     obs: Any
@@ -145,7 +145,7 @@ class DQNState(NamedTuple):
     @property
     def agent(self) -> Any:
         """What `act` takes."""
-        return self.knowledge.agent
+        return self.agent_state.agent
 
 
 class DQN:
@@ -172,7 +172,7 @@ class DQN:
 
     Config = DQNConfig
 
-    def __init__(self, env: Environment[Any, Any], params: Any, config: DQNConfig):
+    def __init__(self, env: Environment, params: Any, config: DQNConfig):
         space = env.action_space(params)
         if not isinstance(space, spaces.Discrete):
             raise ConfigError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
@@ -224,57 +224,59 @@ class DQN:
         """Takes `rollout_steps` steps, then `gradient_steps`; returns the totals of the episodes that ended."""
         state, totals = jax.lax.scan(self._step, state, length=self.config.rollout_steps)
         key, key_learn = random.split(state.key)
-        knowledge = self.learn(state.knowledge, state.steps, key_learn)
-        return state._replace(knowledge=knowledge, key=key), jax.tree.map(lambda x: x.sum(0), totals)
+        agent_state = self.learn(state.agent_state, state.steps, key_learn)
+        return state._replace(agent_state=agent_state, key=key), jax.tree.map(lambda x: x.sum(0), totals)
 
     def start(self, key: jax.Array) -> Any:
         """What an agent knows before its first step."""
         network = self._init_network(key)
         stored = replay.empty(self._transition, self.config.replay_capacity)
-        return Knowledge(network, network, self._optimizer.init(network), jnp.int32(0), stored)
+        return AgentState(network, network, self._optimizer.init(network), jnp.int32(0), stored)
 
-    def explore(self, knowledge: Any, obs: Any, key: jax.Array) -> jax.Array:
+    def explore(self, agent_state: Any, obs: Any, key: jax.Array) -> jax.Array:
         """The actions for the observations of `num_envs` environments, int32 (num_envs,)."""
-        return self._choose(self._values(knowledge.network, obs), key)
+        return self._choose(self._values(agent_state.network, obs), key)
 
-    def record(self, knowledge: Any, transitions: Transition, done: jax.Array, steps: jax.Array, key: jax.Array) -> Any:
+    def record(
+        self, agent_state: Any, transitions: Transition, done: jax.Array, steps: jax.Array, key: jax.Array
+    ) -> Any:
         """Stores a step of each environment.
 
         Args:
-          knowledge: of the agent.
+          agent_state: of the agent.
           transitions: (num_envs, ...).
           done: whether the steps ended an episode, bool (num_envs,).
           steps: steps that each environment took before, int32 ().
           key: a random key.
         """
-        stored = replay.add(knowledge.replay, transitions, steps * self.config.num_envs)
-        return knowledge._replace(replay=stored)
+        stored = replay.add(agent_state.replay, transitions, steps * self.config.num_envs)
+        return agent_state._replace(replay=stored)
 
-    def learn(self, knowledge: Any, steps: jax.Array, key: jax.Array) -> Any:
+    def learn(self, agent_state: Any, steps: jax.Array, key: jax.Array) -> Any:
         """Takes `gradient_steps` gradient steps, if enough is stored after so many steps of each environment."""
         count = steps * self.config.num_envs
         is_enough = count >= self.config.min_replay_size
-        return jax.lax.cond(is_enough, self._learn, lambda knowledge, *_: knowledge, knowledge, count, key)
+        return jax.lax.cond(is_enough, self._learn, lambda agent_state, *_: agent_state, agent_state, count, key)
 
     def _step(self, state: DQNState, _: Any) -> tuple[DQNState, EpisodeTotals]:
         key, key_action, key_step, key_record = random.split(state.key, 4)
-        action = self.explore(state.knowledge, state.obs, key_action)
+        action = self.explore(state.agent_state, state.obs, key_action)
         obs, env_state, reward, done, info = self._batch.step(key_step, state.env_state, action, self._params)
         transitions = Transition(state.obs, action, reward, info["discount"], info["final_obs"])
-        knowledge = self.record(state.knowledge, transitions, done, state.steps, key_record)
-        return DQNState(knowledge, state.steps + jnp.int32(1), env_state, obs, key), EpisodeTotals.of(info)
+        agent_state = self.record(state.agent_state, transitions, done, state.steps, key_record)
+        return DQNState(agent_state, state.steps + jnp.int32(1), env_state, obs, key), EpisodeTotals.of(info)
 
-    def _learn(self, knowledge: Any, count: jax.Array, key: jax.Array) -> Any:
-        def step(knowledge: Any, key: jax.Array) -> tuple[Any, None]:
-            batch = replay.sample(knowledge.replay, count, self.config.batch_size, key)
-            gradients = jax.grad(self._loss)(knowledge.network, knowledge, batch)
-            return gradient_step(knowledge, gradients, self._optimizer, self.config.target_period), None
+    def _learn(self, agent_state: Any, count: jax.Array, key: jax.Array) -> Any:
+        def step(agent_state: Any, key: jax.Array) -> tuple[Any, None]:
+            batch = replay.sample(agent_state.replay, count, self.config.batch_size, key)
+            gradients = jax.grad(self._loss)(agent_state.network, agent_state, batch)
+            return gradient_step(agent_state, gradients, self._optimizer, self.config.target_period), None
 
-        return jax.lax.scan(step, knowledge, random.split(key, self.config.gradient_steps))[0]
+        return jax.lax.scan(step, agent_state, random.split(key, self.config.gradient_steps))[0]
 
-    def _loss(self, network: Any, knowledge: Any, batch: Any) -> jax.Array:
+    def _loss(self, network: Any, agent_state: Any, batch: Any) -> jax.Array:
         """The mean squared error of a batch."""
-        values, next_values = self._values(network, batch.obs), self._values(knowledge.target, batch.next_obs)
+        values, next_values = self._values(network, batch.obs), self._values(agent_state.target, batch.next_obs)
         return (self._errors(values, next_values, batch) ** 2).mean()
 
     def _errors(self, values: jax.Array, next_values: jax.Array, batch: Transition) -> jax.Array:
@@ -301,7 +303,7 @@ class DQN:
 
 
 def gradient_step(learned: Any, gradients: Any, optimizer: optax.GradientTransformation, target_period: int) -> Any:
-    """A tuple with `network`, `target`, `optimizer` and `gradient_steps`, as `Knowledge` has, one gradient step later.
+    """A tuple with `network`, `target`, `optimizer` and `gradient_steps`, as `AgentState` has, one gradient step later.
 
     The network becomes the target network after every `target_period` steps.
     """

@@ -109,7 +109,7 @@ class Policy(nn.Module):
         return nn.Dense(self.num_outputs)(outputs), memory
 
 
-class Agent(NamedTuple):
+class ESAgent(NamedTuple):
     """What acting takes.
 
     Attributes:
@@ -124,7 +124,7 @@ class Agent(NamedTuple):
 class ESState(NamedTuple):
     """Everything that the next generation depends on."""
 
-    agent: Agent
+    agent: ESAgent
     strategy: Any
     key: jax.Array
 
@@ -149,7 +149,7 @@ class ES:
 
     Config = ESConfig
 
-    def __init__(self, env: Environment[Any, Any], params: Any, config: ESConfig):
+    def __init__(self, env: Environment, params: Any, config: ESConfig):
         if config.population_size % 2:
             raise ConfigError(f"population_size must be even, got {config.population_size}.")
         self.config, self._params = config, params
@@ -185,13 +185,13 @@ class ES:
         strategy = self._strategy.init(key_strategy, policy, self._strategy.default_params)
         shape = obs_struct(self.env, self._params).shape
         statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(shape))
-        return _without_weak_types(ESState(Agent(policy, statistics), strategy, key))
+        return _without_weak_types(ESState(ESAgent(policy, statistics), strategy, key))
 
     def start_memory(self) -> Any:
         """What an agent remembers at the start of an episode: float32 (memory,), () if it has no memory."""
         return jnp.zeros(self.config.memory) if self.config.memory else ()
 
-    def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
+    def act(self, agent: ESAgent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, without chance, and the memory after it."""
         action, memory = self._actions(agent, *jax.tree.map(lambda x: x[None], (memory, obs)))
         return action[0], jax.tree.map(lambda x: x[0], memory)
@@ -203,7 +203,7 @@ class ES:
         population, strategy = self._strategy.ask(key_ask, state.strategy, params)
         returns, statistics = self._play(population, state.agent.statistics, key_play)
         strategy, _ = self._strategy.tell(key_tell, population, -returns.mean(1), strategy, params)  # it minimizes
-        agent = Agent(self._strategy.get_mean(strategy), statistics)
+        agent = ESAgent(self._strategy.get_mean(strategy), statistics)
         totals = EpisodeTotals(returns.sum(dtype=jnp.float32), jnp.int32(returns.size))
         return _without_weak_types(ESState(agent, strategy, key)), totals
 
@@ -213,7 +213,7 @@ class ES:
         """The returns of all members' episodes, (members, episodes), and the statistics with their observations."""
         reset = jax.vmap(self._episodes.reset, (None, None), axis_size=self.config.population_size)
         step = jax.vmap(self._episodes.step, (None, 0, 0, None))
-        act = jax.vmap(lambda policy, memory, obs: self._actions(Agent(policy, statistics), memory, obs))
+        act = jax.vmap(lambda policy, memory, obs: self._actions(ESAgent(policy, statistics), memory, obs))
 
         def body(carry: Any, _: Any) -> tuple[Any, None]:
             key, memory, obs, env_state, returns, running, seen, time = carry
@@ -239,7 +239,7 @@ class ES:
         )
         return carry[4], carry[6]
 
-    def _actions(self, agent: Agent, memory: Any, obs: Any) -> tuple[jax.Array, Any]:
+    def _actions(self, agent: ESAgent, memory: Any, obs: Any) -> tuple[jax.Array, Any]:
         """The actions for a batch of observations, and the memory after them."""
         obs, mask = split(obs)
         obs = as_floats(obs)
@@ -273,7 +273,7 @@ class ES:
         return self.config.std * (self.config.final_std / self.config.std) ** share
 
 
-def _max_steps(env: Environment[Any, Any], params: Any, config: ESConfig) -> int:
+def _max_steps(env: Environment, params: Any, config: ESConfig) -> int:
     limit = int(np.max(np.asarray(params.max_steps_in_episode)))
     if limit == NO_TIME_LIMIT and not config.max_steps:
         raise ConfigError(

@@ -41,7 +41,7 @@ class Learner(Protocol):
     """An algorithm for one environment. Its methods are pure functions, to be jitted, scanned and mapped over seeds."""
 
     @property
-    def env(self) -> Environment[Any, Any]:
+    def env(self) -> Environment:
         """The environment whose observations `act` takes."""
         ...
 
@@ -72,7 +72,7 @@ class Learner(Protocol):
         ...
 
 
-def observed(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]:
+def observed(env: Environment, params: Any) -> Environment:
     """The environment as a learner observes it: flattened, unless it observes a `Box`, and with its action masks."""
     if isinstance(env, ActionMaskObservation):
         env = env.env  # which is flattened
@@ -80,7 +80,7 @@ def observed(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]:
     return with_masks(env if is_box else FlattenObservation(env), params)
 
 
-def with_masks(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]:
+def with_masks(env: Environment, params: Any) -> Environment:
     """The environment, which also observes the masks of its actions if they are discrete and have some."""
     if isinstance(env, ActionMaskObservation):
         return env
@@ -89,7 +89,7 @@ def with_masks(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]
     return ActionMaskObservation(env) if is_discrete and has_masks else env
 
 
-def as_observed(env: Environment[Any, Any], obs: Any, params: Any) -> Any:
+def as_observed(env: Environment, obs: Any, params: Any) -> Any:
     """What `env`, made by `observed`, observes where the same environment made by `with_masks` observes `obs`."""
     if isinstance(env, ActionMaskObservation):
         return {**obs, "observation": as_observed(env.env, obs["observation"], params)}
@@ -101,7 +101,7 @@ def split(obs: Any) -> tuple[Any, Any]:
     return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
 
 
-def obs_struct(env: Environment[Any, Any], params: Any) -> Any:
+def obs_struct(env: Environment, params: Any) -> Any:
     """Shape and dtype of the array that an `observed` environment observes, as `jax.ShapeDtypeStruct`."""
     return split(jax.eval_shape(env.observe, arguments.state_struct(env), params))[0]
 

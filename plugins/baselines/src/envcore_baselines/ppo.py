@@ -179,7 +179,7 @@ class Network(nn.Module):
         return jax.lax.scan(step, memory, (inputs, start))
 
 
-class Agent(NamedTuple):
+class PPOAgent(NamedTuple):
     """What acting takes.
 
     Attributes:
@@ -194,7 +194,7 @@ class Agent(NamedTuple):
 class PPOState(NamedTuple):
     """Everything that the next update depends on."""
 
-    agent: Agent
+    agent: PPOAgent
     optimizer: Any
     env_state: Any
     obs: Any
@@ -239,7 +239,7 @@ class PPO:
 
     Config = PPOConfig
 
-    def __init__(self, env: Environment[Any, Any], params: Any, config: PPOConfig):
+    def __init__(self, env: Environment, params: Any, config: PPOConfig):
         self.env = observed(env, params)
         shape = obs_struct(self.env, params).shape
         if config.torso == "conv" and not (len(shape) == 3 and min(shape[:2]) > 2):
@@ -256,7 +256,7 @@ class PPO:
         sizes = (self._distribution.num_outputs, self._distribution.num_constants)
         layers = (config.torso, config.hidden, config.activation, config.shared, config.memory)
         self._network = Network(*layers, *sizes)
-        self._batch: Environment[Any, Any] = LogWrapper(Batched(self.env, config.num_envs))
+        self._batch: Environment = LogWrapper(Batched(self.env, config.num_envs))
         if config.normalize_rewards:
             self._batch = NormalizeReward(self._batch, gamma=config.discount)
         has_limit = bool(np.any(np.asarray(params.max_steps_in_episode) != NO_TIME_LIMIT))
@@ -288,13 +288,17 @@ class PPO:
         memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (len(array), *x.shape)), self.start_memory())
         start = jnp.ones(len(array), jnp.bool_)
         network = self._network.init(key_network, memory, as_floats(array[None]), start[None])
-        return PPOState(Agent(network, statistics), self._optimizer.init(network), env_state, obs, start, memory, key)
+        return PPOState(
+            PPOAgent(network, statistics), self._optimizer.init(network), env_state, obs, start, memory, key
+        )
 
     def start_memory(self) -> Any:
         """What an agent remembers at the start of an episode: float32 (memory,), () if it has no memory."""
         return jnp.zeros(self.config.memory) if self.config.memory else ()
 
-    def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
+    def act(
+        self, agent: PPOAgent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False
+    ) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, the most probable one if `greedy`; and the memory after it."""
         memory, obs = jax.tree.map(lambda x: x[None], (memory, obs))
         outputs, _, memory = self._apply_once(agent, memory, obs, jnp.zeros(1, jnp.bool_))
@@ -320,7 +324,7 @@ class PPO:
         return self._distribution.to_env(action), step, memory
 
     def complete(
-        self, agent: Agent, step: Step, memory: Any, reward: jax.Array, done: jax.Array, info: dict[str, Any]
+        self, agent: PPOAgent, step: Step, memory: Any, reward: jax.Array, done: jax.Array, info: dict[str, Any]
     ) -> Step:
         """The steps with what the environments returned; `memory` is that after them."""
         if self._truncates:
@@ -388,7 +392,7 @@ class PPO:
         advantage: jax.Array,
         target: jax.Array,
     ) -> jax.Array:
-        outputs, value, _ = self._apply(Agent(network, statistics), memory, steps.obs, steps.start)
+        outputs, value, _ = self._apply(PPOAgent(network, statistics), memory, steps.obs, steps.start)
         ratio = jnp.exp(self._distribution.log_prob(outputs, steps.action) - steps.log_prob)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         clipped = jnp.clip(ratio, 1 - self.config.clip, 1 + self.config.clip)
@@ -397,13 +401,13 @@ class PPO:
         entropy = self._distribution.entropy(outputs).mean()
         return policy_loss + self.config.value_coefficient * value_loss - self.config.entropy_coefficient * entropy
 
-    def _apply_once(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
+    def _apply_once(self, agent: PPOAgent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
         """As `_apply`, for one step of N environments: no array has an axis for time."""
         obs, start = jax.tree.map(lambda x: x[None], (obs, start))
         outputs, values, memory = self._apply(agent, memory, obs, start)
         return outputs[0], values[0], memory
 
-    def _apply(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
+    def _apply(self, agent: PPOAgent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
         """Outputs, those of legal actions, values and memory; see `Network`."""
         obs, mask = split(obs)
         obs = as_floats(obs)

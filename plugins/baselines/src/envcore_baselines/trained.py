@@ -54,7 +54,7 @@ class TrainedAgent:
     """
 
     run: Run
-    env: Environment[Any, Any]
+    env: Environment
     params: Any
     learner: Learner
     agent: Any
@@ -63,7 +63,7 @@ class TrainedAgent:
     episodes: int = 0
 
     @classmethod
-    def of_run(cls, run: Run, env: Environment[Any, Any], params: Any, folder: Path) -> list[Self]:
+    def of_run(cls, run: Run, env: Environment, params: Any, folder: Path) -> list[Self]:
         """The agents of a run at its last checkpoint, in the order of their seeds; they share one learner.
 
         Raises:
@@ -83,7 +83,7 @@ class TrainedAgent:
         ]
 
     @classmethod
-    def of_file(cls, path: Path, env: Environment[Any, Any] | None = None, params: Any = None) -> Self:
+    def of_file(cls, path: Path, env: Environment | None = None, params: Any = None) -> Self:
         """An agent that `save` wrote.
 
         Args:
@@ -147,7 +147,7 @@ class TrainedAgent:
         return self.act(memory, obs, key)[0]
 
 
-def player(env_id: str, env: Environment[Any, Any], params: Any, folder: str) -> TrainedAgent:
+def player(env_id: str, env: Environment, params: Any, folder: str) -> TrainedAgent:
     """What `--policy trained` plays; with `trained:DIR`, the first agent of the run in that folder.
 
     Raises:

@@ -77,11 +77,11 @@ class Run:
         """The random key of each agent: those of the seeds from `seed` on."""
         return jnp.stack([key_of(self.seed + number) for number in range(self.num_seeds)])
 
-    def make(self) -> tuple[Environment[Any, Any], Any]:
+    def make(self) -> tuple[Environment, Any]:
         """The environment and its params."""
         return dataclasses.replace(choose(self.env_id), options=self.options, params=self.params).make()
 
-    def learner(self, env: Environment[Any, Any], params: Any) -> Learner:
+    def learner(self, env: Environment, params: Any) -> Learner:
         """The algorithm with the run's settings, for an environment."""
         return algorithms.learner(
             self.algorithm, env, params, algorithms.config(self.algorithm, None, self.config, RUN)

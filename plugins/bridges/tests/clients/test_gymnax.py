@@ -24,10 +24,10 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched
 from envcore_bridges import from_gymnax
+from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.gymnax.environments import GYMNAX
 from envcore_testing import Case, check_lockstep, conformance_cases
 
@@ -70,7 +70,7 @@ def test_observations_are_in_their_space(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_plays_as_gymnax_does(name: str) -> None:
-    with numerics():  # the tests' are strict
+    with default_numerics():  # the tests' are strict
         made: tuple[Any, Any] = gymnax.make(name)
     theirs, params = made
     # As arrays whose values XLA does not know, as ours are: it folds constants before it rounds.

@@ -17,9 +17,9 @@ import jax
 import jax.numpy as jnp
 import kinetix
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 from envcore.spaces import Discrete
 from envcore_bridges import from_gymnax
+from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.gymnax.environments import KINETIX
 from envcore_testing import Case, check_lockstep, conformance_cases
 from kinetix.environment import EnvParams, make_kinetix_env, static_env_params_from_size
@@ -48,7 +48,7 @@ def test_conforms(case: Case) -> None:
 def test_it_plays_as_kinetix_does(name: str) -> None:
     """One step short of the library's time limit, which it mixes into `done`."""
     params, static = EnvParams(), static_env_params_from_size(name.removeprefix("random-")[0])
-    with numerics():  # the tests' are strict
+    with default_numerics():  # the tests' are strict
         begin = (
             ued.make_reset_fn_sample_kinetix_level(params, static)
             if name.startswith("random")

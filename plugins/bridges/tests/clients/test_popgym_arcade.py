@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 import popgym_arcade
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 from envcore_bridges import from_gymnax
+from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.gymnax.environments import POPGYM_ARCADE
 from envcore_testing import Case, check_lockstep, conformance_cases
 from popgym_arcade.registration import REGISTERED_ENVIRONMENTS
@@ -60,7 +60,7 @@ def test_conforms(case: Case) -> None:
 )
 def test_it_plays_as_popgym_arcade_does(name: str) -> None:
     """One step short of the library's time limit, which it mixes into `done`."""
-    with numerics():  # the tests' are strict
+    with default_numerics():  # the tests' are strict
         theirs, params = popgym_arcade.make(name)
     params = jax.tree.map(jnp.asarray, params)
 

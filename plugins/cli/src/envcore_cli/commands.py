@@ -10,9 +10,9 @@ from typing import Any
 
 import typer
 from envcore import registry
-from envcore.plugins import import_entry_point, one_line
+from envcore.plugins import import_entry_point
 from envcore.specs import CommandSpec
-from envcore.text import printable
+from envcore.text import one_line, printable
 from packaging.utils import canonicalize_name
 
 from envcore_cli.errors import CommandError

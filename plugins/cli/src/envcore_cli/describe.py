@@ -40,7 +40,7 @@ def show_environment(choice: Choice) -> None:
             output.write(f"\n{printable(inspect.cleandoc(rules), multiline=True)}")
 
 
-def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:
+def describe(env: Environment, params: Any) -> dict[str, str]:
     """Describes an environment's spaces, options and params in words."""
     names = ", ".join(f"{i} {name}" for i, name in enumerate(env.action_names))
     return {
@@ -51,7 +51,7 @@ def describe(env: Environment[Any, Any], params: Any) -> dict[str, str]:
     }
 
 
-def _options(env: Environment[Any, Any]) -> str:
+def _options(env: Environment) -> str:
     inner: Any = env.unwrapped
     if hasattr(inner, "library_env"):  # a bridge's, whose options are those of its library
         given = ", ".join(f"{name}={value!r}" for name, value in inner.options)

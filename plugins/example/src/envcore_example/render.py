@@ -9,13 +9,14 @@ import jax
 import numpy as np
 from envcore import painting
 from envcore.painting import figures
+from envcore.typing import ArrayParam
 
 _STORM = 3  # the strength of the darkest wind
 
 
 @painting.picture
 def paint_windy_gridworld(
-    height: int, position: jax.Array, goal: jax.Array, *, wind: tuple[int, ...], rows: int
+    height: int, position: jax.Array, goal: ArrayParam, *, wind: tuple[int, ...], rows: int
 ) -> jax.Array:
     """The cells, darker where the wind is stronger, the goal and the agent: uint8 (height, width, 3).
 

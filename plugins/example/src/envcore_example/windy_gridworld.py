@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces
-from envcore.environment import Environment, EnvParams, EnvState
+from envcore.environment import Environment, EnvParams, EnvState, computed
+from envcore.typing import ArrayParam, FloatParam, Int, IntParam
 from flax import struct
 
 _MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1), (-1, 1), (1, 1), (1, -1), (-1, -1)], np.int32)
@@ -21,10 +22,10 @@ class WindyGridworldState(EnvState):
     """State of `WindyGridworld`.
 
     Attributes:
-      position: row and column, int32 (2,).
+      position: row and column.
     """
 
-    position: Any
+    position: Annotated[jax.Array, "int32 (2,)"]
 
 
 @struct.dataclass
@@ -32,26 +33,25 @@ class WindyGridworldParams(EnvParams):
     """Params of `WindyGridworld`.
 
     Attributes:
-      start: row and column, int32 (2,).
-      goal: row and column, int32 (2,).
-      gust_probability: of one cell more, and of one cell less, float32 (), at most 1/2; exercise 6.10: 1/3.
-      max_steps_in_episode: int32 ().
+      start: row and column.
+      goal: row and column.
+      gust_probability: of one cell more, and of one cell less, at most 1/2; exercise 6.10: 1/3.
     """
 
-    start: Any = struct.field(default_factory=lambda: np.array([3, 0]))
-    goal: Any = struct.field(default_factory=lambda: np.array([3, 7]))
-    gust_probability: Any = 0.0
-    max_steps_in_episode: Any = 500
+    start: Annotated[ArrayParam, "int32 (2,)"] = struct.field(default_factory=lambda: np.array([3, 0]))
+    goal: Annotated[ArrayParam, "int32 (2,)"] = struct.field(default_factory=lambda: np.array([3, 7]))
+    gust_probability: FloatParam = 0.0
+    max_steps_in_episode: IntParam = 500
 
 
 class WindyGridworldDraws(NamedTuple):
     """Everything that chance decides in a step.
 
     Attributes:
-      gust: what is added to the wind of a windy column, int32 () in {-1, 0, 1}.
+      gust: what is added to the wind of a windy column: -1, 0 or 1.
     """
 
-    gust: Any
+    gust: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,9 +97,7 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     def default_params(self) -> WindyGridworldParams:
         return WindyGridworldParams()
 
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return _NAMES if self.king_moves else _NAMES[:4]
+    action_names = computed(lambda self: _NAMES if self.king_moves else _NAMES[:4])
 
     def check_params(self, params: WindyGridworldParams) -> None:
         require.between(params, 0, 1 / 2, "gust_probability")
@@ -116,7 +114,7 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
         return spaces.Dict({"position": self.observation_space(params), "time": spaces.NATURAL_NUMBERS})
 
     def init_state(self, draws: jax.Array, params: WindyGridworldParams) -> WindyGridworldState:
-        return WindyGridworldState(position=params.start)
+        return WindyGridworldState(position=jnp.asarray(params.start))
 
     def draw(self, key: jax.Array, params: WindyGridworldParams) -> WindyGridworldDraws:
         chance = random.uniform(key)

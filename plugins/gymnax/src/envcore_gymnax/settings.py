@@ -68,7 +68,7 @@ def six_values() -> Generator[None]:
 
 
 @functools.lru_cache(maxsize=512)
-def params_of(env_id: str, env: Environment[Any, Any]) -> Any:
+def params_of(env_id: str, env: Environment) -> Any:
     """The default params with gymnax's time limit, and without sticky actions; made once for equal environments."""
     params: Any = env.default_params
     if env_id in TIME_LIMITS:

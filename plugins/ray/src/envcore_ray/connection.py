@@ -17,7 +17,7 @@ from typing import Any
 
 import ray
 import ray.exceptions
-from envcore.plugins import one_line
+from envcore.text import one_line
 from envcore_runs import interrupt
 
 from envcore_ray.errors import ClusterError

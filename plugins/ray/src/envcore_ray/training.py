@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from envcore import registry
+from envcore.checks import positive_integer
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.files import locked, replace
-from envcore.options import positive_integer
 from envcore.random import key_of
 from envcore_baselines import algorithms
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Run, Training, saved_curve

@@ -19,7 +19,7 @@ import numpy as np
 from envcore import trees
 from envcore.errors import FileError
 from envcore.files import replace
-from envcore.plugins import one_line
+from envcore.text import one_line
 from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors

@@ -9,8 +9,7 @@ from typing import Any
 from envcore import registry
 from envcore.catalogue import Registration
 from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsError
-from envcore.making import construct
-from envcore.plugins import one_line
+from envcore.text import one_line
 
 from envcore_runs import naming
 
@@ -48,7 +47,7 @@ class Choice:
         from envcore.engine.arguments import device_params
 
         try:
-            env = construct(self.found, dict(self.options))
+            env = self.found.construct(dict(self.options))
             params = device_params(env)
             if self.options:
                 self._check_options(env)

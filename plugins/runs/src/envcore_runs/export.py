@@ -28,7 +28,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from envcore import options, random
+from envcore import checks, random
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
@@ -39,9 +39,7 @@ from jax import export
 PLATFORMS = ("cpu", "cuda", "tpu")
 
 
-def export_reset(
-    env: Environment[Any, Any], params: Any = None, platforms: Sequence[str] = PLATFORMS
-) -> export.Exported:
+def export_reset(env: Environment, params: Any = None, platforms: Sequence[str] = PLATFORMS) -> export.Exported:
     """Exports `reset(keys) -> (obs, state)`."""
     params = _params(env, params)
 
@@ -52,9 +50,7 @@ def export_reset(
     return _exported(reset, platforms, _key())
 
 
-def export_step(
-    env: Environment[Any, Any], params: Any = None, platforms: Sequence[str] = PLATFORMS
-) -> export.Exported:
+def export_step(env: Environment, params: Any = None, platforms: Sequence[str] = PLATFORMS) -> export.Exported:
     """Exports `step(keys, state, action) -> (obs, state, reward, terminated, truncated)`, with auto-reset."""
     params = _params(env, params)
     struct = arguments.state_struct(env)
@@ -69,7 +65,7 @@ def export_step(
 
 def export_policy(
     policy: Policy,
-    env: Environment[Any, Any],
+    env: Environment,
     params: Any = None,
     policy_params: Any = None,
     platforms: Sequence[str] = PLATFORMS,
@@ -85,7 +81,7 @@ def export_policy(
 
 
 def export_rollout(
-    env: Environment[Any, Any],
+    env: Environment,
     policy: Policy,
     num_steps: int,
     params: Any = None,
@@ -100,7 +96,7 @@ def export_rollout(
       InvalidArgumentError: num_steps is not a positive integer.
     """
     params = _params(env, params)
-    num_steps = options.positive_integer("num_steps", num_steps, InvalidArgumentError)
+    num_steps = checks.positive_integer("num_steps", num_steps, InvalidArgumentError)
 
     def one(key: jax.Array) -> tuple[Any, ...]:
         key, key_reset = random.split(key)
@@ -117,7 +113,7 @@ def export_rollout(
     return _exported(jax.vmap(one), platforms, _key())
 
 
-def _params(env: Environment[Any, Any], params: Any) -> Any:
+def _params(env: Environment, params: Any) -> Any:
     if env.batch_shape:
         raise InvalidArgumentError(f"only single environments can be exported, this is a batch of {env.batch_shape}.")
     return arguments.default_params(env) if params is None else arguments.checked_params(env, params)
@@ -127,7 +123,7 @@ def _key() -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct((2,), jnp.uint32)
 
 
-def _action(env: Environment[Any, Any], params: Any) -> Any:
+def _action(env: Environment, params: Any) -> Any:
     return jax.eval_shape(env.action_space(params).sample, _key())
 
 

@@ -57,7 +57,7 @@ class Plan:
 
 
 def planned(
-    env: str | Environment[Any, Any],
+    env: str | Environment,
     *,
     num_envs: int = 2048,
     steps: int | None = None,
@@ -116,8 +116,8 @@ def _checked_counts(num_envs: Any, steps: Any) -> tuple[int, int | None]:
 
 
 def _made(
-    env: str | Environment[Any, Any], options: Mapping[str, Any] | None, params: Mapping[str, Any] | EnvParams | None
-) -> tuple[str, Environment[Any, Any], Any]:
+    env: str | Environment, options: Mapping[str, Any] | None, params: Mapping[str, Any] | EnvParams | None
+) -> tuple[str, Environment, Any]:
     """The id, by which policies are found, the environment and its params."""
     if isinstance(env, str):
         choice = choose(env, options)
@@ -134,7 +134,7 @@ def _made(
 
 
 def _described(
-    env: str | Environment[Any, Any], options: Mapping[str, Any] | None, params: Mapping[str, Any] | EnvParams | None
+    env: str | Environment, options: Mapping[str, Any] | None, params: Mapping[str, Any] | EnvParams | None
 ) -> dict[str, Any]:
     if isinstance(env, str):
         about = {"env_id": env, "options": described(options or {})}

@@ -15,8 +15,8 @@ from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.installed import announcing
-from envcore.plugins import one_line
 from envcore.rollout import Policy, random_policy
+from envcore.text import one_line
 from envcore.wrappers import ActionMaskObservation, Batched
 
 from envcore_runs.description import name_of
@@ -43,12 +43,12 @@ class Player:
     """
 
     name: str
-    env: Environment[Any, Any]
+    env: Environment
     start_memory: Callable[[], Any]
     act: Callable[[Any, Any, jax.Array], tuple[Any, Any]]
 
 
-def find_player(policy: str | Policy, env_id: str, env: Environment[Any, Any], params: Any) -> Player:
+def find_player(policy: str | Policy, env_id: str, env: Environment, params: Any) -> Player:
     """Returns what `random`, `legal`, `module:function`, an announced name or a function is; its actions are checked.
 
     `random` chooses among all actions, `legal` among those that the environment's action masks allow.
@@ -99,10 +99,10 @@ class _Legal:
     space: spaces.Space
 
     def __call__(self, policy_params: Any, obs: Any, key: jax.Array) -> jax.Array:
-        return spaces.sample_legal(self.space, key, obs["action_mask"])
+        return self.space.sample_legal(key, obs["action_mask"])
 
 
-def _with_masks(env: Environment[Any, Any]) -> Environment[Any, Any]:
+def _with_masks(env: Environment) -> Environment:
     try:
         return ActionMaskObservation(env)
     except ValueError as error:
@@ -112,7 +112,7 @@ def _with_masks(env: Environment[Any, Any]) -> Environment[Any, Any]:
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Checked:
     name: str
-    env: Environment[Any, Any]
+    env: Environment
     params: Any
     act: Callable[[Any, Any, jax.Array], tuple[Any, Any]]
 
@@ -207,7 +207,7 @@ def _policy_error(name: str, error: BaseException) -> InvalidArgumentError:
     return InvalidArgumentError(f"{argument('policy')} {name} fails when jit traces it: {type(error).__name__}: {what}")
 
 
-def outside_action_space(policy: str, env: Environment[Any, Any], params: Any) -> InvalidArgumentError:
+def outside_action_space(policy: str, env: Environment, params: Any) -> InvalidArgumentError:
     """The error for a policy whose actions are not in the action space."""
     return InvalidArgumentError(
         f"{argument('policy')} {policy} returned actions that are not in {env.action_space(params)!r}."

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envcore.errors import InvalidArgumentError
-from envcore.plugins import one_line
+from envcore.text import one_line
 
 from envcore_runs import cluster, interrupt, request
 from envcore_runs.errors import ProcessError

@@ -46,7 +46,7 @@ SPLIT: Any = Carry(RolloutState(False, True), True, True, True)  # pyright: igno
 
 
 def check_memory(
-    env: Environment[Any, Any], params: Any, num_envs: int, sharding: NamedSharding, recorded_bytes: int = 0
+    env: Environment, params: Any, num_envs: int, sharding: NamedSharding, recorded_bytes: int = 0
 ) -> None:
     """Checks, before anything is allocated, that so many environments fit into memory.
 

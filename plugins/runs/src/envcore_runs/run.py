@@ -65,7 +65,7 @@ class RolloutResult:
 
 
 def rollout(
-    env: str | Environment[Any, Any],
+    env: str | Environment,
     *,
     num_envs: int = 2048,
     steps: int | None = None,

@@ -103,7 +103,7 @@ class Trajectories:
         replace(self._folder / MANIFEST, Manifest(num_steps, self._arrays, shards).content(self._about))
 
 
-def checked_names(names: str | Iterable[str], env: Environment[Any, Any], params: Any) -> tuple[str, ...]:
+def checked_names(names: str | Iterable[str], env: Environment, params: Any) -> tuple[str, ...]:
     """The names of the parts of a step, each once.
 
     Args:
@@ -125,12 +125,12 @@ def checked_names(names: str | Iterable[str], env: Environment[Any, Any], params
     return found
 
 
-def step_struct(env: Environment[Any, Any], params: Any, names: Sequence[str]) -> dict[str, jax.ShapeDtypeStruct]:
+def step_struct(env: Environment, params: Any, names: Sequence[str]) -> dict[str, jax.ShapeDtypeStruct]:
     """What is recorded of a step of one environment, by name: shapes and dtypes."""
     return jax.eval_shape(functools.partial(_arrays, names=names), _step_struct(env, params))
 
 
-def step_bytes(env: Environment[Any, Any], params: Any, names: Sequence[str]) -> int:
+def step_bytes(env: Environment, params: Any, names: Sequence[str]) -> int:
     """How many bytes are recorded of a step of one environment."""
     return tree_bytes(step_struct(env, params, names))
 
@@ -156,7 +156,7 @@ def steps_per_shard(num_envs: int, bytes_each: int) -> int:
     return max(1, _SHARD_BYTES // (num_envs * max(bytes_each, 1)))
 
 
-def _step_struct(env: Environment[Any, Any], params: Any) -> Transition:
+def _step_struct(env: Environment, params: Any) -> Transition:
     """The shapes and dtypes of one step of one environment."""
 
     def step(key: jax.Array) -> Transition:

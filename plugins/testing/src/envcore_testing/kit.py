@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import jax
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 
 from envcore_testing import (
     rules_definition,
@@ -22,6 +21,7 @@ from envcore_testing import (
     rules_types,
 )
 from envcore_testing.breaches import Breach, ConformanceError, breach_of_error, describe
+from envcore_testing.numerics import numerics
 from envcore_testing.subject import MIN_STEPS, Subject
 
 
@@ -131,7 +131,7 @@ class Result(NamedTuple):
 
 
 def check_env(
-    env: Environment[Any, Any],
+    env: Environment,
     params: Any = None,
     *,
     key: jax.Array | None = None,
@@ -165,7 +165,7 @@ def check_env(
 
 
 def check_rules(
-    env: Environment[Any, Any], params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
+    env: Environment, params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
 ) -> Iterator[Result]:
     """Checks an environment rule by rule; arguments as for `check_env`.
 
@@ -201,7 +201,7 @@ class Case:
 
 
 def conformance_cases(
-    env: Environment[Any, Any], params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
+    env: Environment, params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
 ) -> list[Case]:
     """One test a rule, for pytest; arguments as for `check_env`.
 

@@ -9,14 +9,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import random
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 from jax import lax
 
 from envcore_testing.breaches import ConformanceError
+from envcore_testing.numerics import numerics
 from envcore_testing.trees import exact_differences, on_host, take
 
 _PARTS = ("final_obs", "reward", "terminated", "truncated", "obs")
@@ -24,7 +24,7 @@ _PARTS = ("final_obs", "reward", "terminated", "truncated", "obs")
 
 
 def check_lockstep(
-    env: Environment[Any, Any],
+    env: Environment,
     reset: Callable[[jax.Array], tuple[Any, Any]],
     step: Callable[[Any, Any, jax.Array], tuple[Any, ...]],
     *,
@@ -142,7 +142,7 @@ def _like(theirs: Any, ours: Any) -> Any:
 _SHARE_OF_ANY = 1 / 8
 
 
-def mostly_legal_action(env: Environment[Any, Any], key: jax.Array, state: Any, params: Any) -> Any:
+def mostly_legal_action(env: Environment, key: jax.Array, state: Any, params: Any) -> Any:
     """A random action; where the environment has action masks, a legal one in seven of eight steps.
 
     So episodes are long where illegal actions end them, and what these do is played too. Masks that `sample_legal` does
@@ -154,7 +154,7 @@ def mostly_legal_action(env: Environment[Any, Any], key: jax.Array, state: Any, 
     key_any, key_legal, key_which = random.split(key, 3)
     anything = space.sample(key_any)
     try:
-        legal = spaces.sample_legal(space, key_legal, mask)
+        legal = space.sample_legal(key_legal, mask)
     except InvalidArgumentError:
         return anything
     return jnp.where(random.uniform(key_which) < _SHARE_OF_ANY, anything, legal)

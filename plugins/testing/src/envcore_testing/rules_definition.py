@@ -16,11 +16,11 @@ from envcore import spaces
 from envcore.engine.arguments import checked_params, device_params
 from envcore.engine.finite import may_be_infinite
 from envcore.errors import InvalidParamsError
-from envcore.numerics import numerics
 from envcore.trees import kind
 from jax.tree_util import keystr, tree_leaves_with_path
 
 from envcore_testing.breaches import Breach, breach_of_error, place_of_class
+from envcore_testing.numerics import numerics
 from envcore_testing.subject import Subject
 from envcore_testing.trees import type_differences, with_leaf
 
@@ -148,7 +148,7 @@ def display_metadata(subject: Subject) -> Iterator[Breach]:
     env = subject.env
     names, space, fps = env.action_names, env.action_space(subject.params), env.render_fps
     for _ in env.batch_shape:
-        space = spaces.unbatch_space(space)
+        space = space.unbatch()
     count = space.n if isinstance(space, spaces.Discrete) else 0
     if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names) or len(names) not in (0, count):
         yield Breach(

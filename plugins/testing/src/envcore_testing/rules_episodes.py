@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -127,7 +126,7 @@ def action_mask(subject: Subject) -> Iterator[Breach]:
     space = env.action_space(subject.params)
     if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
         try:
-            jax.eval_shape(functools.partial(spaces.sample_legal, space), subject.key, struct)
+            jax.eval_shape(space.sample_legal, subject.key, struct)
         except (InvalidArgumentError, TypeError) as error:
             yield Breach(str(error), place)
     if any(leaf.dtype != np.bool_ for leaf in jax.tree.leaves(struct)):

@@ -81,8 +81,9 @@ def _outside(space: spaces.Space) -> list[Any]:
         low, high = np.asarray(space.low), np.asarray(space.high)
     else:
         return []
+    bounds: list[tuple[np.ndarray, int]] = [(low, -1), (high, 1)]
     found: list[Any] = []
-    for bound, direction in ((low, -1), (high, 1)):
+    for bound, direction in bounds:
         value = bound.copy()
         first = bound.flat[0]
         if bound.dtype.kind == "f":

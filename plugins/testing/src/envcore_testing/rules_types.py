@@ -10,9 +10,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from envcore.numerics import numerics
 
 from envcore_testing.breaches import Breach, breach_of_error, is_own
+from envcore_testing.numerics import numerics
 from envcore_testing.subject import Subject
 from envcore_testing.trees import type_differences
 

@@ -12,12 +12,12 @@ import numpy as np
 from envcore import random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.numerics import numerics
 from jax import lax
 
 from envcore_testing.breaches import Place, place_of_method
 from envcore_testing.compilation import quick_jit
 from envcore_testing.lockstep import mostly_legal_action
+from envcore_testing.numerics import numerics
 from envcore_testing.trees import float_params, join, mapped_axes, on_host, scaled, take
 
 SHORT_LIMIT = 7
@@ -96,7 +96,7 @@ class Dissection(NamedTuple):
 class Subject:
     """The environment under check. What has to be compiled is made on first use and kept."""
 
-    def __init__(self, env: Environment[Any, Any], params: Any, key: jax.Array | None, num_steps: int):
+    def __init__(self, env: Environment, params: Any, key: jax.Array | None, num_steps: int):
         self.env = env
         self.num_steps = num_steps
         self.batching_error: Exception | None = None

@@ -44,7 +44,7 @@ class Controls:
       PlayError: the action space is of another type.
     """
 
-    def __init__(self, env: Environment[Any, Any], params: Any):
+    def __init__(self, env: Environment, params: Any):
         space = env.action_space(params)
         self._box = space if isinstance(space, spaces.Box) else None
         self._values: dict[str, Any] = {}

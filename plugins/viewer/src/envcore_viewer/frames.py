@@ -24,7 +24,7 @@ _CHUNK_BYTES = 2**25  # and at most so many bytes of them
 _EMPTY = "state_seq is empty: there is nothing to show without a state."
 
 
-def render_frames(env: Environment[Any, Any], states: Any, params: Any = None, *, height: int = 256) -> np.ndarray:
+def render_frames(env: Environment, states: Any, params: Any = None, *, height: int = 256) -> np.ndarray:
     """Renders states that were collected over time, in chunks, so that it needs little more memory than the result.
 
     Args:
@@ -56,18 +56,18 @@ def render_frames(env: Environment[Any, Any], states: Any, params: Any = None, *
 
 
 @functools.partial(jax.jit, static_argnums=(0, 3))
-def _render(env: Environment[Any, Any], states: Any, params: Any, height: int) -> jax.Array:
+def _render(env: Environment, states: Any, params: Any, height: int) -> jax.Array:
     return lax.map(lambda state: render_instant(env, state, params, height), states)
 
 
-def picture_shape(env: Environment[Any, Any], states: Any, params: Any, height: Any) -> tuple[int, int]:
+def picture_shape(env: Environment, states: Any, params: Any, height: Any) -> tuple[int, int]:
     """The height and width of one environment's picture, from states with a leading time axis."""
     first = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), states)
     height, width = picture_struct(env, first, params, height).shape[-3:-1]
     return height, width
 
 
-def checked_states(env: Environment[Any, Any], state_seq: Any) -> tuple[Any, tuple[int, ...]]:
+def checked_states(env: Environment, state_seq: Any) -> tuple[Any, tuple[int, ...]]:
     """Returns the states as one tree with the dtypes of `reset`, and their leading axes: (time,) or (time, n)."""
     struct, what = arguments.state_struct(env), f"{env.name}'s states"
     states = stacked(state_seq, "state_seq", InvalidArgumentError)

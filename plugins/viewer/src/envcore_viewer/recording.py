@@ -33,9 +33,7 @@ class Recording(NamedTuple):
 
 
 @functools.partial(jax.jit, static_argnums=(0, 2, 4, 5))
-def record(
-    env: Environment[Any, Any], params: Any, player: Player, key: jax.Array, num_steps: int, num_envs: int
-) -> Recording:
+def record(env: Environment, params: Any, player: Player, key: jax.Array, num_steps: int, num_envs: int) -> Recording:
     """Records `num_envs` copies of the environment for `num_steps` frames each."""
 
     def one(key: jax.Array) -> Recording:
@@ -61,7 +59,7 @@ def record(
 
 
 def visualizer(
-    env: Environment[Any, Any],
+    env: Environment,
     params: Any,
     player: Player,
     key: jax.Array,
@@ -89,19 +87,19 @@ def visualizer(
     return Visualizer(env, params, played.state, rewards, played.action, **options)
 
 
-def _check_actions(player: Player, env: Environment[Any, Any], params: Any, actions: Any) -> None:
+def _check_actions(player: Player, env: Environment, params: Any, actions: Any) -> None:
     space = env.action_space(params)
     if not bool(jax.vmap(jax.vmap(space.contains))(actions).all()):
         raise outside_action_space(player.name, env, params)
 
 
-def recorded_bytes(env: Environment[Any, Any], params: Any, height: int) -> int:
+def recorded_bytes(env: Environment, params: Any, height: int) -> int:
     """The most bytes that a frame of one environment takes: its state, and its picture rendered, copied and encoded."""
     state = arguments.state_struct(env)
     return 3 * memory.tree_bytes(picture_struct(env, state, params, height)) + 2 * memory.tree_bytes(state)
 
 
-def steps_in(seconds: float, env: Environment[Any, Any]) -> int:
+def steps_in(seconds: float, env: Environment) -> int:
     """The number of steps that take so many seconds at the environment's frame rate, at least one."""
     return max(1, round(seconds * env.render_fps))
 

@@ -60,7 +60,7 @@ class Visualizer:
 
     def __init__(
         self,
-        env: Environment[Any, Any],
+        env: Environment,
         env_params: Any,
         state_seq: Any,
         cum_rewards: Any = None,

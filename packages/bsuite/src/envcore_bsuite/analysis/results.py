@@ -20,8 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from envcore.plugins import one_line
-from envcore.text import printable
+from envcore.text import one_line, printable
 from envcore_runs.records import File
 
 from envcore_bsuite.csv_log import PREFIX, path_of

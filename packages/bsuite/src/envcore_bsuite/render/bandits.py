@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import painting
 from envcore.painting import figures
+from envcore.typing import ArrayParam
 
 from envcore_bsuite.render.parts import beads, regret
 
@@ -14,7 +15,7 @@ _CARD: painting.Color = (255, 255, 255)
 
 
 @painting.picture
-def paint_bandit(height: int, total_regret: jax.Array, rewards: jax.Array) -> jax.Array:
+def paint_bandit(height: int, total_regret: jax.Array, rewards: ArrayParam) -> jax.Array:
     """A bar for each arm's reward, on a scale of at least 0 to 1, the best in green, and the regret below.
 
     The width is 3/2 of the height. `total_regret` is float32 (), `rewards` float32 (arms,).
@@ -37,7 +38,7 @@ def paint_bandit(height: int, total_regret: jax.Array, rewards: jax.Array) -> ja
 
 @painting.picture
 def paint_mnist(
-    height: int, images: jax.Array, index: jax.Array, correct_label: jax.Array, total_regret: jax.Array
+    height: int, images: ArrayParam, index: jax.Array, correct_label: jax.Array, total_regret: jax.Array
 ) -> jax.Array:
     """The image, a row of ten dots for the digits with the correct one in green, and the regret below.
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import painting
 from envcore.painting import figures
+from envcore.typing import ArrayParam, IntParam
 
 from envcore_bsuite.bits import unpack
 from envcore_bsuite.render.parts import beads
@@ -26,9 +27,9 @@ def paint_discounting_chain(
     height: int,
     time: jax.Array,
     context: jax.Array,
-    rewards: jax.Array,
-    reward_timestep: jax.Array,
-    max_steps_in_episode: jax.Array,
+    rewards: ArrayParam,
+    reward_timestep: ArrayParam,
+    max_steps_in_episode: IntParam,
 ) -> jax.Array:
     """Chains that fork on the left; the length of each is the number of steps until it pays, on a logarithmic scale.
 
@@ -47,7 +48,7 @@ def paint_discounting_chain(
     fork, first, end = (0.7, top / 2), 1.9, 6.75
     last = jnp.maximum(max_steps_in_episode, 2).astype(jnp.float32)
 
-    def along(step: jax.Array) -> jax.Array:
+    def along(step: ArrayParam) -> jax.Array:
         return first + (end - first) * jnp.log(jnp.maximum(step, 1).astype(jnp.float32)) / jnp.log(last)
 
     ends = along(reward_timestep)
@@ -96,7 +97,7 @@ def paint_discounting_chain(
 
 @painting.picture
 def paint_memory_chain(
-    height: int, time: jax.Array, context: jax.Array, query: jax.Array, memory_length: jax.Array
+    height: int, time: jax.Array, context: jax.Array, query: jax.Array, memory_length: IntParam
 ) -> jax.Array:
     """The context as lamps, bright where a bit is 1, and below it the chain with the walker.
 
@@ -129,7 +130,7 @@ def paint_umbrella_chain(
     need_umbrella: jax.Array,
     has_umbrella: jax.Array,
     distractors: jax.Array,
-    chain_length: jax.Array,
+    chain_length: IntParam,
     *,
     n_distractor: int,
 ) -> jax.Array:

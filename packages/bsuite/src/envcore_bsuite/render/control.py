@@ -5,12 +5,11 @@ Every number is a float32 () with the name and unit that it has in the state or 
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from envcore import painting, trig
-from envcore.painting import figures
+from envcore.painting import Number, figures
+from envcore.typing import FloatParam
 
 _HINGE = 0.2  # its height in `figures.cart_and_pole`
 
@@ -20,9 +19,9 @@ def paint_cartpole(
     height: int,
     x: jax.Array,
     theta: jax.Array,
-    length: jax.Array,
-    x_threshold: jax.Array,
-    height_threshold: jax.Array,
+    length: FloatParam,
+    x_threshold: FloatParam,
+    height_threshold: FloatParam,
 ) -> jax.Array:
     """The cart on its rail, which ends at `x_threshold`, and the line that the pole's tip must stay above.
 
@@ -33,7 +32,7 @@ def paint_cartpole(
     return painting.paint(
         height,
         window,
-        (painting.below(-0.19), painting.SHADE),
+        (painting.half_plane(-0.19), painting.SHADE),
         (_line(pole * height_threshold, end), painting.GREEN),
         *figures.cart_and_pole(x, theta, pole, rail_end=end),
     )
@@ -45,11 +44,11 @@ def paint_cartpole_swingup(
     x: jax.Array,
     theta: jax.Array,
     theta_dot: jax.Array,
-    length: jax.Array,
-    x_threshold: jax.Array,
-    x_reward_threshold: jax.Array,
-    height_threshold: jax.Array,
-    theta_dot_threshold: jax.Array,
+    length: FloatParam,
+    x_threshold: FloatParam,
+    x_reward_threshold: FloatParam,
+    height_threshold: FloatParam,
+    theta_dot_threshold: FloatParam,
 ) -> jax.Array:
     """The cart on its rail, the line to swing the pole above, and a pale zone in which the cart gets a reward.
 
@@ -74,13 +73,13 @@ def paint_cartpole_swingup(
 
 @painting.picture
 def paint_mountain_car(
-    height: int, position: jax.Array, goal_position: jax.Array, min_position: jax.Array, max_position: jax.Array
+    height: int, position: jax.Array, goal_position: FloatParam, min_position: FloatParam, max_position: FloatParam
 ) -> jax.Array:
     """The hill, a wall at its left end, the car and a flag at `goal_position`; width is 3/2 of the height."""
     window, layers = figures.car_on_hill(position, goal_position, min_position, max_position)
     return painting.paint(height, window, *layers)
 
 
-def _line(above_hinge: Any, end: Any) -> painting.Shape:
+def _line(above_hinge: Number, end: Number) -> painting.Shape:
     """A line at the height that the pole's tip must reach, as long as the rail."""
     return painting.box((0.0, _HINGE + above_hinge), (2 * end, 0.08))

@@ -67,7 +67,7 @@ def paint_deep_sea(height: int, row: jax.Array, column: jax.Array, bad_episode: 
     return painting.paint(
         height,
         window,
-        (painting.below(0.0), _SAND),
+        (painting.half_plane(0.0), _SAND),
         (water, functools.partial(_depth, size)),
         (painting.shown(line, ~bad_episode), painting.PAPER),
         (painting.scaled(chest, end, unit), painting.YELLOW),

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import painting
-from envcore.painting import figures
+from envcore.painting import Number, figures
 
 _WORST_REGRET = 10_000  # 1 in each of bsuite's episodes
 
 
-def beads(left: painting.Point, spacing: Any, count: Any, radius: Any) -> painting.Shape:
+def beads(left: painting.Point, spacing: Number, count: Number, radius: Number) -> painting.Shape:
     """`count` + 1 discs in a row to the right of `left`, the first centered on it, with centers `spacing` apart."""
     x0, y0, spacing, count, radius = (jnp.asarray(value, jnp.float32) for value in (*left, spacing, count, radius))
 
@@ -25,7 +23,7 @@ def beads(left: painting.Point, spacing: Any, count: Any, radius: Any) -> painti
     return distance
 
 
-def regret(left: painting.Point, length: Any, total: jax.Array, width: Any) -> list[figures.Layer]:
+def regret(left: painting.Point, length: Number, total: jax.Array, width: Number) -> list[figures.Layer]:
     """A gauge of the regret over all episodes on a logarithmic scale, full at 10,000."""
     share = jnp.log1p(total) / np.float32(np.log1p(_WORST_REGRET))
     return figures.gauge(left, length, share, painting.RED, width)

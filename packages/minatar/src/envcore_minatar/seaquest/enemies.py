@@ -12,7 +12,7 @@ from jax import lax
 
 from envcore_minatar import slots
 from envcore_minatar.packing import SIDE
-from envcore_minatar.seaquest.state import ENEMY_BITS, Bullet, Enemies, join, join_bullets, split_bullets
+from envcore_minatar.seaquest.state import ENEMY_BITS, Bullet, Enemies, Enemy, join, join_bullets, split_bullets
 from envcore_minatar.slots import Number
 
 NUM_ROWS = 8
@@ -21,7 +21,7 @@ SHOT_INTERVAL = 10
 
 
 def places_to_spawn(
-    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, spawned: Enemies
+    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, spawned: Enemy
 ) -> tuple[jax.Array, jax.Array]:
     """What `slots.insert` needs for a new enemy, which does not spawn where one comes the other way."""
     opposing = alive & slots.equal(row, spawned.row) & (right ^ slots.fill(spawned.right))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 from envcore import random, spaces
 from envcore.fusion import compute_once
+from envcore.typing import Bool, Int
 from jax import lax
 
 from envcore_minatar import slots
@@ -24,10 +25,10 @@ from envcore_minatar.seaquest.enemies import (
 )
 from envcore_minatar.seaquest.state import (
     NO_ENEMIES,
-    NO_WORD,
     Bullet,
     Diver,
     Enemies,
+    Enemy,
     SeaquestState,
     join_bullets,
     join_divers,
@@ -49,11 +50,11 @@ _FIRST_MOVE_SPEED, _LAST_MOVE_SPEED = 5, 2
 class SeaquestDraws(NamedTuple):
     """The random draws of a step: the enemy and the diver that spawn if it is time."""
 
-    enemy_right: Any  # bool, from the left and to the right
-    enemy_is_sub: Any  # bool
-    enemy_row: Any  # y - 1
-    diver_right: Any  # bool
-    diver_row: Any  # y - 1
+    enemy_right: Bool  # from the left and to the right
+    enemy_is_sub: Bool
+    enemy_row: Int  # y - 1
+    diver_right: Bool
+    diver_row: Int  # y - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,20 +94,20 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
 
     def init_state(self, draws: jax.Array, params: MinAtarParams) -> SeaquestState:
         return SeaquestState(
-            oxygen=_MAX_OXYGEN,
-            sub_x=SIDE // 2,
-            sub_y=0,
-            sub_or=False,
-            shot_timer=0,
-            surface=True,
-            e_spawn_speed=_FIRST_SPAWN_SPEED,
-            e_spawn_timer=_FIRST_SPAWN_SPEED,
-            d_spawn_timer=_DIVER_SPAWN_SPEED,
-            move_speed=_FIRST_MOVE_SPEED,
-            ramp_index=0,
-            diver_count=0,
-            f_bullets=NO_WORD,
-            divers=(NO_WORD, NO_WORD),
+            oxygen=jnp.int32(_MAX_OXYGEN),
+            sub_x=jnp.int32(SIDE // 2),
+            sub_y=jnp.int32(0),
+            sub_or=jnp.bool_(False),
+            shot_timer=jnp.int32(0),
+            surface=jnp.bool_(True),
+            e_spawn_speed=jnp.int32(_FIRST_SPAWN_SPEED),
+            e_spawn_timer=jnp.int32(_FIRST_SPAWN_SPEED),
+            d_spawn_timer=jnp.int32(_DIVER_SPAWN_SPEED),
+            move_speed=jnp.int32(_FIRST_MOVE_SPEED),
+            ramp_index=jnp.int32(0),
+            diver_count=jnp.int32(0),
+            f_bullets=jnp.uint32(0),
+            divers=(jnp.uint32(0), jnp.uint32(0)),
             enemies=NO_ENEMIES,
         )
 
@@ -172,16 +173,16 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
 
 
 def _spawn_enemy(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
-    spawned = Enemies(
-        alive=True,
+    spawned = Enemy(
+        alive=jnp.bool_(True),
         is_sub=draws.enemy_is_sub,
         right=draws.enemy_right,
         x=_spawn_column(draws.enemy_right),
         row=draws.enemy_row,
         move_timer=state.move_speed,
-        shot_timer=SHOT_INTERVAL,
-        bullet=False,
-        bullet_x=0,
+        shot_timer=jnp.int32(SHOT_INTERVAL),
+        bullet=jnp.bool_(False),
+        bullet_x=jnp.int32(0),
     )
     enemies = state.enemies
     changed, first = compute_once(
@@ -198,11 +199,11 @@ def _spawn_enemy(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
 
 def _spawn_diver(state: SeaquestState, draws: SeaquestDraws) -> list[Diver]:
     spawned = Diver(
-        exists=True,
+        exists=jnp.bool_(True),
         right=draws.diver_right,
         x=_spawn_column(draws.diver_right),
         row=draws.diver_row,
-        move_timer=_DIVER_MOVE_INTERVAL,
+        move_timer=jnp.int32(_DIVER_MOVE_INTERVAL),
     )
     return _insert_first(split_divers(state.divers), state.d_spawn_timer == 0, spawned)
 
@@ -211,7 +212,7 @@ def _resolve_action(state: SeaquestState, action: jax.Array) -> SeaquestState:
     """The player shoots or moves."""
     fires = (action == FIRE) & (state.shot_timer == 0)
     left, right = action == LEFT, action == RIGHT
-    shot = Bullet(exists=True, right=state.sub_or, x=state.sub_x, y=state.sub_y)
+    shot = Bullet(exists=jnp.bool_(True), right=state.sub_or, x=state.sub_x, y=state.sub_y)
     x = state.sub_x + _int(right) - _int(left)
     y = state.sub_y + _int(action == DOWN) - _int(action == UP)
     return state.replace(

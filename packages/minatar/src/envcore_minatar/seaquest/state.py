@@ -6,15 +6,18 @@ Enemies are bits of words (see `slots`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore.typing import Bool, Int
 from jax import lax
+from jax.typing import ArrayLike
 
 from envcore_minatar import slots, views
 from envcore_minatar.game import MinAtarState
+from envcore_minatar.packing import Word
 
 NO_WORD = np.uint32(0)
 
@@ -22,20 +25,20 @@ NO_WORD = np.uint32(0)
 class Bullet(NamedTuple):
     """A place for a bullet of the player; without one its numbers mean nothing."""
 
-    exists: Any  # bool
-    right: Any  # bool, it flies to the right
-    x: Any
-    y: Any
+    exists: Bool
+    right: Bool  # it flies to the right
+    x: Int
+    y: Int
 
 
 class Diver(NamedTuple):
     """A place for a diver in the water; without one its numbers mean nothing."""
 
-    exists: Any  # bool
-    right: Any  # bool, it swims to the right
-    x: Any
-    row: Any  # y - 1
-    move_timer: Any
+    exists: Bool
+    right: Bool  # it swims to the right
+    x: Int
+    row: Int  # y - 1
+    move_timer: Int
 
 
 class Enemies(NamedTuple):
@@ -53,30 +56,34 @@ class Enemies(NamedTuple):
     as e_spawn_speed falls once in two steps at most. All others live for 30 steps, so there are never more than 30.
     """
 
-    alive: Any
-    is_sub: Any
-    right: Any  # moves to the right
-    x: Any
-    row: Any  # y - 1
-    move_timer: Any
-    shot_timer: Any  # of submarines
-    bullet: Any  # has a bullet on the board
-    bullet_x: Any
+    alive: Word
+    is_sub: Word
+    right: Word  # moves to the right
+    x: tuple[Word, ...]
+    row: tuple[Word, ...]  # y - 1
+    move_timer: tuple[Word, ...]
+    shot_timer: tuple[Word, ...]  # of submarines
+    bullet: Word  # has a bullet on the board
+    bullet_x: tuple[Word, ...]
+
+
+class Enemy(NamedTuple):
+    """A new enemy: its values of the fields of `Enemies`."""
+
+    alive: Bool
+    is_sub: Bool
+    right: Bool
+    x: Int
+    row: Int
+    move_timer: Int
+    shot_timer: Int
+    bullet: Bool
+    bullet_x: Int
 
 
 ENEMY_BITS = (1, 1, 1, 4, 3, 3, 4, 1, 4)
 """The bits of each field of `Enemies`."""
-NO_ENEMIES = Enemies(
-    alive=NO_WORD,
-    is_sub=NO_WORD,
-    right=NO_WORD,
-    x=(NO_WORD,) * 4,
-    row=(NO_WORD,) * 3,
-    move_timer=(NO_WORD,) * 3,
-    shot_timer=(NO_WORD,) * 4,
-    bullet=NO_WORD,
-    bullet_x=(NO_WORD,) * 4,
-)
+NO_ENEMIES = Enemies._make(NO_WORD if bits == 1 else (NO_WORD,) * bits for bits in ENEMY_BITS)
 
 # Shots are 5 steps apart and leave the board in 10, divers come every 30 steps and leave in 60: there are two of each
 # at most. The recordings' constructed states have a bullet and two divers more.
@@ -89,38 +96,38 @@ class SeaquestState(MinAtarState):
     """State of `Seaquest`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      oxygen: steps that the oxygen lasts, up to 200; int32 (). It falls to -1 in play.
-      sub_x: column of the player, int32 ().
-      sub_y: row of the player, int32 ().
-      sub_or: the player faces right, bool ().
-      shot_timer: steps until the player can shoot, int32 ().
-      surface: the player has not dived since it last surfaced, bool ().
-      e_spawn_speed: steps from one enemy to the next, int32 ().
-      e_spawn_timer: steps until an enemy spawns, int32 ().
-      d_spawn_timer: steps until a diver spawns, int32 ().
-      move_speed: steps from one move of an enemy to the next, less one; int32 ().
-      ramp_index: how often the difficulty has risen, int32 ().
-      diver_count: divers on board, int32 (); below zero after a full rescue, without bound.
-      f_bullets: the player's bullets, uint32 (), see `split_bullets`.
-      divers: divers in the water, two uint32 (), see `split_divers`.
-      enemies: fish, submarines and their bullets: `Enemies`, uint32 () each.
+      oxygen: steps that the oxygen lasts, up to 200. It falls to -1 in play.
+      sub_x: column of the player.
+      sub_y: row of the player.
+      sub_or: the player faces right.
+      shot_timer: steps until the player can shoot.
+      surface: the player has not dived since it last surfaced.
+      e_spawn_speed: steps from one enemy to the next.
+      e_spawn_timer: steps until an enemy spawns.
+      d_spawn_timer: steps until a diver spawns.
+      move_speed: steps from one move of an enemy to the next, less one.
+      ramp_index: how often the difficulty has risen.
+      diver_count: divers on board; below zero after a full rescue, without bound.
+      f_bullets: the player's bullets, see `split_bullets`.
+      divers: divers in the water, see `split_divers`.
+      enemies: fish, submarines and their bullets.
     """
 
-    oxygen: Any
-    sub_x: Any
-    sub_y: Any
-    sub_or: Any
-    shot_timer: Any
-    surface: Any
-    e_spawn_speed: Any
-    e_spawn_timer: Any
-    d_spawn_timer: Any
-    move_speed: Any
-    ramp_index: Any
-    diver_count: Any
-    f_bullets: Any
-    divers: Any
-    enemies: Any
+    oxygen: Int
+    sub_x: Int
+    sub_y: Int
+    sub_or: Bool
+    shot_timer: Int
+    surface: Bool
+    e_spawn_speed: Int
+    e_spawn_timer: Int
+    d_spawn_timer: Int
+    move_speed: Int
+    ramp_index: Int
+    diver_count: Int
+    f_bullets: Word
+    divers: tuple[Word, Word]
+    enemies: Enemies
 
 
 def split_bullets(word: jax.Array) -> list[Bullet]:
@@ -149,7 +156,7 @@ def join_divers(divers: list[Diver]) -> tuple[jax.Array, jax.Array]:
     return join([newest, second], widths), join([third, oldest], widths)
 
 
-def join(numbers: Sequence[Any], widths: Sequence[int]) -> jax.Array:
+def join(numbers: Sequence[ArrayLike], widths: Sequence[int]) -> jax.Array:
     """A word with these numbers, each in as many bits as its width, the first in the lowest ones."""
     shifts = np.cumsum([0, *widths[:-1]]).astype(np.uint32)
     words = [jnp.asarray(number).astype(jnp.uint32) for number in numbers]

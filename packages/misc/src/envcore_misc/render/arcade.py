@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import painting
 from envcore.painting import figures
+from envcore.typing import BoolParam
 
 _LINE: painting.Color = (84, 92, 107)
 
@@ -19,7 +18,7 @@ def paint_pong(
     ball_position: jax.Array,
     last_ball_position: jax.Array,
     paddle_centers: jax.Array,
-    agent_plays_both: Any,
+    agent_plays_both: BoolParam,
     *,
     size: tuple[int, int],
     paddle_half_height: int,
@@ -68,7 +67,7 @@ def _square(place: jax.Array, rows: int) -> painting.Shape:
     return painting.box((place[1] + 0.5, rows - 0.5 - place[0]), (1.4, 1.4))
 
 
-def _dashes(x: Any, rows: int) -> painting.Shape:
+def _dashes(x: painting.Number, rows: int) -> painting.Shape:
     """The dashed center line; dashes and gaps are one and a half rows long."""
 
     def distance(across: jax.Array, y: jax.Array) -> jax.Array:

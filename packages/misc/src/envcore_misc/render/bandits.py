@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import painting
 from envcore.painting import figures
+from envcore.typing import FloatParam, IntParam
 
 _BELOW, _ABOVE = 0.9, 0.55  # from the lower edge to the columns, and from the columns to the upper edge
 
@@ -24,7 +23,7 @@ def paint_bernoulli_bandit(
     last_reward: jax.Array,
     reward_probs: jax.Array,
     exp_reward_best: jax.Array,
-    max_steps_in_episode: jax.Array,
+    max_steps_in_episode: IntParam,
 ) -> jax.Array:
     """The probability that each arm pays, float32 (arms,), the best in green, and a coin above the arm that just paid.
 
@@ -50,10 +49,10 @@ def paint_gaussian_bandit(
     last_action: jax.Array,
     last_reward: jax.Array,
     mu: jax.Array,
-    mean_mu: jax.Array,
-    sigma_p: jax.Array,
-    sigma_l: jax.Array,
-    max_steps_in_episode: jax.Array,
+    mean_mu: FloatParam,
+    sigma_p: FloatParam,
+    sigma_l: FloatParam,
+    max_steps_in_episode: IntParam,
 ) -> jax.Array:
     """The mean of the risky arm above or below the safe one's 0, and the last reward at its height.
 
@@ -86,7 +85,9 @@ def _room(num_arms: int) -> tuple[painting.Window, float]:
     return painting.Window((num_arms / 2, height / 2 - _BELOW), height, width / height), height - _BELOW - _ABOVE
 
 
-def _pull(level: Any, last_action: jax.Array, begun: jax.Array, paid: Any) -> list[figures.Layer]:
+def _pull(
+    level: painting.Number, last_action: jax.Array, begun: jax.Array, paid: jax.Array | bool
+) -> list[figures.Layer]:
     """The disc below the last pulled arm and the coin at a level; neither before the first pull."""
     arm = last_action.astype(jnp.float32) + 0.5
     coin = (arm, level)

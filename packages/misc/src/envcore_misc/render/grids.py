@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import painting
 from envcore.painting import figures
+from envcore.typing import IntParam
 
 _ICE: painting.Color = (205, 226, 240)
 
@@ -52,7 +53,7 @@ def paint_meta_maze(
     pos: jax.Array,
     goal: jax.Array,
     last_reward: jax.Array,
-    max_steps_in_episode: jax.Array,
+    max_steps_in_episode: IntParam,
     walls: jax.Array | np.ndarray,
     *,
     rf_size: int,

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import painting, trig
+from envcore.typing import ArrayParam, BoolParam, FloatParam
 from jax import lax
+from jax.typing import ArrayLike
 
 _WATER: painting.Color = (205, 226, 240)
 _PALE_GREEN: painting.Color = (196, 217, 196)
@@ -28,10 +29,10 @@ def paint_point_robot(
     goal: jax.Array,
     last_action: jax.Array,
     last_reward: jax.Array,
-    max_force: jax.Array,
-    circle_radius: jax.Array,
-    goal_radius: jax.Array,
-    dense_reward: jax.Array,
+    max_force: FloatParam,
+    circle_radius: FloatParam,
+    goal_radius: FloatParam,
+    dense_reward: BoolParam,
 ) -> jax.Array:
     """The half circle of goals, the goal with its radius, bright if just reached, the robot and its last move.
 
@@ -67,9 +68,9 @@ def paint_reacher(
     height: int,
     angles: jax.Array,
     goal_xy: jax.Array,
-    link_lengths: jax.Array,
-    goal_low: jax.Array,
-    goal_high: jax.Array,
+    link_lengths: ArrayParam,
+    goal_low: ArrayParam,
+    goal_high: ArrayParam,
 ) -> jax.Array:
     """The arm with alternating blue and orange links, the circle that it can reach, and the goal; a square."""
     reach = jnp.abs(link_lengths).sum()
@@ -98,10 +99,10 @@ def paint_swimmer(
     xy_vel: jax.Array,
     goal_xy: jax.Array,
     urchin_xys: jax.Array,
-    goal_low: jax.Array,
-    goal_high: jax.Array,
-    urchin_low: jax.Array,
-    urchin_high: jax.Array,
+    goal_low: ArrayParam,
+    goal_high: ArrayParam,
+    urchin_low: ArrayParam,
+    urchin_high: ArrayParam,
 ) -> jax.Array:
     """The swimmer, heading in its direction of motion, the goal, and the urchins where rewards are lost; a square."""
     x, y = xy[0], xy[1]
@@ -118,11 +119,11 @@ def paint_swimmer(
     )
 
 
-def _greatest(*numbers: Any) -> jax.Array:
-    return functools.reduce(jnp.maximum, numbers)
+def _greatest(*numbers: ArrayLike) -> jax.Array:
+    return functools.reduce(jnp.maximum, [jnp.asarray(each) for each in numbers])
 
 
-def _fish(length: Any) -> painting.Shape:
+def _fish(length: painting.Number) -> painting.Shape:
     """A fish that swims to the right, from `-length` to `length`."""
     radius, off = 0.85 * length, 0.47 * length  # of the two discs whose intersection is the body
     tail = painting.polygon((-0.1 * length, 0.0), (-length, 0.5 * length), (-length, -0.5 * length))

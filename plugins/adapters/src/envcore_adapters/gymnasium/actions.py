@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import Environment, spaces
-from envcore.engine import arguments
 from envcore.errors import InvalidActionError
 
 from envcore_adapters.inputs import action_error
@@ -30,7 +29,7 @@ class ActionReader:
         they stay where they are, and their values are not looked at.
     """
 
-    def __init__(self, env: Environment[Any, Any], space: spaces.Space, *, reads_devices: bool):
+    def __init__(self, env: Environment, space: spaces.Space, *, reads_devices: bool):
         self._name, self._space, self._reads_devices = env.name, space, reads_devices
         self._is_multi_discrete = isinstance(space, spaces.MultiDiscrete)
         self._is_float_box = _is_float_box(space)
@@ -85,25 +84,24 @@ class ActionReader:
         if not self._is_float_box:
             return self(action)
         action = self._typed(self._space, without_tensors(action))
-        return action if isinstance(action, jax.Array) else arguments.narrowed(action, self._space.dtype)
+        return action if isinstance(action, jax.Array) else self._space.cast(action)
 
     def outside(self, action: Any) -> InvalidActionError:
         """The error about an action in which the program has found invalid values."""
         values = np.asarray(without_tensors(action))
-        return self._error(self._space, str(arguments.value_problem(self._space, values)))
+        return self._error(self._space, str(self._space.value_problem(values)))
 
     def _read(self, space: spaces.Space, action: Any) -> Any:
         if isinstance(space, _NESTED):
             if isinstance(space, spaces.Tuple) and isinstance(action, list):
                 action = tuple(action)
             self._check(space, action)
-            parts = [self._read(part, value) for part, value in space.parts(action)]
-            return tuple(parts) if isinstance(space, spaces.Tuple) else dict(zip(space.spaces, parts, strict=True))
+            return space.map(self._read, action)
         action = self._typed(space, action)
-        problem = arguments.value_problem(space, action)
+        problem = space.value_problem(action)
         if problem is not None:
             raise self._error(space, problem)
-        return action if isinstance(action, jax.Array) else arguments.narrowed(action, space.dtype)
+        return action if isinstance(action, jax.Array) else space.cast(action)
 
     def _typed(self, space: spaces.Space, action: Any) -> Any:
         """The action as an array of the space's shape and kind of dtype."""

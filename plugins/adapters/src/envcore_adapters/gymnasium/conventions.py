@@ -7,8 +7,8 @@ from typing import Any
 
 import jax
 import numpy as np
+from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
-from envcore.options import positive_integer
 from envcore.random import optional_seed
 from gymnasium.utils import seeding
 

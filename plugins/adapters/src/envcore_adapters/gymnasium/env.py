@@ -54,7 +54,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
 
     def __init__(
         self,
-        env: str | Environment[Any, Any],
+        env: str | Environment,
         params: Any = None,
         *,
         render_mode: str | None = None,
@@ -142,7 +142,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         space, mask = self.env.action_space(self.params), arguments.action_mask_struct(self.env)
         if mask is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
             return None
-        return None if spaces.masks_combinations(space, mask.shape) else spaces.entries_of_values(space)
+        return None if space.masks_combinations(mask.shape) else space.mask_entries()
 
     def _latest(self) -> Position:
         forks.check()
@@ -160,5 +160,5 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def render(env: Environment[Any, Any], height: int, state: Any, params: Any) -> jax.Array:
+def render(env: Environment, height: int, state: Any, params: Any) -> jax.Array:
     return env.render(state, params, height=height)

@@ -74,7 +74,7 @@ class GymnasiumFuncEnv(FuncEnv[FuncState, Any, Any, Any, Any, Any, Any]):
       InvalidArgumentError: an argument is invalid, or the environment is a batch: use `jax.vmap`.
     """
 
-    def __init__(self, env: str | Environment[Any, Any], params: Any = None, **options: Any):
+    def __init__(self, env: str | Environment, params: Any = None, **options: Any):
         self.env, self._params = single(env, params, options, "map over one with jax.vmap")
         super().__init__()
         self.observation_space = to_gymnasium_space(self.env.observation_space(self._params))

@@ -35,7 +35,7 @@ def next_key(data: Any) -> Any:
     return data + np.array([0, 1], np.uint32)
 
 
-def legal_actions(env: Environment[Any, Any], state: Any, params: Any) -> dict[str, Any]:
+def legal_actions(env: Environment, state: Any, params: Any) -> dict[str, Any]:
     """The entry of `info` that says which actions are legal in a state; none if all always are."""
     mask = env.action_mask(state, params)
     return {} if mask is None else {ACTION_MASK: mask}
@@ -104,11 +104,11 @@ class Program:
 
     @staticmethod
     @functools.lru_cache(maxsize=512)
-    def of(env: Environment[Any, Any]) -> Program:
+    def of(env: Environment) -> Program:
         """The program, made once for equal environments."""
         return Program(env)
 
-    def __init__(self, env: Environment[Any, Any]):
+    def __init__(self, env: Environment):
         self._env = env
         default = arguments.default_params(env)
         self.params = Layout(default)

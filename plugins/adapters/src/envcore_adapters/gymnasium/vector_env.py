@@ -9,10 +9,9 @@ from typing import Any, Literal
 import jax
 import numpy as np
 from envcore import Environment, forks
+from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
-from envcore.options import positive_integer
 from envcore.random import optional_seed
-from envcore.spaces import unbatch_space
 from envcore.wrappers import Batched, Sharded, Wrapper
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -72,7 +71,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
 
     def __init__(
         self,
-        env: str | Environment[Any, Any],
+        env: str | Environment,
         num_envs: int | None = None,
         params: Any = None,
         *,
@@ -97,8 +96,8 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         }
         space = self.env.action_space(self.params)
         self._action = ActionReader(self.env, space, reads_devices=arrays == "numpy")
-        self.single_action_space = to_gymnasium_space(unbatch_space(space))
-        self.single_observation_space = to_gymnasium_space(unbatch_space(self.env.observation_space(self.params)))
+        self.single_action_space = to_gymnasium_space(space.unbatch())
+        self.single_observation_space = to_gymnasium_space(self.env.observation_space(self.params).unbatch())
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._program = VectorProgram.of(self.env, self.autoreset_mode, arrays == "numpy")
@@ -238,7 +237,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         return mask
 
 
-def _batch(env: Environment[Any, Any], num_envs: int | None) -> Environment[Any, Any]:
+def _batch(env: Environment, num_envs: int | None) -> Environment:
     inner: Any = env
     while isinstance(inner, Wrapper):
         if isinstance(inner, Sharded):

@@ -13,7 +13,6 @@ from envcore import Environment, trees
 from envcore.engine import arguments
 from envcore.engine.types import own_info
 from envcore.fusion import one_kernel
-from envcore.spaces import unbatch_space
 from envcore.wrappers import Batched
 from gymnasium.vector import AutoresetMode
 
@@ -61,15 +60,15 @@ class VectorProgram:
 
     @staticmethod
     @functools.lru_cache(maxsize=512)
-    def of(env: Environment[Any, Any], mode: AutoresetMode, packs: bool) -> VectorProgram:
+    def of(env: Environment, mode: AutoresetMode, packs: bool) -> VectorProgram:
         """The program, made once for equal arguments."""
         return VectorProgram(env, mode, packs)
 
-    def __init__(self, env: Environment[Any, Any], mode: AutoresetMode, packs: bool):
+    def __init__(self, env: Environment, mode: AutoresetMode, packs: bool):
         self._env, self._mode, self._packs = env, mode, packs
         default = arguments.default_params(env)
         self.params = Layout(default)
-        self._widen = widener(unbatch_space(env.observation_space(default)))
+        self._widen = widener(env.observation_space(default).unbatch())
         self._is_per_env = _is_per_env(env, default)
         progress, first = jax.eval_shape(self._begun, jax.ShapeDtypeStruct((2,), np.uint32), default)
         action = jax.eval_shape(lambda: env.action_space(default).sample(jax.random.key(0)))
@@ -188,10 +187,10 @@ class VectorProgram:
         return jax.tree.map(leaf, self._is_per_env, chosen, others)
 
 
-def _is_per_env(env: Environment[Any, Any], params: Any) -> Any:
+def _is_per_env(env: Environment, params: Any) -> Any:
     """For each leaf of the batch's state, whether its shape depends on the number of environments."""
 
-    def shapes(env: Environment[Any, Any]) -> Any:
+    def shapes(env: Environment) -> Any:
         return jax.eval_shape(env.reset, jax.random.key(0), params)[1]
 
     return jax.tree.map(lambda x, y: x.shape != y.shape, shapes(env), shapes(_with_one_more(env)))

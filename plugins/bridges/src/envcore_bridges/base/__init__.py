@@ -6,6 +6,7 @@ from envcore_bridges.base.conversion import resized as resized
 from envcore_bridges.base.environment import ForeignEnvironment as ForeignEnvironment
 from envcore_bridges.base.environment import ForeignParams as ForeignParams
 from envcore_bridges.base.loading import unknown_name as unknown_name
+from envcore_bridges.base.numerics import default_numerics as default_numerics
 from envcore_bridges.base.state import ForeignState as ForeignState
 from envcore_bridges.base.wrapping import layers as layers
 from envcore_bridges.base.wrapping import rebuilt as rebuilt
@@ -15,6 +16,7 @@ __all__ = [
     "ForeignParams",
     "ForeignState",
     "as_dicts",
+    "default_numerics",
     "layers",
     "paint_on_host",
     "rebuilt",

@@ -28,9 +28,9 @@ from envcore.engine.types import Outcome
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
 from envcore.nested_params import NestedParams
-from envcore.numerics import numerics
 
 from envcore_bridges.base.loading import check_arguments, errors_of_options, loaded, types_in
+from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.base.state import ForeignState, as_types, types_of
 from envcore_bridges.base.wrapping import layers
 
@@ -62,6 +62,8 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         equal sources and options are equal.
       options: what `source` is called with: pairs of names and hashable values, sorted by name.
     """
+
+    expensive_reset = True
 
     source: str | Callable[..., Any]
     options: tuple[tuple[str, Hashable], ...] = ()
@@ -150,21 +152,6 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
     # What an `Environment` says of its class may depend on the library's environment here.
 
     @property
-    def expensive_reset(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether a reset costs much more than a step; by default True."""
-        return True
-
-    @property
-    def time_limit_terminates(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the library's time limit is a rule of the game, which terminates; by default False."""
-        return False
-
-    @property
-    def action_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What each action of a `Discrete` space does, a word or two each; by default empty, which is unknown."""
-        return ()
-
-    @property
     def library_env(self) -> Any:
         """The library's environment, made once for equal environments."""
         return loaded(self)
@@ -191,12 +178,12 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         return spaces.Dict(parts)
 
     def init_state(self, draws: jax.Array, params: Any, /) -> ForeignState:
-        with numerics():
+        with default_numerics():
             inner, obs = self.library_reset(random.key_words(draws), params)
         return self._state(inner, obs)
 
     def transition(self, state: ForeignState, action: Any, draws: jax.Array, params: Any, /) -> tuple[Any, ...]:
-        with numerics():
+        with default_numerics():
             step = self.library_step(state.inner, action, random.key_words(draws), params)
             inner, obs, reward, terminated, *info = step
             reward, terminated = jnp.asarray(reward).astype(jnp.float32), jnp.asarray(terminated).astype(jnp.bool_)
@@ -217,7 +204,7 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         return state.obs
 
     def action_mask(self, state: ForeignState, params: Any) -> Any:
-        with numerics():
+        with default_numerics():
             return self.library_action_mask(state.inner, state.obs, params)
 
     def _state(self, inner: Any, obs: Any) -> ForeignState:

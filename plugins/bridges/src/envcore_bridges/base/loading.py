@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 from envcore.errors import EnvcoreError, InvalidArgumentError
-from envcore.numerics import numerics
 from envcore.specs import is_hashable
 from envcore.suggestions import nearest
 from envcore.text import printable
 
+from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.libraries import BY_FAMILY, missing
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def loaded(env: ForeignEnvironment) -> Any:
     """
     try:
         # What a library computes while it makes an environment must not become part of a trace that is going on.
-        with numerics(), jax.ensure_compile_time_eval():
+        with default_numerics(), jax.ensure_compile_time_eval():
             return env.load()
     except ModuleNotFoundError as error:
         if error.name not in BY_FAMILY:

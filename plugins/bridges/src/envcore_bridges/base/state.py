@@ -11,9 +11,10 @@ from envcore import trees
 from envcore.engine import arguments
 from envcore.environment import EnvState
 from envcore.errors import EnvironmentDefinitionError
-from envcore.numerics import numerics
 from flax import struct
 from jax import lax
+
+from envcore_bridges.base.numerics import default_numerics
 
 if TYPE_CHECKING:
     from envcore_bridges.base.environment import ForeignEnvironment
@@ -44,7 +45,7 @@ def types_of(env: ForeignEnvironment) -> ForeignState:
         return ForeignState(*env.library_step(state.inner, action, words, params)[:2])
 
     params = arguments.default_params(env)
-    with numerics():
+    with default_numerics():
         words = jax.eval_shape(lambda: jax.random.PRNGKey(0))
         types = _strong(jax.eval_shape(first, words, params))
         for _ in range(3):  # a step from wider types may return yet wider ones

@@ -12,12 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.environment import NO_TIME_LIMIT, EnvParams
+from envcore.environment import NO_TIME_LIMIT, EnvParams, computed
 from envcore.errors import NoPictureError
-from envcore.numerics import numerics
 from jax.core import Tracer
 
-from envcore_bridges.base import ForeignEnvironment, ForeignParams, as_dicts, resized
+from envcore_bridges.base import ForeignEnvironment, ForeignParams, as_dicts, default_numerics, resized
 from envcore_bridges.gymnax import pictures, sources
 from envcore_bridges.gymnax.spaces import space_like
 
@@ -61,9 +60,7 @@ class FromGymnax(ForeignEnvironment):
     def load(self) -> Any:
         return sources.load(self.source, self.name, dict(self.options))
 
-    @property
-    def expensive_reset(self) -> bool:
-        return not sources.resets_for_free(self.library_env)
+    expensive_reset = computed(lambda self: not sources.resets_for_free(self.library_env))
 
     @property
     def time_limit(self) -> int:
@@ -101,7 +98,7 @@ class FromGymnax(ForeignEnvironment):
         return state, as_dicts(obs), reward, done, info
 
     def paint(self, state: Any, params: Any, height: int) -> jax.Array:
-        with numerics():
+        with default_numerics():
             picture = pictures.picture(self.library_env, state.inner, state.obs, self.observation_space(params))
         if picture is None:
             raise NoPictureError(f"{self.name} cannot be rendered: its observation holds no number to draw.")
@@ -122,7 +119,7 @@ class FromGymnax(ForeignEnvironment):
         traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(params))
         make = getattr(self.library_env, method)
         try:
-            with numerics(), contextlib.nullcontext() if traced else jax.ensure_compile_time_eval():
+            with default_numerics(), contextlib.nullcontext() if traced else jax.ensure_compile_time_eval():
                 return make(self._theirs(params))
         except NotImplementedError:  # it declares none
             return None
@@ -130,7 +127,7 @@ class FromGymnax(ForeignEnvironment):
 
 @functools.lru_cache(maxsize=512)
 def _default_params(env: FromGymnax) -> Any:
-    with numerics(), jax.ensure_compile_time_eval():
+    with default_numerics(), jax.ensure_compile_time_eval():
         params = getattr(env.library_env, "default_params", None)
     return params if jax.tree.leaves(params) or dataclasses.is_dataclass(params) else None
 

@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import painting, spaces
-from envcore.numerics import numerics
 from envcore.painting import figures
 from jax import lax
 
+from envcore_bridges.base import default_numerics
 from envcore_bridges.gymnax import kinetix
 
 _CELL = 8  # pixels of a grid's cell
@@ -44,7 +44,7 @@ def picture(env: Any, state: Any, obs: Any, space: spaces.Space) -> jax.Array | 
 def _renderer(env: Any) -> Callable[[Any], jax.Array] | None:
     """The library's own renderer, made once: it loads textures."""
     library = type(env).__module__.partition(".")[0]
-    with numerics(), jax.ensure_compile_time_eval():
+    with default_numerics(), jax.ensure_compile_time_eval():
         if library == "craftax":
             return _craftax(".".join(type(env).__module__.split(".")[:2]))
         if library == "kinetix":

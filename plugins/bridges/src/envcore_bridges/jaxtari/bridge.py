@@ -11,11 +11,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.environment import NO_TIME_LIMIT
+from envcore.environment import NO_TIME_LIMIT, computed
 from envcore.errors import DatasetError
-from envcore.numerics import numerics
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, as_dicts, layers, rebuilt, resized, unknown_name
+from envcore_bridges.base import (
+    ForeignEnvironment,
+    ForeignState,
+    as_dicts,
+    default_numerics,
+    layers,
+    rebuilt,
+    resized,
+    unknown_name,
+)
 from envcore_bridges.jaxtari.environments import JAXTARI
 
 CLOCKS: dict[str, tuple[str, ...]] = {
@@ -116,16 +124,15 @@ class FromJaxtari(ForeignEnvironment):
             return env
         return rebuilt(env, lift)
 
-    @property
-    def expensive_reset(self) -> bool:
-        return False  # games begin with constants: Pong's steps take two thirds of the time
+    expensive_reset = False  # games begin with constants: Pong's steps take two thirds of the time
 
     @property
     def time_limit(self) -> int:
         return getattr(_innermost(self.library_env), _LIFTED, _FRAMES)
 
-    @property
-    def action_names(self) -> tuple[str, ...]:
+    action_names = computed(lambda self: self._action_names())
+
+    def _action_names(self) -> tuple[str, ...]:
         """The words for the game's actions."""
         from jaxtari.environment import JaxtariAction
 
@@ -149,7 +156,7 @@ class FromJaxtari(ForeignEnvironment):
         return state, as_dicts(obs), jnp.reshape(reward, ()), jnp.reshape(done, ()), as_dicts(info)
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
-        with numerics():
+        with default_numerics():
             picture = self.library_env.render(state.inner).astype(jnp.uint8)
         return resized(picture, height)
 

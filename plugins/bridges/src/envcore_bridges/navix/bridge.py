@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import jax
 from envcore import painting, spaces
+from envcore.environment import computed
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, resized, unknown_name
+from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, resized, unknown_name
 
 _MINIGRID_ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
 
@@ -87,16 +87,18 @@ class FromNavix(ForeignEnvironment):
     def time_limit(self) -> int:
         return int(self.library_env.max_steps)
 
-    @property
-    def action_names(self) -> tuple[str, ...]:
+    action_names = computed(lambda self: self._action_names())
+
+    def _action_names(self) -> tuple[str, ...]:
         """MiniGrid's names, or those of the functions in the option `action_set`."""
         actions = self.library_env.action_set
         if actions == _navix().actions.MINIGRID_ACTION_SET:
             return _MINIGRID_ACTIONS
         return tuple(getattr(action, "__name__", str(i)) for i, action in enumerate(actions))
 
-    @property
-    def expensive_reset(self) -> bool:
+    expensive_reset = computed(lambda self: self._expensive_reset())
+
+    def _expensive_reset(self) -> bool:
         """Whether the start is drawn: DistShift and Empty without "Random" always start alike."""
         env, classes = self.library_env, _navix().environments
         return not (type(env) is classes.DistShift or (type(env) is classes.Room and not env.random_start))
@@ -128,7 +130,7 @@ class FromNavix(ForeignEnvironment):
 
 @painting.picture
 def _paint(height: int, inner: Any) -> jax.Array:
-    with numerics():
+    with default_numerics():
         return resized(_navix().observations.rgb(inner), painting.checked_height(height))
 
 
@@ -140,7 +142,7 @@ def _own_name(observation_fn: Any) -> str | None:
 
 @functools.cache
 def _navix() -> Any:
-    with numerics(), jax.ensure_compile_time_eval(), warnings.catch_warnings():
+    with default_numerics(), jax.ensure_compile_time_eval(), warnings.catch_warnings():
         # It imports TensorFlow Probability, which uses what JAX is about to remove.
         warnings.simplefilter("ignore", DeprecationWarning)
         import navix  # late: envcore lists environments without it

@@ -12,11 +12,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.environment import NO_TIME_LIMIT
+from envcore.environment import NO_TIME_LIMIT, computed
 from envcore.errors import InvalidArgumentError
-from envcore.numerics import numerics
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, unknown_name
+from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, unknown_name
 from envcore_bridges.pgx.pictures import paint_2048, paint_cells
 
 # `pgx.make` takes no options, so the classes of the games for one player are found here.
@@ -84,12 +83,11 @@ class FromPgx(ForeignEnvironment):
     def time_limit(self) -> int:
         return _FREEWAY_STEPS if self._is_freeway else NO_TIME_LIMIT
 
-    @property
-    def time_limit_terminates(self) -> bool:
-        return self._is_freeway
+    time_limit_terminates = computed(lambda self: self._is_freeway)
 
-    @property
-    def action_names(self) -> tuple[str, ...]:
+    action_names = computed(lambda self: self._action_names())
+
+    def _action_names(self) -> tuple[str, ...]:
         if self._game == "2048":
             return _SLIDES
         if not self._game.startswith("minatar-"):
@@ -134,7 +132,7 @@ class FromPgx(ForeignEnvironment):
 @functools.lru_cache(maxsize=512)
 def _num_actions(env: FromPgx) -> int:
     """As Pgx's property of this name, which plays the beginning of a game for it."""
-    with numerics():
+    with default_numerics():
         start = jax.eval_shape(lambda: env.library_env.init(jax.random.PRNGKey(0)))
     return start.legal_action_mask.shape[0]
 
@@ -146,7 +144,7 @@ def _named_class(name: str) -> Any:
         module, _, attribute = _CLASSES[name].partition(":")
         return getattr(importlib.import_module(module), attribute)
     if name in pgx.available_envs():
-        return lambda: pgx.make(name)  # pyright: ignore[reportArgumentType]
+        return lambda: pgx.make(name)
     raise unknown_name("Pgx", name, _CLASSES)
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import jax
 import numpy as np
 from envcore import spaces
-from envcore.environment import NO_TIME_LIMIT
+from envcore.environment import NO_TIME_LIMIT, computed
 from envcore.errors import InvalidArgumentError
 
 from envcore_bridges.base import ForeignEnvironment, ForeignParams, ForeignState, layers, unknown_name
@@ -85,12 +85,11 @@ class FromXMiniGrid(ForeignEnvironment):
             env = _wrapper(wrapper)(env)
         return env, jax.tree.map(np.asarray, params)
 
-    @property
-    def action_names(self) -> tuple[str, ...]:
-        return ("forward", "right", "left", "pick up", "put down", "toggle")
+    action_names = ("forward", "right", "left", "pick up", "put down", "toggle")
 
-    @property
-    def expensive_reset(self) -> bool:
+    expensive_reset = computed(lambda self: self._expensive_reset())
+
+    def _expensive_reset(self) -> bool:
         """Whether the start is drawn: Empty without "Random" always starts alike."""
         from xminigrid.envs import Empty
 

@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import painting
-from envcore.numerics import numerics
 from envcore.painting import figures
+
+from envcore_bridges.base import default_numerics
 
 # Kinds and colors as XLand-MiniGrid numbers them.
 _FLOOR, _WALL, _BALL, _SQUARE, _PYRAMID, _GOAL, _KEY, _LOCKED, _CLOSED, _OPEN, _HEX, _STAR = range(1, 13)
@@ -37,7 +38,7 @@ _CENTER = (0.0, 0.0)
 @painting.picture
 def paint_grid(height: int, grid: jax.Array, agent: Any, *, view_size: int) -> jax.Array:
     """The grid, int (rows, columns, 2), kind and color, the agent with what it carries, and a frame around its view."""
-    with numerics():
+    with default_numerics():
         kinds, colors = grid[..., 0], grid[..., 1]
         rows, columns = kinds.shape
         window, board = figures.board(rows, columns)

@@ -140,7 +140,7 @@ class Environment(Generic[TEnvState, TEnvParams]):
         raise NotImplementedError
 
 
-class EnvcoreEnvironment(Environment[Any, Any]):
+class EnvcoreEnvironment(Environment):
     """An environment of envcore behind gymnax's interface, with gymnax's settings (see `settings`).
 
     States have the fields of envcore's, by gymnax's names, and `terminated`, which `is_terminal` reads. A state of

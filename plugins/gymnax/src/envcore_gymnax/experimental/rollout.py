@@ -9,10 +9,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from envcore import forks, random
+from envcore.checks import positive_integer
+from envcore.engine.arguments import with_updates
+from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
-from envcore.options import positive_integer
-from envcore.rollout import for_each_key, for_each_member
 
+from envcore_gymnax.experimental.spreading import for_each_key, for_each_member
 from envcore_gymnax.registration import make
 
 
@@ -29,11 +31,19 @@ class RolloutWrapper:
 
     All three methods return `(obs, action, reward, next_obs, done, cum_return)`, with an axis of length
     `num_env_steps`, and before it one for the keys and one for the population; `cum_return` (1,) is the return of the
-    first episode. Many rollouts are spread over this process's devices, as by `envcore.RolloutWrapper`.
+    first episode.
+
+    Many rollouts are spread over this process's devices, over as many as divide the number of members or else of keys;
+    not where the caller has placed an argument on a device, has set JAX's default device, or calls this inside a
+    program. Random actions give the same results on any devices; a network may round differently.
+
+    `env` may be one of envcore's own. For the most steps a second use `envcore.rollout.run_rollout` with `Batched` or
+    `Sharded`: 29 to 31 million steps a CPU second of CartPole and Breakout, where a key for each rollout leaves 20 to
+    21 million.
 
     Raises:
-      InvalidArgumentError: there are both `env` and `env_name` or `env_kwargs`, or `num_env_steps` is not a positive
-        integer.
+      InvalidArgumentError: there are both `env` and `env_name` or `env_kwargs`, `model_forward` is not a function, or
+        `num_env_steps` is not a positive integer, which it has to be where there is no time limit.
     """
 
     def __init__(
@@ -47,18 +57,20 @@ class RolloutWrapper:
     ):
         if env is not None and (env_name is not None or env_kwargs):
             raise InvalidArgumentError("env is made already: pass neither env_name nor env_kwargs with it.")
+        if model_forward is not None and not callable(model_forward):
+            raise InvalidArgumentError(
+                f"model_forward must be a function, got {model_forward!r}: is it meant for env_name?"
+            )
         self.model_forward, self.env_name = model_forward, env_name
         if env is None:
             self.env_name = env_name or "Pendulum-v1"
             env, _ = make(self.env_name, **(env_kwargs or {}))
         self.env = env
-        defaults = env.default_params
-        if env_params is None or isinstance(env_params, Mapping):
-            self.env_params = defaults.replace(**(env_params or {}))
-        else:
-            self.env_params = env_params
-        limit = int(self.env_params.max_steps_in_episode)
-        num_env_steps = limit if num_env_steps is None else num_env_steps
+        self.env_params = env.default_params if env_params is None else with_updates(env, env_params)
+        if num_env_steps is None:
+            num_env_steps = int(self.env_params.max_steps_in_episode)
+            if num_env_steps == NO_TIME_LIMIT:
+                raise InvalidArgumentError(f"{env.name} has no time limit: pass num_env_steps.")
         self.num_env_steps = positive_integer("num_env_steps", num_env_steps, InvalidArgumentError)
 
     @property

@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import forks
+from envcore.checks import positive_integer
 from envcore.errors import InvalidActionError, InvalidArgumentError
-from envcore.options import positive_integer
 from envcore.random import key_of, optional_seed
 from envcore_adapters.gymnasium.conventions import checked_options, final_entries, seeds_of_each
 from gymnasium.error import ClosedEnvironmentError

@@ -15,9 +15,7 @@ import jax as jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import forks
-from envcore.engine import arguments
 from envcore.errors import InvalidActionError
-from envcore.spaces import batch_space
 from flax import struct
 
 from envcore_gymnax.environments import environment as environment
@@ -46,12 +44,12 @@ def check_values(env: Any, action: Any, params: Any, num_envs: int | None = None
         return
     if space is None:
         return
-    space = space if num_envs is None else batch_space(space, num_envs)
+    space = space if num_envs is None else space.batch(num_envs)
     is_left_out, action = num_envs is None, _in_shape(space, action)
     if isinstance(action, np.ndarray) and action.dtype.kind in "OSU":
         is_left_out = False
     mismatch = space.mismatch(action)
-    problem = mismatch or arguments.value_problem(space, action)
+    problem = mismatch or space.value_problem(action)
     if problem and not (mismatch and is_left_out):
         raise InvalidActionError(f"an action of {env.name} must be in {space!r}: {problem}.")
 

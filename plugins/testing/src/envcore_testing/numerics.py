@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 
@@ -25,7 +25,7 @@ def numerics(
         yield
 
 
-def _enable_x64(enabled: bool) -> contextlib.AbstractContextManager[Any]:
+def _enable_x64(enabled: bool) -> contextlib.AbstractContextManager[object]:
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(enabled)
     from jax.experimental import enable_x64  # pyright: ignore[reportAttributeAccessIssue], its place in older JAX

@@ -1,4 +1,4 @@
-"""Checks of options: plain Python values that fix a shape or the program."""
+"""Checks of plain Python values: of the options that fix a shape or the program, and of counts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,8 @@ def positive_integer(
     Args:
       name: its name in the error message.
       value: any object.
-      error: the exception class, or a function from the message to an exception.
+      error: of what is raised if the value is not a positive integer or too large: its class, or what makes it.
       at_most: the largest allowed value; None for no limit.
-
-    Raises:
-      the exception of `error`: the value is not a positive integer, or is too large.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise error(f"{name} must be a positive integer, got {value!r}")
@@ -33,16 +30,7 @@ def positive_integer(
 
 
 def check_size(name: str, value: Any, at_most: int = 2**24) -> None:
-    """Checks an option that sets how large arrays are.
-
-    Args:
-      name: its name in the error message.
-      value: a number.
-      at_most: the most elements that make sense.
-
-    Raises:
-      ValueError: it is larger.
-    """
+    """Raises `ValueError` if an option, which sets how large arrays are, is above `at_most`."""
     if value > at_most:
         raise ValueError(f"{name} must be at most {at_most:,}, got {value!r}")
 
@@ -74,12 +62,8 @@ def positive_number(name: str, value: Any) -> float:
     return float(value)
 
 
-def flag(name: str, value: Any) -> bool:
-    """Returns the value as a bool.
-
-    Raises:
-      ValueError: it is not a bool.
-    """
+def flag(name: str, value: object) -> bool:
+    """Returns the value as a bool, and raises `ValueError` if it is not one."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}")
     return bool(value)

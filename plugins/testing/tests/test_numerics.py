@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import pytest
-from envcore.numerics import numerics
+from envcore_testing.numerics import numerics
 
 
 def test_the_defaults_are_jax_s_own_whatever_the_process_has_chosen() -> None:

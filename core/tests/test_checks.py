@@ -5,53 +5,53 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import options
+from envcore import checks
 from envcore.errors import InvalidArgumentError
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
 def test_a_positive_integer_becomes_an_int(value: Any) -> None:
-    found = options.positive_integer("num", value)
+    found = checks.positive_integer("num", value)
     assert (type(found), found) == (int, 3)
 
 
 @pytest.mark.parametrize("value", [0, -1, True, 3.0, "3", None, np.float32(3), np.arange(3), jnp.int32(3)])
 def test_anything_else_is_not_one(value: Any) -> None:
     with pytest.raises(ValueError, match="num must be a positive integer, got"):
-        options.positive_integer("num", value)
+        checks.positive_integer("num", value)
 
 
 def test_the_caller_chooses_the_error_and_the_bound() -> None:
     with pytest.raises(InvalidArgumentError, match="num must be a positive integer, got 0"):
-        options.positive_integer("num", 0, InvalidArgumentError)
-    assert options.positive_integer("num", 5_000, at_most=5_000) == 5_000
+        checks.positive_integer("num", 0, InvalidArgumentError)
+    assert checks.positive_integer("num", 5_000, at_most=5_000) == 5_000
     with pytest.raises(ValueError, match="num must be at most 5,000, got 5001"):
-        options.positive_integer("num", 5_001, at_most=5_000)
+        checks.positive_integer("num", 5_001, at_most=5_000)
 
 
 @pytest.mark.parametrize("value", [0, 1e-50, -1.0, float("nan"), "1", True])
 def test_a_positive_number(value: Any) -> None:
-    assert options.positive_number("epsilon", np.float64(0.5)) == 0.5
+    assert checks.positive_number("epsilon", np.float64(0.5)) == 0.5
     with pytest.raises(ValueError, match="epsilon must be a "):
-        options.positive_number("epsilon", value)
+        checks.positive_number("epsilon", value)
 
 
 @pytest.mark.parametrize("value", [2**24 + 1, 10**400, float("inf")])
 def test_a_size(value: Any) -> None:
-    options.check_size("rows", 2**24)
+    checks.check_size("rows", 2**24)
     with pytest.raises(ValueError, match=r"^rows must be at most 16,777,216, got"):
-        options.check_size("rows", value)
+        checks.check_size("rows", value)
 
 
 @pytest.mark.parametrize("value", [float("inf"), 1e39, 10**400, "1", True, jnp.float32(1)])
 def test_a_finite_number(value: Any) -> None:
-    assert options.finite_number("gamma", 1) == 1.0
+    assert checks.finite_number("gamma", 1) == 1.0
     with pytest.raises(ValueError, match="gamma must be a finite Python or numpy number"):
-        options.finite_number("gamma", value)
+        checks.finite_number("gamma", value)
 
 
 @pytest.mark.parametrize("value", [0, 1, "True", None])
 def test_a_flag(value: Any) -> None:
-    assert options.flag("frozen", np.bool_(True)) is True
+    assert checks.flag("frozen", np.bool_(True)) is True
     with pytest.raises(ValueError, match="frozen must be True or False"):
-        options.flag("frozen", value)
+        checks.flag("frozen", value)
