@@ -13,6 +13,7 @@ RNG = np.random.default_rng(0)
 VALUES, OTHERS = RNG.integers(0, 8, (2, 50, 32))
 CHOSEN = RNG.random((50, 32)) < RNG.random((50, 1))
 CHOSEN[:2] = [[False] * 32, [True] * 32]
+CHOSEN[2:34] = np.eye(32)
 
 
 def numbers(values: np.ndarray, width: int = 3) -> slots.Number:
