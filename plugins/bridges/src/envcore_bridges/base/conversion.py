@@ -42,7 +42,9 @@ def paint_on_host(draw: Callable[[Any], Any], tree: Any, shape: tuple[int, int])
 
 def resized(picture: jax.Array, height: int) -> jax.Array:
     """A picture, uint8 (rows, columns, 3), at another height and the same aspect ratio, by its nearest pixels."""
-    rows, columns, _ = picture.shape
+    from envcore.painting import checked_height  # late: making an environment runs no painting code
+
+    height, (rows, columns, _) = checked_height(height), picture.shape
     width = max(1, round(columns * height / rows))
     nearest = [((2 * np.arange(new) + 1) * old) // (2 * new) for new, old in ((height, rows), (width, columns))]
     return picture[nearest[0].astype(np.int32)][:, nearest[1].astype(np.int32)]

@@ -97,7 +97,7 @@ class FromGymnax(ForeignEnvironment):
             done = jnp.asarray(done, jnp.bool_) & ~jnp.asarray(info["truncated"], jnp.bool_)
         return state, as_dicts(obs), reward, done, info
 
-    def paint(self, state: Any, params: Any, height: int) -> jax.Array:
+    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
         with default_numerics():
             picture = pictures.picture(self.library_env, state.inner, state.obs, self.observation_space(params))
         if picture is None:

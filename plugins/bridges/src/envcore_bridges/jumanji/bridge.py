@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-from envcore import spaces
+from envcore import painting, spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, EnvironmentLoadError, InvalidArgumentError
 
@@ -129,6 +129,7 @@ class FromJumanji(ForeignEnvironment):
         return obs["action_mask"].astype(jnp.bool_) if isinstance(obs, dict) and "action_mask" in obs else None
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
+        height = painting.checked_height(height)
         if self._game in _GRAPHS:
             return _GRAPHS[self._game](state.obs, height)
         viewer = _viewer(self)

@@ -131,7 +131,7 @@ class FromNavix(ForeignEnvironment):
 @painting.picture
 def _paint(height: int, inner: Any) -> jax.Array:
     with default_numerics():
-        return resized(_navix().observations.rgb(inner), painting.checked_height(height))
+        return resized(_navix().observations.rgb(inner), height)
 
 
 def _own_name(observation_fn: Any) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import spaces
+from envcore import painting, spaces
 from envcore.environment import NO_TIME_LIMIT, computed
 from envcore.errors import InvalidArgumentError
 
@@ -114,6 +114,7 @@ class FromPgx(ForeignEnvironment):
         return state.legal_action_mask
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
+        height = painting.checked_height(height)
         if self._game == "2048":
             return paint_2048(state.inner._board, height)
         if state.obs.ndim == 3 and state.obs.dtype == np.bool_:
