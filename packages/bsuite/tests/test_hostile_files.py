@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -85,9 +84,8 @@ def test_facts_of_a_checkpoint(state: bytes, mutations: int) -> None:
 
     def read(about: Any) -> None:
         found = checkpoints.load(hostile_files.sealed(arrays, about), PLAY.path)
-        assert set(found.lanes) <= {
-            Lane(f"catch/{number}", repeat) for number, repeat in itertools.product(range(20), range(9))
-        }
+        assert {lane.bsuite_id for lane in found.lanes} <= {f"catch/{number}" for number in range(20)}
+        assert all(type(lane.repeat) is int and lane.repeat >= 0 for lane in found.lanes)
 
     hostile_files.check(read, hostile_files.of_value(about), mutations)
 

@@ -159,7 +159,7 @@ def test_size_follows_from_the_height(case: Case) -> None:
         )
         assert picture.shape == (height, round(case.aspect * height), 3)
         assert picture.dtype == jnp.uint8
-    assert jax.eval_shape(case.env.render, state).shape[0] == 256
+    assert jax.eval_shape(case.env.render, state, case.env.default_params).shape[0] == 256
 
 
 def test_every_part_is_visible_in_a_small_picture(case: Case) -> None:

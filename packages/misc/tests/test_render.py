@@ -95,7 +95,7 @@ def test_size_follows_from_the_height(env: Any) -> None:
         picture = jax.eval_shape(lambda state: env.render(state, env.default_params, height=height), blank(env))  # noqa: B023
         assert picture.shape == (height, max(1, round(ASPECT.get(env.name, 1.0) * height)), 3)
         assert picture.dtype == jnp.uint8
-    assert jax.eval_shape(env.render, blank(env)).shape[0] == 256
+    assert jax.eval_shape(env.render, blank(env), env.default_params).shape[0] == 256
 
 
 def test_every_part_is_visible_in_a_small_picture(env: Any) -> None:
