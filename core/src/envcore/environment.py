@@ -84,10 +84,7 @@ else:
 
 
 def computed(value: Callable[[Any], T]) -> T:
-    """A class attribute that depends on an environment's fields.
-
-    action_names = computed(lambda self: _NAMES if self.king_moves else _NAMES[:4])
-    """
+    """A class attribute that depends on an environment's fields: `action_names = computed(lambda self: self.words)`."""
     return cast("Any", property(value))
 
 
@@ -95,9 +92,10 @@ def computed(value: Callable[[Any], T]) -> T:
 class Environment(Generic[StateT, ParamsT]):
     """An environment as pure functions, a frozen dataclass whose fields fix shapes and program.
 
-    Subclasses are frozen dataclasses too, with hashable fields: equal environments share one compilation.
+    Subclasses are frozen dataclasses too, with hashable fields: equal environments share one compilation. A class
+    attribute that depends on the fields is `computed`.
 
-    Class attributes for authors, by `computed` where they depend on fields:
+    Class attributes for authors:
       differentiable: gradients of `step` with respect to state, action and params are finite and useful.
       expensive_reset: `init_state` costs much more than a step; under `vmap` only finished environments reset.
       time_limit_terminates: the original calls its time limit a termination, not a truncation.
