@@ -84,7 +84,7 @@ else:
 
 
 def computed(value: Callable[[Any], T]) -> T:
-    """A class attribute that depends on an environment's fields: `action_names = computed(lambda self: self.words)`."""
+    """A class attribute that depends on fields of an environment, as in `computed(lambda self: _NAMES[self.rules])`."""
     return cast("Any", property(value))
 
 
