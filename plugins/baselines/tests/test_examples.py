@@ -80,7 +80,6 @@ assert len(set(gravity_returns.mean(axis=1).tolist())) == 4
 assert device_returns.shape == (jax.device_count(), 4)
 assert len(device_returns.sharding.device_set) == 2
 np.testing.assert_allclose(device_returns[1], batch_rollout(device_keys[1], policy, params), rtol=1e-4)
-assert manager_returns.shape == (5, 10)
 assert rewards.shape == (200, 2048)
 assert -1400 < rewards.sum(axis=0).mean() < -1100
 """,
