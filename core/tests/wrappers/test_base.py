@@ -145,17 +145,14 @@ def test_the_state_inside_is_read_through_every_wrapper() -> None:
 
 
 def test_the_state_space_inside_keeps_its_bounds() -> None:
-    inner = Counter().state_space(Counter().default_params)
+    params = Counter().default_params
     for wrap in (wrappers.NoAutoReset, wrappers.FlattenObservation, wrappers.CheckActions, Eager):
-        assert wrap(Counter()).state_space(wrap(Counter()).default_params) == inner
-    assert wrappers.Batched(Counter(), 3).state_space(wrappers.Batched(Counter(), 3).default_params) == spaces.Dict(
-        {"count": spaces.MultiDiscrete([4] * 3), "time": spaces.NATURAL_NUMBERS.batch(3)}
-    )
+        assert wrap(Counter()).state_space(params) == Counter().state_space(params)
+    of_batch = wrappers.Batched(Counter(), 3).state_space(params)
+    assert of_batch == spaces.Dict({"count": spaces.MultiDiscrete([4] * 3), "time": spaces.NATURAL_NUMBERS.batch(3)})
     env = wrappers.LogWrapper(wrappers.NormalizeReward(wrappers.Batched(Counter(), 3)))
     space: Any = env.state_space(env.default_params)
-    assert space.spaces["env_state"].spaces["env_state"] == wrappers.Batched(Counter(), 3).state_space(
-        wrappers.Batched(Counter(), 3).default_params
-    )
+    assert space.spaces["env_state"].spaces["env_state"] == of_batch
     _, state = env.reset(KEY)
     assert space.contains(state)
     beyond = state.env_state.env_state.replace(count=jnp.full(3, 4))
@@ -167,7 +164,7 @@ def test_a_wrapper_with_a_different_state_has_a_space_without_the_bounds_inside(
         def init_state(self, draws: Any, params: Any, /) -> Any:
             return jax.tree.map(lambda x: jnp.stack([x, x]), super().init_state(draws, params))
 
-    assert Doubled(Counter()).state_space(Doubled(Counter()).default_params).shape == {"count": (2,), "time": (2,)}
+    assert Doubled(Counter()).state_space(Counter().default_params).shape == {"count": (2,), "time": (2,)}
 
 
 @pytest.mark.slow

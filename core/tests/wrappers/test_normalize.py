@@ -61,7 +61,7 @@ def test_normalization_equals_gymnasium() -> None:
 def test_normalization_around_a_batch_shares_its_statistics() -> None:
     env = NormalizeObservation(Batched(Spring(), 64))
     _, state = env.reset(KEY)
-    obs = Batched(Spring(), 64).observe(state.env_state, Batched(Spring(), 64).default_params)
+    obs = Batched(Spring(), 64).observe(state.env_state, Spring().default_params)
     np.testing.assert_allclose(state.observation_statistics.mean, obs.mean(0), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(state.observation_statistics.var, obs.var(0), rtol=1e-2, atol=1e-4)
     inside = Batched(NormalizeObservation(Spring()), 64).reset(KEY)[1]
@@ -148,7 +148,7 @@ def test_reset_continues_from_given_statistics() -> None:
     env = NormalizeObservation(Batched(Spring(), 16))
     trained = play(env)[0].observation_statistics
     _, state = env.reset(KEY, env.default_params.replace(observation_statistics=trained))
-    first = Batched(Spring(), 16).observe(state.env_state, Batched(Spring(), 16).default_params)
+    first = Batched(Spring(), 16).observe(state.env_state, Spring().default_params)
     expected = trained.update(first, jnp.ones(16, bool))
     chex.assert_trees_all_close(state.observation_statistics, expected)
     assert state.observation_statistics.count > trained.count > 16 * 300

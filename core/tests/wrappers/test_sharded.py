@@ -131,20 +131,12 @@ def test_it_uses_all_devices_by_default() -> None:
     assert env.num_devices == jax.device_count() == 2
     assert env.batch_shape == (4,)
     assert env.share == Batched(Counter(), 2, ("envs",))
-    assert env.action_space(env.default_params) == Batched(Counter(), 4).action_space(
-        Batched(Counter(), 4).default_params
-    )
-    assert env.observation_space(env.default_params) == Batched(Counter(), 4).observation_space(
-        Batched(Counter(), 4).default_params
-    )
-    assert env.state_space(env.default_params) == Batched(Counter(), 4).state_space(
-        Batched(Counter(), 4).default_params
-    )
+    batch, params = Batched(Counter(), 4), env.default_params
+    assert env.action_space(params) == batch.action_space(params)
+    assert env.observation_space(params) == batch.observation_space(params)
+    assert env.state_space(params) == batch.state_space(params)
     state = env.reset(jax.random.key(0))[1]
-    assert (
-        env.render(state, env.default_params).shape
-        == Batched(Counter(), 4).render(state, Batched(Counter(), 4).default_params).shape
-    )
+    assert env.render(state, params).shape == batch.render(state, params).shape
 
 
 def test_old_releases_of_jax_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,9 +111,12 @@ def _default_action_space(env: Env) -> spaces.Space:
 def state_struct(env: Env) -> PyTree:
     """The types of a state, as `jax.ShapeDtypeStruct`, found once for equal environments."""
     key = jax.eval_shape(lambda: jax.random.key(0))
-    return jax.eval_shape(
-        lambda key, params: init_state(env, env.draw_start(key, params), params), key, default_params(env)
-    )
+    return jax.eval_shape(functools.partial(new_state, env), key, default_params(env))
+
+
+def new_state(env: Env, key: jax.Array, params: PyTree) -> PyTree:
+    """The first state of a new episode."""
+    return init_state(env, env.draw_start(key, params), params)
 
 
 def init_state(env: Env, draws: PyTree, params: PyTree) -> PyTree:

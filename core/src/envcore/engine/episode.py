@@ -50,8 +50,7 @@ def restart(env: Env, key: jax.Array, done: jax.Array, state: PyTree, params: Py
     """`Environment.restart`."""
 
     def fresh(_: PyTree, key: jax.Array, params: PyTree) -> PyTree:
-        first = arguments.init_state(env, env.draw_start(key, params), params)
-        return jax.tree.map(jnp.asarray, first)
+        return jax.tree.map(jnp.asarray, arguments.new_state(env, key, params))
 
     return reset_where(done, fresh, state, key, params, only_finished=env.expensive_reset)
 

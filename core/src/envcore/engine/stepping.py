@@ -32,7 +32,7 @@ def action_mask(env: Env, state: PyTree, params: PyTree) -> PyTree:
 @functools.partial(jax.jit, static_argnums=0, inline=True)
 def reset(env: Env, key: jax.Array, params: PyTree) -> tuple[PyTree, PyTree]:
     """`Environment.reset`."""
-    state = arguments.init_state(env, env.draw_start(key, params), params)
+    state = arguments.new_state(env, key, params)
     return observe(env, state, params), state
 
 

@@ -68,9 +68,7 @@ class Wrapper(Environment):
         return super().__new__(cls)
 
     differentiable = computed(lambda self: self.env.differentiable)
-
     action_names = computed(lambda self: self.env.action_names)
-
     render_fps = computed(lambda self: self.env.render_fps)
 
     @property

@@ -151,9 +151,7 @@ class _Run:
         self._running: dict[Any, str] = {}
         self._unsaved: set[str] = set()  # tasks that have reported something since their last state
         self._received = ""  # the task whose report is being received
-        self._thread = ThreadPoolExecutor(
-            1
-        )  # handles reports to the end, where an interruption ends the main thread's work
+        self._thread = ThreadPoolExecutor(1)  # handles a report to its end, also where the main thread is interrupted
         self._handling: Future[None] | None = None
         self._stop = f"envcore {secrets.token_hex(16)}".encode()
 
@@ -218,7 +216,7 @@ class _Run:
     def _save(self) -> None:
         """Handles the last states of the tasks that have something to save, as far as they come in time."""
         until = time.monotonic() + _TO_SAVE * interrupt.grace()
-        if self._handling is not None and wait([self._handling], _TO_SAVE * interrupt.grace()).not_done:
+        if self._handling is not None and wait([self._handling], until - time.monotonic()).not_done:
             return
         wanted = self._unsaved - {self._received}  # one of its reports may be lost
         waiting = {reports: name for reports, name in self._running.items() if name in wanted}
