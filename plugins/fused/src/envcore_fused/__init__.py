@@ -1,0 +1,1 @@
+"""A whole rollout in one kernel, generated from an environment's rules."""

@@ -1,0 +1,131 @@
+"""The rules of primitives that read or write places known only at run time: selects, or a table in memory."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from envcore_fused.rules import array_of, each, is_equal, same, select
+from envcore_fused.scalars import Graph, Scalar, Table
+
+_MOST_SELECTS = 64
+
+
+def _clamped(graph: Graph, start: Scalar, most: int) -> Scalar:
+    """A start index inside 0 to `most`."""
+    if most == 0 or start.is_constant:
+        return graph.constant(0 if most == 0 else min(max(int(start.args[0]), 0), most), start.dtype)
+    low, high = graph.constant(0, start.dtype), graph.constant(most, start.dtype)
+    return graph.apply("op_min", start.dtype, graph.apply("op_max", start.dtype, start, low), high)
+
+
+def _pick(graph: Graph, x: np.ndarray, starts: Sequence[Scalar], offset: Sequence[int], sizes: Sequence[int]) -> Scalar:
+    """`x[starts + offset]`, where a start is from 0 to the axis's length less the slice's size."""
+    counts = [length - size + 1 for length, size in zip(x.shape, sizes, strict=True)]
+    spans = [slice(o, o + n) for o, n in zip(offset, counts, strict=True)]
+    for axis, start in enumerate(starts):
+        if start.is_constant:
+            place = offset[axis] + int(start.args[0])
+            spans[axis] = slice(place, place + 1)
+    choices: Any = x[tuple(spans)]
+    if choices.size > _MOST_SELECTS and all(scalar.is_constant for scalar in choices.flat):
+        place = graph.constant(0, np.int32)
+        for start, count in zip(starts, choices.shape, strict=True):
+            if count > 1:
+                scaled = graph.apply("op_mul", np.int32, place, graph.constant(count, np.int32))
+                start = (
+                    start if start.dtype == np.int32 else graph.apply("op_convert", np.int32, np.dtype(np.int32), start)
+                )
+                place = graph.apply("op_add", np.int32, scaled, start)
+        dtype = choices.flat[0].dtype
+        return graph.apply("lookup", dtype, Table(dtype, tuple(scalar.args[0] for scalar in choices.flat)), place)
+    for start, axis in zip(starts[::-1], range(x.ndim)[::-1], strict=True):
+        rows = list(np.moveaxis(choices, axis, 0))
+        chosen = array_of(rows[0], choices.shape[:axis])
+        for number, row in enumerate(rows[1:], 1):
+            is_here = is_equal(graph, start, number)
+            chosen = each(lambda no, yes: select(graph, is_here, no, yes), chosen, row)  # noqa: B023
+        choices = array_of(chosen, choices.shape[:axis])
+    return choices[()]
+
+
+def _dynamic_slice(graph: Graph, aval: Any, x: np.ndarray, *starts: Any, slice_sizes: Any) -> Any:
+    most = [length - size for length, size in zip(x.shape, slice_sizes, strict=True)]
+    inside = [_clamped(graph, start[()], limit) for start, limit in zip(starts, most, strict=True)]
+    result = np.empty(slice_sizes, object)
+    for offset in np.ndindex(*slice_sizes):
+        result[offset] = _pick(graph, x, inside, offset, slice_sizes)
+    return result
+
+
+def _all(graph: Graph, bools: list[Scalar]) -> Scalar:
+    true = graph.constant(True, bool)
+    unknown = [known for known in bools if known is not true]
+    return functools.reduce(lambda a, b: graph.apply("op_and", bool, a, b), unknown) if unknown else true
+
+
+def _dynamic_update_slice(graph: Graph, aval: Any, x: np.ndarray, update: np.ndarray, *starts: Any) -> Any:
+    most = [length - size for length, size in zip(x.shape, update.shape, strict=True)]
+    inside = [_clamped(graph, start[()], limit) for start, limit in zip(starts, most, strict=True)]
+    result = x.copy()
+    for begin in np.ndindex(*(limit + 1 for limit in most)):
+        is_here = _all(graph, [is_equal(graph, start, i) for start, i in zip(inside, begin, strict=True)])
+        span = tuple(slice(i, i + size) for i, size in zip(begin, update.shape, strict=True))
+        result[span] = each(lambda no, yes: select(graph, is_here, no, yes), result[span], update)  # noqa: B023
+    return result
+
+
+def _gather(
+    graph: Graph,
+    aval: Any,
+    x: np.ndarray,
+    indices: np.ndarray,
+    *,
+    dimension_numbers: Any,
+    slice_sizes: Any,
+    mode: Any,
+    fill_value: Any,
+    **params: Any,
+) -> Any:
+    numbers = dimension_numbers
+    batch = [i for i in range(len(aval.shape)) if i not in numbers.offset_dims]
+    hidden = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
+    visible = [i for i in range(x.ndim) if i not in hidden]
+    fills = "FILL" in str(mode)
+    result = np.empty(aval.shape, object)
+    for place in np.ndindex(*aval.shape):
+        batch_place = [place[i] for i in batch]
+        row = indices[tuple(batch_place)]
+        starts = [graph.constant(0, row[0].dtype if row.size else np.int32)] * x.ndim
+        for axis, start in zip(numbers.start_index_map, row, strict=True):
+            starts[axis] = start
+        for axis, index_axis in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
+            starts[axis] = graph.constant(batch_place[index_axis], np.int32)
+        offset = [0] * x.ndim
+        for axis, i in zip(visible, numbers.offset_dims, strict=True):
+            offset[axis] = place[i]
+        most = [length - size for length, size in zip(x.shape, slice_sizes, strict=True)]
+        inside = [_clamped(graph, start, limit) for start, limit in zip(starts, most, strict=True)]
+        value = _pick(graph, x, inside, offset, slice_sizes)
+        if fills:
+            is_inside = _all(graph, [same(graph, *pair) for pair in zip(starts, inside, strict=True)])
+            fill = fill_value if fill_value is not None else _default_fill(aval.dtype)
+            value = select(graph, is_inside, graph.constant(fill, aval.dtype), value)
+        result[place] = value
+    return result
+
+
+def _default_fill(dtype: np.dtype) -> Any:
+    if dtype.kind == "f":
+        return np.nan
+    return True if dtype.kind == "b" else np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max
+
+
+RULES = {
+    "dynamic_slice": _dynamic_slice,
+    "dynamic_update_slice": _dynamic_update_slice,
+    "gather": _gather,
+}

@@ -1,0 +1,247 @@
+"""What each primitive computes: arrays of scalars from arrays of scalars, one rule a primitive."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from jax import lax
+
+from envcore_fused.scalars import Graph, Scalar
+
+RULES: dict[str, Callable[..., Any]] = {}
+
+_SAME_NAME = """
+    add sub mul div rem max min and or xor not neg eq ne lt le gt ge shift_left shift_right_logical abs sign floor ceil
+    shift_right_arithmetic sqrt rsqrt exp expm1 log log1p sin cos tan tanh pow atan2 is_finite population_count
+"""
+_REDUCTIONS = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
+_CUMULATIVE = {"cumsum": "add", "cumprod": "mul", "cummax": "max", "cummin": "min"}
+
+
+def array_of(value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    if isinstance(value, np.ndarray) and value.shape == shape:
+        return value
+    result = np.empty(shape, object)
+    result[...] = value
+    return result
+
+
+def each(fun: Callable[..., Scalar], *arrays: np.ndarray) -> Any:
+    return np.frompyfunc(fun, len(arrays), 1)(*arrays)
+
+
+def is_equal(graph: Graph, scalar: Scalar, number: int) -> Scalar:
+    if scalar.is_constant:
+        return graph.constant(scalar.args[0] == number, bool)
+    return graph.apply("op_eq", bool, scalar, graph.constant(number, scalar.dtype))
+
+
+def same(graph: Graph, a: Scalar, b: Scalar) -> Scalar:
+    return graph.constant(True, bool) if a is b else graph.apply("op_eq", bool, a, b)
+
+
+def select(graph: Graph, which: Scalar, no: Scalar, yes: Scalar) -> Scalar:
+    if which.is_constant:
+        return yes if which.args[0] else no
+    return no if no is yes else graph.apply("op_select", no.dtype, which, no, yes)
+
+
+def elementwise(op: str) -> Callable[..., Any]:
+    def rule(graph: Graph, aval: Any, *arrays: np.ndarray, **params: Any) -> Any:
+        return each(lambda *scalars: graph.apply(op, aval.dtype, *scalars), *arrays)
+
+    return rule
+
+
+def rule(fun: Callable[..., Any]) -> Callable[..., Any]:
+    RULES[fun.__name__.strip("_")] = fun
+    return fun
+
+
+for _name in _SAME_NAME.split():
+    RULES[_name] = elementwise(f"op_{_name}")
+
+
+@rule
+def _convert_element_type(graph: Graph, aval: Any, x: np.ndarray, **params: Any) -> Any:
+    def convert(scalar: Scalar) -> Scalar:
+        if scalar.dtype == aval.dtype:
+            return scalar
+        is_truncated = scalar.dtype.kind == "f" and aval.dtype.kind in "iu"
+        return graph.apply("op_truncate" if is_truncated else "op_convert", aval.dtype, aval.dtype, scalar)
+
+    return each(convert, x)
+
+
+@rule
+def _bitcast_convert_type(graph: Graph, aval: Any, x: np.ndarray, **params: Any) -> Any:
+    return each(lambda scalar: graph.apply("op_bitcast", aval.dtype, aval.dtype, scalar), x)
+
+
+@rule
+def _round(graph: Graph, aval: Any, x: np.ndarray, *, rounding_method: Any) -> Any:
+    is_even = rounding_method == lax.RoundingMethod.TO_NEAREST_EVEN
+    return elementwise("op_round_even" if is_even else "op_round_away")(graph, aval, x)
+
+
+@rule
+def _integer_pow(graph: Graph, aval: Any, x: np.ndarray, *, y: int) -> Any:
+    multiply, power, square = elementwise("op_mul"), None, x
+    for bit in reversed(bin(abs(y))[2:]):
+        if bit == "1":
+            power = square if power is None else multiply(graph, aval, power, square)
+        square = multiply(graph, aval, square, square)
+    one = graph.array(np.ones(aval.shape, aval.dtype))
+    power = one if power is None else power
+    return elementwise("op_div")(graph, aval, one, power) if y < 0 else power
+
+
+@rule
+def _square(graph: Graph, aval: Any, x: np.ndarray) -> Any:
+    return elementwise("op_mul")(graph, aval, x, x)
+
+
+@rule
+def _select_n(graph: Graph, aval: Any, which: np.ndarray, *cases: np.ndarray) -> Any:
+    if which.flat[0].dtype == bool:
+        return each(functools.partial(select, graph), which, *cases)
+    chosen = cases[0]
+    for number, case in enumerate(cases[1:], 1):
+        chosen = each(lambda i, no, yes: select(graph, is_equal(graph, i, number), no, yes), which, chosen, case)  # noqa: B023
+    return chosen
+
+
+@rule
+def _clamp(graph: Graph, aval: Any, low: np.ndarray, x: np.ndarray, high: np.ndarray) -> Any:
+    return elementwise("op_min")(graph, aval, elementwise("op_max")(graph, aval, low, x), high)
+
+
+@rule
+def _axis_index(graph: Graph, aval: Any, **params: Any) -> Scalar:
+    return graph.input("n", np.int32)
+
+
+@rule
+def _copy(graph: Graph, aval: Any, x: np.ndarray) -> Any:
+    return x
+
+
+RULES["copy_p"] = RULES["stop_gradient"] = _copy
+
+
+@rule
+def _iota(graph: Graph, aval: Any, *, dtype: Any, shape: Any, dimension: int, sharding: Any) -> Any:
+    return graph.array(
+        np.broadcast_to(
+            np.expand_dims(np.arange(shape[dimension], dtype=dtype), [i for i in range(len(shape)) if i != dimension]),
+            shape,
+        )
+    )
+
+
+# Shapes.
+
+
+@rule
+def _reshape(graph: Graph, aval: Any, x: np.ndarray, **params: Any) -> Any:
+    return x.reshape(aval.shape)
+
+
+RULES["squeeze"] = RULES["expand_dims"] = _reshape
+
+
+@rule
+def _broadcast_in_dim(
+    graph: Graph, aval: Any, x: np.ndarray, *, shape: Any, broadcast_dimensions: Any, sharding: Any
+) -> Any:
+    sizes = [1] * len(shape)
+    for size, dimension in zip(x.shape, broadcast_dimensions, strict=True):
+        sizes[dimension] = size
+    return np.broadcast_to(x.reshape(sizes), shape)
+
+
+@rule
+def _slice(graph: Graph, aval: Any, x: np.ndarray, *, start_indices: Any, limit_indices: Any, strides: Any) -> Any:
+    strides = strides or (1,) * x.ndim
+    return x[tuple(itertools.starmap(slice, zip(start_indices, limit_indices, strides, strict=True)))]
+
+
+@rule
+def _transpose(graph: Graph, aval: Any, x: np.ndarray, *, permutation: Any) -> Any:
+    return x.transpose(permutation)
+
+
+@rule
+def _rev(graph: Graph, aval: Any, x: np.ndarray, *, dimensions: Any) -> Any:
+    return np.flip(x, dimensions)
+
+
+@rule
+def _concatenate(graph: Graph, aval: Any, *parts: np.ndarray, dimension: int) -> Any:
+    return np.concatenate(parts, dimension)
+
+
+@rule
+def _stack(graph: Graph, aval: Any, *parts: np.ndarray, **params: Any) -> Any:
+    (axis,) = params.values()
+    return np.stack(parts, axis)
+
+
+@rule
+def _pad(graph: Graph, aval: Any, x: np.ndarray, value: np.ndarray, *, padding_config: Any) -> Any:
+    result = np.full(aval.shape, value[()], object)
+    for index in np.ndindex(x.shape):
+        place = tuple(low + i * (inner + 1) for i, (low, _, inner) in zip(index, padding_config, strict=True))
+        if all(0 <= i < size for i, size in zip(place, aval.shape, strict=True)):
+            result[place] = x[index]
+    return result
+
+
+# Reductions.
+
+
+def _reduction(op: str) -> Callable[..., Any]:
+    def rule(graph: Graph, aval: Any, x: np.ndarray, *, axes: Any, **params: Any) -> Any:
+        kept = [i for i in range(x.ndim) if i not in axes]
+        rows = x.transpose(*axes, *kept).reshape(-1, *aval.shape)
+        return functools.reduce(functools.partial(elementwise(op), graph, aval), list(rows))
+
+    return rule
+
+
+def _cumulative(op: str) -> Callable[..., Any]:
+    def rule(graph: Graph, aval: Any, x: np.ndarray, *, axis: int, reverse: bool) -> Any:
+        rows = list(np.moveaxis(x, axis, 0))
+        combine = functools.partial(elementwise(op), graph, aval)
+        sums = list(itertools.accumulate(reversed(rows) if reverse else rows, combine))
+        sums = [array_of(x, rows[0].shape if isinstance(rows[0], np.ndarray) else ()) for x in sums]
+        return np.moveaxis(np.stack(sums[::-1] if reverse else sums), 0, axis)
+
+    return rule
+
+
+for _name, _op in _REDUCTIONS.items():
+    RULES[f"reduce_{_name}"] = _reduction(f"op_{_op}")
+for _name, _op in _CUMULATIVE.items():
+    RULES[_name] = _cumulative(f"op_{_op}")
+
+
+def _first_best(op: str) -> Callable[..., Any]:
+    def rule(graph: Graph, aval: Any, x: np.ndarray, *, axes: Any, index_dtype: Any) -> Any:
+        rows = [array_of(row, aval.shape) for row in np.moveaxis(x, axes[0], 0)]
+        best, found = rows[0], graph.array(np.zeros(aval.shape, index_dtype))
+        for number, row in enumerate(rows[1:], 1):
+            is_better = array_of(each(lambda a, b: graph.apply(op, bool, a, b), row, best), aval.shape)
+            here = graph.array(np.full(aval.shape, number, index_dtype))
+            best = array_of(each(functools.partial(select, graph), is_better, best, row), aval.shape)
+            found = array_of(each(functools.partial(select, graph), is_better, found, here), aval.shape)
+        return found
+
+    return rule
+
+
+RULES["argmax"], RULES["argmin"] = _first_best("op_gt"), _first_best("op_lt")

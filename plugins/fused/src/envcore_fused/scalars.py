@@ -1,0 +1,94 @@
+"""The graph of scalars that a program computes, each once."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+CONSTANT, BY_STEP, BY_ENVIRONMENT = range(3)
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Scalar:
+    """A number in the program.
+
+    Attributes:
+      op: a constant's "const", an input's "input", or a function of `arithmetic.h`.
+      dtype: its type.
+      args: the scalars that it is computed from; of a constant its value, of an input its name.
+      number: its place in the graph, above those of its arguments.
+      varies: CONSTANT, or whether it depends on the step alone (BY_STEP) or on the environment too (BY_ENVIRONMENT).
+    """
+
+    op: str
+    dtype: np.dtype
+    args: tuple[Any, ...]
+    number: int
+    varies: int
+
+    @property
+    def is_constant(self) -> bool:
+        return self.op == "const"
+
+    @property
+    def operands(self) -> tuple[Scalar, ...]:
+        return () if self.op in ("const", "input") else tuple(x for x in self.args if isinstance(x, Scalar))
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Numbers that are looked up at run time."""
+
+    dtype: np.dtype
+    values: tuple[Any, ...]
+
+
+class Graph:
+    """Makes scalars; two with the same operation and arguments are one."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Scalar] = {}
+
+    def constant(self, value: Any, dtype: Any) -> Scalar:
+        value = np.asarray(value, dtype)[()]
+        return self._scalar(("const", value.dtype, value.tobytes()), "const", value.dtype, (value,), CONSTANT)
+
+    def input(self, name: str, dtype: Any, varies: int = BY_ENVIRONMENT) -> Scalar:
+        return self._scalar(("input", name), "input", np.dtype(dtype), (name,), varies)
+
+    def apply(self, op: str, dtype: Any, *args: Any) -> Scalar:
+        """The result of an operation; an argument that is no scalar is a static one, part of the source."""
+        operands = [x for x in args if isinstance(x, Scalar)]
+        identity = tuple(x.number if isinstance(x, Scalar) else x for x in args)
+        kinds = tuple(isinstance(x, Scalar) for x in args)
+        varies = max((x.varies for x in operands), default=CONSTANT)
+        return self._scalar((op, np.dtype(dtype), identity, kinds), op, np.dtype(dtype), args, varies)
+
+    def _scalar(self, identity: Any, op: str, dtype: np.dtype, args: tuple[Any, ...], varies: int) -> Scalar:
+        if identity not in self._known:
+            self._known[identity] = Scalar(op, dtype, args, len(self._known), varies)
+        return self._known[identity]
+
+    def array(self, value: Any, dtype: Any = None) -> np.ndarray:
+        """An array of scalars; of a numpy array the constants."""
+        value = np.asarray(value, dtype)
+        if value.dtype == object:
+            return value
+        result = np.empty(value.shape, object)
+        for index in np.ndindex(value.shape):
+            result[index] = self.constant(value[index], value.dtype)
+        return result
+
+
+def live(outputs: list[Scalar], known: set[int]) -> list[Scalar]:
+    """What the outputs are computed from, in order and not yet known; `known` then has them."""
+    found, stack = [], list(outputs)
+    while stack:
+        scalar = stack.pop()
+        if scalar.number not in known:
+            known.add(scalar.number)
+            found.append(scalar)
+            stack.extend(scalar.operands)
+    return sorted(found, key=lambda scalar: scalar.number)
