@@ -82,8 +82,9 @@ def test_the_core_has_an_extra_for_each_of_our_distributions():
     ours = {project(folder)["name"].removeprefix("envcore-") for folder in FOLDERS if folder.name != "example"}
     assert set(extras) == ours - {"envcore"} | {"all", "cuda"}
     (everything,) = map(Requirement, extras["all"])
-    # Ray is large, and comes late to new versions of Python; an adapter is for those who use what it adapts to.
-    assert everything.extras == ours - {"adapters", "bridges", "envcore", "gymnax", "ray"}
+    # Ray and Warp are large, and Ray comes late to new versions of Python; an adapter is for those who use what it
+    # adapts to.
+    assert everything.extras == ours - {"adapters", "bridges", "envcore", "fused", "gymnax", "ray"}
 
 
 LAZY = [path for path in sorted(ROOT.glob("p*/*/src/*/__init__.py")) if "lazy_names(" in path.read_text()]

@@ -2,112 +2,58 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from compiled import compiled
-from envcore_fused.interpreter import CannotLowerError, interpret
-from envcore_fused.scalars import Graph
-from envcore_fused.source import Leaf, start_kernel
+from envcore.errors import InvalidArgumentError
+from evaluated import evaluated
 from jax import lax
 
-INTS = np.array([0, 1, -1, 7, -7, 33, 2**31 - 1, -(2**31)], np.int32)
-WORDS = INTS.astype(np.uint32)
-FLOATS = np.array([0.5, -0.5, 1.5, 2.5, -0.0, np.nan, np.inf, -3e9], np.float32)
-PLACES = np.array([0, 3, -2, 9], np.int32)
+X = np.arange(20, dtype=np.int32).reshape(5, 4)
 
 
-def _lowered(fun, *args):
-    """The results of `fun`, computed by generated code from arguments that it knows only at run time."""
-    closed, graph = jax.make_jaxpr(fun)(*args), Graph()
-    inputs, loads = [], []
-    for number, value in enumerate(args):
-        array = np.empty(value.shape, object)
-        for place, index in enumerate(np.ndindex(value.shape)):
-            array[index] = graph.input(f"state{number + 1}[{place}]", value.dtype)
-        inputs.append(array)
-        loads.append(Leaf(f"state{number + 1}", array))
-    (result,) = interpret(graph, closed.jaxpr, closed.consts, inputs)
-    leaf = Leaf("state0", graph.array(result))
-    pointers = ", ".join(each.pointer for each in (leaf, *loads))
-    text = start_kernel([], [leaf]).replace(leaf.pointer, pointers)
-    out = np.zeros(leaf.values.shape, leaf.dtype)
-    compiled(text)("start", np.zeros(1, np.uint32), 1, out, *map(np.ascontiguousarray, args))
-    return out
+def test_programs_inside_a_program():
+    @jax.custom_jvp
+    def twice(x):
+        return 2 * x
 
+    @twice.defjvp
+    def _(primals, tangents):
+        return twice(*primals), tangents[0]
 
-def _pairs(values):
-    return tuple(np.ravel(x) for x in np.meshgrid(values, values))
+    def fun(x, i):
+        return [
+            lax.cond(i[1] > 2, lambda: x, lambda: -x),
+            lax.switch(i[2], [lambda: x, lambda: -x, lambda: x + 1]),
+            lax.scan(lambda total, row: (total + row, total * row), i, x),
+            lax.scan(lambda total, row: (total + row, total - row), i, x, reverse=True),
+            lax.fori_loop(0, 3, lambda n, y: y + n, x),
+            twice(x),
+            jax.checkpoint(twice)(x),
+            lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 2), (jnp.int32(0), x))[1],
+            jax.jit(lambda x: x - 1)(x),
+            lax.optimization_barrier(x),
+            jnp.sin(jnp.float32(0)).astype(jnp.int32) + x,
+        ]
 
-
-@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "rem", "max", "min", "shift_left", "shift_right_logical"])
-@pytest.mark.parametrize("values", [INTS, WORDS], ids=["int32", "uint32"])
-def test_integers_are_computed_as_by_xla(name, values):
-    pairs = _pairs(values)
-    np.testing.assert_array_equal(_lowered(getattr(lax, name), *pairs), jax.jit(getattr(lax, name))(*pairs))
-
-
-@pytest.mark.parametrize("name", ["shift_right_arithmetic", "bitwise_and", "bitwise_or", "bitwise_xor"])
-def test_words_are_combined_as_by_xla(name):
-    pairs = _pairs(INTS)
-    np.testing.assert_array_equal(_lowered(getattr(lax, name), *pairs), jax.jit(getattr(lax, name))(*pairs))
-
-
-@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "max", "min", "eq", "ne", "lt", "le", "gt", "ge"])
-def test_floats_are_computed_as_by_xla(name):
-    pairs = _pairs(FLOATS)
-    np.testing.assert_array_equal(_lowered(getattr(lax, name), *pairs), jax.jit(getattr(lax, name))(*pairs))
-
-
-@pytest.mark.parametrize(
-    "fun",
-    [
-        jnp.round,
-        lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
-        lax.floor,
-        lax.ceil,
-        lax.sign,
-        lax.abs,
-        lax.neg,
-        lax.is_finite,
-        lambda x: x.astype(jnp.int32),
-        lambda x: x.astype(jnp.uint8),
-        lambda x: x.astype(jnp.bool_),
-        lambda x: lax.bitcast_convert_type(x, jnp.uint32),
-        lambda x: x**3,
-        lambda x: jnp.clip(x, -1.0, 2.0),
-    ],
-)
-def test_functions_of_a_float_are_computed_as_by_xla(fun):
-    np.testing.assert_array_equal(_lowered(fun, FLOATS), jax.jit(fun)(FLOATS))
-
-
-@pytest.mark.parametrize(
-    "fun",
-    [
-        lambda x, i: lax.dynamic_slice(x, (i[1], i[2]), (2, 2)),
-        lambda x, i: lax.dynamic_update_slice(x, i.reshape(2, 2), (i[1], i[0])),
-        lambda x, i: x[i[1], i[2]],
-        lambda x, i: x[i],
-        lambda x, i: jnp.take(x, i, axis=1, mode="fill"),
-        lambda x, i: jnp.argmax(x * i[1] % 7, axis=1),
-        lambda x, i: jnp.cumsum(x, axis=1)[::-1].T,
-        lambda x, i: jnp.pad(x, ((1, 2), (0, 1))).sum(axis=0),
-        lambda x, i: lax.cond(i[1] > 2, lambda: x, lambda: -x),
-        lambda x, i: lax.scan(lambda total, row: (total + row, total * row), i, x)[1],
-    ],
-)
-def test_arrays_are_computed_as_by_xla(fun):
-    x = np.arange(20, dtype=np.int32).reshape(5, 4)
-    np.testing.assert_array_equal(_lowered(fun, x, PLACES), jax.jit(fun)(x, PLACES))
-
-
-def test_a_large_table_is_looked_up_in_memory():
-    table = np.random.default_rng(0).integers(0, 100, 200).astype(np.int32)
-
-    def fun(places):
-        return jnp.asarray(table)[places * 60]
-
-    np.testing.assert_array_equal(_lowered(fun, PLACES), jax.jit(fun)(PLACES))
+    places = np.array([0, 3, -2, 9], np.int32)
+    theirs = jax.tree.leaves(jax.jit(fun)(X, places))
+    for a, b in zip(evaluated(fun, X, places)(X, places), theirs, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_a_primitive_without_a_rule_is_named_with_its_line():
-    with pytest.raises(CannotLowerError, match=r"no rule for sort at .*test_interpreter"):
-        _lowered(lambda x: lax.sort(x), INTS)
+    with pytest.raises(InvalidArgumentError, match=r"no rule for the primitive clz at .*test_interpreter"):
+        evaluated(lambda x: lax.clz(x), X)
+
+
+def test_the_line_is_of_the_caller_where_jax_has_the_primitive_inside():
+    with pytest.raises(InvalidArgumentError, match=r"no rule for the primitive dot_general at .*test_interpreter"):
+        evaluated(lambda x: jnp.matmul(x, x.T), X)
+
+
+def test_another_type_is_named():
+    with pytest.raises(InvalidArgumentError, match=r"no rule for \w+ of float16 at .*test_interpreter"):
+        evaluated(lambda x: x.astype(jnp.float16), X)
+
+
+def test_a_loop_whose_length_depends_on_values_is_named():
+    with pytest.raises(InvalidArgumentError, match=r"a while loop of any number of iterations at .*test_interpreter"):
+        evaluated(lambda x: lax.while_loop(lambda y: y.sum() < 100, lambda y: y + 1, x), X)

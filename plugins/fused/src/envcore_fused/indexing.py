@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,15 +67,64 @@ def _all(graph: Graph, bools: list[Scalar]) -> Scalar:
     return functools.reduce(lambda a, b: graph.apply("op_and", bool, a, b), unknown) if unknown else true
 
 
+def _write(
+    graph: Graph,
+    x: np.ndarray,
+    starts: Sequence[Scalar],
+    update: np.ndarray,
+    combine: Callable[[Any, Any], Any] = lambda old, new: new,
+) -> None:
+    """Combines `update` with the part of `x` that begins at `starts`; outside of `x` nothing is written."""
+    most = [length - size for length, size in zip(x.shape, update.shape, strict=True)]
+    for begin in np.ndindex(*(limit + 1 for limit in most)):
+        is_here = _all(graph, [is_equal(graph, start, i) for start, i in zip(starts, begin, strict=True)])
+        span = tuple(slice(i, i + size) for i, size in zip(begin, update.shape, strict=True))
+        x[span] = each(lambda old, new: select(graph, is_here, old, combine(old, new)), x[span], update)  # noqa: B023
+
+
 def _dynamic_update_slice(graph: Graph, aval: Any, x: np.ndarray, update: np.ndarray, *starts: Any) -> Any:
     most = [length - size for length, size in zip(x.shape, update.shape, strict=True)]
-    inside = [_clamped(graph, start[()], limit) for start, limit in zip(starts, most, strict=True)]
     result = x.copy()
-    for begin in np.ndindex(*(limit + 1 for limit in most)):
-        is_here = _all(graph, [is_equal(graph, start, i) for start, i in zip(inside, begin, strict=True)])
-        span = tuple(slice(i, i + size) for i, size in zip(begin, update.shape, strict=True))
-        result[span] = each(lambda no, yes: select(graph, is_here, no, yes), result[span], update)  # noqa: B023
+    _write(
+        graph, result, [_clamped(graph, start[()], limit) for start, limit in zip(starts, most, strict=True)], update
+    )
     return result
+
+
+def _scatter(op: str = "") -> Callable[..., Any]:
+    def rule(
+        graph: Graph,
+        aval: Any,
+        x: np.ndarray,
+        indices: np.ndarray,
+        updates: np.ndarray,
+        *,
+        dimension_numbers: Any,
+        mode: Any,
+        **params: Any,
+    ) -> Any:
+        numbers, result = dimension_numbers, x.copy()
+        batch = [i for i in range(updates.ndim) if i not in numbers.update_window_dims]
+        hidden = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
+        rows = updates.transpose(*batch, *numbers.update_window_dims)
+        for place in np.ndindex(*(updates.shape[i] for i in batch)):
+            starts: list[Scalar] = [graph.constant(0, np.int32)] * x.ndim
+            for axis, start in zip(numbers.scatter_dims_to_operand_dims, indices[place], strict=True):
+                starts[axis] = start
+            for axis, i in zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
+                starts[axis] = graph.constant(place[i], np.int32)
+            row = rows[place]
+            sizes = iter(row.shape if isinstance(row, np.ndarray) else ())
+            shape = tuple(1 if i in hidden else next(sizes) for i in range(x.ndim))
+            window = row.reshape(shape) if isinstance(row, np.ndarray) else array_of(row, shape)
+            if "CLIP" in str(mode):
+                most = [length - size for length, size in zip(x.shape, window.shape, strict=True)]
+                starts = [_clamped(graph, start, limit) for start, limit in zip(starts, most, strict=True)]
+            combine = (lambda old, new: graph.apply(op, aval.dtype, old, new)) if op else (lambda old, new: new)
+            _write(graph, result, starts, window, combine)
+        return result
+
+    return rule
 
 
 def _gather(
@@ -128,4 +177,9 @@ RULES = {
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _dynamic_update_slice,
     "gather": _gather,
+    "scatter": _scatter(),
+    "scatter-add": _scatter("op_add"),
+    "scatter-max": _scatter("op_max"),
+    "scatter-min": _scatter("op_min"),
+    "scatter-mul": _scatter("op_mul"),
 }

@@ -9,23 +9,70 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
+from envcore.errors import InvalidArgumentError
+from envcore.typing import PyTree
+from jax.core import Tracer
 from jax.extend import source_info_util
 
-from envcore_fused import indexing, rules
-from envcore_fused.rules import array_of, each, is_equal, select
-from envcore_fused.scalars import Graph
+from envcore_fused import indexing, reductions, rules
+from envcore_fused.keys import FUNCTIONS, is_key, keys_of, words_of
+from envcore_fused.rules import TooManyError, array_of, each, is_equal, select
+from envcore_fused.scalars import Graph, check_dtype
 
-_RULES = {**rules.RULES, **indexing.RULES}
-_CALLS = {"jit": "jaxpr", "closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr"}
+_RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES}
+_MOST_ITERATIONS = 1_000
+_CALLS = {
+    "checkpoint": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "custom_vmap_call": "call",
+    "jit": "jaxpr",
+    "remat2": "jaxpr",
+}
 
 
-class CannotLowerError(Exception):
-    """A program has an operation without a rule."""
+def interpret_function(
+    graph: Graph,
+    fun: Callable[..., PyTree],
+    args: tuple[PyTree, ...],
+    inputs: Sequence[np.ndarray],
+    axes: Sequence[tuple[str, int]] = (),
+) -> tuple[PyTree, list[np.ndarray], list[tuple[jax.Array, np.ndarray]]]:
+    """Traces a function and interprets its program.
+
+    Args:
+      graph: where the scalars go.
+      fun: a function of `args`.
+      args: arrays or `jax.ShapeDtypeStruct`.
+      inputs: the leaves of `args` as arrays of scalars.
+      axes: names and sizes of mapped axes.
+
+    Returns:
+      The types of what it returns, its leaves as arrays of scalars, and the traced arrays that the function refers to
+      with the scalars that stand for them.
+    """
+    closed, result = jax.make_jaxpr(fun, axis_env=list(axes), return_shape=True)(*args)
+    closed_over, consts = [], []
+    for const in closed.consts:
+        if is_key(const) and not isinstance(const, Tracer):
+            consts.append(keys_of(graph.array(np.asarray(jax.random.key_data(const)))))
+        elif isinstance(const, Tracer):
+            values = graph.inputs(f"closed{len(closed_over)}", const.shape, const.dtype)
+            closed_over.append((const, values))
+            consts.append(values)
+        else:
+            consts.append(np.asarray(const))
+    outputs = interpret(graph, closed.jaxpr, consts, inputs)
+    return result, [graph.array(x) for x in outputs], closed_over
 
 
-def interpret(graph: Graph, jaxpr: Any, consts: Sequence[Any], args: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The results of a jaxpr, as arrays of the graph's scalars or of numbers."""
+def interpret(
+    graph: Graph, jaxpr: Any, consts: Sequence[Any], args: Sequence[np.ndarray], place: str = ""
+) -> list[np.ndarray]:
+    """The results of a jaxpr, as arrays of the graph's scalars or of numbers; `place` is the line that calls it."""
     values: dict[Any, np.ndarray] = dict(zip(jaxpr.constvars, map(np.asarray, consts), strict=True))
     values.update(zip(jaxpr.invars, args, strict=True))
 
@@ -34,36 +81,66 @@ def interpret(graph: Graph, jaxpr: Any, consts: Sequence[Any], args: Sequence[np
 
     for equation in jaxpr.eqns:
         inputs = [read(atom) for atom in equation.invars]
-        results = _evaluate(graph, equation, inputs)
+        results = _evaluate(graph, equation, inputs, _line(equation) or place)
         for var, result in zip(equation.outvars, results, strict=True):
-            values[var] = array_of(result, var.aval.shape)
+            is_empty = 0 in var.aval.shape and not is_key(var.aval)
+            values[var] = np.zeros(var.aval.shape, var.aval.dtype) if is_empty else array_of(result, var.aval.shape)
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray]) -> list[Any]:
-    name, params = equation.primitive.name, equation.params
+def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[Any]:
+    name, params, avals = equation.primitive.name, equation.params, [var.aval for var in equation.outvars]
     if name in _CALLS:
-        closed = params[_CALLS[name]]
-        return interpret(graph, closed.jaxpr, closed.consts, inputs)
+        inner = params[_CALLS[name]]
+        return interpret(graph, getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, place)
     if name in _PROGRAMS:
-        return _PROGRAMS[name](graph, inputs, params)
-    if inputs and not any(x.dtype == object for x in inputs) and "key" not in str(equation.outvars[0].aval.dtype):
-        results = equation.primitive.bind(*inputs, **params)
+        return _PROGRAMS[name](graph, inputs, params, place)
+    if name in FUNCTIONS:
+        return _of_words(graph, equation, inputs)
+    has_keys = any(map(is_key, (*avals, *(atom.aval for atom in equation.invars))))
+    if inputs and not has_keys and not any(x.dtype == object for x in inputs):
+        with jax.ensure_compile_time_eval():
+            results = equation.primitive.bind(*inputs, **params)
         return [np.asarray(x) for x in (results if equation.primitive.multiple_results else [results])]
     if name not in _RULES:
-        raise CannotLowerError(f"no rule for {name} at {source_info_util.summarize(equation.source_info)}")
-    return [_RULES[name](graph, equation.outvars[0].aval, *map(graph.array, inputs), **params)]
+        raise InvalidArgumentError(f"envcore_fused has no rule for the primitive {name}{place}.")
+    for aval in avals:
+        if not is_key(aval):
+            check_dtype(aval.dtype, name, place)
+    try:
+        result = _RULES[name](graph, avals[0], *map(graph.array, inputs), **params)
+    except TooManyError as error:
+        raise InvalidArgumentError(f"envcore_fused has no rule for {name} of {error}{place}.") from None
+    return result if equation.primitive.multiple_results else [result]
+
+
+def _of_words(graph: Graph, equation: Any, inputs: list[np.ndarray]) -> list[Any]:
+    """A primitive of random keys, as a function of their words."""
+    (out,) = equation.outvars
+    arrays = [
+        words_of(x) if is_key(var.aval) else graph.array(x) for x, var in zip(inputs, equation.invars, strict=True)
+    ]
+    dtypes = [np.uint32 if is_key(var.aval) else var.aval.dtype for var in equation.invars]
+    structs = tuple(jax.ShapeDtypeStruct(x.shape, dtype) for x, dtype in zip(arrays, dtypes, strict=True))
+    fun = functools.partial(FUNCTIONS[equation.primitive.name], **equation.params)
+    _, (words,), _ = interpret_function(graph, fun, structs, arrays)
+    return [keys_of(words) if is_key(out.aval) else words]
+
+
+def _line(equation: Any) -> str:
+    line = source_info_util.summarize(equation.source_info)
+    return f" at {line}" if line and line != "unknown" else ""
 
 
 # Programs inside the program.
 
 
-def _cond(graph: Graph, inputs: list[np.ndarray], params: Any) -> list[np.ndarray]:
+def _cond(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> list[np.ndarray]:
     index, *operands = inputs
     if index.dtype != object:
         branch = params["branches"][int(index)]
-        return interpret(graph, branch.jaxpr, branch.consts, operands)
-    first, *others = (interpret(graph, branch.jaxpr, branch.consts, operands) for branch in params["branches"])
+        return interpret(graph, branch.jaxpr, branch.consts, operands, place)
+    first, *others = (interpret(graph, branch.jaxpr, branch.consts, operands, place) for branch in params["branches"])
     chosen: list[Any] = [graph.array(x) for x in first]
     for number, results in enumerate(others, 1):
         pick = functools.partial(select, graph, is_equal(graph, index.item(), number))
@@ -71,7 +148,7 @@ def _cond(graph: Graph, inputs: list[np.ndarray], params: Any) -> list[np.ndarra
     return chosen
 
 
-def _scan(graph: Graph, inputs: list[np.ndarray], params: Any) -> list[np.ndarray]:
+def _scan(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> list[np.ndarray]:
     closed, num_consts, num_carry = params["jaxpr"], params["num_consts"], params["num_carry"]
     consts, carry, rows = (
         inputs[:num_consts],
@@ -81,7 +158,9 @@ def _scan(graph: Graph, inputs: list[np.ndarray], params: Any) -> list[np.ndarra
     outputs = []
     order = range(params["length"])
     for step in reversed(order) if params["reverse"] else order:
-        results = interpret(graph, closed.jaxpr, closed.consts, [*consts, *carry, *(x[step] for x in map(_rows, rows))])
+        results = interpret(
+            graph, closed.jaxpr, closed.consts, [*consts, *carry, *(_row(x, step) for x in rows)], place
+        )
         carry = results[:num_carry]
         outputs.append([graph.array(x) for x in results[num_carry:]])
     if params["reverse"]:
@@ -89,22 +168,38 @@ def _scan(graph: Graph, inputs: list[np.ndarray], params: Any) -> list[np.ndarra
     return [*carry, *(np.stack(x) for x in zip(*outputs, strict=True))]
 
 
-def _rows(x: np.ndarray) -> list[np.ndarray]:
-    return [array_of(x[i], x.shape[1:]) if x.dtype == object else np.asarray(x[i]) for i in range(len(x))]
+def _while(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> list[np.ndarray]:
+    condition, body = params["cond_jaxpr"], params["body_jaxpr"]
+    first = params["cond_nconsts"]
+    second = first + params["body_nconsts"]
+    of_condition, of_body, carry = inputs[:first], inputs[first:second], inputs[second:]
+    for _ in range(_MOST_ITERATIONS):
+        (goes_on,) = interpret(graph, condition.jaxpr, condition.consts, [*of_condition, *carry], place)
+        if goes_on.dtype == object:
+            break
+        if not goes_on:
+            return carry
+        carry = interpret(graph, body.jaxpr, body.consts, [*of_body, *carry], place)
+    raise InvalidArgumentError(f"envcore_fused has no rule for a while loop of any number of iterations{place}.")
 
 
-def _platform_index(graph: Graph, inputs: list[np.ndarray], params: Any) -> list[np.ndarray]:
+def _row(x: np.ndarray, place: int) -> np.ndarray:
+    return array_of(x[place], x.shape[1:]) if x.dtype == object else np.asarray(x[place])
+
+
+def _platform_index(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> list[np.ndarray]:
     default = next(i for i, platforms in enumerate(params["platforms"]) if platforms is None)
     return [np.asarray(default, np.int32)]
 
 
-def _barrier(graph: Graph, inputs: list[np.ndarray], params: Any) -> list[np.ndarray]:
+def _barrier(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> list[np.ndarray]:
     return inputs
 
 
 _PROGRAMS: dict[str, Callable[..., list[np.ndarray]]] = {
     "cond": _cond,
     "scan": _scan,
+    "while": _while,
     "platform_index": _platform_index,
     "optimization_barrier": _barrier,
 }

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import jax
 from envcore import random, spaces
+from envcore.engine import arguments
+from envcore.environment import Environment
+from envcore.errors import InvalidArgumentError
+from envcore.rollout import Policy, RandomPolicy
 from envcore.typing import PyTree
-from envcore.wrappers import Wrapper
+from envcore.wrappers import Batched, ParamsWrapper, Wrapper
 from jax import lax
 
 AXIS = "envs"
@@ -21,7 +26,7 @@ class Lane(Wrapper):
     """
 
     def action_space(self, params: PyTree) -> spaces.Space:
-        return _LaneSpace(self.env.action_space(params))
+        return LaneSpace(self.env.action_space(params))
 
     def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
         return self.env.draw_start(_lane_key(key), params)
@@ -33,7 +38,7 @@ class Lane(Wrapper):
         return self.env.restart(_lane_key(key), done, state, params)
 
 
-class _LaneSpace(spaces.Space):
+class LaneSpace(spaces.Space):
     """A space that samples this lane's value of a whole batch."""
 
     def __init__(self, space: spaces.Space):
@@ -61,6 +66,40 @@ class _LaneSpace(spaces.Space):
 
     def _static(self) -> tuple[PyTree, ...]:
         return (self._space,)
+
+
+def lane_of(env: Environment, one: Callable[[Environment], Environment] = Lane) -> Environment:
+    """One environment of a batch; without a batch the environment itself.
+
+    Args:
+      env: one environment, or `Batched` with or without wrappers around it.
+      one: what to put in the place of `Batched`.
+
+    Raises:
+      InvalidArgumentError: it has several batch axes, is spread over devices, or a wrapper around `Batched` draws.
+    """
+    if isinstance(env, Batched) and env.axis_name is None and not env.env.batch_shape:
+        return one(env.env)
+    if not env.batch_shape:
+        return env
+    if not isinstance(env, Wrapper) or env.env.batch_shape != env.batch_shape:
+        raise InvalidArgumentError(
+            f"envcore_fused plays one environment or one Batched, got {type(env).__name__} with batch shape "
+            f"{env.batch_shape}."
+        )
+    if type(env).draw not in (Wrapper.draw, ParamsWrapper.draw):
+        raise InvalidArgumentError(
+            f"{type(env).__name__} draws for a whole batch, which envcore_fused cannot play: put it inside Batched."
+        )
+    return dataclasses.replace(env, env=lane_of(env.env, one))
+
+
+def lane_policy(env: Environment, policy: Policy) -> Policy | None:
+    """What `random_policy(env)` is for one environment of the batch; None for other policies."""
+    space = env.action_space(arguments.default_params(env))
+    if not isinstance(policy, RandomPolicy) or policy.space.shape != space.shape:
+        return None
+    return RandomPolicy(LaneSpace(policy.space.unbatch()))
 
 
 def _lane_key(key: jax.Array) -> jax.Array:

@@ -10,16 +10,21 @@ from typing import Any
 import numpy as np
 from jax import lax
 
+from envcore_fused.keys import Key
 from envcore_fused.scalars import Graph, Scalar
 
 RULES: dict[str, Callable[..., Any]] = {}
 
+
+class TooManyError(Exception):
+    """A primitive would become more code than a kernel should have; the message says of how many elements."""
+
+
 _SAME_NAME = """
     add sub mul div rem max min and or xor not neg eq ne lt le gt ge shift_left shift_right_logical abs sign floor ceil
     shift_right_arithmetic sqrt rsqrt exp expm1 log log1p sin cos tan tanh pow atan2 is_finite population_count
+    erf_inv
 """
-_REDUCTIONS = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
-_CUMULATIVE = {"cumsum": "add", "cumprod": "mul", "cummax": "max", "cummin": "min"}
 
 
 def array_of(value: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -44,7 +49,9 @@ def same(graph: Graph, a: Scalar, b: Scalar) -> Scalar:
     return graph.constant(True, bool) if a is b else graph.apply("op_eq", bool, a, b)
 
 
-def select(graph: Graph, which: Scalar, no: Scalar, yes: Scalar) -> Scalar:
+def select(graph: Graph, which: Scalar, no: Any, yes: Any) -> Any:
+    if isinstance(no, Key):
+        return Key(tuple(select(graph, which, *words) for words in zip(no.words, yes.words, strict=True)))
     if which.is_constant:
         return yes if which.args[0] else no
     return no if no is yes else graph.apply("op_select", no.dtype, which, no, yes)
@@ -199,49 +206,3 @@ def _pad(graph: Graph, aval: Any, x: np.ndarray, value: np.ndarray, *, padding_c
         if all(0 <= i < size for i, size in zip(place, aval.shape, strict=True)):
             result[place] = x[index]
     return result
-
-
-# Reductions.
-
-
-def _reduction(op: str) -> Callable[..., Any]:
-    def rule(graph: Graph, aval: Any, x: np.ndarray, *, axes: Any, **params: Any) -> Any:
-        kept = [i for i in range(x.ndim) if i not in axes]
-        rows = x.transpose(*axes, *kept).reshape(-1, *aval.shape)
-        return functools.reduce(functools.partial(elementwise(op), graph, aval), list(rows))
-
-    return rule
-
-
-def _cumulative(op: str) -> Callable[..., Any]:
-    def rule(graph: Graph, aval: Any, x: np.ndarray, *, axis: int, reverse: bool) -> Any:
-        rows = list(np.moveaxis(x, axis, 0))
-        combine = functools.partial(elementwise(op), graph, aval)
-        sums = list(itertools.accumulate(reversed(rows) if reverse else rows, combine))
-        sums = [array_of(x, rows[0].shape if isinstance(rows[0], np.ndarray) else ()) for x in sums]
-        return np.moveaxis(np.stack(sums[::-1] if reverse else sums), 0, axis)
-
-    return rule
-
-
-for _name, _op in _REDUCTIONS.items():
-    RULES[f"reduce_{_name}"] = _reduction(f"op_{_op}")
-for _name, _op in _CUMULATIVE.items():
-    RULES[_name] = _cumulative(f"op_{_op}")
-
-
-def _first_best(op: str) -> Callable[..., Any]:
-    def rule(graph: Graph, aval: Any, x: np.ndarray, *, axes: Any, index_dtype: Any) -> Any:
-        rows = [array_of(row, aval.shape) for row in np.moveaxis(x, axes[0], 0)]
-        best, found = rows[0], graph.array(np.zeros(aval.shape, index_dtype))
-        for number, row in enumerate(rows[1:], 1):
-            is_better = array_of(each(lambda a, b: graph.apply(op, bool, a, b), row, best), aval.shape)
-            here = graph.array(np.full(aval.shape, number, index_dtype))
-            best = array_of(each(functools.partial(select, graph), is_better, best, row), aval.shape)
-            found = array_of(each(functools.partial(select, graph), is_better, found, here), aval.shape)
-        return found
-
-    return rule
-
-
-RULES["argmax"], RULES["argmin"] = _first_best("op_gt"), _first_best("op_lt")

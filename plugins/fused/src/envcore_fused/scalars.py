@@ -6,8 +6,17 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+from envcore.errors import InvalidArgumentError
 
 CONSTANT, BY_STEP, BY_ENVIRONMENT = range(3)
+_DTYPES = {"bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float32"}
+
+
+def check_dtype(dtype: Any, of: str = "arrays", place: str = "") -> None:
+    """Raises `InvalidArgumentError` where there is no arithmetic for a type."""
+    name = dtype.name if hasattr(dtype, "name") else np.dtype(dtype).name
+    if name not in _DTYPES:
+        raise InvalidArgumentError(f"envcore_fused has no rule for {of} of {name}{place}.")
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -57,6 +66,18 @@ class Graph:
 
     def input(self, name: str, dtype: Any, varies: int = BY_ENVIRONMENT) -> Scalar:
         return self._scalar(("input", name), "input", np.dtype(dtype), (name,), varies)
+
+    def inputs(self, name: str, shape: tuple[int, ...], dtype: Any, varies: int = BY_ENVIRONMENT) -> np.ndarray:
+        """An array of inputs.
+
+        Raises:
+          InvalidArgumentError: there is no arithmetic for its type.
+        """
+        check_dtype(dtype)
+        array = np.empty(shape, object)
+        for place, index in enumerate(np.ndindex(shape)):
+            array[index] = self.input(f"{name}_{place}", dtype, varies)
+        return array
 
     def apply(self, op: str, dtype: Any, *args: Any) -> Scalar:
         """The result of an operation; an argument that is no scalar is a static one, part of the source."""

@@ -1,114 +1,118 @@
-"""The programs of a rollout, traced for one environment and lowered to source."""
+"""The program of a rollout, traced for one environment and lowered to source."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Callable
 
 import jax
 import numpy as np
 from envcore import rollout
+from envcore.engine import arguments
 from envcore.environment import Environment
+from envcore.errors import InvalidArgumentError
+from envcore.rollout import Policy, RolloutState, Transition
 from envcore.typing import PyTree
 
 from envcore_fused import source
-from envcore_fused.interpreter import interpret
-from envcore_fused.lane import AXIS, Lane
-from envcore_fused.scalars import BY_ENVIRONMENT, BY_STEP, Graph
+from envcore_fused.interpreter import interpret_function
+from envcore_fused.keys import is_key
+from envcore_fused.lane import AXIS, lane_of, lane_policy
+from envcore_fused.rows import by_row
+from envcore_fused.scalars import BY_STEP, Graph
 from envcore_fused.source import Leaf
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Program:
-    """Source for a rollout, and what its kernels take.
+    """Source for a rollout, and what its functions take.
 
     Attributes:
-      text: C++ and CUDA.
-      state: type of one environment's state, by leaf.
-      stacked: type of what a step stores, by leaf.
-      totals: type of what is summed, by leaf.
-      num_columns: words a step in the tables of `start` and the rollout.
+      table: the function that computes what all environments share.
+      rollout: the function that plays one environment.
+      width: words of a row of the table.
+      closed_over: traced arrays that the policy or `collect` refers to, which are further inputs.
+      stacked: what a step of one environment stores, as `jax.ShapeDtypeStruct`.
     """
 
-    text: str
-    state: list[jax.ShapeDtypeStruct]
-    stacked: list[jax.ShapeDtypeStruct]
-    totals: list[jax.ShapeDtypeStruct]
-    num_columns: tuple[int, int]
+    table: str
+    rollout: str
+    width: int
+    closed_over: list[jax.Array]
+    stacked: PyTree
 
 
-def lower(env: Environment, params: PyTree, num_envs: int, collect: Any, total: Any) -> Program:
-    """Lowers `run_rollout(Batched(env, num_envs), random_policy)`.
+def lower(
+    env: Environment, policy: Policy, collect: Callable[[Transition], PyTree], params: PyTree, policy_params: PyTree
+) -> Program:
+    """Lowers a step of `run_rollout(env, policy, ..., collect=collect)`.
 
-    Args:
-      env: one environment.
-      params: its params.
-      num_envs: size of the batch.
-      collect: what of a `Transition` to store of every step, as for `run_rollout`.
-      total: what of it to sum.
+    Raises:
+      InvalidArgumentError: it cannot be lowered.
     """
-    lane = Lane(env)
-    key = jax.ShapeDtypeStruct((2,), np.uint32)
+    lane, state = lane_of(env), _state_struct(env)
+    own_policy, own_collect = policy, collect
+    if env.batch_shape:
+        own_policy = lane_policy(env, policy) or _row_policy(policy)
+        own_collect = by_row("collect", lambda transition, _: collect(transition))
 
-    def begin(key: jax.Array) -> PyTree:
-        return rollout.start_rollout(lane, key, params)
+    def step(key: jax.Array, state: PyTree, fixed: PyTree) -> PyTree:
+        start, (params, policy_params) = RolloutState(key, state), fixed
+        end, stacked = rollout.run_rollout(lane, own_policy, start, 1, params, policy_params, own_collect)
+        return end.key, end.state, jax.tree.map(lambda x: x[0], stacked)
 
-    def step(start: PyTree) -> PyTree:
-        policy = rollout.random_policy(lane, params)
-        return rollout.run_rollout(
-            lane, policy, start, 1, params, collect=lambda transition: (collect(transition), total(transition))
-        )
-
-    first_key, started = _interpreted(num_envs, begin, key)
-    before, (after, (stacked, totals)) = _interpreted(num_envs, step, _struct(started))
-    stacked, totals = _unstacked(stacked), _unstacked(totals)
-    columns = source.shared_columns(_scalars(started.state))
-    loop_columns = source.shared_columns(_scalars((after.state, stacked, totals)))
-    text = "\n\n".join(
-        [
-            source.table_kernel("start_table", columns, first_key.flat, started.key.flat),
-            source.start_kernel(columns, _leaves("state", started.state)),
-            source.table_kernel("table", loop_columns, before.key.flat, after.key.flat),
-            source.rollout_kernel(
-                loop_columns,
-                state=_leaves("state", before.state),
-                next_state=_leaves("state", after.state),
-                stacked=_leaves("stacked", stacked),
-                totals=_leaves("total", totals),
-            ),
-        ]
+    graph = Graph()
+    key = graph.inputs("key", (source.KEY_WORDS,), np.uint32, BY_STEP)
+    states, fixed = (_inputs(graph, *pair) for pair in (("state", state), ("fixed", (params, policy_params))))
+    result, outputs, closed_over = interpret_function(
+        graph,
+        step,
+        (jax.ShapeDtypeStruct(key.shape, np.uint32), state, (params, policy_params)),
+        [key, *(leaf.values for leaf in (*states, *fixed))],
+        axes=[(AXIS, env.batch_shape[0])] if env.batch_shape else [],
     )
-    state, steps, sums = (jax.tree.leaves(_struct(tree)) for tree in (started.state, stacked, totals))
-    return Program(text, state, steps, sums, (len(columns), len(loop_columns)))
-
-
-def _interpreted(num_envs: int, fun: Any, argument: PyTree) -> tuple[PyTree, PyTree]:
-    """The function's argument and its results as arrays of scalars."""
-    closed, result = jax.make_jaxpr(fun, axis_env=[(AXIS, num_envs)], return_shape=True)(argument)
-    graph, leaves, inputs = Graph(), jax.tree.leaves(argument), []
-    for number, leaf in enumerate(leaves):
-        array = np.empty(leaf.shape, object)
-        for place, index in enumerate(np.ndindex(leaf.shape)):
-            array[index] = graph.input(f"in{number}_{place}", leaf.dtype, varies=BY_ENVIRONMENT if number else BY_STEP)
-        inputs.append(array)
-    outputs = [graph.array(x) for x in interpret(graph, closed.jaxpr, closed.consts, inputs)]
-    return (
-        jax.tree.unflatten(jax.tree.structure(argument), inputs),
-        jax.tree.unflatten(jax.tree.structure(result), outputs),
+    fixed += [Leaf(f"closed{i}", values, value.dtype) for i, (value, values) in enumerate(closed_over)]
+    leaves = [
+        Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, jax.tree.leaves(result), strict=True))
+    ]
+    next_key, next_states, stacked = leaves[0], leaves[1 : 1 + len(states)], leaves[1 + len(states) :]
+    wanted = [x for leaf in (*next_states, *stacked) for x in leaf.values.flat]
+    columns = source.shared_columns(wanted)
+    return Program(
+        table=source.table_function(columns, list(key.flat), list(next_key.values.flat)),
+        rollout=source.rollout_function(columns, *map(_filled, (states, fixed, next_states, stacked))),
+        width=source.row_width(columns),
+        closed_over=[value for value, _ in closed_over],
+        stacked=result[2],
     )
 
 
-def _scalars(tree: PyTree) -> list[Any]:
-    return [scalar for leaf in jax.tree.leaves(tree) for scalar in leaf.flat]
+def _row_policy(policy: Policy) -> Policy:
+    choose = by_row("the policy", lambda obs, shared: policy(shared[0], obs, shared[1]))
+    return lambda policy_params, obs, key: choose(obs, (policy_params, key))
 
 
-def _leaves(name: str, tree: PyTree) -> list[Leaf]:
-    return [Leaf(f"{name}{i}", x) for i, x in enumerate(jax.tree.leaves(tree))]
+def _state_struct(env: Environment) -> PyTree:
+    """The types of one environment's state."""
+    struct = arguments.state_struct(lane_of(env, lambda one: one))
+    whole = jax.tree.leaves_with_path(arguments.state_struct(env))
+    for (path, leaf), own in zip(whole, jax.tree.leaves(struct), strict=True):
+        place = f"{env.name}'s state{jax.tree_util.keystr(path)}"
+        if is_key(leaf):
+            raise InvalidArgumentError(f"{place} is a random key, which envcore_fused cannot play.")
+        if leaf.shape != env.batch_shape + own.shape:
+            raise InvalidArgumentError(
+                f"{place} belongs to all environments together, which envcore_fused cannot play: wrap it in Batched."
+            )
+    return struct
 
 
-def _unstacked(tree: PyTree) -> PyTree:
-    return jax.tree.map(lambda x: x.reshape(x.shape[1:]), tree)
+def _inputs(graph: Graph, kind: str, tree: PyTree) -> list[Leaf]:
+    return [
+        Leaf(f"{kind}{i}", graph.inputs(f"{kind}{i}", x.shape, x.dtype), x.dtype)
+        for i, x in enumerate(jax.tree.leaves(tree))
+    ]
 
 
-def _struct(tree: PyTree) -> PyTree:
-    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.flat[0].dtype), tree)
+def _filled(leaves: list[Leaf]) -> list[Leaf]:
+    return [leaf for leaf in leaves if leaf.values.size]
