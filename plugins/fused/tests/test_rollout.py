@@ -28,21 +28,22 @@ def _everything(transition):
     return transition.obs, transition.action, transition.reward, transition.done
 
 
-def _assert_equal(ours, theirs, atol=1e-4):
+def _assert_equal(ours, theirs, tolerance=1e-4):
     for (path, a), b in zip(jax.tree.leaves_with_path(ours), jax.tree.leaves(theirs), strict=True):
         place = jax.tree_util.keystr(path)
         assert (a.shape, a.dtype) == (b.shape, b.dtype), place
         if trees.is_key(a):
             a, b = jax.random.key_data(a), jax.random.key_data(b)
-        np.testing.assert_allclose(a, b, rtol=0, atol=atol if a.dtype.kind == "f" else 0, err_msg=place)
+        tolerances = {"rtol": tolerance, "atol": tolerance} if a.dtype.kind == "f" else {"rtol": 0}
+        np.testing.assert_allclose(a, b, **tolerances, err_msg=place)
 
 
-def _compare(env, policy, num_steps=60, params=None, policy_params=None, collect=_everything, atol=1e-4):
+def _compare(env, policy, num_steps=60, params=None, policy_params=None, collect=_everything):
     start = quick_jit(lambda key: start_rollout(env, key, params))(jax.random.key(3))
     arguments: Any = {"num_steps": num_steps, "params": params, "policy_params": policy_params, "collect": collect}
     ours = envcore_fused.run_rollout(env, policy, start, **arguments)
     theirs = quick_jit(lambda start: run_rollout(env, policy, start, **arguments))(start)
-    _assert_equal(ours, theirs, atol)
+    _assert_equal(ours, theirs)
     return ours
 
 
@@ -54,8 +55,18 @@ def test_an_environment_plays_what_run_rollout_plays(name):
     elif params.max_steps_in_episode > 25:
         params = params.replace(max_steps_in_episode=25)
     batch = Batched(env, NUM_ENVS)
-    _, (_, _, _, done) = _compare(batch, random_policy(batch), params=params)
-    assert done.sum() > NUM_ENVS
+    policy, steps = random_policy(batch), []
+    step = quick_jit(lambda start: run_rollout(batch, policy, start, 1, params, collect=_everything))
+    start = state = quick_jit(lambda key: start_rollout(batch, key, params))(jax.random.key(3))
+    for number in range(60):
+        before, (state, stacked) = state, step(state)
+        steps.append(stacked)
+        if number % 20 == 0:
+            one = envcore_fused.run_rollout(batch, policy, before, 1, params, collect=_everything)
+            _assert_equal(one, (state, stacked), 1e-6)
+    played = state, jax.tree.map(lambda *rows: np.concatenate(rows), *steps)
+    _assert_equal(envcore_fused.run_rollout(batch, policy, start, 60, params, collect=_everything), played)
+    assert played[1][-1].sum() > NUM_ENVS
 
 
 def test_every_environment_is_tested():
@@ -113,7 +124,7 @@ def test_inside_jit_with_traced_params_and_key_of_either_kind():
         return quick_jit(fun)
 
     for key in (jax.random.key(5), jax.random.PRNGKey(5)):
-        _assert_equal(play(envcore_fused.run_rollout)(key, 9.0), play(run_rollout)(key, 9.0), atol=1e-3)
+        _assert_equal(play(envcore_fused.run_rollout)(key, 9.0), play(run_rollout)(key, 9.0), 1e-3)
 
 
 def test_a_policy_that_refers_to_a_traced_array():
