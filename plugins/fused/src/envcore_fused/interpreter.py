@@ -94,7 +94,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str)
         inner = params[_CALLS[name]]
         return interpret(graph, getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, place)
     if name in _PROGRAMS:
-        return _PROGRAMS[name](graph, inputs, params, place)
+        return _PROGRAMS[name](graph, equation, inputs, place)
     if name in FUNCTIONS:
         return _of_words(graph, equation, inputs)
     has_keys = any(map(is_key, (*avals, *(atom.aval for atom in equation.invars))))
@@ -135,12 +135,12 @@ def _line(equation: Any) -> str:
 # Programs inside the program.
 
 
-def _cond(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> list[np.ndarray]:
-    index, *operands = inputs
+def _cond(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+    branches, (index, *operands) = equation.params["branches"], inputs
     if index.dtype != object:
-        branch = params["branches"][int(index)]
+        branch = branches[int(index)]
         return interpret(graph, branch.jaxpr, branch.consts, operands, place)
-    first, *others = (interpret(graph, branch.jaxpr, branch.consts, operands, place) for branch in params["branches"])
+    first, *others = (interpret(graph, branch.jaxpr, branch.consts, operands, place) for branch in branches)
     chosen: list[Any] = [graph.array(x) for x in first]
     for number, results in enumerate(others, 1):
         pick = functools.partial(select, graph, is_equal(graph, index.item(), number))
@@ -148,27 +148,35 @@ def _cond(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> li
     return chosen
 
 
-def _scan(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> list[np.ndarray]:
-    closed, num_consts, num_carry = params["jaxpr"], params["num_consts"], params["num_carry"]
-    consts, carry, rows = (
-        inputs[:num_consts],
-        inputs[num_consts : num_consts + num_carry],
-        inputs[num_consts + num_carry :],
-    )
-    outputs = []
+def _scan(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+    params, closed = equation.params, equation.params["jaxpr"]
+    # JAX's versions name the counts differently; what is scanned has an axis more outside than inside.
+    insides = zip(equation.invars, closed.jaxpr.invars, strict=True)
+    num_rows = sum(outside.aval.ndim > inside.aval.ndim for outside, inside in insides)
+    stacked = [
+        var
+        for var, inside in zip(equation.outvars, closed.jaxpr.outvars, strict=True)
+        if var.aval.ndim > inside.aval.ndim
+    ]
+    num_carry = len(equation.outvars) - len(stacked)
+    fixed, rows = inputs[: len(inputs) - num_rows], inputs[len(inputs) - num_rows :]
+    consts, carry = fixed[: len(fixed) - num_carry], fixed[len(fixed) - num_carry :]
+    outputs: list[list[np.ndarray]] = []
     order = range(params["length"])
     for step in reversed(order) if params["reverse"] else order:
-        results = interpret(
-            graph, closed.jaxpr, closed.consts, [*consts, *carry, *(_row(x, step) for x in rows)], place
-        )
+        arguments = [*consts, *carry, *(_row(x, step) for x in rows)]
+        results = interpret(graph, closed.jaxpr, closed.consts, arguments, place)
         carry = results[:num_carry]
         outputs.append([graph.array(x) for x in results[num_carry:]])
     if params["reverse"]:
         outputs.reverse()
+    if not outputs:
+        return [*carry, *(np.zeros(var.aval.shape, var.aval.dtype) for var in stacked)]
     return [*carry, *(np.stack(x) for x in zip(*outputs, strict=True))]
 
 
-def _while(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> list[np.ndarray]:
+def _while(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+    params = equation.params
     condition, body = params["cond_jaxpr"], params["body_jaxpr"]
     first = params["cond_nconsts"]
     second = first + params["body_nconsts"]
@@ -187,12 +195,12 @@ def _row(x: np.ndarray, place: int) -> np.ndarray:
     return array_of(x[place], x.shape[1:]) if x.dtype == object else np.asarray(x[place])
 
 
-def _platform_index(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> list[np.ndarray]:
-    default = next(i for i, platforms in enumerate(params["platforms"]) if platforms is None)
+def _platform_index(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+    default = next(i for i, platforms in enumerate(equation.params["platforms"]) if platforms is None)
     return [np.asarray(default, np.int32)]
 
 
-def _barrier(graph: Graph, inputs: list[np.ndarray], params: Any, place: str) -> list[np.ndarray]:
+def _barrier(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
     return inputs
 
 

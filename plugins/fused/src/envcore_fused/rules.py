@@ -199,6 +199,11 @@ def _stack(graph: Graph, aval: Any, *parts: np.ndarray, **params: Any) -> Any:
 
 
 @rule
+def _unstack(graph: Graph, aval: Any, x: np.ndarray, *, axis: int) -> Any:
+    return [array_of(part, aval.shape) for part in np.moveaxis(x, axis, 0)]
+
+
+@rule
 def _pad(graph: Graph, aval: Any, x: np.ndarray, value: np.ndarray, *, padding_config: Any) -> Any:
     result = np.full(aval.shape, value[()], object)
     for index in np.ndindex(x.shape):
