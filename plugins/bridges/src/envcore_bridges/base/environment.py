@@ -27,7 +27,7 @@ from envcore.engine import arguments
 from envcore.engine.types import Outcome
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
-from envcore.nested_params import NestedParams
+from envcore.wrappers.params import NestedParams
 
 from envcore_bridges.base.loading import check_arguments, errors_of_options, loaded, types_in
 from envcore_bridges.base.numerics import default_numerics
