@@ -15,9 +15,11 @@ import numpy as np
 
 from envcore import forks, random, spaces, trees
 from envcore.engine.finite import check_finite
-from envcore.engine.types import Env
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
 from envcore.typing import PyTree
+
+Env = Any
+"""An `envcore.environment.Environment`. It imports the engine, which does not look back, not even for types."""
 
 _VMAP = " To map over a batch, use jax.vmap."
 

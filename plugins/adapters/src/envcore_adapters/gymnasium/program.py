@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import Environment, spaces
 from envcore.engine import arguments
-from envcore.engine.types import own_info
+from envcore.engine.stepping import own_info
 from jax import lax
 
 from envcore_adapters.gymnasium.kernels import one_kernel

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import Environment, trees
 from envcore.engine import arguments
-from envcore.engine.types import own_info
+from envcore.engine.stepping import own_info
 from envcore.wrappers import Batched
 from gymnasium.vector import AutoresetMode
 
