@@ -56,7 +56,13 @@ class Registration:
             function that returns one.
           InvalidArgumentError: an option is unknown or refused.
         """
-        factory = self.factory or self._imported()
+        factory = self.factory
+        if factory is None:
+            factory = import_entry_point(self.spec.entry_point, self._pointer, EnvironmentLoadError)
+            if not is_factory(factory):
+                raise EnvironmentLoadError(
+                    f"{self._pointer}, which is neither a subclass of envcore.Environment nor a function"
+                )
         from envcore.environment import Environment
 
         self._check_names(factory, options)
@@ -80,14 +86,6 @@ class Registration:
     @property
     def _pointer(self) -> str:
         return f"{self.qualified_id} points at {self.definition!r}"
-
-    def _imported(self) -> Callable[..., Environment]:
-        factory = import_entry_point(self.spec.entry_point, self._pointer, EnvironmentLoadError)
-        if not is_factory(factory):
-            raise EnvironmentLoadError(
-                f"{self._pointer}, which is neither a subclass of envcore.Environment nor a function"
-            )
-        return factory
 
     def _check_names(self, factory: Callable[..., Environment], options: Mapping[str, Any]) -> None:
         names, takes_any = _option_names(factory)

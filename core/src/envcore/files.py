@@ -61,7 +61,11 @@ def replacing(path: Path) -> Generator[BinaryIO]:
         the block becomes a `FileError`.
     """
     try:
-        old = _status(path)
+        old = None
+        with contextlib.suppress(FileNotFoundError):
+            old = path.stat()
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            raise FileError(f"cannot write {path}: it exists and is not a regular file; choose another name.")
         target = path.resolve()
         # Not derived from the target's name, which may be as long as a name can be, nor one that others can foresee.
         unfinished = target.with_name(f".{secrets.token_hex(8)}.unfinished")
@@ -93,17 +97,6 @@ def remove_unfinished(folder: Path) -> None:
             status = each.lstat()
             if _UNFINISHED.fullmatch(each.name) and stat.S_ISREG(status.st_mode) and status.st_uid == user:
                 each.unlink()
-
-
-def _status(path: Path) -> os.stat_result | None:
-    """The status of the regular file that a path leads to; None if there is none yet."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        raise FileError(f"cannot write {path}: it exists and is not a regular file; choose another name.")
-    return status
 
 
 def _take_over(descriptor: int, old: os.stat_result, mode: int) -> None:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 NARROW: dict[str, Any] = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
 """The 32-bit dtype in place of a 64-bit one, by its name."""
 
-_CONVERTIBLE = {
+CONVERTIBLE = {
     "bool": ("bool",),
     "integer": ("integer",),
     "float": ("integer", "float"),
@@ -101,7 +101,7 @@ def _conform_leaf(
         extra = leaf.ndim - len(expected.shape)
         advice = if_batched if extra > 0 and leaf.shape[extra:] == expected.shape else ""
         raise error(f"{what} must have shape {expected.shape}, got {leaf.shape}.{advice}")
-    if kind(leaf.dtype) not in _CONVERTIBLE[kind(expected.dtype)]:
+    if kind(leaf.dtype) not in CONVERTIBLE[kind(expected.dtype)]:
         raise error(f"{what} must be {expected.dtype}, got {leaf.dtype}.")
     if is_host:
         if kind(expected.dtype) == "integer" and leaf.size:

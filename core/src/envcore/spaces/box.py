@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from envcore import checks, random
+from envcore import checks, random, trees
 from envcore.devices import AxisName
 from envcore.spaces.base import ArraySpace, Space, array_mismatch, sample_integers
 from envcore.typing import PyTree
@@ -52,13 +52,11 @@ class Box(ArraySpace):
         self._shape = tuple(shape) if shape is not None else np.broadcast_shapes(_shape(low), _shape(high))
         self.low, self.high = self._bound(low), self._bound(high)
         if isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray):
-            self._check_order(_distinct(self.low), _distinct(self.high))
-
-    def _check_order(self, low: np.ndarray, high: np.ndarray) -> None:
-        is_right = low <= high
-        if not is_right.all():
-            low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in (low, high))
-            raise ValueError(f"Box needs low <= high, got low={low}, high={high}")
+            bounds = _distinct(self.low), _distinct(self.high)
+            is_right = bounds[0] <= bounds[1]
+            if not is_right.all():
+                low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in bounds)
+                raise ValueError(f"Box needs low <= high, got low={low}, high={high}")
 
     def _bound(self, bound: Any) -> PyTree:
         try:
@@ -114,9 +112,7 @@ class Box(ArraySpace):
         return jnp.clip(value, low, high).astype(self._dtype)
 
     def mismatch(self, value: PyTree) -> str | None:
-        if self._dtype == np.bool_:
-            return array_mismatch(value, self._shape, boolean=True)
-        return array_mismatch(value, self._shape, integer=self._dtype.kind in "iu")
+        return array_mismatch(value, self._shape, trees.kind(self._dtype))
 
     def value_problem(self, value: PyTree) -> str | None:
         if isinstance(value, jax.Array):

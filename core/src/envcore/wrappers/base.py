@@ -98,11 +98,8 @@ class Wrapper(Environment):
 
     def state_space(self, params: PyTree) -> spaces.Dict:
         """The wrapped environment's state space, and around it the wrapper's own fields, without bounds."""
-        space, state, inside = (
-            self.env.state_space(params),
-            arguments.state_struct(self),
-            arguments.state_struct(self.env),
-        )
+        space = self.env.state_space(params)
+        state, inside = arguments.state_struct(self), arguments.state_struct(self.env)
         if state == inside:
             return space
         if not isinstance(state, WrapperState) or state.env_state != inside:
@@ -156,9 +153,8 @@ class Wrapper(Environment):
             fun = jax.vmap(fun)
         return fun
 
-    def single_observation_space(self, params: PyTree) -> spaces.Space:
-        """The wrapped observation space, of one environment of a batch."""
-        space = self.env.observation_space(params)
+    def single(self, space: spaces.Space) -> spaces.Space:
+        """The space of a value of one environment, from that of the wrapped batch: undoes `batch_space`."""
         for _ in self.batch_shape:
             space = space.unbatch()
         return space

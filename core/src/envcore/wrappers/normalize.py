@@ -78,7 +78,9 @@ class RunningStatistics:
         count = total(included.astype(jnp.float32))
         mean = total(values * weights) / jnp.maximum(count, 1)
         squares = total((values - jnp.broadcast_to(mean, values.shape)) ** 2 * weights)
-        return self._joined(mean, squares, count)
+        weight, delta = self.count + count, mean - self.mean
+        all_squares = self.var * self.count + squares + delta**2 * (self.count * count / weight)
+        return RunningStatistics(self.mean + delta * (count / weight), all_squares / weight, weight)
 
     def normalized(self, values: jax.Array, epsilon: float = 1e-8) -> jax.Array:
         """The values, shape (*batch, *shape), shifted and scaled to mean 0 and variance 1: float32."""
@@ -98,12 +100,6 @@ class RunningStatistics:
         mean = jnp.sum(self.mean * counts, axes) / total
         apart = self.mean - jnp.broadcast_to(mean, jnp.shape(self.mean))
         return RunningStatistics(mean, jnp.sum((self.var + apart**2) * counts, axes) / total, total)
-
-    def _joined(self, mean: jax.Array, squares: jax.Array, count: jax.Array) -> RunningStatistics:
-        total = self.count + count
-        delta = mean - self.mean
-        all_squares = self.var * self.count + squares + delta**2 * (self.count * count / total)
-        return RunningStatistics(self.mean + delta * (count / total), all_squares / total, total)
 
 
 @jax.tree_util.register_dataclass

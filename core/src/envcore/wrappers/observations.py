@@ -53,14 +53,14 @@ class FlattenObservation(Wrapper):
     """
 
     def observation_space(self, params: PyTree) -> spaces.Space:
-        return self.batch_space(self.single_observation_space(params).flat_space())
+        return self.batch_space(self.single(self.env.observation_space(params)).flat_space())
 
     def observe(self, state: PyTree, params: PyTree) -> jax.Array:
         return self.over_batch(lambda obs: self.flatten(obs, params))(self.env.observe(state, params))
 
     def flatten(self, obs: PyTree, params: PyTree) -> jax.Array:
         """The vector for one observation of the wrapped environment."""
-        return self.single_observation_space(params).flatten(obs)
+        return self.single(self.env.observation_space(params)).flatten(obs)
 
 
 @struct.dataclass
@@ -91,7 +91,7 @@ class FrameStack(Wrapper):
         object.__setattr__(self, "num_frames", checks.positive_integer("num_frames", self.num_frames))
 
     def observation_space(self, params: PyTree) -> spaces.Space:
-        return self.batch_space(self.single_observation_space(params).batch(self.num_frames))
+        return self.batch_space(self.single(self.env.observation_space(params)).batch(self.num_frames))
 
     def init_state(self, draws: PyTree, params: PyTree, /) -> FrameStackState:
         env_state = super().init_state(draws, params)
