@@ -11,6 +11,7 @@ from envcore.wrappers.actions import StickyAction as StickyAction
 from envcore.wrappers.base import Wrapper as Wrapper
 from envcore.wrappers.base import WrapperState as WrapperState
 from envcore.wrappers.batched import Batched as Batched
+from envcore.wrappers.batched import Sharded as Sharded
 from envcore.wrappers.check_actions import CheckActions as CheckActions
 from envcore.wrappers.episodes import LogWrapper as LogWrapper
 from envcore.wrappers.episodes import NoAutoReset as NoAutoReset
@@ -23,4 +24,3 @@ from envcore.wrappers.observations import FrameStack as FrameStack
 from envcore.wrappers.observations import PixelObservation as PixelObservation
 from envcore.wrappers.params import ParamsWrapper as ParamsWrapper
 from envcore.wrappers.params import WrapperParams as WrapperParams
-from envcore.wrappers.sharded import Sharded as Sharded

@@ -1,28 +1,15 @@
 """`NormalizeObservation` and `NormalizeReward`: running statistics over everything seen so far.
 
-Around `Batched`, one set of statistics covers the whole batch: `NormalizeObservation(Batched(env, n))` pools the
-observations of all copies, on all devices, as training needs it. Inside it, `Batched(NormalizeObservation(env), n)`,
-every copy keeps statistics of its own episodes, and the copies are normalized differently. The same holds under
-`jax.vmap`.
-
 Statistics are numbers, so they are params: `reset` starts from those in `params`, `step` carries them in the state and
 updates them there, through every auto-reset. With `frozen=True` they do not change. Both keep the names
 `observation_statistics` and `reward_statistics`, in params and in states, wherever in a stack the wrapper is:
 
-    # Train.
-    env = LogWrapper(NormalizeObservation(Batched(CartPole(), 2048)))
-    params = env.default_params
-    obs, state = env.reset(key, params)
-    ...                                       # many steps
-    statistics = state.observation_statistics  # a pytree: save it with the agent
+    statistics = state.observation_statistics  # after training: a pytree, to be saved with the agent
 
-    # Evaluate with what the agent was trained with.
     eval_env = NormalizeObservation(Batched(CartPole(), 64), frozen=True)
     eval_params = eval_env.default_params.replace(observation_statistics=statistics)
-    obs, eval_state = eval_env.reset(key, eval_params)
 
-    # Continue training, from a new reset.
-    obs, state = env.reset(key, params.replace(observation_statistics=statistics))
+    params = params.replace(observation_statistics=statistics)  # continues training from a new reset
 """
 
 from __future__ import annotations
@@ -129,7 +116,8 @@ class NormalizeObservationState(WrapperState):
 class NormalizeObservation(ParamsWrapper):
     """Shifts and scales observations to mean 0 and variance 1 of every element, estimated from all observations so far.
 
-    Around `Batched` it pools the observations of the whole batch; inside it, every copy has its own statistics.
+    Around `Batched` it pools the observations of the whole batch, on all devices, as training needs it. Inside it, as
+    under `jax.vmap`, every copy has statistics of its own episodes, and the copies are normalized differently.
 
     `reset` starts from `params.observation_statistics`, by default empty ones; `step` returns the
     updated ones in `state.observation_statistics`. To continue with them, or to use them elsewhere, pass them on:
