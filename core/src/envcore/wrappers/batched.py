@@ -95,7 +95,7 @@ class Batched(Wrapper):
 
 
 @dataclasses.dataclass(frozen=True)
-class Sharded(Wrapper):
+class Sharded(Batched):
     """`Batched` over several devices: `num_envs` copies, the same number on each device.
 
     `reset`, `step` and rollouts take and return arrays of the whole batch, whose first axis is split over the devices;
@@ -117,13 +117,12 @@ class Sharded(Wrapper):
       EnvcoreError: JAX is older than 0.8.0.
     """
 
-    env: Environment
-    num_envs: int
+    axis_name: None = dataclasses.field(default=None, init=False, repr=False)  # `share` has those of the mesh
     sharding: NamedSharding | None = None
 
     def __post_init__(self) -> None:
         check_supported("Sharded")
-        object.__setattr__(self, "num_envs", checks.positive_integer("num_envs", self.num_envs))
+        super().__post_init__()
         sharding = all_devices() if self.sharding is None else self.sharding
         object.__setattr__(self, "sharding", sharding)
         if not isinstance(sharding, NamedSharding) or len(sharding.spec) != 1 or sharding.spec[0] is None:
@@ -146,19 +145,6 @@ class Sharded(Wrapper):
         """The copies on one device, for use inside `jax.shard_map`."""
         return Batched(self.env, self.num_envs // self.num_devices, self._axis_names)
 
-    @property
-    def batch_shape(self) -> tuple[int, ...]:
-        return self._whole.batch_shape
-
-    def action_space(self, params: PyTree) -> spaces.Space:
-        return self._whole.action_space(params)
-
-    def observation_space(self, params: PyTree) -> spaces.Space:
-        return self._whole.observation_space(params)
-
-    def state_space(self, params: PyTree) -> spaces.Dict:
-        return self._whole.state_space(params)
-
     def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
         return spread(self.share.draw_start, self._sharding, (False, False))(key, params)
 
@@ -179,14 +165,6 @@ class Sharded(Wrapper):
 
     def action_mask(self, state: PyTree, params: PyTree) -> PyTree:
         return spread(self.share.action_mask, self._sharding, (True, False))(state, params)
-
-    def render(self, state: PyTree, params: PyTree, height: int = 256) -> jax.Array:
-        """All pictures: uint8 (num_envs, height, width, 3)."""
-        return self._whole.render(state, params, height)
-
-    @property
-    def _whole(self) -> Batched:
-        return Batched(self.env, self.num_envs)
 
     @property
     def _sharding(self) -> NamedSharding:
