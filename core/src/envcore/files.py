@@ -90,7 +90,7 @@ def replacing(path: Path) -> Generator[BinaryIO]:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Removes what `replacing` left in a folder when a process of this user was killed; none may be writing there."""
+    """Removes this user's files that a killed `replacing` left in a folder, where no process may be writing."""
     user = os.geteuid() if hasattr(os, "geteuid") else 0
     for each in folder.glob(".*.unfinished"):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Boundaries for the fusion of XLA: what is computed once, and what is computed again."""
+"""Boundaries for XLA's fusion: what is computed only once, and what is computed again."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def compute_once(fun: Callable[[*Ts], T], *args: *Ts, as_kernel: bool = False) -
     Args:
       fun: a function of arrays. It must receive all traced values as arguments.
       *args: its arguments, pytrees of arrays.
-      as_kernel: compile it to one function of machine code on the CPU, which XLA cannot do with calls of other code,
-        such as callbacks and matrix products.
+      as_kernel: compile it to one function of machine code on CPU. XLA cannot do that where it calls other code, as
+        for callbacks and matrix products.
     """
     mark = set_xla_metadata
     if mark is None:
@@ -67,13 +67,9 @@ def compute_once(fun: Callable[[*Ts], T], *args: *Ts, as_kernel: bool = False) -
 
 
 def recomputed(bools: jax.Array, number: jax.Array) -> jax.Array:
-    """The same bools, as the result of an operation; for pictures of them that are stored, and may be read as floats.
+    """The same bools, of any shape, as the result of an operation with a traced integer, int32 ().
 
-    In a loop that only converts bools of three axes or more, XLA's CPU backend often takes 1 to 3 ns for each, and 0.2
-    where the loop computes them too.
-
-    Args:
-      bools: any shape.
-      number: a traced integer, int32 ().
+    It is for pictures of them that are stored, and may be read as floats. In a loop that only converts bools of three
+    axes or more, XLA's CPU backend often takes 1 to 3 ns for each, and 0.2 where the loop computes them too.
     """
     return bools & ((number | 1) != 0)  # True, which XLA does not see

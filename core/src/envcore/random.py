@@ -271,5 +271,5 @@ def key_of(seed: int | np.integer) -> jax.Array:
 
 
 def is_seed(value: Any) -> bool:
-    """Whether it is a non-negative integer."""
+    """Whether a value is a non-negative integer, as seeds are."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0

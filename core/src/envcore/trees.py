@@ -49,11 +49,9 @@ def conform(tree: T, struct: PyTree, what: str, error: Callable[[str], Exception
       tree: arrays, numpy arrays or Python numbers.
       struct: a tree of the same structure, of `jax.ShapeDtypeStruct` or arrays.
       what: the name of the tree in the error, for example `"state"`.
-      error: makes the exception from its message.
+      error: makes the exception from its message. It is raised where the structure or a shape differs, or a kind (bool,
+        integer, float) that cannot be converted.
       if_batched: what to advise where a leaf has more leading axes than expected.
-
-    Raises:
-      what `error` makes: the structure or a shape differs, or a kind (bool, integer, float) that cannot be converted.
     """
     leaves, structure = jax.tree.flatten(tree)
     expected, expected_structure = jax.tree.flatten(struct)

@@ -20,17 +20,14 @@ _CHUNK = 32
 
 
 def reset_where(done: jax.Array, fresh: Callable[..., T], state: T, *args: PyTree, only_finished: bool) -> T:
-    """Returns `fresh(state, *args)` where `done`, else `state`.
+    """Returns `fresh(state, *args)` where `done`, bool (), else `state`.
 
-    Args:
-      done: bool, shape ().
-      fresh: makes the state of a new episode from the finished one; returns the same types. What it needs of
-        traced values must come through its arguments.
-      state: the state after the step.
-      *args: further arguments of `fresh`, pytrees of arrays (a key, the params).
-      only_finished: False computes `fresh` for every environment and selects. True computes it for finished
-        environments alone, in chunks of 32 under `vmap`: the same result, 12 times faster where a reset builds
-        a permutation or a maze, 0.87 times where it draws a few numbers. Where it is differentiated, all are computed.
+    `fresh` makes the state of a new episode from the finished one, with the same types. What it needs of traced values,
+    such as a key and params, must come through `args`.
+
+    It is computed for every environment and selected; with `only_finished` for finished environments alone, in chunks
+    of 32 under `vmap`: the same result, 12 times faster where a reset builds a permutation or a maze, 0.87 times where
+    it draws a few numbers. Where that is differentiated, all are computed.
     """
 
     def all_computed(done: jax.Array, state: T, args: PyTree) -> T:

@@ -32,10 +32,10 @@ def limit(default: Any = dataclasses.MISSING, **options: Any) -> PyTree:
 
 
 def may_be_infinite(params: PyTree, path: tuple[PyTree, ...], default: Any) -> bool:
-    """Whether infinity is a value of the param at a path of JAX's, whose default is an array.
+    """Whether the param at a key path of JAX's may be infinite; `default` is its default as an array.
 
-    It is for a `limit`, and where the default itself holds an infinite number: that declares it as well, and is how
-    params of other libraries do, whose fields cannot be marked.
+    A `limit` may, and so may a param whose default holds an infinite number, because the fields of other libraries'
+    params cannot be marked.
     """
     for key in path:
         name = getattr(key, "name", None)

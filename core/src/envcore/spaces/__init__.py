@@ -5,8 +5,6 @@ inside `jit` and `vmap`, and `contains(sample(key))` is always true. Spaces comp
 they may depend on an environment's params.
 """
 
-from __future__ import annotations
-
 from envcore.spaces.base import Space as Space
 from envcore.spaces.box import NATURAL_NUMBERS as NATURAL_NUMBERS
 from envcore.spaces.box import Box as Box

@@ -159,7 +159,7 @@ def sample_integers(
 
 
 def array_mismatch(value: PyTree, shape: tuple[int, ...], kind: str) -> str | None:
-    """Describes why the value is no array of a shape and a kind of dtype: "bool", "integer" or "float"."""
+    """Describes why a value is not an array of this shape and kind, "bool", "integer" or "float"; None if it is."""
     if not isinstance(value, jax.Array | np.ndarray | np.generic | bool | int | float):
         return f"expected an array, got {describe(value)}"
     dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype  # pyright: ignore[reportAttributeAccessIssue]

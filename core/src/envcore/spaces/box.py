@@ -64,19 +64,17 @@ class Box(ArraySpace):
                 bound = jnp.stack([jnp.asarray(x, self._dtype) for x in bound])
             if isinstance(bound, Tracer):
                 return jnp.broadcast_to(bound.astype(self._dtype), self._shape)
-            return np.broadcast_to(self._exact(np.asarray(bound)), self._shape)
+            values = np.asarray(bound)
+            cast = self.cast(values)
+            is_float = jnp.issubdtype(self._dtype, jnp.floating)
+            lost = np.isinf(cast) & ~np.isinf(values) if is_float else cast != values
+            if lost.any():
+                raise ValueError(f"{self._dtype} cannot represent it")
+            return np.broadcast_to(cast, self._shape)
         except ValueError as error:
             with np.printoptions(threshold=20):
                 bound = " ".join(str(bound).split())
             raise ValueError(f"Box cannot use the bound {bound} for shape {self._shape}: {error}") from error
-
-    def _exact(self, bound: np.ndarray) -> np.ndarray:
-        cast = self.cast(bound)
-        is_float = jnp.issubdtype(self._dtype, jnp.floating)
-        lost = np.isinf(cast) & ~np.isinf(bound) if is_float else cast != bound
-        if lost.any():
-            raise ValueError(f"{self._dtype} cannot represent it")
-        return cast
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -104,10 +104,8 @@ class Wrapper(Environment):
             return space
         if not isinstance(state, WrapperState) or state.env_state != inside:
             return super().state_space(params)
-        parts = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
-        return spaces.Dict(
-            {name: space if name == "env_state" else spaces.unbounded_space(part) for name, part in parts.items()}
-        )
+        own = {field.name for field in dataclasses.fields(state)} - {"env_state"}
+        return spaces.Dict({"env_state": space} | {name: spaces.unbounded_space(getattr(state, name)) for name in own})
 
     def _completed(self, params: PyTree) -> PyTree:
         return self.env._completed(params)
