@@ -8,8 +8,6 @@ updates them there, through every auto-reset. With `frozen=True` they do not cha
 
     eval_env = NormalizeObservation(Batched(CartPole(), 64), frozen=True)
     eval_params = eval_env.default_params.replace(observation_statistics=statistics)
-
-    params = params.replace(observation_statistics=statistics)  # continues training from a new reset
 """
 
 from __future__ import annotations
