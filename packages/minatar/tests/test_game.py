@@ -14,6 +14,7 @@ import pytest
 from envcore import spaces
 from envcore.errors import InvalidArgumentError, InvalidParamsError
 from envcore_minatar import plugin
+from envcore_minatar.game import digits
 from envcore_minatar.views import View
 from envcore_testing import check_env
 from envcore_testing.compilation import quick_jit
@@ -221,3 +222,15 @@ def test_sticky_action_prob_is_a_probability(env_id: str, prob: float, text: str
     env.check_params(env.default_params.replace(sticky_action_prob=jnp.float32(prob)))
     for fine in (0.0, 1.0):
         env.check_params(env.default_params.replace(sticky_action_prob=fine))
+
+
+def test_digits_are_uniform_together() -> None:
+    bounds = (2, 3, 840)
+    total = 2 * 3 * 840
+    # One word from the middle of each interval of words that `integers` maps to the same number.
+    words = jnp.asarray((np.arange(total) * 2**32 + 2**31) // total, jnp.uint32)
+    found = jax.vmap(lambda word: digits(word, *bounds))(words)
+    for digit, bound in zip(found, bounds, strict=True):
+        assert digit.dtype == jnp.int32
+        assert set(np.asarray(digit)) == set(range(bound))
+    assert len(set(zip(*(np.asarray(digit).tolist() for digit in found), strict=True))) == total

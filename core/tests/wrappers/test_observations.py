@@ -1,18 +1,146 @@
+"""Wrappers that change observations."""
+
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import painting, spaces
+from envcore import painting, random, spaces
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
-from envcore.wrappers import Batched, FrameStack, LogWrapper, PixelObservation
+from envcore.wrappers import (
+    ActionMaskObservation,
+    Batched,
+    FlattenObservation,
+    FrameStack,
+    LogWrapper,
+    PixelObservation,
+)
+from envcore_testing import check_env
 from toy import Counter, Deck, Spring
 
-KEY = jax.random.key(0)
+KEY = jax.random.key(3)
 STATE = Spring().reset(KEY)[1].replace(position=0.3)
+
+
+@dataclasses.dataclass(frozen=True)
+class MustCount(Counter):
+    """Waiting is legal at the start only."""
+
+    def action_mask(self, state: Any, params: Any) -> jax.Array:
+        return jnp.stack([state.count == 0, True])
+
+
+def test_a_mask_beside_the_observation() -> None:
+    env = ActionMaskObservation(MustCount())
+    space = env.observation_space(env.default_params)
+    assert isinstance(space, spaces.Dict)
+    assert space.spaces["observation"] == MustCount().observation_space(MustCount().default_params)
+    assert space.spaces["action_mask"] == spaces.Box(False, True, (2,), np.bool_)
+    obs, state = env.reset(KEY)
+    assert sorted(obs) == ["action_mask", "observation"]
+    assert obs["action_mask"].tolist() == [True, True]
+    obs, state, _, _, info = env.step(KEY, state, 1)
+    np.testing.assert_array_equal(obs["observation"], [0, 1, 0, 0])
+    assert obs["action_mask"].tolist() == info["action_mask"].tolist() == [False, True]
+    _, state, *_ = env.step(KEY, state, 1)
+    obs, _, _, done, info = env.step(KEY, state, 1)
+    assert done
+    assert obs["action_mask"].tolist() == [True, True]  # of the next episode
+    assert info["final_obs"]["action_mask"].tolist() == [False, True]
+
+
+def test_observations_with_masks_conform() -> None:
+    check_env(ActionMaskObservation(MustCount()))
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda env: Batched(ActionMaskObservation(FlattenObservation(env)), 3),
+        lambda env: ActionMaskObservation(LogWrapper(Batched(env, 3))),
+        lambda env: LogWrapper(ActionMaskObservation(Batched(env, 3))),
+    ],
+)
+def test_masks_of_batches(wrap: Any) -> None:
+    env = wrap(MustCount())
+    obs, state = env.reset(KEY)
+    assert obs["action_mask"].shape == (3, 2)
+    obs, *_ = env.step(KEY, state, jnp.array([0, 1, 1]))
+    assert obs["action_mask"].tolist() == [[True, True], [False, True], [False, True]]
+    assert jax.tree.map(lambda x: x.shape, env.observation_space(env.default_params).sample(KEY)) == jax.tree.map(
+        lambda x: x.shape, obs
+    )
+
+
+def test_an_environment_without_masks_is_refused() -> None:
+    with pytest.raises(ValueError, match="Counter has no action masks: all actions are always legal"):
+        ActionMaskObservation(Counter())
+
+
+def test_flatten_observation_joins_parts_in_the_order_of_names() -> None:
+    env = FlattenObservation(Deck())
+    obs, state = env.reset(KEY)
+    parts = Deck().observe(state, Deck().default_params)
+    space: Any = Deck().observation_space(Deck().default_params)
+    expected = []
+    for name in sorted(parts):
+        part = space.spaces[name]
+        is_discrete = isinstance(part, spaces.Discrete)
+        expected.append(np.eye(part.n)[int(parts[name])] if is_discrete else np.asarray(parts[name]).reshape(-1))
+    np.testing.assert_array_equal(obs, np.concatenate(expected).astype(np.float32))
+    np.testing.assert_array_equal(env.flatten(parts, env.default_params), obs)
+    assert bool(env.observation_space(env.default_params).contains(obs))
+
+
+def test_frame_stack_holds_the_last_observations() -> None:
+    env, inner = FrameStack(Spring(), 3), Spring()
+    key, key_reset = random.split(KEY)
+    stacked, state = env.reset(key_reset)
+    plain, inner_state = inner.reset(key_reset)
+    history = [plain] * 3
+    np.testing.assert_array_equal(stacked, jnp.stack(history))
+    ends = 0
+    for key_step in random.split(key, 30):
+        action = env.action_space(env.default_params).sample(key_step)
+        stacked, state, _, done, info = env.step(key_step, state, action)
+        plain, inner_state, _, _, inner_info = inner.step(key_step, inner_state, action)
+        np.testing.assert_array_equal(info["final_obs"], jnp.stack([*history[1:], inner_info["final_obs"]]))
+        history = [plain] * 3 if done else [*history[1:], plain]
+        np.testing.assert_array_equal(stacked, jnp.stack(history))
+        ends += bool(done)
+    assert ends
+
+
+def test_frame_stack_observes_once_a_step_where_final_obs_is_not_read() -> None:
+    looks = []
+
+    class Watched(Spring):
+        def observe(self, state: Any, params: Any) -> jax.Array:
+            def look(obs: Any) -> Any:
+                looks.append(obs)
+                return obs
+
+            obs = super().observe(state, params)
+            return jax.pure_callback(look, jax.ShapeDtypeStruct(obs.shape, obs.dtype), obs)
+
+    env = FrameStack(Watched(), 3)
+    state = env.reset(KEY)[1]
+    step = jax.jit(lambda *args: env.step(*args)[:4])
+    for last in range(2):
+        looks.clear()
+        obs, state, *_ = jax.block_until_ready(step(KEY, state, jnp.zeros(1)))
+        assert len(looks) == 1, last
+        np.testing.assert_array_equal(obs[-1], looks[0])
+
+
+@pytest.mark.parametrize("num_frames", [0, 4.0, True])
+def test_the_number_of_frames_is_a_positive_integer(num_frames: Any) -> None:
+    with pytest.raises(ValueError, match=f"num_frames must be a positive integer, got {num_frames}"):
+        FrameStack(Spring(), num_frames)
 
 
 def seen(env: Any, state: Any = STATE):
