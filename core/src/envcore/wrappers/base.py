@@ -104,7 +104,7 @@ class Wrapper(Environment):
             return space
         if not isinstance(state, WrapperState) or state.env_state != inside:
             return super().state_space(params)
-        own = {field.name for field in dataclasses.fields(state)} - {"env_state"}
+        own = [field.name for field in dataclasses.fields(state) if field.name != "env_state"]
         return spaces.Dict({"env_state": space} | {name: spaces.unbounded_space(getattr(state, name)) for name in own})
 
     def _completed(self, params: PyTree) -> PyTree:
