@@ -110,6 +110,7 @@ def cases(steps: Iterable[int] = STEPS) -> list[Case]:
             ("no command buffers", {"flags": "--xla_gpu_enable_command_buffer="}),
             ("command buffers", {"flags": f"--xla_gpu_enable_command_buffer={_COMMANDS}"}),
             ("command buffers with WHILE", {"flags": f"--xla_gpu_enable_command_buffer={_COMMANDS},WHILE"}),
+            ("double buffering", {"flags": "--xla_gpu_enable_while_loop_double_buffering=true"}),
             *((f"unroll {number}", {"unroll": number}) for number in (2, 4, 8)),
             ("packed carry", {"is_packed": True}),
             ("packed carry, unroll 4", {"is_packed": True, "unroll": 4}),
