@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 from command_line import Run
 from ctrl_c import envcore, interrupt
+from envcore_cli.assignments import choose
+from envcore_cli.rollout_report import report_rollout
+from envcore_runs.measured_rollout import MeasuredRollout
 from rollouts import files, recorded
 from several_processes import SOON, Command, commands, pair
 
@@ -257,3 +260,39 @@ def test_more_is_recorded_than_the_disk_holds(run: Run, tmp_path: Path, monkeypa
     assert err == (
         f"error: --record would write 7.2 kB to {out}, but only 5 kB are free: take fewer steps, or record less.\n"
     )
+
+
+def test_results_so_far_are_shown_on_ctrl_c(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def advance(self: MeasuredRollout, limit: int) -> int:
+        if self.progress.steps:
+            raise KeyboardInterrupt
+        self._chunk = 40  # however slow the machine is now
+        return before(self, 40)
+
+    before = MeasuredRollout.advance
+    monkeypatch.setattr(MeasuredRollout, "advance", advance)
+    choice = choose("Counter-v0")
+    with pytest.raises(KeyboardInterrupt):
+        report_rollout(choice, 500, num_envs=7)
+    out = capsys.readouterr().out
+    assert "interrupted: these are the results up to then" in out
+    assert "7 in parallel, 40 steps each" in out
+    assert "return" in out
+
+
+def test_ctrl_c_before_the_first_step_shows_no_table(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def advance(self: MeasuredRollout, limit: int) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MeasuredRollout, "advance", advance)
+    with pytest.raises(KeyboardInterrupt):
+        report_rollout(choose("Counter-v0"), 500, num_envs=7)
+    assert "in parallel" not in capsys.readouterr().out
+
+
+def test_rollout_reports(run: Run) -> None:
+    code, out, _ = run("rollout", "Counter-v0", "--num-envs", "7", "--steps", "43")
+    assert code == 0
+    for part in ("7 in parallel, 43 steps each", "episodes finished", "return", "length", "steps/s", "compile time"):
+        assert part in out
+    assert "to 1.50)" in out  # an episode that counts to three returns 3 * 0.5
