@@ -5,11 +5,6 @@ from __future__ import annotations
 import csv
 import functools
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -151,28 +146,6 @@ def test_an_interrupted_run_continues(
     run(agent, tmp_path / "parts", ids)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
     assert not list((tmp_path / "parts").glob(".checkpoint-*"))
-
-
-@pytest.mark.slow
-def test_a_killed_run_continues(tmp_path: Path) -> None:
-    code = f"""
-from envcore_bsuite.agents import random_agent
-from envcore_bsuite.runner import run
-run(random_agent, {str(tmp_path / "parts")!r}, ["memory_len/22"], checkpoint_seconds=0.1)
-"""
-    process = subprocess.Popen([sys.executable, "-c", code])
-    deadline = time.monotonic() + 120
-    while not list((tmp_path / "parts").glob(".checkpoint-*")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    (tmp_path / "parts" / ".0123456789abcdef.unfinished").touch()
-    run(random_agent, tmp_path / "parts", ["memory_len/22"])
-    run(random_agent, tmp_path / "whole", ["memory_len/22"])
-    assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
-    assert not list((tmp_path / "parts").glob(".*"))
 
 
 def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,17 +211,6 @@ def test_steps_go_astray_uniformly(fail_prob: float) -> None:
     assert (((counts - expected) ** 2)[expected > 0.5] / expected[expected > 0.5]).sum() < 4 + 4.5 * np.sqrt(8)
 
 
-@pytest.mark.parametrize(("fail_prob", "expected"), [(0.0, 0.0), (1 / 3, 1 / 3), (0.6, 0.6), (0.75, 0.75)])
-def test_another_direction_with_fail_prob(fail_prob: float, expected: float) -> None:
-    env = FourRooms()
-    params = env.default_params.replace(fail_prob=fail_prob)
-    state = FourRoomsState(pos=jnp.array([2, 2]), goal=jnp.array([8, 9]))  # in the open
-    keys = jax.random.split(jax.random.key(1), 20_000)
-    after = jax.vmap(lambda key: env.step_env(key, state, jnp.int32(1), params)[1].pos)(keys)
-    share = (np.asarray(after) != (2, 3)).any(axis=1).mean()
-    assert abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / 20_000)
-
-
 def test_picture_shows_walls_agent_and_goal() -> None:
     env = FourRooms(use_visual_obs=True)
     show = jax.jit(lambda state: env.observe(state, env.default_params))
