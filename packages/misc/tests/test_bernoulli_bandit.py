@@ -11,7 +11,6 @@ import pytest
 from bandits import play
 from envcore.errors import InvalidParamsError
 from envcore_misc.bernoulli_bandit import BernoulliBandit, BernoulliBanditDraws
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 KEYS = jax.random.split(jax.random.key(0), 4000)
@@ -159,12 +158,6 @@ def test_spaces_of_mapped_params() -> None:
     low, high = jax.vmap(lambda p: (env.observation_space(p).low, env.observation_space(p).high), (axes,))(params)
     np.testing.assert_array_equal(low, [[0, -1, 0, 0], [0, 0, 0, 0]])
     np.testing.assert_array_equal(high, [[1, 1, 1, 1], [1, 100, 1, 1]])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("env", [BernoulliBandit(), BernoulliBandit("given", 3, time_last=False)])
-def test_conforms(env: BernoulliBandit) -> None:
-    check_env(env, num_steps=220)
 
 
 def test_bad_options() -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
 from envcore_misc.four_rooms import MAP, FourRooms, FourRoomsDraws, FourRoomsStart, FourRoomsState
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 UP, RIGHT, DOWN, LEFT = range(4)
@@ -249,9 +248,3 @@ def test_lists_are_places_too() -> None:
 def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         FourRooms(**options)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"use_visual_obs": True}])
-def test_conforms(options: dict[str, Any]) -> None:
-    check_env(FourRooms(**options))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from bandits import play
 from envcore_misc.gaussian_bandit import GaussianBandit, GaussianBanditDraws
-from envcore_testing import check_env
 from rules import check_rule, rules
 from scipy import stats
 
@@ -103,8 +102,3 @@ def test_observations_stay_in_their_space() -> None:
         obs = observe(jnp.arange(2 * limit, dtype=jnp.int32))
         assert jax.vmap(space.contains)(obs).all()
         np.testing.assert_allclose(obs[jnp.array([0, limit, -1]), 3], [bounds[0], bounds[1], bounds[1]], atol=1e-6)
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(ENV, num_steps=220)

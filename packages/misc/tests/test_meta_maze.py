@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_misc.meta_maze import MetaMaze, MetaMazeDraws, MetaMazeState
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 MOVES = {
@@ -317,9 +316,3 @@ def test_a_fixed_goal() -> None:
 def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         MetaMaze(**options)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"maze_size": 7, "rf_size": 5, "rules": "original"}])
-def test_conforms(options: dict[str, Any]) -> None:
-    check_env(MetaMaze(**options))

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_misc.point_robot import PointRobot, PointRobotDraws
-from envcore_testing import check_env
 from envcore_testing.compilation import quick_jit
 from rules import check_rule, rules
 
@@ -282,12 +281,6 @@ def test_observations_stay_in_their_space() -> None:
         assert jax.vmap(space.contains)(obs).all()
         assert space.contains(obs[0].at[2].set(1.0))  # the maximum reward
         np.testing.assert_allclose(obs[jnp.array([0, limit, -1]), 5], [bounds[0], bounds[1], bounds[1]], atol=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("env", [GYMNAX, PointRobot("original", fixed_goal=True)])
-def test_conforms(env: PointRobot) -> None:
-    check_env(env, num_steps=220)
 
 
 def test_bad_options() -> None:

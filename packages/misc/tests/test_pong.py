@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_misc.pong import Pong, PongParams, PongStart, PongState
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 STAY, UP, DOWN = range(3)
@@ -345,9 +344,3 @@ def test_limits() -> None:
     assert Pong().default_params.max_steps_in_episode == 1000
     assert Pong(rules="original").default_params.paddle_y_speed == 2
     assert Pong(rules="original").default_params.max_steps_in_episode == 2**31 - 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rules", ["gymnax", "original"])
-def test_conforms(rules: Any) -> None:
-    check_env(Pong(rules=rules))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
 from envcore_misc.reacher import Reacher, ReacherParams, ReacherStart, ReacherState
-from envcore_testing import check_env
 from gradients import check_finite_differences
 from rules import check_rule, rules
 from uniform_draws import check_uniform_draws
@@ -199,8 +198,3 @@ def test_observations_are_inside_their_space() -> None:
 def test_no_joint_is_an_error() -> None:
     with pytest.raises(ValueError, match="num_joints must be at least 1, got 0"):
         Reacher(num_joints=0)
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(Reacher())

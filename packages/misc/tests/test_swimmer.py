@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
 from envcore_misc.swimmer import Swimmer, SwimmerParams, SwimmerStart, SwimmerState
-from envcore_testing import check_env
 from gradients import check_finite_differences
 from rules import check_rule, rules
 from uniform_draws import check_uniform_draws
@@ -211,8 +210,3 @@ def test_observations_are_inside_their_space() -> None:
 def test_a_negative_number_of_urchins_is_an_error() -> None:
     with pytest.raises(ValueError, match="num_urchins must be at least 0, got -1"):
         Swimmer(num_urchins=-1)
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(Swimmer())

@@ -331,6 +331,7 @@ def test_its_repr() -> None:
 # Errors.
 
 
+ARGUMENTS: dict[str, Any] = {"env": ENV, "env_params": None, "state_seq": STATES}
 BAD: dict[str, tuple[Any, str]] = {
     "cum_rewards of another length": ({"cum_rewards": [1.0, 2.0]}, "state_seq has 5, cum_rewards 2"),
     "no rewards": ({"cum_rewards": []}, "state_seq has 5, cum_rewards 0"),
@@ -382,7 +383,7 @@ BAD: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD)
 def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(VisualizerError, match=message) as caught:
-        Visualizer(**{"env": ENV, "env_params": None, "state_seq": STATES, **arguments})
+        Visualizer(**{**ARGUMENTS, **arguments})
     assert "\n" not in str(caught.value)
 
 
@@ -396,4 +397,4 @@ def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
 )
 def test_states_params_and_height_are_checked_before_anything_is_rendered(arguments: Any, error: Any) -> None:
     with pytest.raises(error):
-        Visualizer(**{"env": ENV, "env_params": None, "state_seq": STATES, **arguments})
+        Visualizer(**{**ARGUMENTS, **arguments})

@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 from envcore_minatar.seaquest.state import Bullet, Diver, join_bullets, join_divers, split_bullets, split_divers
 
-BULLETS = [Bullet(*row) for row in [(True, False, 0, 1), (True, False, 9, 8), (True, True, 0, 4), (True, True, 9, 0)]]
-DIVERS = [Diver(True, False, 9, 7, 5), Diver(True, True, 0, 0, 0), Diver(True, True, 4, 3, 2)]
+
+def items(kind: Any, rows: list[tuple[int, ...]]) -> list[Any]:
+    """One bullet or diver of each row of numbers."""
+    return [kind(*row) for row in rows]
+
+
+BULLETS = items(Bullet, [(True, False, 0, 1), (True, False, 9, 8), (True, True, 0, 4), (True, True, 9, 0)])
+DIVERS = items(Diver, [(True, False, 9, 7, 5), (True, True, 0, 0, 0), (True, True, 4, 3, 2)])
 
 
 def numbers(items: list[Any]) -> list[list[int]]:
