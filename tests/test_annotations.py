@@ -15,16 +15,16 @@ import pytest
 from envcore import make, registry
 from envcore.engine import arguments
 from tool_modules import load_tool
+from wheels import SUITES
 
 _notation = load_tool("site/docstrings.py").notation
-SUITES = ("envcore-bsuite", "envcore-classic-control", "envcore-example", "envcore-minatar", "envcore-misc")
 
 
 def ids() -> list[str]:
     """Of each suite, the first id of every entry point."""
     found: dict[str, str] = {}
     for each in registry.values():
-        if each.distribution in SUITES:
+        if each.distribution in (*SUITES, "envcore-example"):
             found.setdefault(each.spec.entry_point, each.spec.id)
     return sorted(found.values())
 

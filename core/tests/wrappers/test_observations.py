@@ -240,23 +240,10 @@ def test_a_bad_size_is_an_error(size) -> None:
         PixelObservation(Spring(), size)
 
 
-@pytest.mark.parametrize(
-    "picture",
-    [
-        jnp.zeros((8, 8, 4), jnp.uint8),
-        jnp.zeros((8, 8, 3)),
-        jnp.zeros((3, 8, 8), jnp.uint8),
-        jnp.zeros((9, 8, 3), jnp.uint8),
-        jnp.zeros((8, 8), jnp.uint8),
-        jnp.zeros((8, 0, 3), jnp.uint8),
-        None,
-    ],
-    ids=["RGBA", "float", "channels first", "wrong height", "2-D", "no width", "None"],
-)
-def test_what_is_not_a_picture_is_an_error_at_once(picture) -> None:
+def test_what_is_not_a_picture_is_an_error_at_once() -> None:
     class Wrong(Counter):
         def render(self, state: Any, params: Any, height: int = 256) -> Any:
-            return picture
+            return jnp.zeros((8, 8, 4), jnp.uint8)
 
     with pytest.raises(EnvironmentDefinitionError, match=r"Wrong.render\(.*height=8\) returns .*must return"):
         PixelObservation(Wrong(), (8, 8))
@@ -265,12 +252,3 @@ def test_what_is_not_a_picture_is_an_error_at_once(picture) -> None:
 def test_an_environment_without_a_picture_is_an_error_at_once() -> None:
     with pytest.raises(NoPictureError, match=r"Deck cannot be rendered: .* has to implement"):
         PixelObservation(Deck())
-
-
-def test_render_has_to_take_a_height() -> None:
-    class Wrong(Counter):
-        def render(self, state: Any, params: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-            return jnp.zeros((8, 8, 3), jnp.uint8)
-
-    with pytest.raises(EnvironmentDefinitionError, match=r"its signature must be render\(self, state, params, h"):
-        PixelObservation(Wrong(), (8, 8))
