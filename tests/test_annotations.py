@@ -14,16 +14,17 @@ import numpy as np
 import pytest
 from envcore import make, registry
 from envcore.engine import arguments
-from envcore.typing import notation
+from tool_modules import load_tool
+from wheels import SUITES
 
-SUITES = ("envcore-bsuite", "envcore-classic-control", "envcore-example", "envcore-minatar", "envcore-misc")
+_notation = load_tool("site/docstrings.py").notation
 
 
 def ids() -> list[str]:
     """Of each suite, the first id of every entry point."""
     found: dict[str, str] = {}
     for each in registry.values():
-        if each.distribution in SUITES:
+        if each.distribution in (*SUITES, "envcore-example"):
             found.setdefault(each.spec.entry_point, each.spec.id)
     return sorted(found.values())
 
@@ -39,7 +40,7 @@ def test_fields_have_the_types_that_they_say(env_id: str, tmp_path: Path) -> Non
 
 def problems(value: Any, hint: Any, env: Any, where: str) -> Iterator[str]:
     """Where a value is not what its annotation says; `env` has the sizes that have names."""
-    if said := notation(hint):
+    if said := _notation(hint):
         if value is not None and not matches(value, said, env):
             yield f"{where} is {value.dtype} {value.shape}, not {said}"
     elif fields := fields_of(value):

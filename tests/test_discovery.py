@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from wheels import ROOT, SUITES, Probe, Venv, Workshop
+from wheels import ROOT, SUITES, Venv, Workshop
 
 pytestmark = pytest.mark.slow
 
@@ -29,23 +29,14 @@ HOOK = """
     from envcore.specs import EnvSpec
 
     @hookimpl
-    def envcore_env_specs({arguments}):
+    def envcore_env_specs():
         {body}
 """
-
-# It writes to stderr, so that a test can see whether it was imported.
-LOUD = "import sys\nsys.stderr.write('loud-suite is imported')\nraise RuntimeError('loud-suite')\n"
-
-TWIN = """EnvSpec("Twin-v0", "envcore_example.windy_gridworld:WindyGridworld", {{"rows": {rows}}})"""
 
 
 @pytest.fixture(scope="module")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     return Workshop(tmp_path_factory.mktemp("workshop"))
-
-
-def hook(body: str, arguments: str = "") -> str:
-    return HOOK.format(body=body, arguments=arguments)
 
 
 def error_of_make(venv: Venv, env_id: str) -> str:
@@ -64,32 +55,13 @@ def error_of_make(venv: Venv, env_id: str) -> str:
 # Installed plugins are found.
 
 
-@pytest.fixture(scope="module")
-def core_alone(workshop: Workshop) -> Venv:
-    return workshop.venv("core", "envcore")
-
-
-def test_core_alone(core_alone: Venv) -> None:
+def test_core_alone(workshop: Workshop) -> None:
+    core_alone = workshop.venv("core", "envcore")
     catalogue = core_alone.probe(CATALOGUE).result
     assert (catalogue["ids"], catalogue["plugins"]) == ([], {})
     assert catalogue["file"].startswith(str(core_alone.folder))
     assert "jax" not in catalogue["modules"]
-
-
-@pytest.mark.parametrize(
-    ("env_id", "advice"),
-    [
-        ("CartPole-v1", "pip install envcore-classic-control"),
-        ("SpaceInvaders-MinAtar", "pip install envcore-minatar"),
-        ("DeepSea-bsuite", "pip install envcore-bsuite"),
-        ("FourRooms-misc", "pip install envcore-misc"),
-        ("Nothing", "pip install 'envcore[all]'"),
-    ],
-)
-def test_core_alone_says_what_to_install(core_alone: Venv, env_id: str, advice: str) -> None:
-    error = error_of_make(core_alone, env_id)
-    assert error.startswith(f"UnknownEnvironmentError: no installed environment is called '{env_id}'.")
-    assert advice in error
+    assert "pip install envcore-minatar" in error_of_make(core_alone, "SpaceInvaders-MinAtar")
 
 
 def test_one_suite(workshop: Workshop) -> None:
@@ -132,82 +104,28 @@ def test_an_uninstalled_suite_is_gone(workshop: Workshop) -> None:
     assert "Did you mean" not in error_of_make(venv, "WindyGridworld-v0")
 
 
-# A broken plugin does not affect others.
+# A broken plugin does not affect others; core/tests/test_plugins.py has the many ways to be broken.
 
-BROKEN = {
-    "missing-suite": ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
-    "raising-suite": (hook("raise OSError('no disk today')"), "OSError: no disk today"),
-    "argument-suite": (hook("return []", "config"), "PluginValidationError: Plugin 'argument_suite' for hook"),
-    "row-suite": (hook("return ['Row-v0']"), "row 0 of envcore_env_specs() is of type str, not EnvSpec"),
-    "newer-suite": (hook("return []"), "it needs envcore>=99, but envcore "),
-}
+RAISING = HOOK.format(body="raise OSError('no disk today')")
 
 
-@pytest.fixture(scope="module")
-def zoo(workshop: Workshop) -> Venv:
-    """A working suite among broken ones."""
+def test_a_good_plugin_survives_a_broken_and_a_newer_one(workshop: Workshop) -> None:
+    workshop.build_plugin("raising-suite", RAISING)
+    workshop.build_plugin("newer-suite", HOOK.format(body="return []"), requires="envcore>=99")
     venv = workshop.venv("zoo", "envcore-classic-control")
-    for distribution, (code, _) in BROKEN.items():
-        requires = "envcore>=99" if distribution == "newer-suite" else "envcore"
-        workshop.build_plugin(distribution, code, requires=requires)
-    venv.install(*BROKEN, force=True)
-    return venv
-
-
-@pytest.fixture(scope="module")
-def catalogue_of_zoo(zoo: Venv) -> Probe:
-    return zoo.probe(CATALOGUE)
-
-
-@pytest.mark.parametrize("distribution", BROKEN)
-def test_broken_plugin(catalogue_of_zoo: Probe, distribution: str) -> None:
-    status, error = catalogue_of_zoo.result["plugins"][distribution]
-    assert status == "broken"
-    assert error.startswith(BROKEN[distribution][1])
-    warning = f"PluginWarning: plugin {distribution} 1.2 ({distribution.replace('-', '_')}) is left out: {error}."
-    assert catalogue_of_zoo.stderr.count(warning) == 1
-
-
-def test_a_good_plugin_survives_broken_ones(catalogue_of_zoo: Probe) -> None:
-    assert catalogue_of_zoo.result["plugins"]["envcore-classic-control"] == ["loaded", ""]
-    assert "envcore-classic-control:CartPole-v1" in catalogue_of_zoo.result["ids"]
-
-
-def test_an_unknown_id_repeats_the_broken_plugins(zoo: Venv) -> None:
-    error = error_of_make(zoo, "Row-v0")
-    assert all(f"Plugin {distribution} is broken: {reason}" in error for distribution, (_, reason) in BROKEN.items())
-
-
-def test_strict_mode_raises_with_the_cause(zoo: Venv) -> None:
-    process = zoo.run("import envcore; list(envcore.registry)", ENVCORE_STRICT_PLUGINS="1")
-    assert process.returncode == 1
-    assert "raise OSError('no disk today')" not in process.stderr  # the first one by name is raised
-    assert "are declared in the hookimpl but can not be found in the hookspec" in process.stderr
-    assert process.stderr.splitlines()[-1].startswith("envcore.errors.PluginError: plugin argument-suite is broken:")
-
-
-def test_damaged_and_left_over_metadata_affects_no_plugin(workshop: Workshop) -> None:
-    venv = workshop.venv("damaged", "envcore-classic-control")
-    (info,) = venv.folder.glob("lib/python*/site-packages/envcore_classic_control-*.dist-info")
-    shutil.copytree(info, info.with_name("~nvcore_classic_control-0.0.9.dist-info"))
-    older = shutil.copytree(info, info.with_name("envcore_classic_control-0.0.1.dist-info"))
-    (older / "METADATA").write_text("Metadata-Version: 2.4\nName: envcore-classic-control\nVersion: 0.0.1\n")
-    nameless = shutil.copytree(info, info.with_name("envcore_classic_control-9.dist-info"))
-    (nameless / "METADATA").unlink()
-    stranger = info.with_name("stranger-3.0.dist-info")
-    stranger.mkdir()
-    (stranger / "METADATA").write_text("Metadata-Version: 2.4\nName: Stranger\nVersion: 3.0\n")
-    for damage in (b"[console_scripts]\ntool", b"[console_scripts]\nt\xf6\xf6l = tool:main\n"):
-        (stranger / "entry_points.txt").write_bytes(damage)
-        catalogue = venv.probe(CATALOGUE)
-        status, error = catalogue.result["plugins"].pop("stranger")
-        assert status == "unreadable"
-        assert error.startswith("its entry_points.txt is damaged (")
-        assert catalogue.result["plugins"] == {"envcore-classic-control": ["loaded", ""]}
-        assert "envcore-classic-control:CartPole-v1" in catalogue.result["ids"]
-        assert catalogue.stderr == ""
-        off = venv.probe(CATALOGUE, ENVCORE_PLUGIN_AUTOLOAD="0").result["plugins"]
-        assert off == {"envcore-classic-control": ["disabled", "ENVCORE_PLUGIN_AUTOLOAD is off"]}
+    venv.install("raising-suite", "newer-suite", force=True)
+    catalogue = venv.probe(CATALOGUE)
+    assert catalogue.result["plugins"].pop("envcore-classic-control") == ["loaded", ""]
+    assert "envcore-classic-control:CartPole-v1" in catalogue.result["ids"]
+    errors = {"raising-suite": "OSError: no disk today", "newer-suite": "it needs envcore>=99, but envcore "}
+    for name, (status, error) in catalogue.result["plugins"].items():
+        assert status == "broken"
+        assert error.startswith(errors.pop(name))
+        assert catalogue.stderr.count(f"PluginWarning: plugin {name} 1.2 ({name.replace('-', '_')}) is left out") == 1
+        off = venv.probe(CATALOGUE, ENVCORE_DISABLE_PLUGINS="raising-suite,newer-suite")
+        assert off.result["plugins"][name] == ["disabled", "ENVCORE_DISABLE_PLUGINS names it"]
+        assert off.stderr == ""
+    assert not errors
 
 
 def test_a_suite_replaces_another_project_called_envcore(workshop: Workshop) -> None:
@@ -219,62 +137,6 @@ def test_a_suite_replaces_another_project_called_envcore(workshop: Workshop) -> 
     assert "envcore-minatar:Breakout-MinAtar" in venv.probe(CATALOGUE).result["ids"]
     venv.install("envcore==0.1.1", force=True)
     assert "'envcore' is not a package" in venv.run("import envcore_minatar").stderr
-
-
-# Disabled plugins are not imported.
-
-
-@pytest.fixture(scope="module")
-def loud(workshop: Workshop) -> Venv:
-    workshop.build_plugin("loud-suite", LOUD)
-    return workshop.venv("loud", "envcore-classic-control", "loud-suite")
-
-
-def test_the_import_of_the_loud_suite_is_visible(loud: Venv) -> None:
-    assert "loud-suite is imported" in loud.probe(CATALOGUE).stderr
-
-
-@pytest.mark.parametrize("name", ["loud-suite", "Loud_Suite", "main"])
-def test_disabled_by_name(loud: Venv, name: str) -> None:
-    catalogue = loud.probe(CATALOGUE, ENVCORE_DISABLE_PLUGINS=f"{name},")
-    assert catalogue.result["plugins"] == {
-        "envcore-classic-control": ["loaded", ""],
-        "loud-suite": ["disabled", "ENVCORE_DISABLE_PLUGINS names it"],
-    }
-    assert "loud_suite" not in catalogue.result["modules"]
-    assert catalogue.stderr == ""
-
-
-def test_autoload_off(loud: Venv) -> None:
-    catalogue = loud.probe(CATALOGUE, ENVCORE_PLUGIN_AUTOLOAD="0")
-    off = ["disabled", "ENVCORE_PLUGIN_AUTOLOAD is off"]
-    assert catalogue.result["plugins"] == {"envcore-classic-control": off, "loud-suite": off}
-    assert catalogue.result["ids"] == []
-    assert not {"loud_suite", "envcore_classic_control"} & set(catalogue.result["modules"])
-    assert catalogue.stderr == ""
-
-
-# Two suites with one id.
-
-
-def test_a_clash_of_ids(workshop: Workshop) -> None:
-    for distribution, rows in (("b-twin", 5), ("a-twin", 6)):
-        code = hook(f"return [{TWIN.format(rows=rows)}]")
-        workshop.build_plugin(distribution, code, requires="envcore-example")
-    venv = workshop.venv("twins", "b-twin", "a-twin")
-    assert [env_id for env_id in venv.probe(CATALOGUE).result["ids"] if "Twin" in env_id] == [
-        "a-twin:Twin-v0",
-        "b-twin:Twin-v0",
-    ]
-    assert error_of_make(venv, "Twin-v0") == (
-        "UnknownEnvironmentError: 'Twin-v0' is announced by several distributions: "
-        "use make('a-twin:Twin-v0') or make('b-twin:Twin-v0')."
-    )
-    code = """
-        import envcore
-        result = [envcore.make(f"{name}:Twin-v0")[0].rows for name in ("a-twin", "b-twin")]
-    """
-    assert venv.probe(code).result == [6, 5]
 
 
 # The steps of the example's README.

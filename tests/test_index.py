@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 
 import envcore
 from envcore_bridges.libraries import LIBRARIES
-
-UNLISTED = "envcore-example"  # a template to copy, not a suite to install
+from tool_modules import load_tool
 
 
 def test_the_index_is_what_the_distributions_announce() -> None:
-    announced = {
-        plugin.distribution: {
-            "environments": sorted(spec.id for spec in plugin.specs if not spec.family),
-            "families": sorted({spec.family for spec in plugin.specs if spec.family}),
-            "commands": sorted(command.name for command in plugin.commands),
-        }
-        for plugin in envcore.registry.plugins
-        if plugin.distribution.startswith("envcore-") and plugin.distribution != UNLISTED
-    }
-    # It announces the families whose library is installed; the index names the extras of all.
-    bridges = announced.pop("envcore-bridges")
-    assert set(bridges["families"]) <= {library.family for library in LIBRARIES}
-    for library in LIBRARIES:
-        extra = f"envcore-bridges[{library.extra}]"
-        announced[extra] = {"environments": [], "families": [library.family], "commands": []}
-    index = json.loads(resources.files("envcore").joinpath("index.json").read_text())
-    listed = {
-        distribution: {kind: sorted(lists.get(kind, ())) for kind in ("environments", "families", "commands")}
-        for distribution, lists in index.items()
-    }
-    assert listed == announced, "update core/src/envcore/index.json"
+    index = load_tool("index/__main__.py")
+    assert json.loads(index.INDEX.read_text()) == index.announced(), "run `uv run python tools/index`"
+
+
+def test_bridges_are_listed_by_extra_whether_their_library_is_installed_or_not() -> None:
+    index = load_tool("index/__main__.py").announced()
+    extras = {f"envcore-bridges[{library.extra}]": library.family for library in LIBRARIES}
+    assert {name: index[name]["families"] for name in extras} == {name: [family] for name, family in extras.items()}
+    assert "envcore-bridges" not in index
+    assert "envcore-example" not in index  # a template to copy
+    (bridges,) = (each for each in envcore.registry.plugins if each.distribution == "envcore-bridges")
+    assert {spec.family for spec in bridges.specs} <= set(extras.values())

@@ -14,13 +14,12 @@ from envcore_cli import main
 from envcore_runs import interrupt
 from envcore_runs.choice import choose
 from extremes import extremes, scalars, stays_finite
-
-OURS = ("envcore-bsuite", "envcore-classic-control", "envcore-minatar", "envcore-misc")
+from wheels import SUITES
 
 
 def environments() -> dict[str, Any]:
     """Our environments by id, the first setting of each of bsuite's experiments; not those that need a dataset."""
-    ours = [each.spec.id for each in registry.values() if each.distribution in OURS]
+    ours = [each.spec.id for each in registry.values() if each.distribution in SUITES]
     return {
         each: make(each)[0] for each in ours if "mnist" not in each.lower() and ("/" not in each or each[-2:] == "/0")
     }

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_gymnax.experimental import RolloutWrapper
-from envcore_gymnax.experimental.rollout import EnvRollout
 from envcore_viewer import Visualizer
 from flax import linen as nn
 from PIL import Image
@@ -96,25 +95,6 @@ def test_vmap_over_params(policy_params: Any) -> None:
     assert not np.allclose(rewards[0], plain)
 
 
-@pytest.mark.slow
-def test_vmap_over_policies(policy_params: Any) -> None:
-    population = jax.tree.map(lambda x: jnp.stack([x, 2 * x]), policy_params)
-    actions = jax.vmap(rollout, in_axes=(None, 0, None, None))(rng, population, env_params, NUM_STEPS)[1]
-    assert actions.shape == (2, NUM_STEPS, 1)
-    assert not np.allclose(actions[0], actions[1])
-
-
-def test_vmapped_reset_and_step() -> None:
-    keys = jax.random.split(rng, 5)
-    _, state = jax.vmap(env.reset, in_axes=(0, None))(keys, env_params)
-    step_rng = jax.vmap(env.step, in_axes=(0, 0, 0, None))
-    assert step_rng(keys, state, jnp.zeros((5, 1)), env_params)[2].shape == (5,)
-    many = jax.tree.map(lambda x: jnp.broadcast_to(x, (5, *jnp.shape(x))), env_params)
-    _, state = jax.vmap(env.reset, in_axes=(None, 0))(rng, many)
-    step_params = jax.vmap(env.step, in_axes=(None, 0, 0, 0))
-    assert step_params(rng, state, jnp.zeros((5, 1)), many)[2].shape == (5,)
-
-
 def test_rollout_wrapper(policy_params: Any) -> None:
     manager = RolloutWrapper(model.apply, env_name="Pendulum-v1", num_env_steps=NUM_STEPS)
     *_, cum_ret = manager.single_rollout(rng, policy_params)
@@ -128,14 +108,6 @@ def test_rollout_wrapper(policy_params: Any) -> None:
     batch_params = jax.tree.map(lambda x: jnp.tile(x, (5, 1)).reshape(5, *x.shape), policy_params)
     *_, cum_ret = manager.population_rollout(rng_batch, batch_params)
     assert cum_ret.shape == (5, 10, 1)
-
-
-def test_collect_of_the_first_notebook(policy_params: Any) -> None:
-    network, policy_params = model, policy_params["params"]
-    roller = EnvRollout(model_forward=network.apply, env_name="Pendulum-v1", num_env_steps=NUM_STEPS, num_episodes=10)
-    returns = roller.collect(rng, policy_params)
-    assert returns.shape == (10,)
-    assert (returns < 0).all()
 
 
 @pytest.mark.slow
@@ -161,48 +133,3 @@ def test_episode_loop_in_python_and_its_animation(tmp_path: Path) -> None:
     np.testing.assert_allclose(vis.frames[7], env.render(state_seq[7], env_params), atol=1)
     with Image.open(tmp_path / "anim.gif") as image:
         assert image.size == vis.frames.shape[2:0:-1]
-
-
-@pytest.mark.slow
-def test_two_link_pendula_of_different_lengths_in_one_call() -> None:
-    """The tasks of gymnax's evolution example, with one controller for all."""
-    env, params = gymnax.make("Acrobot-v1")
-    lengths = jnp.linspace(0.5, 1.5, 5)
-
-    def evaluate(length: jax.Array, key: jax.Array) -> Any:
-        task = params.replace(link_length_1=length, link_length_2=length)
-        obs, state = env.reset(key, task)
-
-        def step(carry: Any, key: jax.Array) -> Any:
-            obs, state = carry
-            obs, state, reward, _, _ = env.step(key, state, (obs[4] > 0).astype(jnp.int32) * 2, task)
-            return (obs, state), (reward, -obs[0] - obs[0] * obs[2] + obs[1] * obs[3])
-
-        rewards, heights = jax.lax.scan(step, (obs, state), jax.random.split(key, 200))[1]
-        return rewards.sum(), heights.max()
-
-    returns, heights = jax.jit(jax.vmap(evaluate, (0, None)))(lengths, rng)
-    assert returns.shape == (5,)
-    assert len(np.unique(heights)) == 5  # each pendulum swings differently
-
-
-@pytest.mark.parametrize(("reward_prob", "best"), [(0.1, 0.9), (0.25, 0.75), (0.4, 0.6)])
-def test_bandits_of_the_meta_learning_example(reward_prob: float, best: float) -> None:
-    env, params = gymnax.make("BernoulliBandit-misc")
-    params = params.replace(reward_prob=reward_prob)
-
-    @jax.jit
-    @jax.vmap
-    def play_best_arm(key: jax.Array) -> Any:
-        _, state = env.reset(key, params)
-        arm = jnp.argmax(state.reward_probs).astype(jnp.int32)
-
-        def step(state: Any, key: jax.Array) -> Any:
-            _, state, reward, _, info = env.step_env(key, state, arm, params)
-            return state, (reward, info["regret"])
-
-        return jax.lax.scan(step, state, jax.random.split(key, 100))[1]
-
-    rewards, regrets = play_best_arm(jax.random.split(rng, 200))
-    assert abs(float(rewards.mean()) - best) < 4 * (best * (1 - best) / 20_000) ** 0.5
-    np.testing.assert_allclose(regrets, 0, atol=1e-6)

@@ -190,14 +190,6 @@ def test_options_of_make_win_over_the_specs(registry: Registry) -> None:
     assert registry.make("X-v0", goal=7)[0] == toy.Counter(goal=7)
 
 
-def test_unknown_option(registry: Registry) -> None:
-    local(registry, "toy:Counter")
-    with pytest.raises(
-        InvalidArgumentError, match=r"^X-v0 got an unexpected keyword argument 'gaol'; its options: goal\.$"
-    ):
-        registry.make("X-v0", gaol=3)
-
-
 def test_an_option_that_is_a_parameter(registry: Registry) -> None:
     local(registry, "toy:Counter")
     with pytest.raises(InvalidArgumentError, match=r"'bonus' is a parameter: params = params\.replace\(bonus=\.\.\.\)"):

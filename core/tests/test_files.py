@@ -1,4 +1,4 @@
-"""Files that are replaced in one step, and folders that are locked."""
+"""Files that are read whole and replaced in one step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from envcore.errors import DatasetError, FileError
-from envcore.files import locked, read, remove_unfinished, replace, replacing
+from envcore.files import read, remove_unfinished, replace, replacing
 
 KILLED = """
 import os, sys
@@ -40,15 +40,6 @@ from envcore.files import replace
 print(flush=True)
 while True:
     replace(Path(sys.argv[1]), bytes(10**6))
-"""
-
-LOCKED = """
-import os, sys
-from pathlib import Path
-from envcore.files import locked
-with locked(Path(sys.argv[1])):
-    print("locked", flush=True)
-    sys.stdin.read()
 """
 
 
@@ -305,40 +296,3 @@ def test_file_and_folder_are_synced(path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Path, "replace", moved)
     replace(path, b"new")
     assert events == ["file", "moved", "folder"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no locks for folders")
-class TestLocked:
-    def test_one_block_at_a_time(self, tmp_path: Path) -> None:
-        for _ in range(2):
-            with locked(tmp_path):
-                with pytest.raises(FileError, match=rf"another process is writing to {tmp_path}: wait until"):
-                    locked(tmp_path).__enter__()
-                with pytest.raises(FileError):  # the refused one did not unlock it
-                    locked(tmp_path).__enter__()
-        assert list(tmp_path.iterdir()) == []
-
-    def test_a_kill_unlocks(self, tmp_path: Path) -> None:
-        command = [sys.executable, "-c", LOCKED, str(tmp_path)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"locked\n"
-            with pytest.raises(FileError, match="another process"):
-                locked(tmp_path).__enter__()
-            process.kill()
-        with locked(tmp_path):
-            pass
-
-    def test_no_folder(self, tmp_path: Path) -> None:
-        with pytest.raises(FileError, match=r"cannot open .*absent: No such file or directory\.$"):
-            locked(tmp_path / "absent").__enter__()
-
-    def test_a_file_system_without_locks(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        import fcntl
-
-        def unsupported(*args: object) -> None:
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-
-        monkeypatch.setattr(fcntl, "flock", unsupported)
-        with locked(tmp_path), locked(tmp_path):
-            pass

@@ -481,21 +481,6 @@ def test_what_register_refuses(registry: Registry, args: Any, fields: dict[str, 
         registry["X-v0"]
 
 
-@pytest.mark.parametrize(
-    ("args", "fields", "message"),
-    [
-        (("X-v0", toy.Counter), {"goal": 5}, "unexpected keyword argument 'goal'"),
-        (("X-v0",), {}, "missing 1 required positional argument: 'entry_point'"),
-        ((toy.Counter,), {}, "missing 1 required positional argument: 'entry_point'"),
-        (("X-v0", toy.Counter, {"goal": 5}), {}, "positional arguments"),
-    ],
-)
-def test_wrong_arguments(registry: Registry, args: Any, fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        registry.register(*args, **fields)
-    assert "X-v0" not in registry
-
-
 def test_registering_a_function_or_a_string_imports_no_jax() -> None:
     code = """
         import sys, envcore

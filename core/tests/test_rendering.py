@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import jax
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 from envcore import rendering
 from envcore.engine import arguments
-from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
+from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
 from envcore.wrappers import Batched, LogWrapper
-from toy import Counter, CounterState, Deck, Spring
+from toy import Counter, CounterState, Deck, Painted, Spring
 
 ENV = Counter()
 PARAMS = ENV.default_params
@@ -60,3 +61,37 @@ def test_a_batch_and_several_instants_are_rendered_like_single_states() -> None:
     single = [ENV.render(state, PARAMS, height=8) for state in STATES]
     np.testing.assert_array_equal(rendering.render_instant(ENV, TOGETHER, PARAMS, 8), np.stack(single))
     np.testing.assert_array_equal(rendering.render_instant(ENV, STATES[2], PARAMS, 8), single[2])
+
+
+PICTURES: dict[str, tuple[Any, str]] = {
+    "floats": (lambda h: jnp.zeros((h, h, 3), jnp.float32), r"returns float32\[8, 8, 3\]"),
+    "flat": (lambda h: jnp.zeros((h, h), jnp.uint8), r"returns uint8\[8, 8\]"),
+    "transparent": (lambda h: jnp.zeros((h, h, 4), jnp.uint8), r"returns uint8\[8, 8, 4\]"),
+    "channels first": (lambda h: jnp.zeros((3, h, h), jnp.uint8), r"returns uint8\[3, 8, 8\]"),
+    "wrong height": (lambda h: jnp.zeros((9, h, 3), jnp.uint8), r"returns uint8\[9, 8, 3\]"),
+    "no width": (lambda h: jnp.zeros((h, 0, 3), jnp.uint8), r"returns uint8\[8, 0, 3\]"),
+    "a scalar": (lambda h: jnp.int32(h), r"returns int32\[\]"),
+    "None": (lambda _: None, "returns None"),
+    "a dict": (lambda h: {"image": jnp.zeros((h, h, 3), jnp.uint8)}, "returns a dict"),
+    "a list": (lambda h: [jnp.zeros((h, h, 3), jnp.uint8)], "returns a list"),
+    "a word": (lambda _: "picture", "returns something that is not an array"),
+}
+
+
+@pytest.mark.parametrize(("paint_at", "message"), PICTURES.values(), ids=PICTURES)
+def test_a_picture_of_a_wrong_type(paint_at: Any, message: str) -> None:
+    env, batched = Painted(paint_at=paint_at), Batched(LogWrapper(Painted(paint_at=paint_at)), 2)
+    for each, must in ((env, r"\[8, 'width', 3\]"), (batched, r"\[2, 8, 'width', 3\]")):
+        with pytest.raises(EnvironmentDefinitionError, match=rf"it must return uint8 {must}\.$") as caught:
+            rendering.picture_struct(each, arguments.state_struct(each), None, 8)
+        assert "\n" not in str(caught.value)
+        assert each is batched or re.search(message, str(caught.value))
+
+
+def test_an_authors_own_type_error_is_not_hidden() -> None:
+    def broken(height: int) -> Any:
+        return height + "1"  # pyright: ignore[reportOperatorIssue]
+
+    with pytest.raises(TypeError, match="unsupported operand") as caught:
+        rendering.picture_struct(Painted(paint_at=broken), STATES[0], None, 8)
+    assert not isinstance(caught.value, EnvcoreError)

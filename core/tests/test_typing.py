@@ -1,38 +1,12 @@
 from __future__ import annotations
 
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Any, get_args
 
 import jax
 import numpy as np
 import pytest
 from envcore import typing
 from envcore.environment import EnvParams, EnvState
-
-
-@pytest.mark.parametrize(
-    ("hint", "notation"),
-    [
-        (typing.Float, "float32 ()"),
-        (typing.Int, "int32 ()"),
-        (typing.Bool, "bool ()"),
-        (typing.FloatParam, "float32 ()"),
-        (typing.IntParam, "int32 ()"),
-        (typing.BoolParam, "bool ()"),
-        (typing.ArrayParam, ""),
-        (typing.PyTree, ""),
-        (float, ""),
-    ],
-)
-def test_notation(hint: object, notation: str) -> None:
-    assert typing.notation(hint) == notation
-
-
-class Goal:
-    place: Annotated[typing.ArrayParam, "int32 (2,)"] | None
-
-
-def test_notation_of_what_may_be_none() -> None:
-    assert typing.notation(get_type_hints(Goal, include_extras=True)["place"]) == "int32 (2,)"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from envcore import plugins
+from envcore import plugins, watching
 from envcore.errors import EnvironmentLoadError, PluginError, PluginWarning
 from envcore.plugins import PluginRecord, discover, import_entry_point, problems
 from envcore.registration import Registry
@@ -192,6 +192,40 @@ def test_other_threads_print_as_before(site: FakeSite, capsys: pytest.CaptureFix
     """
     assert found(site, code).status == "loaded"
     assert capsys.readouterr() == ("\x1b[1mfrom a thread\n", "")
+
+
+def test_two_threads_import_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("slow_a", "slow_b"):
+        (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(0.05)\nmade = print(__name__)\ntime.sleep(0.05)")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = sys.stdout, sys.stderr
+    threads = [
+        threading.Thread(target=import_entry_point, args=(f"{name}:made", "it", EnvironmentLoadError))
+        for name in ("slow_a", "slow_b")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (sys.stdout, sys.stderr) == before
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert sorted(err.splitlines()) == ["slow_a:made: slow_a", "slow_b:made: slow_b"]
+
+
+def test_a_thread_that_waits_too_long_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "waits_for_another.py").write_text(
+        "import threading\nfrom envcore.plugins import import_entry_point\n"
+        "thread = threading.Thread(target=import_entry_point, args=('light_one:made', 'it', ValueError))\n"
+        "thread.start()\nthread.join()\nmade = 2"
+    )
+    (tmp_path / "light_one.py").write_text("made = 1")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(watching, "_LONG_PATIENCE", 0.2)
+    assert import_entry_point("waits_for_another:made", "it", EnvironmentLoadError) == 2
+    assert sys.modules["light_one"].made == 1
 
 
 def test_a_stream_that_is_kept_works_later(site: FakeSite, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,6 +67,16 @@ class Counter(Environment[CounterState, CounterParams]):
         return jnp.broadcast_to(bar[None, :, None], (height, height, 3))
 
 
+@dataclasses.dataclass(frozen=True)
+class Painted(Counter):
+    """A counter with a different picture."""
+
+    paint_at: Any = None
+
+    def render(self, state: Any, params: Any, height: int = 256) -> Any:
+        return self.paint_at(height)
+
+
 class Slow(Counter):
     """A counter whose pictures change about every quarter of an hour."""
 

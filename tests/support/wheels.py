@@ -18,7 +18,7 @@ from textwrap import dedent
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-SUITES = ("envcore-bsuite", "envcore-classic-control", "envcore-minatar", "envcore-misc")
+SUITES = tuple(f"envcore-{path.parent.name}" for path in sorted(ROOT.glob("packages/*/pyproject.toml")))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from envcore_bridges.libraries import LIBRARIES
+from tool_modules import load_tool
 
 ROOT = Path(__file__).parents[2]
 
@@ -106,6 +108,7 @@ def ours(tmp_path):
     (tmp_path / "steps.py").write_text(LIBRARY)
     done = new_bridge("steps", "Steps", "steps>=1", "--bridges", bridges)
     assert done.returncode == 0, done.stderr
+    assert ".github/workflows/exhaustive.yml: steps in `matrix.library`" in done.stdout
     return Bridge(tmp_path, bridges / "src", "envcore_bridges.steps", bridges / "tests" / "test_steps.py")
 
 
@@ -158,6 +161,19 @@ def test_a_library_of_ours_changes_two_files_by_a_line(ours):
     assert [line for line in table if line not in old] == [
         '    Library("steps", "Steps", "TODO: name, version, authors (year)", "steps"),'
     ]
+
+
+def test_it_says_where_else_a_library_is_named():
+    """Of the files outside of plugins/bridges, those that name all libraries are the ones that it says."""
+    _, second, *lines = load_tool("new_bridge/__main__.py")._PLACES.format(extra="steps").splitlines()
+    assert second == "Outside of plugins/bridges, four files name it, and nothing else:"
+    named = {line.partition(":")[0].strip() for line in lines}
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    texts = {path: (ROOT / path).read_bytes() for path in tracked if not path.startswith("plugins/bridges/")}
+    extras = [library.extra.encode() for library in LIBRARIES]
+    assert {path for path, text in texts.items() if all(extra in text for extra in extras)} == named
 
 
 def test_what_exists_stays_and_names_are_checked(own):

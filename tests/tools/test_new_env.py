@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import envcore
 import pytest
+from tool_modules import load_tool
+from wheels import SUITES
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "pyproject.toml"
@@ -136,6 +140,32 @@ def test_a_folder_that_is_not_a_suite(suite, path, text, message):
     else:
         (suite / path).write_text(text)
     assert_refused(suite, ("Corridor", "Corridor-v0", "Walk."), message)
+
+
+def test_it_says_where_else_an_environment_is_named():
+    """Each file has all environments of our suites already; those that need a download have no recorded numbers."""
+    tool = load_tool("new_env/__main__.py")
+    first, second, *lines = tool.places(ROOT / "packages" / "misc", "Corridor-misc")
+    assert first.endswith("add it to the tables and lists of README.md, CHANGELOG.md, tests/test_params.py.")
+    assert second.endswith("the tests look for it in five files:")
+    files = [line.partition(":")[0].strip() for line in lines]
+    assert len(files) == 5
+    ids = [each.spec.id for each in envcore.registry.values() if each.distribution in SUITES and not each.spec.family]
+    for file in files:
+        text = (ROOT / file).read_text()
+        assert [env_id for env_id in ids if env_id not in text and "MNIST" not in env_id] == [], file
+    for line in lines:
+        command = re.search("`uv run python ([^ `]+)", line)
+        assert command is None or (ROOT / command[1]).exists()
+
+
+def test_a_suite_elsewhere_is_named_nowhere(suite):
+    assert load_tool("new_env/__main__.py").places(suite, "Corridor-v0") == []
+    (suite / "README.md").touch()
+    assert "TODO" in add(suite, "Corridor", "Corridor-v0", "Walk.").splitlines()[-2]
+    assert load_tool("new_env/__main__.py").places(suite, "Corridor-v0") == [
+        f"In {suite}, add it to the tables and lists of README.md."
+    ]
 
 
 def assert_refused(suite, arguments, message):

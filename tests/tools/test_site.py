@@ -11,10 +11,11 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 import envcore
 import pytest
+from envcore import typing
 from envcore_testing.kit import RULES
 from tool_modules import TOOLS, load_tool
 
@@ -83,6 +84,32 @@ def test_values_of_an_option_become_a_list(docstrings: Any) -> None:
 )
 def test_docstrings_become_restructured_text(docstrings: Any, lines: list[str], expected: list[str]) -> None:
     assert docstrings.restructured(lines) == expected
+
+
+@pytest.mark.parametrize(
+    ("hint", "notation"),
+    [
+        (typing.Float, "float32 ()"),
+        (typing.Int, "int32 ()"),
+        (typing.Bool, "bool ()"),
+        (typing.FloatParam, "float32 ()"),
+        (typing.IntParam, "int32 ()"),
+        (typing.BoolParam, "bool ()"),
+        (typing.ArrayParam, ""),
+        (typing.PyTree, ""),
+        (float, ""),
+    ],
+)
+def test_the_notation_of_types(docstrings: Any, hint: object, notation: str) -> None:
+    assert docstrings.notation(hint) == notation
+
+
+class Goal:
+    place: Annotated[typing.ArrayParam, "int32 (2,)"] | None
+
+
+def test_the_notation_of_what_may_be_none(docstrings: Any) -> None:
+    assert docstrings.notation(get_type_hints(Goal, include_extras=True)["place"]) == "int32 (2,)"
 
 
 def test_bars_are_as_long_as_their_logarithms() -> None:

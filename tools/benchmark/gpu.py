@@ -1,14 +1,16 @@
 """Measures what a GPU is bound by: kernels and microseconds per iteration of a scan of steps.
 
-First every environment of `IDS` at each number of environments, beside gymnax where that is installed; then, at the
-smallest number, what could make an iteration cheaper: XLA's command buffers, unrolling, a packed carry, the fusion
-boundary that is there for CPUs, and types of keys. What does not fit into the time is left out and named.
+Every environment of `IDS` at each number of environments, beside gymnax where that is installed; `run_rollout` with
+what it stores; and, at the smallest number, what could make an iteration cheaper: XLA's command buffers, unrolling, a
+packed carry, the fusion boundary that is there for CPUs, and types of keys. All programs are compiled first, several at
+a time, and then run one by one. What does not fit into the time is left out and named.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import importlib.util
 import json
 import os
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +28,7 @@ from unittest import mock
 import envcore
 import jax
 import jax.numpy as jnp
+from envcore import random
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched
 from jax import lax
@@ -53,9 +57,17 @@ IDS = (
 STEPS = {2_048: 2_000, 65_536: 500, 1_048_576: 50}
 """Iterations of the scan by number of environments."""
 
+KEEPING = ("CartPole-v1", "Catch-bsuite", "Breakout-MinAtar", "Seaquest-MinAtar")
+"""Environments whose `run_rollout` is measured: with rewards only, and with all transitions stored."""
+
 CLOSER = ("CartPole-v1", "Breakout-MinAtar")
 """Environments whose iterations are looked at more closely."""
 
+_COLLECT: dict[str, Callable[[Any], Any]] = {
+    "rewards only": lambda step: step.reward.sum(),
+    "transitions stored": lambda step: (step.obs, step.action, step.reward, step.done),
+}
+_TOGETHER = max(1, (os.cpu_count() or 1) - 2)  # programs compiled at a time
 _REPEATS = 5
 _ENOUGH = 2.0  # seconds of runs of one program
 _COLUMNS = ("id", "environments", "program", "M steps/s", "us / iteration", "kernels", "ms / 1 M steps", "compile s")
@@ -69,7 +81,7 @@ class Case:
     Attributes:
       env_id: what `make` takes.
       num_envs: number of environments.
-      label: for the table; "gymnax" is gymnax's loop, everything else envcore's rollout.
+      label: "gymnax" is gymnax's loop, those of `_COLLECT` are `run_rollout`, all others a loop that steps a batch.
       unroll: steps in one iteration of the compiled loop.
       is_packed: whether the loop carries all 32-bit arrays of the state in one.
       boundary: whether `compute_once` is a boundary on this platform too; None for what the library does.
@@ -88,24 +100,26 @@ class Case:
 
 
 def cases(steps: Iterable[int] = STEPS) -> list[Case]:
-    """All programs; the most important ones first."""
-    smallest, *others = steps
+    """All programs; those with flags last, because each takes a process."""
     both = ("gymnax", "envcore") if importlib.util.find_spec("gymnax") else ("envcore",)
-    found = [Case(env_id, smallest, label) for env_id in IDS for label in both]
+    found = [Case(env_id, num_envs, label) for num_envs in steps for env_id in IDS for label in both]
+    found += [Case(env_id, num_envs, label) for num_envs in steps for env_id in KEEPING for label in _COLLECT]
     for env_id in CLOSER:
-        case = Case(env_id, smallest, "")
+        case = Case(env_id, min(steps), "")
         changes: list[tuple[str, dict[str, Any]]] = [
             ("no command buffers", {"flags": "--xla_gpu_enable_command_buffer="}),
             ("command buffers", {"flags": f"--xla_gpu_enable_command_buffer={_COMMANDS}"}),
             ("command buffers with WHILE", {"flags": f"--xla_gpu_enable_command_buffer={_COMMANDS},WHILE"}),
+            ("double buffering", {"flags": "--xla_gpu_enable_while_loop_double_buffering=true"}),
             *((f"unroll {number}", {"unroll": number}) for number in (2, 4, 8)),
             ("packed carry", {"is_packed": True}),
+            ("packed carry, unroll 4", {"is_packed": True, "unroll": 4}),
             ("fusion boundaries", {"boundary": True}),
             ("no fusion boundaries", {"boundary": False}),
             ("rbg keys", {"key_type": "rbg"}),
         ]
         found += [dataclasses.replace(case, label=label, **change) for label, change in changes]
-    return found + [Case(env_id, num_envs, label) for num_envs in others for env_id in IDS for label in both]
+    return sorted(found, key=lambda case: bool(case.flags))
 
 
 def measure_all(limit: float, is_trial: bool = False) -> tuple[list[dict[str, Any]], list[str]]:
@@ -125,14 +139,25 @@ def measure_all(limit: float, is_trial: bool = False) -> tuple[list[dict[str, An
     if not is_trial and jax.default_backend() != "gpu":
         sys.exit(f"--gpu needs a GPU; JAX has {jax.devices()[0].device_kind}. --trial only tries the programs.")
     started, rows, without = time.monotonic(), list[dict[str, Any]](), list[str]()
-    for case in cases((8,) if is_trial else STEPS):
+    chosen = cases((8,) if is_trial else STEPS)
+    steps = {case: 16 if is_trial else STEPS[case.num_envs] for case in chosen}
+    with ThreadPoolExecutor(_TOGETHER) as pool:
+        apart = [case for case in chosen if not case.flags and case.boundary is None]  # the others change the process
+        compiling = {case: pool.submit(_compile, case, steps[case]) for case in apart}
+        wait(compiling.values(), limit / 2)
+        pool.shutdown(wait=False, cancel_futures=True)
+    print(f"compiled after {time.monotonic() - started:.0f} s", flush=True)
+    for case in chosen:
         name = f"{case.env_id}, {case.num_envs:,}, {case.label}"
-        if time.monotonic() - started > limit:
+        if time.monotonic() - started > limit or (case in compiling and compiling[case].cancelled()):
             without.append(f"{name}: no time")
             continue
-        steps = 16 if is_trial else STEPS[case.num_envs]
         try:
-            rows.append(_in_process(case, steps) if case.flags else measure(case, steps))
+            if case.flags:
+                rows.append(_in_process(case, steps[case]))
+            else:
+                program = compiling[case].result() if case in compiling else _compile(case, steps[case])
+                rows.append(_run(case, steps[case], *program))
         except Exception as error:  # out of memory, an unknown flag
             reason = (str(error).strip().splitlines() or ["no message"])[-1]
             without.append(f"{name}: {type(error).__name__}: {reason}")
@@ -144,13 +169,20 @@ def measure_all(limit: float, is_trial: bool = False) -> tuple[list[dict[str, An
 
 def measure(case: Case, steps: int) -> dict[str, Any]:
     """Compiles and runs a program: its medians, and the kernels of its loop."""
-    jax.clear_caches()
+    return _run(case, steps, *_compile(case, steps))
+
+
+def _compile(case: Case, steps: int) -> tuple[Any, float]:
+    if case.boundary is not None:
+        jax.clear_caches()  # of what was traced without that boundary
     started = time.perf_counter()
     with _boundary(case.boundary):
-        key = jax.random.key(0, impl=case.key_type)
-        program = jax.jit(_program(case, steps)).lower(key).compile()
-    compile_seconds = time.perf_counter() - started
-    seconds: list[float] = []
+        program = jax.jit(_program(case, steps)).lower(jax.random.key(0, impl=case.key_type)).compile()
+    return program, time.perf_counter() - started
+
+
+def _run(case: Case, steps: int, program: Any, compile_seconds: float) -> dict[str, Any]:
+    key, seconds = jax.random.key(0, impl=case.key_type), list[float]()
     while len(seconds) <= _REPEATS and sum(seconds) < _ENOUGH:
         started = time.perf_counter()
         jax.block_until_ready(program(key))
@@ -188,27 +220,33 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
     return table(_COLUMNS, cells, header)
 
 
-def _program(case: Case, steps: int) -> Callable[[jax.Array], jax.Array]:
+def _program(case: Case, steps: int) -> Callable[[jax.Array], Any]:
     if case.label == "gymnax":
         return VARIANTS["gymnax"](case.env_id, case.num_envs, steps, FLOAT32)
-    if case.unroll == 1 and not case.is_packed:
-        return VARIANTS["envcore rollout"](case.env_id, case.num_envs, steps, FLOAT32)
     env, params = envcore.make(case.env_id)
     batch = Batched(env, case.num_envs)
     policy = random_policy(batch, params)
-
-    def collect(step: Any) -> jax.Array:
-        return seen(carried(step.obs, FLOAT32), step.state.time[0], FLOAT32) + step.reward.sum()
+    if case.label in _COLLECT:
+        collect = _COLLECT[case.label]
+        start = functools.partial(start_rollout, batch, params=params)
+        return lambda key: run_rollout(batch, policy, start(key), steps, params, collect=collect)[1]
 
     def run(key: jax.Array) -> jax.Array:
-        start = start_rollout(batch, key, params)
-        pack, unpack = _packing(start) if case.is_packed else (lambda x: x, lambda x: x)
+        key, key_reset = random.spawn(key, 2)
+        obs, state = batch.reset(key_reset, params)
+        pack, unpack = _packing(state) if case.is_packed else (lambda x: x, lambda x: x)
 
-        def body(carry: Any, _: None) -> tuple[Any, jax.Array]:
-            state, total = run_rollout(batch, policy, unpack(carry), 1, params, collect=collect)
-            return pack(state), total.sum()
+        # XLA would compute only the column of an observation that is read, were it not carried to the next iteration.
+        def body(carry: Any, number: jax.Array) -> tuple[Any, jax.Array]:
+            key, obs, state = carry
+            total = seen(obs, number, FLOAT32)
+            key, key_act, key_step = random.spawn(key, 3)
+            action = policy(None, obs, key_act)
+            obs, state, reward = batch.step(key_step, unpack(state), action, params)[:3]
+            return (key, carried(obs, FLOAT32), pack(state)), total + reward.sum()
 
-        return lax.scan(body, pack(start), None, steps, unroll=case.unroll)[1].sum()
+        start = key, carried(obs, FLOAT32), pack(state)
+        return lax.scan(body, start, jnp.arange(steps, dtype=jnp.int32), unroll=case.unroll)[1].sum()
 
     return run
 

@@ -19,6 +19,12 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
 _TEMPLATES = Path(__file__).parent
+_PLACES = """In plugins/bridges, add it to README.md: a row of the table, and a section.
+Outside of plugins/bridges, four files name it, and nothing else:
+  core/src/envcore/index.json: `uv run python tools/index`
+  uv.lock: `uv lock && uv sync`
+  .github/workflows/exhaustive.yml: {extra} in `matrix.library`
+  tools/site/pages/howto/other_libraries.md: a row of the table of libraries"""
 
 
 class ScaffoldError(Exception):
@@ -52,10 +58,7 @@ def main() -> None:
         subprocess.run([sys.executable, "-m", "ruff", *tidy, *settings, *python], check=True)
     print("Now write what these files say TODO.")
     if options.out is None:
-        print(
-            "The README has a row and a section for each library. Outside of plugins/bridges, two files name them all: "
-            "core/src/envcore/index.json and .github/workflows/exhaustive.yml. Then run `uv lock && uv sync`."
-        )
+        print(_PLACES.format(extra=_extra(options.library)))
 
 
 def added(bridges: Path, names: dict[str, str]) -> dict[Path, str]:
@@ -68,7 +71,7 @@ def added(bridges: Path, names: dict[str, str]) -> dict[Path, str]:
     package = bridges / "src" / "envcore_bridges"
     files = modules(package / library, bridges / "tests" / f"test_{library}.py", f"envcore_bridges.{library}", names)
     row = f'    Library("{library}", "{names["title"]}", "TODO: name, version, authors (year)", "{library}"),\n'
-    extra = library.replace("_", "-")
+    extra = _extra(library)
     table, metadata = package / "libraries.py", bridges / "pyproject.toml"
     return files | {
         table: _inserted(table, ")\n\nBY_FAMILY", row),
@@ -119,6 +122,10 @@ def fill(template: str, package: str, names: dict[str, str]) -> str:
     """Fills the names into a template."""
     text = (_TEMPLATES / f"{template}.template").read_text(encoding="utf-8")
     return string.Template(text).substitute(names, package=package, constant=names["library"].upper())
+
+
+def _extra(library: str) -> str:
+    return library.replace("_", "-")
 
 
 def _inserted(path: Path, before: str, line: str) -> str:

@@ -24,6 +24,7 @@ from envcore.registration import registry
 from envcore.specs import EnvSpec
 
 _HOOK = "envcore_env_specs"
+_ROOT = Path(__file__).parents[2]
 _LINE_LENGTH = 120
 
 
@@ -51,7 +52,26 @@ def main() -> None:
     # The order of imports depends on the suite's name and settings.
     for tidy in (["check", "--select", "I", "--fix"], ["format"]):
         subprocess.run([sys.executable, "-m", "ruff", *tidy, "--quiet", *files], check=True)
-    print(f"Now write the rules where these files say TODO, and add {options.env_id} to the tables of the READMEs.")
+    print("Now write the rules where these files say TODO.")
+    for place in places(options.suite, options.env_id):
+        print(place)
+
+
+def places(suite: Path, env_id: str) -> list[str]:
+    """What else names every environment: in the suite, and elsewhere if it is a suite of this repository."""
+    named = [path for path in ("README.md", "CHANGELOG.md", "tests/test_params.py") if (suite / path).exists()]
+    lines = [f"In {suite}, add it to the tables and lists of {', '.join(named)}."] if named else []
+    if (_ROOT / "packages").resolve() not in suite.resolve().parents:
+        return lines
+    return [
+        *lines,
+        f"Outside of {suite}, the tests look for it in five files:",
+        "  README.md: a row of the table of environments",
+        "  core/src/envcore/index.json: `uv run python tools/index`",
+        "  tests/golden/streams.json: `uv run python tests/support/streams.py`",
+        f"  tools/site/data/checks.json: `uv run python tools/site/checks.py {env_id}`",
+        "  tools/site/data/comparisons.json: `uv run python tools/site/comparisons.py`",
+    ]
 
 
 def scaffold(suite: Path, class_name: str, env_id: str, summary: str) -> dict[Path, str]:

@@ -134,8 +134,8 @@ def env_id_of(item: Any) -> str:
     task: Any = given.get("task") or getattr(given.get("variant"), "task", None)
     if hasattr(task, "id"):
         return task.id
-    suite = item.path.parts[-3]
-    stem = item.path.stem.removeprefix("test_").removesuffix("_lockstep")
+    suite, _, *folders, _ = item.path.relative_to(_ROOT / "packages").parts
+    stem = folders[-1] if folders else item.path.stem.removeprefix("test_")
     name = _NAMES.get(stem) or "".join(part.capitalize() for part in stem.split("_"))
     is_stochastic = any("stochastic" in str(value) for value in given.values())
     return name + ("Stochastic" if is_stochastic else "") + _SUITES[suite]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from types import UnionType
+from typing import Annotated, Union, get_args, get_origin
 
 _SECTION = re.compile(r"^([A-Z][A-Za-z ]+): ?(.*)$")
 _LISTS = ("Args:", "Attributes:", "Raises:", "Returns:", "Warns:", "Yields:")
@@ -115,3 +117,12 @@ def markdown(text: str) -> str:
 def _dedented(lines: list[str]) -> str:
     first, *rest = lines
     return "\n".join([first, *textwrap.dedent("\n".join(rest)).splitlines()]).strip()
+
+
+def notation(hint: object) -> str:
+    """The dtype and shape that the type of a field says, also of one that may be None; "" if it says none."""
+    if get_origin(hint) is Annotated:
+        return get_args(hint)[1]
+    if get_origin(hint) in (Union, UnionType):
+        return next(filter(None, map(notation, get_args(hint))), "")
+    return ""

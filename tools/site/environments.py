@@ -19,7 +19,6 @@ import performance
 from envcore import spaces
 from envcore.catalogue import Registration
 from envcore.environment import NO_TIME_LIMIT
-from envcore.typing import notation
 from envcore_baselines.trained import AboutAgent, names, path_of
 from envcore_runs import checkpoint
 from suites import SUITES, our_environments, without_downloads
@@ -161,7 +160,7 @@ def _meanings(cls: type) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in reversed(cls.__mro__):
         found |= docstrings.attributes(each.__doc__)
-    types = {name: notation(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
+    types = {name: docstrings.notation(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
     return {name: f"{types[name]}, {text}" if types.get(name) else text for name, text in found.items()}
 
 

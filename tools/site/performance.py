@@ -3,8 +3,9 @@
     uv run python tools/site/performance.py bench-results/results.json
 
 takes the rows that `tools/benchmark` has written, in the place of older ones of the same programs. With
-`--into scaling` it takes those of several numbers of environments into `data/scaling.json`, and with `--into devices
---cores N` those of `tools/benchmark --cores N` into `data/devices.json`.
+`--into scaling` it takes those of several numbers of environments into `data/scaling.json`, with `--into gpu` those of
+`tools/benchmark --gpu`, and with `--into devices --cores N` those of `tools/benchmark --cores N` into
+`data/devices.json`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 import charts
 import jax
+import on_gpu
 
 _DATA = Path(__file__).with_name("data")
 _CPU_INFO = Path("/proc/cpuinfo")
@@ -40,7 +42,7 @@ def main() -> None:
     """Takes the rows of the files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", type=Path, help="results.json of tools/benchmark")
-    parser.add_argument("--into", choices=("speed", "scaling", "devices"), default="speed", help="which file")
+    parser.add_argument("--into", choices=("speed", "scaling", "devices", "gpu"), default="speed", help="which file")
     parser.add_argument("--cores", type=int, metavar="N", help="that tools/benchmark was given; needed for devices")
     parser.add_argument("--date", default=datetime.date.today().isoformat(), help="of the measurement")
     parser.add_argument("--machine", default=_machine(), help="on which it was made")
@@ -50,9 +52,12 @@ def main() -> None:
     rows = {_program(row): row for row in _rows(options.into)}
     for path in options.results:
         for found in json.loads(path.read_text()):
-            row = {name: found[name] for name in ("id", "num_envs", "variant", "reads")}
-            row |= _speedup(found, options.cores) if options.cores else _speed(found)
-            rows[_program(row)] = {**row, "date": options.date, "machine": options.machine}
+            if options.into == "gpu":
+                row = on_gpu.row(found)
+            else:
+                row = {name: found[name] for name in ("id", "num_envs", "variant", "reads")}
+                row |= _speedup(found, options.cores) if options.cores else _speed(found)
+            rows[_program(row)] = {"date": options.date, "machine": options.machine} | row
     lines = [json.dumps(rows[program]) for program in sorted(rows)]
     (_DATA / f"{options.into}.json").write_text("[\n " + ",\n ".join(lines) + "\n]\n")
 
@@ -65,6 +70,9 @@ def write_page(path: Path, text: Path) -> None:
         ("scaling", _scaling()),
         ("devices", _devices()),
         ("types", _types()),
+        ("gpu", [*_raw(on_gpu.chart(_rows("gpu"))), "", *on_gpu.speeds(_rows("gpu"))]),
+        ("gpu rollouts", on_gpu.rollouts(_rows("gpu"))),
+        ("gpu changes", on_gpu.changes(_rows("gpu"))),
         ("machines", _machines()),
     ):
         page = page.replace(f"<!-- {name} -->", "\n".join(lines))
@@ -140,7 +148,12 @@ def _types() -> list[str]:
 def _machines() -> list[str]:
     """What was measured when, on what."""
     found: dict[tuple[str, str, str], set[str]] = {}
-    for title, name in (("several numbers of environments", "scaling"), ("several cores", "devices"), ("", "speed")):
+    for title, name in (
+        ("several numbers of environments", "scaling"),
+        ("several cores", "devices"),
+        ("one GPU", "gpu"),
+        ("", "speed"),
+    ):
         for row in _rows(name):
             found.setdefault((row["date"], row["machine"], row["jax"]), set()).add(title or _suite_of(row["id"]))
     rows = [

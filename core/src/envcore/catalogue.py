@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from envcore.environment import Environment
 
 _NUMBER = re.compile("[0-9]{2,}")
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +57,13 @@ class Registration:
             function that returns one.
           InvalidArgumentError: an option is unknown or refused.
         """
-        factory = self.factory or self._imported()
+        factory = self.factory
+        if factory is None:
+            factory = import_entry_point(self.spec.entry_point, self._pointer, EnvironmentLoadError)
+            if not is_factory(factory):
+                raise EnvironmentLoadError(
+                    f"{self._pointer}, which is neither a subclass of envcore.Environment nor a function"
+                )
         from envcore.environment import Environment
 
         self._check_names(factory, options)
@@ -81,16 +88,13 @@ class Registration:
     def _pointer(self) -> str:
         return f"{self.qualified_id} points at {self.definition!r}"
 
-    def _imported(self) -> Callable[..., Environment]:
-        factory = import_entry_point(self.spec.entry_point, self._pointer, EnvironmentLoadError)
-        if not is_factory(factory):
-            raise EnvironmentLoadError(
-                f"{self._pointer}, which is neither a subclass of envcore.Environment nor a function"
-            )
-        return factory
-
     def _check_names(self, factory: Callable[..., Environment], options: Mapping[str, Any]) -> None:
-        names, takes_any = _option_names(factory)
+        if isinstance(factory, type):
+            names, takes_any = [field.name for field in dataclasses.fields(factory) if field.init], False
+        else:
+            parameters = inspect.signature(factory).parameters.values()
+            names = [each.name for each in parameters if each.kind in _NAMED]
+            takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)  # `**options`
         unknown = None if takes_any else min(set(options) - set(names), default=None)
         if unknown is None:
             return
@@ -163,13 +167,3 @@ def is_factory(value: object) -> TypeGuard[Callable[..., Environment]]:
     from envcore.environment import Environment
 
     return issubclass(value, Environment)
-
-
-def _option_names(factory: Callable[..., Environment]) -> tuple[list[str], bool]:
-    """The names of its options, and whether it takes any others (`**options`)."""
-    if isinstance(factory, type):
-        return [field.name for field in dataclasses.fields(factory) if field.init], False
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    parameters = inspect.signature(factory).parameters.values()
-    names = [each.name for each in parameters if each.kind in named]
-    return names, any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)

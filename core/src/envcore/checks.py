@@ -52,11 +52,7 @@ def finite_number(name: str, value: Any) -> float:
 
 
 def positive_number(name: str, value: Any) -> float:
-    """Returns the value as a float.
-
-    Raises:
-      ValueError: it is not a finite number above 0; numbers that float32 flushes to 0 are refused too.
-    """
+    """Returns the value as a float, and raises `ValueError` unless it is finite and above 0, in float32 too."""
     if finite_number(name, value) < float(_FLOAT32.tiny):
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)

@@ -18,7 +18,6 @@ T = TypeVar("T")
 AxisName = str | tuple[str, ...]
 """Of a mapped axis of `jax.shard_map` or `jax.pmap`, or of several that together are one."""
 
-
 IS_SUPPORTED = jax.__version_info__ >= (0, 8)
 """In older releases a loop on a CPU cannot ask which device it runs on: the process crashes."""
 

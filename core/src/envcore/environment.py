@@ -34,11 +34,11 @@ from flax import struct
 from envcore import random, spaces
 from envcore.engine import arguments, episode, stepping
 from envcore.engine.episode import NO_TIME_LIMIT as NO_TIME_LIMIT
+from envcore.engine.episode import Info as Info
+from envcore.engine.episode import Outcome as Outcome
 from envcore.engine.episode import is_time_up as is_time_up
 from envcore.engine.episode import next_time as next_time
 from envcore.engine.finite import limit as limit
-from envcore.engine.types import Info as Info
-from envcore.engine.types import Outcome as Outcome
 from envcore.errors import NoPictureError
 from envcore.typing import Int, IntParam, PyTree
 

@@ -1,7 +1,4 @@
-"""Every error that envcore raises on purpose, one class for each thing that a program would handle apart.
-
-This module imports nothing heavy.
-"""
+"""Every error that envcore raises on purpose, one class for each case that programs handle. Imports nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are read whole and written in one step, and folders that one process writes. Imports nothing heavy."""
+"""Files that are read whole and written in one step. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -61,7 +61,11 @@ def replacing(path: Path) -> Generator[BinaryIO]:
         the block becomes a `FileError`.
     """
     try:
-        old = _status(path)
+        old = None
+        with contextlib.suppress(FileNotFoundError):
+            old = path.stat()
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            raise FileError(f"cannot write {path}: it exists and is not a regular file; choose another name.")
         target = path.resolve()
         # Not derived from the target's name, which may be as long as a name can be, nor one that others can foresee.
         unfinished = target.with_name(f".{secrets.token_hex(8)}.unfinished")
@@ -86,56 +90,13 @@ def replacing(path: Path) -> Generator[BinaryIO]:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Removes what `replacing` left in a folder when a process of this user was killed; call it inside `locked`."""
+    """Removes this user's files that a killed `replacing` left in a folder, where no process may be writing."""
     user = os.geteuid() if hasattr(os, "geteuid") else 0
     for each in folder.glob(".*.unfinished"):
         with contextlib.suppress(OSError):
             status = each.lstat()
             if _UNFINISHED.fullmatch(each.name) and stat.S_ISREG(status.st_mode) and status.st_uid == user:
                 each.unlink()
-
-
-@contextlib.contextmanager
-def locked(folder: Path) -> Generator[None]:
-    """Keeps a folder for this process until the end of the block or of the process, however it ends.
-
-    Nothing is written. On Windows, and on a file system without locks for folders, it does nothing.
-
-    Raises:
-      FileError: another process keeps it, or another block of this one; or it cannot be opened.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        raise FileError(f"cannot open {folder}: {error.strerror or error}.") from error
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FileError(
-                f"another process is writing to {folder}: wait until it has ended, or choose another folder."
-            ) from None
-        except OSError:  # no locks there
-            pass
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _status(path: Path) -> os.stat_result | None:
-    """The status of the regular file that a path leads to; None if there is none yet."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        raise FileError(f"cannot write {path}: it exists and is not a regular file; choose another name.")
-    return status
 
 
 def _take_over(descriptor: int, old: os.stat_result, mode: int) -> None:

@@ -56,7 +56,8 @@ class Copy:
             self.entry_points = tuple(sorted(in_group, key=lambda each: (each.name, each.value)))
             self.names_group = bool(self.entry_points)
             if self._name_in_path and not self.names_group:
-                self._check_permission()
+                with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                    (self.path / _ENTRY_POINTS).open().close()  # the library treats one that may not be read as missing
         except Exception as error:
             self.damage = error
             self.names_group = group in self._damaged_text()
@@ -95,11 +96,6 @@ class Copy:
     def requires(self) -> list[str]:
         """The requirements that its metadata names."""
         return list(self._distribution.requires or ())
-
-    def _check_permission(self) -> None:
-        """Raises if the file may not be read: the library treats it as missing."""
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            (self.path / _ENTRY_POINTS).open().close()
 
     def _damaged_text(self) -> str:
         try:

@@ -124,18 +124,6 @@ def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array
     return lax.shift_right_logical(high + low, np.uint32(16)).astype(jnp.int32)
 
 
-def digits(word: jax.Array, *bounds: int) -> tuple[jax.Array, ...]:
-    """Turns one uint32 word into several independent numbers, int32 uniform on {0, ..., bound - 1} each.
-
-    The product of the bounds must be at most 2**16. Jointly, the numbers are as uniform as one number of `integers`.
-    """
-    rest, found = integers(word, math.prod(bounds)).astype(jnp.uint32), []
-    for bound in bounds:
-        found.append(lax.rem(rest, jnp.full_like(rest, bound)).astype(jnp.int32))
-        rest = lax.div(rest, jnp.full_like(rest, bound))
-    return tuple(found)
-
-
 def key_words(key: jax.Array) -> jax.Array:
     """Returns the key as other libraries expect it, a legacy key of the default key type: uint32 (2,), of "rbg" (4,).
 
@@ -270,7 +258,7 @@ def key_of(seed: int | np.integer) -> jax.Array:
       EnvcoreError: this process was forked after JAX had started.
     """
     forks.check()
-    if not _is_seed(seed) or seed >= 2**63:
+    if not is_seed(seed) or seed >= 2**63:
         raise InvalidArgumentError(f"seed must be an integer from 0 to 2**63 - 1, got {shown(seed)}.")
     if seed < 2**32:
         return jax.random.key(seed)
@@ -282,16 +270,6 @@ def key_of(seed: int | np.integer) -> jax.Array:
     return jax.random.wrap_key_data(words, impl=kind)
 
 
-def optional_seed(seed: Any) -> int | None:
-    """The seed as an `int`, or None, where a seed may have any number of bits, as numpy's may.
-
-    Raises:
-      InvalidArgumentError: it is neither None nor a non-negative integer.
-    """
-    if seed is not None and not _is_seed(seed):
-        raise InvalidArgumentError(f"seed must be a non-negative integer or None, got {shown(seed)}.")
-    return None if seed is None else int(seed)
-
-
-def _is_seed(value: Any) -> bool:
+def is_seed(value: Any) -> bool:
+    """Whether a value is a non-negative integer, as seeds are."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0

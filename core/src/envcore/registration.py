@@ -12,7 +12,7 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Hashable, ItemsView, Iterator, Mapping, ValuesView
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from envcore.catalogue import Catalogue, Registration, is_factory
 from envcore.errors import InvalidArgumentError, PluginError, PluginWarning, UnknownEnvironmentError
@@ -157,8 +157,18 @@ class Registry(Mapping[str, Registration]):
         Raises:
           InvalidArgumentError: an argument is malformed, or the id is taken.
         """
-        options = {} if kwargs is None else kwargs
-        row = _local_registration(id, entry_point, kwargs=options, summary=summary, source=source, family=family)
+        factory = None
+        if not isinstance(entry_point, str):
+            if not is_factory(entry_point):
+                is_class = isinstance(entry_point, type)
+                got = f"the class {entry_point.__name__}" if is_class else f"an object of {type(entry_point).__name__}"
+                raise InvalidArgumentError(
+                    "register takes a subclass of envcore.Environment, a function that returns an environment, or a "
+                    f"string 'package.module:Class', got {got}"
+                )
+            factory, entry_point = entry_point, _where(entry_point)
+        spec = EnvSpec(id, entry_point, {} if kwargs is None else kwargs, summary, source, family)
+        row = Registration(_LOCAL, spec, factory)
         with self._register_lock:
             _check_clash(row, self._local.get(row.spec.id))
             self._local[row.spec.id] = row
@@ -179,20 +189,6 @@ def _stacklevel_outside() -> int:
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("envcore", "collections"):
         level, frame = level + 1, frame.f_back
     return level
-
-
-def _local_registration(env_id: str, entry_point: str | Callable[..., Environment], **fields: Any) -> Registration:
-    """The registration that the arguments of `envcore.register` describe."""
-    if isinstance(entry_point, str):
-        return Registration(_LOCAL, EnvSpec(env_id, entry_point, **fields))
-    if not is_factory(entry_point):
-        is_class = isinstance(entry_point, type)
-        got = f"the class {entry_point.__name__}" if is_class else f"an object of {type(entry_point).__name__}"
-        raise InvalidArgumentError(
-            "register takes a subclass of envcore.Environment, a function that returns an environment, or a string "
-            f"'package.module:Class', got {got}"
-        )
-    return Registration(_LOCAL, EnvSpec(env_id, _where(entry_point), **fields), entry_point)
 
 
 def _check_clash(new: Registration, known: Registration | None) -> None:

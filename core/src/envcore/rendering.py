@@ -95,7 +95,6 @@ def _check_arguments(env: Environment, call: str) -> None:
         try:
             inspect.signature(owner.render).bind(None, None, height=1)
         except TypeError as error:
-            message = (
+            raise EnvironmentDefinitionError(
                 f"{call} cannot be called: {error}; its signature must be render(self, state, params, height=256)."
-            )
-            raise EnvironmentDefinitionError(message) from error
+            ) from error

@@ -91,9 +91,8 @@ def that(params: object, names: tuple[str, ...], holds: Callable[..., ArrayLike]
 
 def _on_host(values: list[ArrayLike]) -> list[ArrayLike]:
     """The values as numpy arrays, floats of 32 bits; none if no value is of Python or numpy, or one cannot be read."""
-    if not any(isinstance(value, _HOST) for value in values):
-        return []
-    if not all(isinstance(value, _HOST) or _is_readable(value) for value in values):
+    is_host = [isinstance(value, _HOST) for value in values]
+    if not any(is_host) or not all(host or _is_readable(value) for host, value in zip(is_host, values, strict=True)):
         return []
     arrays = [np.asarray(value) for value in values]
     with np.errstate(over="ignore"):  # numbers of 64 bits would differ from those on the device by rounding

@@ -21,7 +21,7 @@ T = TypeVar("T")
 NARROW: dict[str, Any] = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
 """The 32-bit dtype in place of a 64-bit one, by its name."""
 
-_CONVERTIBLE = {
+CONVERTIBLE = {
     "bool": ("bool",),
     "integer": ("integer",),
     "float": ("integer", "float"),
@@ -49,11 +49,9 @@ def conform(tree: T, struct: PyTree, what: str, error: Callable[[str], Exception
       tree: arrays, numpy arrays or Python numbers.
       struct: a tree of the same structure, of `jax.ShapeDtypeStruct` or arrays.
       what: the name of the tree in the error, for example `"state"`.
-      error: makes the exception from its message.
+      error: makes the exception from its message. It is raised where the structure or a shape differs, or a kind (bool,
+        integer, float) that cannot be converted.
       if_batched: what to advise where a leaf has more leading axes than expected.
-
-    Raises:
-      what `error` makes: the structure or a shape differs, or a kind (bool, integer, float) that cannot be converted.
     """
     leaves, structure = jax.tree.flatten(tree)
     expected, expected_structure = jax.tree.flatten(struct)
@@ -101,7 +99,7 @@ def _conform_leaf(
         extra = leaf.ndim - len(expected.shape)
         advice = if_batched if extra > 0 and leaf.shape[extra:] == expected.shape else ""
         raise error(f"{what} must have shape {expected.shape}, got {leaf.shape}.{advice}")
-    if kind(leaf.dtype) not in _CONVERTIBLE[kind(expected.dtype)]:
+    if kind(leaf.dtype) not in CONVERTIBLE[kind(expected.dtype)]:
         raise error(f"{what} must be {expected.dtype}, got {leaf.dtype}.")
     if is_host:
         if kind(expected.dtype) == "integer" and leaf.size:

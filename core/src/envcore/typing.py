@@ -6,8 +6,7 @@ environment's options if it has it: `Annotated[jax.Array, "float32 (num_joints,)
 
 from __future__ import annotations
 
-from types import UnionType
-from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, TypeAlias
 
 import jax
 import numpy as np
@@ -24,12 +23,3 @@ ArrayParam: TypeAlias = jax.Array | np.ndarray
 FloatParam: TypeAlias = Annotated[ArrayParam | np.floating | float, "float32 ()"]
 IntParam: TypeAlias = Annotated[ArrayParam | np.integer | int, "int32 ()"]
 BoolParam: TypeAlias = Annotated[ArrayParam | np.bool_ | bool, "bool ()"]
-
-
-def notation(hint: object) -> str:
-    """The dtype and shape that the type of a field says, also of one that may be None; "" if it says none."""
-    if get_origin(hint) is Annotated:
-        return get_args(hint)[1]
-    if get_origin(hint) in (Union, UnionType):
-        return next(filter(None, map(notation, get_args(hint))), "")
-    return ""

@@ -32,6 +32,7 @@ _PATIENCE = 2.0  # seconds; a plugin module is light
 _LONG_PATIENCE = 10.0  # for one that may import JAX and other libraries
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
+_watching = threading.RLock()
 _HIGH = (1000, 200)  # numbers for copies of descriptors, so that closing many low ones leaves them
 
 
@@ -45,7 +46,7 @@ def notify(text: str, stream: Any = None) -> None:
 
 @contextlib.contextmanager
 def watched(name: str, changed: list[str], disabled_by: str = "") -> Generator[None]:
-    """A context in which a plugin is imported and its hooks are called.
+    """A context in which a plugin is imported and its hooks are called, in one thread at a time.
 
     Args:
       name: of what is imported, for messages.
@@ -56,8 +57,11 @@ def watched(name: str, changed: list[str], disabled_by: str = "") -> Generator[N
       PluginError: whatever the plugin raises, in one line; it is the cause.
       KeyboardInterrupt: a signal has raised it.
     """
-    errors, before = sys.stderr, _Process()
     patience, advice = (_PATIENCE, f"; {disabled_by} leaves it out") if disabled_by else (_LONG_PATIENCE, "")
+    # What another thread changes for its plugin looks like a change of this one. The time is limited, since this plugin
+    # may be what that thread waits for.
+    is_alone = _watching.acquire(timeout=patience)
+    errors, before = sys.stderr, _Process()
     timer = threading.Timer(patience, notify, [f"{name} is still being imported after {patience:g} s{advice}", errors])
     timer.daemon = True
     try:
@@ -77,6 +81,8 @@ def watched(name: str, changed: list[str], disabled_by: str = "") -> Generator[N
         changed += before.restored()
         if before.pid != os.getpid():
             notify(f"{name} has forked the process while it was imported, and this is the copy", errors)
+        if is_alone:
+            _watching.release()
 
 
 class _Process:

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from envcore.environment import Environment
 from envcore_testing.compilation import CompilationCount
-from jax import lax
-from toy import Counter, CounterParams, Deck, Spring
+from toy import Counter, CounterParams, Spring
 
 KEY = jax.random.key(3)
 
@@ -66,31 +65,6 @@ def test_a_step_inlines_into_the_caller_s_program() -> None:
 
     assert "step" in functions_called_by(jax.jit(step))
     assert {"step", "observe"}.isdisjoint(functions_called_by(step))
-
-
-@pytest.mark.parametrize("env", [Counter(), Spring(), Deck()], ids=lambda env: env.name)
-def test_eager_jit_vmap_and_scan_agree(env: Any) -> None:
-    num, params = 12, env.default_params.replace(max_steps_in_episode=5)
-    keys = jax.random.split(KEY, num)
-    actions = jax.vmap(env.action_space(env.default_params).sample)(keys)
-    _, start = env.reset(KEY, params)
-
-    states, steps = [start], []
-    for i in range(num):
-        steps.append(env.step(keys[i], states[-1], actions[i], params))
-        states.append(steps[-1][1])
-    eager = jax.tree.map(lambda *x: np.stack(x), *steps)
-    assert np.asarray(eager[3]).any()
-
-    def body(state: Any, inputs: Any) -> Any:
-        step = env.step(inputs[0], state, inputs[1], params)
-        return step[1], step
-
-    scanned = jax.jit(lambda state: lax.scan(body, state, (keys, actions))[1])(start)
-    before = jax.tree.map(lambda *x: jnp.stack(x), *states[:-1])
-    mapped = jax.jit(jax.vmap(env.step, (0, 0, 0, None)))(keys, before, actions, params)
-    for other in (scanned, mapped):
-        chex.assert_trees_all_close(other, eager, rtol=1e-5, atol=1e-6)
 
 
 def test_params_map_and_are_not_baked_in() -> None:

@@ -1,19 +1,43 @@
-"""`Batched`: compared with `vmap`."""
+"""`Batched` is compared with `vmap`, and batches over two CPU devices with those on one, bit for bit."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import chex
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import random
-from envcore.wrappers import Batched
-from toy import Spring
+from envcore import devices, random, wrappers
+from envcore.devices import all_devices
+from envcore.environment import Environment
+from envcore.errors import EnvcoreError
+from envcore.rollout import random_policy, run_rollout, start_rollout
+from envcore.wrappers import Batched, Sharded
+from envcore_testing.trees import value_differences
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(3)
+NUM_ENVS, NUM_STEPS = 6, 25
+SPLIT, SAME = PartitionSpec("envs"), PartitionSpec()
+on_supported = pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is too old")
+LOOSE: Any = Sharded
+"""For arguments of types that a type checker refuses."""
+
+WRAPPED: dict[str, Callable[[Environment], Environment]] = {
+    "alone": lambda batch: batch,
+    "LogWrapper": wrappers.LogWrapper,
+    "StickyAction": wrappers.StickyAction,
+    "RescaleAction": lambda batch: wrappers.RescaleAction(batch, -2, 3),
+    "ClipAction": wrappers.ClipAction,
+    "NoAutoReset": wrappers.NoAutoReset,
+    "FrameStack": lambda batch: wrappers.FrameStack(batch, 2),
+}
+QUICK = ("alone", "LogWrapper", "StickyAction")
 
 
 def test_batched_equals_vmap() -> None:
@@ -35,6 +59,126 @@ def test_batches_of_batches_draw_different_numbers() -> None:
 
 
 @pytest.mark.parametrize("num_envs", [0, "8", Spring()])
-def test_bad_options(num_envs: Any) -> None:
+def test_the_number_of_copies_is_a_positive_integer(num_envs: Any) -> None:
     with pytest.raises(ValueError, match=re.escape(f"num_envs must be a positive integer, got {num_envs!r}")):
         Batched(Spring(), num_envs)
+
+
+def mesh(kind: AxisType = AxisType.Auto) -> Mesh:
+    return jax.make_mesh((2,), ("envs",), axis_types=(kind,))
+
+
+def program(env: Environment, key: jax.Array) -> Any:
+    """The last state, and all observations, actions, rewards and ends of a rollout."""
+    start = start_rollout(env, key)
+    end, steps = run_rollout(env, random_policy(env), start, NUM_STEPS)
+    return end.state, (steps.obs, steps.action, steps.reward, steps.done, steps.next_obs)
+
+
+def shares(fun: Callable[[jax.Array], Any], key: jax.Array) -> Any:
+    """What two devices return inside `shard_map`, as whole arrays."""
+    out_specs = (SPLIT, PartitionSpec(None, "envs"))
+    return jax.jit(jax.shard_map(fun, mesh=mesh(), in_specs=SAME, out_specs=out_specs, check_vma=False))(key)
+
+
+def copies(fun: Callable[[jax.Array], Any], key: jax.Array) -> Any:
+    """What two devices return inside `pmap`, as whole arrays."""
+    state, steps = jax.device_get(jax.pmap(fun, axis_name="envs")(jnp.stack([key, key])))
+    return jax.tree.map(np.concatenate, state), jax.tree.map(lambda x: np.concatenate(x, 1), steps)
+
+
+def assert_equal(found: Any, expected: Any) -> None:
+    assert value_differences(jax.device_get(found), jax.device_get(expected)) == []
+
+
+@on_supported
+@pytest.mark.parametrize(
+    "wrapped", [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in WRAPPED]
+)
+def test_two_devices_equal_one(wrapped: str) -> None:
+    wrap, key = WRAPPED[wrapped], jax.random.key(5)
+    expected = jax.jit(lambda key: program(wrap(Batched(Spring(), NUM_ENVS)), key))(key)
+    share = wrap(Batched(Spring(), NUM_ENVS // 2, "envs"))
+    assert_equal(shares(lambda key: program(share, key), key), expected)
+    assert_equal(copies(lambda key: program(share, key), key), expected)
+    for kind in (AxisType.Auto, AxisType.Explicit):
+        whole = wrap(Sharded(Spring(), NUM_ENVS, NamedSharding(mesh(kind), SPLIT)))
+        if kind is AxisType.Auto or wrapped in ("alone", "NoAutoReset"):
+            assert_equal(jax.jit(lambda key, whole=whole: program(whole, key))(key), expected)
+
+
+@on_supported
+@pytest.mark.parametrize(
+    ("env", "key"),
+    [
+        (Counter(), jax.random.PRNGKey(1)),
+        (Deck(), jax.random.key(1)),
+        # What an "rbg" key draws under vmap depends on the whole batch, so here the environment must not draw.
+        (Counter(), jax.random.key(1, impl="rbg")),
+    ],
+    ids=["legacy key", "expensive reset", "rbg key"],
+)
+def test_two_devices_equal_one_too_with(env: Environment, key: jax.Array) -> None:
+    expected = jax.jit(lambda key: program(Batched(env, NUM_ENVS), key))(key)
+    share = Batched(env, NUM_ENVS // 2, "envs")
+    assert_equal(shares(lambda key: program(share, key), key), expected)
+    assert_equal(jax.jit(lambda key: program(Sharded(env, NUM_ENVS), key))(key), expected)
+
+
+@on_supported
+def test_the_first_axis_is_split_and_no_step_communicates() -> None:
+    env = Sharded(Spring(), NUM_ENVS, NamedSharding(mesh(), SPLIT))
+    obs, state = env.reset(jax.random.key(0))
+    obs, state, reward, *_ = env.step(
+        jax.random.key(1), state, env.action_space(env.default_params).sample(jax.random.key(2))
+    )
+    for array in (obs, state.position, reward):
+        assert array.sharding.spec == SPLIT  # pyright: ignore[reportAttributeAccessIssue]
+        assert {shard.data.shape[0] for shard in array.addressable_shards} == {NUM_ENVS // 2}
+    text = str(jax.jit(lambda key: program(env, key)).lower(jax.random.key(0)).compile().as_text())
+    assert "fusion" in text
+    assert re.findall(r"all-gather|all-reduce|all-to-all|collective-permute", text) == []
+
+
+@on_supported
+def test_a_mesh_may_have_other_axes() -> None:
+    grid = jax.make_mesh((1, 2, 1), ("model", "data", "more"), axis_types=(AxisType.Auto,) * 3)
+    expected = jax.jit(lambda key: program(Batched(Spring(), NUM_ENVS), key))(jax.random.key(0))
+    for axes, num_devices in (("data", 2), (("data", "more"), 2), (("model",), 1)):
+        env = Sharded(Spring(), NUM_ENVS, NamedSharding(grid, PartitionSpec(axes)))
+        assert env.num_devices == num_devices
+        assert_equal(jax.jit(lambda key, env=env: program(env, key))(jax.random.key(0)), expected)
+
+
+@on_supported
+def test_it_uses_all_devices_by_default() -> None:
+    env = Sharded(Counter(), 4)
+    assert env == Sharded(Counter(), 4, all_devices())
+    assert env.num_devices == jax.device_count() == 2
+    assert env.batch_shape == (4,)
+    assert env.share == Batched(Counter(), 2, ("envs",))
+    batch, params = Batched(Counter(), 4), env.default_params
+    assert env.action_space(params) == batch.action_space(params)
+    assert env.observation_space(params) == batch.observation_space(params)
+    assert env.state_space(params) == batch.state_space(params)
+    state = env.reset(jax.random.key(0))[1]
+    assert env.render(state, params).shape == batch.render(state, params).shape
+
+
+def test_old_releases_of_jax_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "IS_SUPPORTED", False)
+    for make in (lambda: Sharded(Counter(), 4), lambda: Batched(Counter(), 4, "envs")):
+        with pytest.raises(EnvcoreError, match=r"needs JAX 0\.8\.0 or newer, this is"):
+            make()
+    assert Batched(Counter(), 4).num_envs == 4
+
+
+@on_supported
+def test_errors() -> None:
+    with pytest.raises(ValueError, match="num_envs must be a multiple of the number of devices, 2, got 5"):
+        Sharded(Counter(), 5)
+    with pytest.raises(ValueError, match="num_envs must be a positive integer"):
+        Sharded(Counter(), 0)
+    for sharding in ("envs", SPLIT, NamedSharding(mesh(), SAME), NamedSharding(mesh(), PartitionSpec(None, "envs"))):
+        with pytest.raises(TypeError, match="sharding must be a NamedSharding that splits the first axis"):
+            LOOSE(Counter(), 4, sharding)

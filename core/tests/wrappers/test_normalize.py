@@ -1,4 +1,4 @@
-"""`NormalizeObservation` and `NormalizeReward`: compared with Gymnasium and with numpy, continued and frozen."""
+"""`NormalizeObservation` and `NormalizeReward`: compared with Gymnasium's formulas in float64, continued and frozen."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import pickle
 from typing import Any
 
 import chex
-import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import devices, random, wrappers
+from envcore import devices, wrappers
 from envcore.errors import InvalidParamsError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, LogWrapper, NormalizeObservation, NormalizeReward, RunningStatistics
@@ -23,58 +22,6 @@ from toy import Counter, Deck, Spring
 KEY = jax.random.key(3)
 LOOSE: Any = wrappers
 """For arguments of types that a type checker refuses."""
-
-
-class _Recorded(gymnasium.Env):
-    """Plays a recorded sequence through Gymnasium's own wrappers."""
-
-    def __init__(self, observations: Any, rewards: Any):
-        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, observations.shape[1:])
-        self.action_space = gymnasium.spaces.Discrete(1)
-        self.observations, self.rewards, self.time = observations, rewards, 0
-
-    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
-        self.time = 0
-        return self.observations[0], {}
-
-    def step(self, action: Any) -> Any:
-        self.time += 1
-        return self.observations[self.time], float(self.rewards[self.time - 1]), False, False, {}
-
-
-def test_normalization_equals_gymnasium() -> None:
-    params = Spring().default_params.replace(max_steps_in_episode=10**6, bound=1e6)
-    _, raw = play(Spring(), params, 50)
-    assert not raw.done.any()
-    recorded = _Recorded(np.concatenate([raw.obs[:1], raw.next_obs]), raw.reward)
-    theirs = gymnasium.wrappers.NormalizeReward(gymnasium.wrappers.NormalizeObservation(recorded), gamma=0.9)
-    env = NormalizeReward(NormalizeObservation(Spring()), gamma=0.9)
-    own = env.default_params.replace(max_steps_in_episode=10**6, bound=1e6)
-    _, ours = play(env, own, 50)
-    np.testing.assert_allclose(ours.obs[0], theirs.reset()[0], rtol=1e-3, atol=1e-3)
-    for t in range(50):
-        expected, expected_reward, *_ = theirs.step(0)
-        np.testing.assert_allclose(ours.next_obs[t], expected, rtol=1e-3, atol=1e-3)
-        np.testing.assert_allclose(ours.reward[t], float(expected_reward), rtol=1e-3, atol=1e-3)
-
-
-def test_normalization_around_a_batch_shares_its_statistics() -> None:
-    env = NormalizeObservation(Batched(Spring(), 64))
-    _, state = env.reset(KEY)
-    obs = Batched(Spring(), 64).observe(state.env_state, Spring().default_params)
-    np.testing.assert_allclose(state.observation_statistics.mean, obs.mean(0), rtol=1e-3, atol=1e-4)
-    np.testing.assert_allclose(state.observation_statistics.var, obs.var(0), rtol=1e-2, atol=1e-4)
-    inside = Batched(NormalizeObservation(Spring()), 64).reset(KEY)[1]
-    assert inside.observation_statistics.count.shape == (64,)
-
-
-def test_normalization_takes_in_the_first_observation_after_a_reset() -> None:
-    env = NormalizeObservation(Spring())
-    params = env.default_params.replace(max_steps_in_episode=1)
-    _, state = env.reset(KEY, params)
-    _, state, _, done, _ = env.step(KEY, state, env.action_space(env.default_params).sample(KEY), params)
-    assert done
-    np.testing.assert_allclose(state.observation_statistics.count, 3, rtol=1e-3)  # reset, final observation, next reset
 
 
 @dataclasses.dataclass(frozen=True)
@@ -262,24 +209,6 @@ def test_pooled_statistics_are_those_of_all_copies() -> None:
     _, again = env.reset(KEY, env.default_params.replace(observation_statistics=pooled))
     assert again.observation_statistics.count.shape == (4, 4)
     chex.assert_trees_all_close(pooled.pooled(), pooled)
-
-
-@pytest.mark.slow
-def test_statistics_of_many_agents_go_through_vmap() -> None:
-    env, eval_env = NormalizeObservation(Batched(Spring(), 4)), NormalizeObservation(Spring(), frozen=True)
-
-    @jax.jit
-    @jax.vmap
-    def train_and_evaluate(key: Any) -> Any:
-        end, _ = run_rollout(env, random_policy(env), start_rollout(env, key), 20)
-        statistics = end.state.observation_statistics
-        params = eval_env.default_params.replace(observation_statistics=statistics)
-        obs, state = eval_env.reset(KEY, params)
-        return statistics, obs, eval_env.env.observe(state.env_state, eval_env.env.default_params)
-
-    statistics, obs, raw = train_and_evaluate(random.split(KEY, 3))
-    assert len(np.unique(statistics.mean[:, 0])) == 3
-    np.testing.assert_allclose(obs, (raw - statistics.mean) / np.sqrt(statistics.var), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is too old")

@@ -93,28 +93,6 @@ def test_is_a_pytree_of_its_numbers() -> None:
     assert len(jax.tree.leaves(params)) == 3
 
 
-def test_vmap_over_params() -> None:
-    env = Gain(Counter())
-    gains, bonuses = jnp.array([0.0, 1.0, -2.0]), jnp.array([1.0, 2.0, 3.0])
-    found = jax.vmap(lambda gain, bonus: reward_of(env, env.default_params.replace(gain=gain, bonus=bonus)))(
-        gains, bonuses
-    )
-    np.testing.assert_array_equal(found, gains * bonuses)
-
-
-def test_gradients_reach_both() -> None:
-    env = Gain(Spring())
-
-    def reward(gain: Any, start: Any) -> jax.Array:
-        params = env.default_params.replace(gain=gain, start=start)
-        _, state = env.reset(KEY, params)
-        return env.step(KEY, state, jnp.ones(1), params)[2]
-
-    by_gain, by_start = jax.grad(reward, (0, 1))(jnp.float32(3), jnp.float32(1))
-    np.testing.assert_allclose(by_gain, reward(3.0, 1.0) / 3, rtol=1e-6)
-    assert by_start != 0
-
-
 @pytest.mark.parametrize("env", [Gain(Fuse()), Gain(Gain(Fuse()))])
 def test_time_limit_inside(env: Any) -> None:
     params = env.default_params.replace(max_steps_in_episode=1)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import bsuite_lockstep as lockstep
-import envcore
 import jax
 import numpy as np
 import pytest
 from bsuite_tasks import BANDIT
 from envcore_bsuite.bandit import SimpleBandit
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 RECORDINGS = ("bandit.mapping_seed0", "bandit.mapping_seed19", "bandit.num_actions5")
@@ -54,11 +52,6 @@ def test_game() -> None:
 def test_rewards_are_bsuites(seed: int) -> None:
     rewards = SimpleBandit(seed).default_params.rewards
     np.testing.assert_array_equal(rewards, lockstep.seeded_tables()[f"bandit.mapping_seed{seed}"])
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(*envcore.make("SimpleBandit-bsuite"))
 
 
 @pytest.mark.parametrize(

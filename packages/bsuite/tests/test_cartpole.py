@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import bsuite_lockstep as lockstep
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from bsuite_physics import CARTPOLE
 from envcore_bsuite.cartpole import CartPole, CartPoleState
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 LEFT, STAY, RIGHT = range(3)
@@ -114,8 +112,3 @@ def test_time_limit(timescale: float, max_time: float, steps: int) -> None:
         env.step_env(jax.random.key(0), state.replace(time=jnp.int32(t)), 1, params)[3] for t in range(steps - 4, steps)
     ]
     assert [bool(each) for each in late] == [False, False, False, True]
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(*envcore.make("CartPole-bsuite"))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import bsuite_lockstep as lockstep
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from bsuite_physics import CARTPOLE_SWINGUP
 from envcore_bsuite.cartpole_swingup import CartPoleSwingup
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 RECORDINGS = [f"cartpole_swingup.setting{number}" for number in (0, 10, 19)]
@@ -112,8 +110,3 @@ def test_starts_hang_down() -> None:
     assert (abs(offsets) < 0.05 + 1e-6).all()
     assert (abs(offsets.mean(axis=1)) < 4 * 0.1 / (12 * 4000) ** 0.5).all()
     assert (abs(offsets.std(axis=1) - 0.1 / 12**0.5) < 0.001).all()
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(*envcore.make("CartPoleSwingup-bsuite"))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import bsuite_lockstep as lockstep
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from bsuite_tasks import CATCH
 from envcore_bsuite.catch import Catch
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 KEY = jax.random.key(0)
@@ -80,11 +78,6 @@ def test_regret_survives_the_reset() -> None:
         assert done
         assert float(state.total_regret) == float(info["total_regret"]) == regret
     assert regret > 0
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(*envcore.make("Catch-bsuite"))
 
 
 @pytest.mark.parametrize("options", [{"rows": 1}, {"columns": 0}])

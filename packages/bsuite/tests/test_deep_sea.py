@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import bsuite_lockstep as lockstep
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from bsuite_tasks import DEEP_SEA
 from envcore_bsuite.deep_sea import DeepSea, DeepSeaDraws
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 RECORDINGS = (
@@ -120,12 +118,6 @@ def test_draws_are_normal_and_uniform() -> None:
     assert 0.99 < wind.max() < 1
     assert abs(wind.mean() - 0.5) < 4 / (12 * 4000) ** 0.5
     assert abs(np.corrcoef(noise, wind)[0, 1]) < 4 / 4000**0.5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("env_id", ["DeepSea-bsuite", "DeepSeaStochastic-bsuite"])
-def test_conforms(env_id: str) -> None:
-    check_env(*envcore.make(env_id))
 
 
 @pytest.mark.parametrize(

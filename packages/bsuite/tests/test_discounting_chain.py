@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from bsuite_tasks import DISCOUNTING_CHAIN
 from envcore_bsuite.discounting_chain import DiscountingChain
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 
@@ -73,11 +72,6 @@ def test_the_time_limit_is_a_param() -> None:
     assert not info["truncated"]
     assert info["discount"] == 0
     np.testing.assert_array_equal(obs, jnp.array([[3.0, 1.0]]))
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(*envcore.make("DiscountingChain-bsuite"))
 
 
 def test_bad_options() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import bsuite_lockstep as lockstep
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +12,6 @@ import pytest
 from bsuite_tasks import MEMORY_CHAIN
 from envcore_bsuite.experiments import shared_program
 from envcore_bsuite.memory_chain import MemoryChain
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 RECORDINGS = (
@@ -82,12 +80,6 @@ def test_contexts_and_queries_are_uniform() -> None:
     assert (abs(counts - 100) < 45).all()
     correlation = np.corrcoef(np.column_stack([state.context, state.query]).T) - np.eye(41)
     assert (abs(correlation) < 5 / 4000**0.5).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"num_bits": 33, "memory_length": 1}])
-def test_conforms(options: dict[str, Any]) -> None:
-    check_env(*envcore.make("MemoryChain-bsuite", **options))
 
 
 @pytest.mark.parametrize("options", [{"num_bits": 0}, {"num_bits": 2**16 + 1}, {"memory_length": 0}])

@@ -20,7 +20,6 @@ from envcore.errors import DatasetError, InvalidArgumentError
 from envcore_bsuite import mnist_data
 from envcore_bsuite.mnist import MNISTBandit, MNISTBanditState
 from envcore_bsuite.mnist_data import Mnist
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 KEY = jax.random.key(0)
@@ -155,12 +154,6 @@ def test_datasets_are_kept_apart(tmp_path: Path) -> None:
         assert len(other.default_params.labels) == 20
     assert env != other
     assert len(env.default_params.labels) == 40
-
-
-@pytest.mark.slow
-def test_conforms(tmp_path: Path) -> None:
-    with mnist_files.published(tmp_path):
-        check_env(envcore.make("MNISTBandit-bsuite")[0])
 
 
 @pytest.mark.parametrize(("signed_pixels", "low", "high"), [(False, 0, 255), (True, -128, 127)])

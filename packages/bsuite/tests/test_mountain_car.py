@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import bsuite_lockstep as lockstep
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from bsuite_physics import MOUNTAIN_CAR
 from envcore_bsuite.mountain_car import MountainCar
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 LEFT, STAY, RIGHT = range(3)
@@ -76,8 +73,3 @@ def test_starts_are_uniform() -> None:
     assert position.max() < -0.4
     assert abs(position.mean() + 0.5) < 4 * 0.2 / (12 * 4000) ** 0.5
     assert abs(position.std() - 0.2 / 12**0.5) < 0.002
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(*envcore.make("MountainCar-bsuite"))

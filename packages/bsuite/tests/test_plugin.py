@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -17,6 +19,7 @@ from envcore import spaces
 from envcore_bsuite import sweep
 from envcore_bsuite.plugin import envcore_env_specs
 from envcore_bsuite.sweep import EXPERIMENTS
+from envcore_testing import check_env
 
 SPECS = envcore_env_specs()
 IDS = {
@@ -163,3 +166,17 @@ for found in envcore.registry.values():
         envcore.make(found.spec.id)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("env_id", "options"),
+    [
+        *((f"{name}-bsuite", {}) for name in sorted(IDS)),
+        ("MemoryChain-bsuite", {"num_bits": 33, "memory_length": 1}),
+        ("UmbrellaChain-bsuite", {"n_distractor": 33, "chain_length": 1}),
+    ],
+)
+def test_environments_keep_the_contract(env_id: str, options: dict[str, Any], tmp_path: Path) -> None:
+    with mnist_files.published(tmp_path) if "MNIST" in env_id else contextlib.nullcontext():
+        check_env(envcore.make(env_id, **options)[0])

@@ -5,11 +5,6 @@ from __future__ import annotations
 import csv
 import functools
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +14,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.errors import FileError
-from envcore.files import locked, replace
-from envcore_bsuite import checkpoints, playing, runner
+from envcore.files import replace
+from envcore_bsuite import runner
 from envcore_bsuite.agents import Agent, policy_agent, random_agent
 from envcore_bsuite.errors import RunError
 from envcore_bsuite.runner import run
 from envcore_bsuite.sweep import EPISODES
+from envcore_runs.run_folder import locked
 from periodic import periodic_agent
 
 FEW = ("memory_len/0", "memory_len/2")  # one program
@@ -151,65 +147,6 @@ def test_an_interrupted_run_continues(
     run(agent, tmp_path / "parts", ids)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
     assert not list((tmp_path / "parts").glob(".checkpoint-*"))
-
-
-@pytest.mark.slow
-def test_a_smaller_program_continues_without_the_finished_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[Any] = []
-
-    def agent(env: Any) -> Agent:
-        made.append(env)
-        return random_agent(env)
-
-    run(agent, tmp_path / "one", FEW)
-    assert len(made) == 2  # one before the folder is claimed, one to play
-    made.clear()
-    monkeypatch.setattr(playing, "_WORTH_COMPILING", 0)
-    handle, saved = runner._Written.handle, []
-
-    def interrupt(self: Any, name: str, update: Any, state: bytes) -> None:
-        handle(self, name, update, state)
-        lanes = checkpoints.load(state, tmp_path).lanes
-        saved.append([lane.bsuite_id for lane in lanes])
-        if len(lanes) == 1:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(runner._Written, "handle", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        run(agent, tmp_path / "two", FEW, checkpoint_seconds=0)
-    assert len(made) == 3
-    assert saved[0] == list(FEW)
-    assert saved[-1] == [FEW[1]]  # it takes twice as many steps
-    assert len(list((tmp_path / "two").glob(".checkpoint-*"))) == 1
-    monkeypatch.setattr(runner._Written, "handle", handle)
-    run(agent, tmp_path / "two", FEW)
-    assert len(made) == 4  # nothing is checked in a folder of this run
-    assert logs(tmp_path / "two") == logs(tmp_path / "one")
-    assert not list((tmp_path / "two").glob(".checkpoint-*"))
-
-
-@pytest.mark.slow
-def test_a_killed_run_continues(tmp_path: Path) -> None:
-    code = f"""
-from envcore_bsuite.agents import random_agent
-from envcore_bsuite.runner import run
-run(random_agent, {str(tmp_path / "parts")!r}, ["memory_len/22"], checkpoint_seconds=0.1)
-"""
-    process = subprocess.Popen([sys.executable, "-c", code])
-    deadline = time.monotonic() + 120
-    while not list((tmp_path / "parts").glob(".checkpoint-*")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    (tmp_path / "parts" / ".0123456789abcdef.unfinished").touch()
-    run(random_agent, tmp_path / "parts", ["memory_len/22"])
-    run(random_agent, tmp_path / "whole", ["memory_len/22"])
-    assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
-    assert not list((tmp_path / "parts").glob(".*"))
 
 
 def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

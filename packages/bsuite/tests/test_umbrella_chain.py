@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import bsuite_lockstep as lockstep
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +13,6 @@ from bsuite_tasks import umbrella_chain
 from envcore_bsuite import bits
 from envcore_bsuite.experiments import shared_program
 from envcore_bsuite.umbrella_chain import UmbrellaChain, UmbrellaChainDraws
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 RECORDINGS = (
@@ -100,12 +98,6 @@ def test_bits_are_fair_and_independent(n_distractor: int) -> None:
         assert (abs(drawn.mean(axis=0) - 0.5) < 4.5 * 0.5 / 4000**0.5).all()
         correlation = np.corrcoef(drawn.T) - np.eye(drawn.shape[1])
         assert (abs(correlation) < 5 / 4000**0.5).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"n_distractor": 33, "chain_length": 1}])
-def test_conforms(options: dict[str, Any]) -> None:
-    check_env(*envcore.make("UmbrellaChain-bsuite", **options))
 
 
 @pytest.mark.parametrize("options", [{"n_distractor": -1}, {"chain_length": 0}])

@@ -147,18 +147,6 @@ def test_params_of_the_environment_inside() -> None:
     assert not step(env)[3]
 
 
-def test_vmap_over_scales() -> None:
-    scales = jnp.array([0.0, 1.0, 10.0])
-    noisy = RewardNoise(MountainCar(), 1.0)
-    found = jax.vmap(lambda scale: step(noisy, noisy.default_params.replace(noise_scale=scale))[2])(scales)
-    noise = found[1] + 1
-    assert noise != 0
-    np.testing.assert_allclose(found, scales * noise - 1, rtol=1e-5)
-    scaled = RewardScale(MountainCar(), 1.0)
-    found = jax.vmap(lambda scale: step(scaled, scaled.default_params.replace(reward_scale=scale))[2])(scales)
-    np.testing.assert_array_equal(found, -scales)
-
-
 def test_noise_in_and_around_a_batch() -> None:
     actions = jnp.ones(500, jnp.int32)
     for env in (Batched(RewardNoise(MountainCar(), 2.0), 500), RewardNoise(Batched(MountainCar(), 500), 2.0)):

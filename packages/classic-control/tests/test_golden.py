@@ -8,7 +8,6 @@ import jax
 import numpy as np
 import pytest
 from lockstep import ROUNDINGS, SPACING
-from scipy import stats
 
 RECORDINGS = {
     "classic.cartpole": lockstep.CARTPOLE,
@@ -58,18 +57,3 @@ def test_first_observations_show_the_recorded_states(name: str) -> None:
     obs = np.asarray(observe(task.from_original({"state": recorded}), jax.tree.map(np.float32, params)))
     size = task.size(recorded, recorded)[:, task.obs_fields]
     assert (np.abs(obs - recording.extras["reset_obs"]) <= ROUNDINGS * SPACING * size).all()
-
-
-@pytest.mark.parametrize("name", RECORDINGS)
-def test_resets_are_distributed_as_the_recorded_ones(name: str) -> None:
-    recorded = golden.load(name).extras["reset_obs"]
-    env, params = RECORDINGS[name].make({})
-    reset = jax.jit(jax.vmap(env.reset, (0, None)))
-    ours = np.asarray(reset(jax.random.split(jax.random.key(0), 5000), params)[0])
-    assert ours.dtype == recorded.dtype
-    for mine, original in zip(ours.T, recorded.T, strict=True):
-        if np.ptp(original) == 0:
-            np.testing.assert_array_equal(mine, original[0])
-        else:
-            # One of the 17 recorded columns is itself a rare sample: its p-value is 0.004 for the exact distribution.
-            assert np.asarray(stats.ks_2samp(mine, original))[1] > 0.001

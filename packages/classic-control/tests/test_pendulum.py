@@ -92,25 +92,6 @@ def test_gradients_are_the_originals_finite_differences(theta: float, u: float) 
         np.testing.assert_allclose(jacobian(jnp.asarray(x, jnp.float32)), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.slow
-def test_gradients_of_a_whole_episode_are_finite() -> None:
-    def episode_return(params: Any, torque: jax.Array) -> jax.Array:
-        _, state = ENV.reset(KEY, params)
-
-        def body(state: Any, _: None) -> tuple[Any, jax.Array]:
-            state, reward = ENV.step(KEY, state, torque, params)[1:3]
-            return state, reward
-
-        return jax.lax.scan(body, state, length=250)[1].sum()
-
-    floats = PARAMS.replace(max_steps_in_episode=200)
-    value, gradients = jax.value_and_grad(episode_return, (0, 1), allow_int=True)(floats, jnp.array([1.0]))
-    leaves = [x for x in jax.tree.leaves(gradients) if x.dtype == jnp.float32]
-    assert np.isfinite(value)
-    assert all(np.isfinite(x).all() for x in leaves)
-    assert sum(int((x != 0).any()) for x in leaves) >= 5
-
-
 def test_spaces_follow_the_params() -> None:
     params = PARAMS.replace(max_torque=3.0, max_speed=5.0)
     assert ENV.action_space(params).high.tolist() == [3]

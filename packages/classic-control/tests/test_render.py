@@ -3,134 +3,62 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+import picture_checks
 import pytest
 from envcore import painting
-from envcore.errors import InvalidArgumentError
 from envcore_classic_control.acrobot import Acrobot
 from envcore_classic_control.cartpole import CartPole
 from envcore_classic_control.mountain_car import MountainCar
 from envcore_classic_control.mountain_car_continuous import MountainCarContinuous
 from envcore_classic_control.pendulum import Pendulum
-from switches import switched
+from picture_checks import CHECKS, Case, middle, near
 
 KEY = jax.random.key(0)
 CARTPOLE, PENDULUM, ACROBOT = CartPole(), Pendulum(), Acrobot()
 MOUNTAIN_CARS = [MountainCar(), MountainCarContinuous()]
-ENVS: list[Any] = [CARTPOLE, PENDULUM, ACROBOT, *MOUNTAIN_CARS]
-ASPECT = {"CartPole": 2.0, "Pendulum": 1.0, "Acrobot": 1.0, "MountainCar": 1.5, "MountainCarContinuous": 1.5}
-SHOWN = {
-    "CartPole": {"x": 0.3, "theta": 0.2},
-    "Pendulum": {"theta": 0.5, "last_u": -1.0},
-    "Acrobot": {"joint_angle1": 0.5, "joint_angle2": -0.5},
-    "MountainCar": {"position": -0.9},
-    "MountainCarContinuous": {"position": -0.9},
-}
-SHAPING = {
-    "CartPole": {"length": 0.7, "x_threshold": 1.8},
-    "Pendulum": {"l": 0.8, "max_torque": 3.0},
-    "Acrobot": {"link_length_1": 1.3, "link_length_2": 0.7},
-    "MountainCar": {"goal_position": 0.3, "min_position": -1.0, "max_position": 0.5},
-    "MountainCarContinuous": {"goal_position": 0.3, "min_position": -1.0, "max_position": 0.5},
-}
-COLORS = {
-    "CartPole": [painting.SHADE, painting.STONE, painting.INK, painting.BLUE, painting.ORANGE],
-    "Pendulum": [painting.RED, painting.INK, painting.BLUE],
-    "Acrobot": [painting.GREEN, painting.BLUE, painting.ORANGE, painting.INK],
-    "MountainCar": [painting.STONE, painting.RED, painting.GREEN, painting.BLUE, painting.INK],
-    "MountainCarContinuous": [painting.STONE, painting.RED, painting.GREEN, painting.BLUE, painting.INK],
-}
-
-
-@pytest.fixture(params=ENVS, ids=lambda env: env.name)
-def env(request: pytest.FixtureRequest) -> Any:
-    return request.param
+UPRIGHT, HILL = {"theta": 0.1}, {"position": -0.5}
+ROAD: dict[str, float] = {"goal_position": 0.3, "min_position": -1.0, "max_position": 0.5}
+CAR = [painting.STONE, painting.RED, painting.GREEN, painting.BLUE, painting.INK, painting.PAPER]
+CASES = [
+    Case(
+        CARTPOLE,
+        2.0,
+        UPRIGHT,
+        {"x": 0.3, "theta": 0.2},
+        {"length": 0.7, "x_threshold": 1.8},
+        [painting.SHADE, painting.STONE, painting.INK, painting.BLUE, painting.ORANGE, painting.PAPER],
+    ),
+    Case(
+        PENDULUM,
+        1.0,
+        {**UPRIGHT, "last_u": 1.5},
+        {"theta": 0.5, "last_u": -1.0},
+        {"l": 0.8, "max_torque": 3.0},
+        [painting.RED, painting.INK, painting.BLUE, painting.PAPER],
+    ),
+    Case(
+        ACROBOT,
+        1.0,
+        {},
+        {"joint_angle1": 0.5, "joint_angle2": -0.5},
+        {"link_length_1": 1.3, "link_length_2": 0.7},
+        [painting.GREEN, painting.BLUE, painting.ORANGE, painting.INK, painting.PAPER],
+    ),
+    *(Case(car, 1.5, HILL, {"position": -0.9}, ROAD, CAR) for car in MOUNTAIN_CARS),
+]
+START = {case.env.name: case.start for case in CASES}
 
 
 def state_of(env: Any, **fields: float) -> Any:
     """A state in which every part is visible: at rest, with a torque, away from edges."""
-    start = {"last_u": 1.5, "theta": 0.1, "position": -0.5} | fields
-    _, state = env.reset(KEY)
-    names = set(state.__dataclass_fields__)
-    return state.replace(**{name: jnp.float32(value) for name, value in start.items() if name in names})
+    return picture_checks.state_of(env, **START[env.name] | fields)
 
 
-def near(picture: jax.Array, color: painting.Color, tolerance: int = 2) -> Any:
-    """Where the picture has the color, bool (height, width)."""
-    return (np.abs(np.asarray(picture, int) - np.array(color)) <= tolerance).all(-1)
-
-
-def middle(picture: jax.Array, color: painting.Color) -> np.ndarray:
-    """Mean position of a color, (x, y) from the picture's center, y up, in units of the picture's height."""
-    rows, columns = np.nonzero(near(picture, color))
-    height, width = picture.shape[:2]
-    return np.array([columns.mean() - (width - 1) / 2, (height - 1) / 2 - rows.mean()]) / height
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("height", [1, 85])
-def test_size_follows_from_the_height(env: Any, height: int) -> None:
-    picture = env.render(state_of(env), env.default_params, height=height)
-    assert isinstance(picture, jax.Array)
-    assert picture.shape == (height, round(ASPECT[env.name] * height), 3)
-    assert picture.dtype == jnp.uint8
-
-
-def test_256_pixels_are_the_default(env: Any) -> None:
-    assert jax.eval_shape(env.render, state_of(env), env.default_params).shape[0] == 256
-
-
-def test_every_part_is_visible_in_a_small_picture(env: Any) -> None:
-    picture = env.render(state_of(env), env.default_params, height=64)
-    assert near(picture, painting.PAPER).mean() > 0.2
-    for color in COLORS[env.name]:
-        assert near(picture, color, tolerance=50).sum() >= 4
-
-
-def test_the_picture_changes_with_what_it_shows(env: Any) -> None:
-    picture = env.render(state_of(env), env.default_params, height=64)
-    for name, value in SHOWN[env.name].items():
-        assert (env.render(state_of(env, **{name: value}), env.default_params, height=64) != picture).any(-1).sum() > 10
-
-
-def test_the_picture_changes_with_the_params_that_shape_it(env: Any) -> None:
-    picture = env.render(state_of(env), env.default_params, height=64)
-    for name, value in SHAPING[env.name].items():
-        params = env.default_params.replace(**{name: value})
-        assert (env.render(state_of(env), params, height=64) != picture).any(-1).sum() > 10
-
-
-@pytest.mark.slow
-def test_batches_of_states_and_params(env: Any) -> None:
-    (shown, value), (shaping, number) = (next(iter(names[env.name].items())) for names in (SHOWN, SHAPING))
-
-    def render(value: jax.Array, number: jax.Array) -> jax.Array:
-        return env.render(
-            state_of(env).replace(**{shown: value}), env.default_params.replace(**{shaping: number}), height=64
-        )
-
-    values, numbers = value * jnp.array([-1.0, 0.5, 1.0]), number * jnp.array([1.0, 0.9, 0.8])
-    for picture, *at in zip(jax.jit(jax.vmap(render))(values, numbers), values, numbers, strict=True):
-        np.testing.assert_allclose(np.asarray(picture, int), render(*at), atol=1)  # rounding may go either way
-
-
-@pytest.mark.slow
-def test_x64_mode_changes_nothing(env: Any) -> None:
-    expected = env.render(state_of(env), env.default_params, height=64)
-    with switched(jax_enable_x64=True):
-        state = jax.tree.map(lambda x: np.asarray(x, np.float64), state_of(env))
-        picture = env.render(state, env.default_params, height=64)
-    assert picture.dtype == jnp.uint8
-    np.testing.assert_allclose(np.asarray(picture, int), expected, atol=1)
-
-
-def test_bad_input(env: Any) -> None:
-    with pytest.raises(InvalidArgumentError, match="a positive integer, got 0"):
-        env.render(state_of(env), env.default_params, height=0)
-    states = jax.tree.map(lambda x: jnp.stack([x] * 8), state_of(env))
-    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape.* for a batch, use jax\.vmap"):
-        env.render(states, env.default_params, height=8)
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.env.name)
+def test_pictures(case: Case, check: Any) -> None:
+    check(case)
 
 
 @pytest.mark.parametrize("x", [-2.4, -0.7, 1.5])

@@ -1,4 +1,5 @@
-"""Converts the original's fields of Seaquest to our states and back: ours hold three of its five lists as bits."""
+"""Converts the original's fields of Seaquest to our states and back (ours hold three of its five lists as bits), and
+plays it with given draws."""
 
 from __future__ import annotations
 
@@ -7,10 +8,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import minatar_lockstep as lockstep
 import numpy as np
 from envcore_minatar import slots
 from envcore_minatar.game import NOTHING
 from envcore_minatar.packing import SIDE
+from envcore_minatar.seaquest import SeaquestDraws
 from envcore_minatar.seaquest.state import (
     NO_ENEMIES,
     Bullet,
@@ -24,6 +27,7 @@ from envcore_minatar.seaquest.state import (
 )
 from envcore_minatar.slots import NUM_SLOTS
 from jax import lax
+from lockstep import Calls, Task
 
 _NUM_BULLETS, _NUM_DIVERS = 3, 4
 NUMBERS = (
@@ -161,3 +165,27 @@ def _listed(name: str, there: jax.Array, *columns: jax.Array) -> dict[str, jax.A
     """A list of the original and its length: the rows of the columns where `there`, 0 or 1, is 1."""
     items = jnp.stack(columns, axis=-1) * there[:, None]
     return {name: items[jnp.argsort(1 - there, stable=True)], f"{name}_count": there.sum(dtype=jnp.int32)}
+
+
+# Compiled as a whole, which takes a tenth of the time.
+TASK = Task(jax.jit(from_original), jax.jit(to_original))
+
+
+def in_our_form(steps: lockstep.Steps) -> lockstep.Steps:
+    return steps._replace(before=canonical(steps.before), after=canonical(steps.after))
+
+
+def set_fields(original: Any, values: dict[str, Any]) -> None:
+    """Sets the state of an original."""
+    for name, value in values.items():
+        setattr(original, name, value)
+
+
+def calls(original: Any, action: int, draws: SeaquestDraws) -> Calls:
+    found: Calls = []
+    if original.e_spawn_timer == 0:
+        found += [("rand", 0.25 if draws.enemy_right else 0.75), ("rand", 0.1 if draws.enemy_is_sub else 0.9)]
+        found += [("randint", draws.enemy_row + 1)]
+    if original.d_spawn_timer == 0:
+        found += [("rand", 0.25 if draws.diver_right else 0.75), ("randint", draws.diver_row + 1)]
+    return found

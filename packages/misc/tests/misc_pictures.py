@@ -1,14 +1,11 @@
-"""Pictures of states with chosen fields, and where their colors are."""
+"""A scene of each environment, in which every part is visible."""
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
-from envcore import painting, trees
+import picture_checks
 from envcore_misc.bernoulli_bandit import BernoulliBandit
 from envcore_misc.four_rooms import FourRooms
 from envcore_misc.frozen_lake import FrozenLake
@@ -18,6 +15,7 @@ from envcore_misc.point_robot import PointRobot
 from envcore_misc.pong import Pong
 from envcore_misc.reacher import Reacher
 from envcore_misc.swimmer import Swimmer
+from picture_checks import params_of
 
 KEY = jax.random.key(0)
 ICE = WATER = (205, 226, 240)
@@ -41,40 +39,10 @@ SCENE: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@functools.cache
-def blank(env: Any) -> Any:
-    """A state of zeros, which needs no compiled reset."""
-    return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(env.reset, KEY)[1])
-
-
 def state_of(env: Any, **fields: Any) -> Any:
     """The state of `SCENE` with other numbers in some fields."""
-    state, fields = blank(env), SCENE[env.name] | fields
-    return state.replace(**{name: jnp.asarray(value, getattr(state, name).dtype) for name, value in fields.items()})
-
-
-def params_of(env: Any, **fields: Any) -> Any:
-    """The default params with other numbers in some fields, as arrays, so that all share a compilation."""
-    params = trees.narrow(env.default_params)
-    return params.replace(**{name: jnp.asarray(value, getattr(params, name).dtype) for name, value in fields.items()})
+    return picture_checks.state_of(env, **SCENE[env.name] | fields)
 
 
 def render(env: Any, height: int, params: Any = None, **fields: Any) -> Any:
     return env.render(state_of(env, **fields), params_of(env, **(params or {})), height=height)
-
-
-def near(picture: Any, color: painting.Color, tolerance: int = 2) -> Any:
-    """Where the picture has the color, bool (height, width)."""
-    return (np.abs(np.asarray(picture, int) - np.array(color)) <= tolerance).all(-1)
-
-
-def places(picture: Any, color: painting.Color, tolerance: int = 2) -> np.ndarray:
-    """Positions of a color, (x, y) from the picture's center, y up, in units of the picture's height: (n, 2)."""
-    rows, columns = np.nonzero(near(picture, color, tolerance))
-    assert len(rows), f"nothing is {color}"
-    height, width = np.asarray(picture).shape[:2]
-    return np.stack([columns - (width - 1) / 2, (height - 1) / 2 - rows], axis=-1) / height
-
-
-def middle(picture: Any, color: painting.Color, tolerance: int = 2) -> np.ndarray:
-    return places(picture, color, tolerance).mean(0)

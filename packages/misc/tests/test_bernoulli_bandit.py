@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import jax
@@ -12,8 +11,6 @@ import pytest
 from bandits import play
 from envcore.errors import InvalidParamsError
 from envcore_misc.bernoulli_bandit import BernoulliBandit, BernoulliBanditDraws
-from envcore_testing import check_env
-from envcore_testing.compilation import quick_jit
 from rules import check_rule, rules
 
 KEYS = jax.random.split(jax.random.key(0), 4000)
@@ -135,51 +132,6 @@ def test_luck_is_uniform_and_independent_of_the_arms() -> None:
     assert abs(np.corrcoef(drawn, after.reward_probs[:, 0])[0, 1]) < 5 / NUM_STEPS**0.5
 
 
-def returns(env: BernoulliBandit, key: jax.Array, params: Any, arm: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return and regret of pulling one arm for an episode."""
-    _, state = env.reset(key, params)
-
-    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
-        _, state, reward, _, info = env.step(key, state, arm, params)
-        return state, (reward, info["regret"])
-
-    rewards, regrets = jax.lax.scan(body, state, jax.random.split(key, 100))[1]
-    return rewards.sum(), regrets.sum()
-
-
-def test_evaluates_given_tasks_in_one_call() -> None:
-    env = BernoulliBandit("given", 4)
-    tasks = np.random.default_rng(0).uniform(size=(300, 4)).astype(np.float32)
-    params = env.default_params.replace(reward_probs=tasks)
-    axes = jax.tree.map(lambda _: None, params).replace(reward_probs=0)
-    over_tasks = jax.vmap(functools.partial(returns, env), (0, axes, None))
-    rewards, regrets = quick_jit(jax.vmap(over_tasks, (None, None, 0)))(KEYS[:300], params, jnp.arange(4))
-    assert rewards.shape == (4, 300)
-    noise = 10 * np.sqrt(tasks * (1 - tasks)).T + 1e-3
-    score = (rewards - 100 * tasks.T) / noise
-    assert abs(score).max() < 5
-    assert 0.9 < np.std(score) < 1.1
-    np.testing.assert_allclose(regrets, 100 * (tasks.max(1) - tasks.T), atol=1e-3)
-
-
-def test_evaluates_drawn_tasks_in_one_call() -> None:
-    """Difficulties over params and tasks over keys, as the notebook on meta-learned A2C does; legacy keys too."""
-    env = BernoulliBandit()
-    difficulty = np.array([0.1, 0.25, 0.4], np.float32)
-    axes = jax.tree.map(lambda _: None, env.default_params).replace(reward_prob=0)
-    params = env.default_params.replace(reward_prob=difficulty)
-    over_keys = jax.vmap(functools.partial(returns, env), (0, None, None))
-    rewards, regrets = quick_jit(jax.vmap(over_keys, (None, axes, None)))(
-        jax.random.split(jax.random.PRNGKey(0), 500), params, jnp.int32(1)
-    )
-    worst = 100 * (1 - 2 * difficulty[:, None])
-    is_best = np.isclose(regrets, 0, atol=1e-3)
-    np.testing.assert_allclose(regrets, np.where(is_best, 0, worst), atol=1e-3)
-    assert (abs(is_best.mean(1) - 0.5) < 4.5 * 0.5 / 500**0.5).all()
-    expected = np.where(is_best, 100 * (1 - difficulty[:, None]), 100 * difficulty[:, None])
-    assert abs(np.mean(rewards - expected)) < 4.5 * 5 / 1500**0.5
-
-
 @pytest.mark.parametrize("limit", [1, 41, 100, 300])
 @pytest.mark.parametrize("bounds", [(-1.0, 1.0), (-0.7, 0.1), None])
 def test_observed_time_stays_in_its_space(limit: int, bounds: tuple[float, float] | None) -> None:
@@ -206,12 +158,6 @@ def test_spaces_of_mapped_params() -> None:
     low, high = jax.vmap(lambda p: (env.observation_space(p).low, env.observation_space(p).high), (axes,))(params)
     np.testing.assert_array_equal(low, [[0, -1, 0, 0], [0, 0, 0, 0]])
     np.testing.assert_array_equal(high, [[1, 1, 1, 1], [1, 100, 1, 1]])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("env", [BernoulliBandit(), BernoulliBandit("given", 3, time_last=False)])
-def test_conforms(env: BernoulliBandit) -> None:
-    check_env(env, num_steps=220)
 
 
 def test_bad_options() -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
 from envcore_misc.four_rooms import MAP, FourRooms, FourRoomsDraws, FourRoomsStart, FourRoomsState
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 UP, RIGHT, DOWN, LEFT = range(4)
@@ -168,20 +167,21 @@ NUM_STARTS = 104 * 103
 
 @pytest.mark.parametrize("draws_pos", [False, True])
 @pytest.mark.parametrize("draws_goal", [False, True])
-@pytest.mark.parametrize("pos_fixed", [(4, 1), (8, 9), (11, 11)])
-def test_starts(draws_pos: bool, draws_goal: bool, pos_fixed: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("pos_fixed", "goal_fixed"), [((4, 1), (8, 9)), ((3, 6), (3, 6)), ((11, 11), (3, 6))])
+def test_starts(draws_pos: bool, draws_goal: bool, pos_fixed: tuple[int, int], goal_fixed: tuple[int, int]) -> None:
     """Everything that an episode can draw: how often each pair of start and goal results."""
-    env = FourRooms(pos_fixed=pos_fixed)
-    params = env.default_params.replace(resample_init_pos=draws_pos, resample_goal_pos=draws_goal)
+    env = FourRooms()
+    params = env.default_params.replace(pos_fixed=np.array(pos_fixed), goal_fixed=np.array(goal_fixed))
+    params = params.replace(resample_init_pos=draws_pos, resample_goal_pos=draws_goal)
     params = jax.tree.map(jnp.asarray, params)
     starts = FourRoomsStart(jnp.arange(NUM_STARTS))
     states = jax.jit(jax.vmap(env.init_state, (0, None)))(starts, params)
     counts: dict[Any, int] = {}
     for pair in zip(map(tuple, states.pos.tolist()), map(tuple, states.goal.tolist()), strict=True):
         counts[pair] = counts.get(pair, 0) + 1
-    draws_pos |= not draws_goal and pos_fixed == (8, 9)  # or it would be the goal
+    draws_pos |= not draws_goal and pos_fixed == goal_fixed  # or it would be the goal
     allowed_pos = FREE if draws_pos else [pos_fixed]
-    allowed_goals = FREE if draws_goal else [(8, 9)]
+    allowed_goals = FREE if draws_goal else [goal_fixed]
     pairs = {pair for pair in itertools.product(allowed_pos, allowed_goals) if pair[0] != pair[1]}
     assert counts == dict.fromkeys(pairs, NUM_STARTS // len(pairs))
 
@@ -210,17 +210,6 @@ def test_steps_go_astray_uniformly(fail_prob: float) -> None:
     assert (((counts - expected) ** 2)[expected > 0.5] / expected[expected > 0.5]).sum() < 4 + 4.5 * np.sqrt(8)
 
 
-@pytest.mark.parametrize(("fail_prob", "expected"), [(0.0, 0.0), (1 / 3, 1 / 3), (0.6, 0.6), (0.75, 0.75)])
-def test_another_direction_with_fail_prob(fail_prob: float, expected: float) -> None:
-    env = FourRooms()
-    params = env.default_params.replace(fail_prob=fail_prob)
-    state = FourRoomsState(pos=jnp.array([2, 2]), goal=jnp.array([8, 9]))  # in the open
-    keys = jax.random.split(jax.random.key(1), 20_000)
-    after = jax.vmap(lambda key: env.step_env(key, state, jnp.int32(1), params)[1].pos)(keys)
-    share = (np.asarray(after) != (2, 3)).any(axis=1).mean()
-    assert abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / 20_000)
-
-
 def test_picture_shows_walls_agent_and_goal() -> None:
     env = FourRooms(use_visual_obs=True)
     show = jax.jit(lambda state: env.observe(state, env.default_params))
@@ -231,57 +220,6 @@ def test_picture_shows_walls_agent_and_goal() -> None:
         np.testing.assert_array_equal(picture[..., 0], [[mark == "x" for mark in row] for row in MAP])
         assert np.argwhere(picture[..., 1]).tolist() == [list(agent)]
         assert np.argwhere(picture[..., 2]).tolist() == [list(goal)]
-
-
-def plans() -> tuple[np.ndarray, np.ndarray]:
-    """For every goal and cell the first action of a shortest path, and its length: int (13, 13, 13, 13)."""
-    actions, lengths = (np.zeros((13, 13, 13, 13), np.int32) for _ in range(2))
-    for goal in FREE:
-        edge, seen = [goal], {goal}
-        while edge:
-            here = edge.pop(0)
-            for action, (down, right) in enumerate(DIRECTIONS):
-                there = (here[0] - down, here[1] - right)
-                if is_free(*there) and there not in seen:
-                    seen.add(there)
-                    edge.append(there)
-                    actions[goal + there], lengths[goal + there] = action, lengths[goal + here] + 1
-        assert len(seen) == 104
-    return actions, lengths
-
-
-def test_meta_evaluation() -> None:
-    """A plan is evaluated on all goals, by params, and on goals that episodes draw, in one compiled call."""
-    env = FourRooms()
-    actions, lengths = plans()
-
-    def evaluate(key: jax.Array, params: Any) -> Any:
-        def step(carry: Any, key: jax.Array) -> Any:
-            obs, state, total, over, steps = carry
-            goes = obs.astype(jnp.int32)
-            action = jnp.asarray(actions)[goes[2], goes[3], goes[0], goes[1]]
-            obs, state, reward, terminated, _ = env.step_env(key, state, action, params)
-            total, steps = total + jnp.where(over, 0.0, reward), steps + jnp.where(over, 0, 1)
-            return (obs, state, total, over | terminated, steps), None
-
-        obs, state = env.reset(key, params)
-        carry = (obs, state, jnp.float32(0), jnp.bool_(False), jnp.int32(0))
-        return obs, jax.lax.scan(step, carry, jax.random.split(key, 40))[0][2:]
-
-    base = env.default_params.replace(fail_prob=0.0)
-    goals = np.array(FREE, np.int32)
-    drawn = base.replace(resample_goal_pos=np.arange(208) >= 104, goal_fixed=np.concatenate([goals, goals]))
-    axes = jax.tree.map(lambda _: None, base).replace(resample_goal_pos=0, goal_fixed=0)
-    keys = jax.random.split(jax.random.key(0), 208)
-    obs, (total, over, steps) = jax.jit(jax.vmap(evaluate, (0, axes)))(keys, drawn)
-    start = np.asarray(obs).astype(int)
-    np.testing.assert_array_equal(start[:104, 2:], goals)
-    is_start = (goals == (4, 1)).all(axis=1)
-    assert (start[:104, :2] == (4, 1)).all(axis=1).tolist() == (~is_start).tolist()
-    assert len({tuple(goal) for goal in start[104:, 2:]}) > 50
-    np.testing.assert_array_equal(total, 1.0)
-    assert np.asarray(over).all()
-    np.testing.assert_array_equal(steps, lengths[start[:, 2], start[:, 3], start[:, 0], start[:, 1]])
 
 
 @pytest.mark.parametrize(("rules", "draws", "limit"), [("gymnax", False, 500), ("original", True, NO_TIME_LIMIT)])
@@ -310,9 +248,3 @@ def test_lists_are_places_too() -> None:
 def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         FourRooms(**options)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"use_visual_obs": True}])
-def test_conforms(options: dict[str, Any]) -> None:
-    check_env(FourRooms(**options))

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from bandits import play
 from envcore_misc.gaussian_bandit import GaussianBandit, GaussianBanditDraws
-from envcore_testing import check_env
-from envcore_testing.compilation import quick_jit
 from rules import check_rule, rules
 from scipy import stats
 
@@ -94,37 +92,6 @@ def test_draws_are_normal_and_independent() -> None:
     assert abs(np.corrcoef(noise, after.mu)[0, 1]) < 5 / NUM_STEPS**0.5
 
 
-def returns(key: jax.Array, params: Any) -> jax.Array:
-    """Return of an episode of the risky arm."""
-    _, state = ENV.reset(key, params)
-
-    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
-        _, state, reward, _, _ = ENV.step(key, state, jnp.int32(1), params)
-        return state, reward
-
-    return jax.lax.scan(body, state, jax.random.split(key, 100))[1].sum()
-
-
-def test_evaluates_given_tasks_in_one_call() -> None:
-    tasks = np.linspace(-3, 3, 200, dtype=np.float32)
-    axes = jax.tree.map(lambda _: None, PARAMS).replace(mean_mu=0)
-    params = PARAMS.replace(mean_mu=tasks, sigma_p=0.0)
-    rewards = quick_jit(jax.vmap(returns, (0, axes)))(KEYS[:200], params)
-    score = np.asarray(rewards - 100 * tasks)  # normal with deviation 0.1 * sqrt(100)
-    assert stats.kstest(score, "norm").pvalue > 0.001
-
-
-def test_evaluates_drawn_tasks_in_one_call() -> None:
-    """Legacy keys, and uncertainties over params."""
-    uncertainty = np.array([0.5, 2.0], np.float32)
-    axes = jax.tree.map(lambda _: None, PARAMS).replace(sigma_p=0)
-    over_keys = jax.vmap(returns, (0, None))
-    keys = jax.random.split(jax.random.PRNGKey(0), 1000)
-    rewards = quick_jit(jax.vmap(over_keys, (None, axes)))(keys, PARAMS.replace(sigma_p=uncertainty))
-    for row, sigma_p in zip(np.asarray(rewards), uncertainty, strict=True):
-        assert stats.kstest(row, stats.norm(-100, np.hypot(100 * sigma_p, 1)).cdf).pvalue > 0.001
-
-
 def test_observations_stay_in_their_space() -> None:
     for limit, normalize_time, bounds in ((41, True, (-1, 1)), (300, True, (-1, 1)), (300, False, (0, 300))):
         params = PARAMS.replace(max_steps_in_episode=limit, normalize_time=normalize_time)
@@ -135,8 +102,3 @@ def test_observations_stay_in_their_space() -> None:
         obs = observe(jnp.arange(2 * limit, dtype=jnp.int32))
         assert jax.vmap(space.contains)(obs).all()
         np.testing.assert_allclose(obs[jnp.array([0, limit, -1]), 3], [bounds[0], bounds[1], bounds[1]], atol=1e-6)
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(ENV, num_steps=220)

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_misc.meta_maze import MetaMaze, MetaMazeDraws, MetaMazeState
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 MOVES = {
@@ -285,57 +284,6 @@ def test_resets_and_draws_are_uniform() -> None:
     assert ((numbers - 200) ** 2).sum() / 200 < 63 + 4.5 * np.sqrt(126)
 
 
-def plans(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """For every goal and cell the first action of a shortest path, and its length."""
-    lab, cells = original_maze(size + 2), free_cells(size)
-    actions, lengths = (np.zeros((*lab.shape, *lab.shape), np.int32) for _ in range(2))
-    for goal in cells:
-        edge, seen = [goal], {goal}
-        while edge:
-            here = edge.pop(0)
-            for action, move in enumerate(MOVES["gymnax"]):
-                there = _before(here, move)
-                if lab[there] == 0 and there not in seen:
-                    seen.add(there)
-                    edge.append(there)
-                    actions[goal + there], lengths[goal + there] = action, lengths[goal + here] + 1
-        assert len(seen) == len(cells)
-    return actions, lengths
-
-
-def test_meta_evaluation() -> None:
-    """A plan is evaluated on all goals, by params, and on goals that episodes draw, in one compiled call."""
-    env = MetaMaze()
-    actions, lengths = plans(9)
-
-    def evaluate(key: jax.Array, params: Any) -> Any:
-        def step(carry: Any, key: jax.Array) -> Any:
-            state, total = carry
-            action = jnp.asarray(actions)[state.goal[0], state.goal[1], state.pos[0], state.pos[1]]
-            _, state, reward, _, _ = env.step_env(key, state, action, params)
-            return (state, total + reward), (state.pos, reward)
-
-        _, state = env.reset(key, params)
-        (_, total), (pos, rewards) = jax.lax.scan(step, (state, jnp.float32(0)), jax.random.split(key, 200))
-        return state.goal, jnp.concatenate([state.pos[None], pos]), rewards, total
-
-    goals = np.array(free_cells(9), np.int32)
-    base = env.default_params
-    params = base.replace(resample_goal_pos=np.arange(130) >= 65, goal_fixed=np.concatenate([goals, goals]))
-    axes = jax.tree.map(lambda _: None, base).replace(resample_goal_pos=0, goal_fixed=0)
-    keys = jax.random.split(jax.random.key(0), 130)
-    goal, pos, rewards, total = map(np.asarray, jax.jit(jax.vmap(evaluate, (0, axes)))(keys, params))
-    np.testing.assert_array_equal(goal[:65], goals)
-    assert len({tuple(x) for x in goal[65:].tolist()}) > 30
-    assert (pos[:, 0] == 5).all(axis=1).sum() == 129  # all but the task whose goal is there
-    for i in range(130):
-        starts = [0, *(np.flatnonzero(rewards[i]) + 1).tolist()]
-        ways = [lengths[(*goal[i], *pos[i, start])] for start in starts]
-        np.testing.assert_array_equal(np.diff(starts), ways[:-1])
-        assert total[i] == 10 * (len(starts) - 1)
-    assert total.min() >= 100
-
-
 @pytest.mark.parametrize("rules", ["gymnax", "original"])
 def test_default_params(rules: Any) -> None:
     params = MetaMaze(rules=rules).default_params
@@ -368,9 +316,3 @@ def test_a_fixed_goal() -> None:
 def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         MetaMaze(**options)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"maze_size": 7, "rf_size": 5, "rules": "original"}])
-def test_conforms(options: dict[str, Any]) -> None:
-    check_env(MetaMaze(**options))

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_misc.point_robot import PointRobot, PointRobotDraws
-from envcore_testing import check_env
 from envcore_testing.compilation import quick_jit
 from rules import check_rule, rules
 
@@ -229,42 +228,6 @@ def test_where_episodes_start() -> None:
         assert not jax.vmap(env.reset, (0, None))(KEYS[:9], params)[1].pos.any()
 
 
-def episode(env: PointRobot, key: jax.Array, params: Any) -> tuple[jax.Array, jax.Array]:
-    """The number of goals reached on a straight path to (0, 1), and the goal."""
-    _, state = env.reset(key, params)
-
-    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
-        _, after, reward, _, _ = env.step(key, state, jnp.array([0.0, 1.0]) - state.pos, params)
-        return after, reward
-
-    return jax.lax.scan(body, state, jax.random.split(key, 100))[1].sum(), state.goal
-
-
-def test_evaluates_given_tasks_in_one_call() -> None:
-    env = PointRobot(fixed_goal=True)
-    angle = np.linspace(0, np.pi, 41)
-    goals = np.stack([np.cos(angle), np.sin(angle)], axis=1).astype(np.float32)
-    params = env.default_params.replace(goal=goals)
-    axes = jax.tree.map(lambda _: None, params).replace(goal=0)
-    reached, shown = quick_jit(jax.vmap(functools.partial(episode, env), (0, axes)))(KEYS[:41], params)
-    np.testing.assert_array_equal(shown, goals)
-    assert (np.asarray(reached)[abs(goals[:, 0]) < 0.15] > 3).all()  # starts again, and comes back
-    assert np.argmax(np.convolve(reached, np.ones(5), "same")) in range(17, 24)
-
-
-@pytest.mark.slow
-def test_evaluates_drawn_tasks_in_one_call() -> None:
-    """Legacy keys, and goal radii over params."""
-    axes = jax.tree.map(lambda _: None, PARAMS).replace(goal_radius=0)
-    over_keys = jax.vmap(functools.partial(episode, GYMNAX), (0, None))
-    params = PARAMS.replace(goal_radius=np.array([0.1, 0.4], np.float32))
-    keys = jax.random.split(jax.random.PRNGKey(0), 500)
-    reached, goal = quick_jit(jax.vmap(over_keys, (None, axes)))(keys, params)
-    away = np.hypot(*(np.asarray(goal) - [0, 1]).T).T
-    assert (reached > 3)[away < np.array([[0.09], [0.39]])].all()
-    assert reached[0].mean() < reached[1].mean() / 2
-
-
 def flat_step(x: Any) -> jax.Array:
     """One step of ours from (pos, goal, action, max_force, circle_radius) to (obs, goal), with fixed draws."""
     params = PARAMS.replace(max_force=x[6], circle_radius=x[7], dense_reward=True)
@@ -298,37 +261,6 @@ def test_gradients_are_finite_differences(pos: tuple[float, float], action: tupl
         np.testing.assert_allclose(jacobian(jnp.asarray(x, jnp.float32)), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("env", [GYMNAX, PointRobot("original", fixed_goal=True)])
-def test_gradients_of_whole_episodes_are_finite_differences(env: PointRobot) -> None:
-    """Including the reset, with moves that are not clipped and stay away from goals."""
-    params = env.default_params.replace(dense_reward=True, goal_radius=0.01)
-
-    def episode_return(push: Any, radius: Any) -> jax.Array:
-        changed = params.replace(circle_radius=radius)
-        if env.fixed_goal:
-            changed = changed.replace(goal=jnp.stack([radius * 0.6, radius * 0.8]))
-        _, state = env.reset(KEYS[3], changed)
-
-        def body(state: Any, _: None) -> tuple[Any, jax.Array]:
-            state, reward = env.step(KEYS[3], state, push * jnp.array([1.0, -0.5]), changed)[1:3]
-            return state, reward
-
-        return jax.lax.scan(body, state, length=20)[1].sum()
-
-    def expected(push: float, radius: float) -> float:
-        _, state = env.reset(KEYS[3], params)
-        goal = np.array([0.6, 0.8]) if env.fixed_goal else np.asarray(state.goal, float)
-        pos = radius * np.asarray(state.pos, float) + push * np.outer(np.arange(1, 21), [1.0, -0.5])
-        return -np.hypot(*(pos - radius * goal).T).sum()
-
-    value, gradients = quick_jit(jax.value_and_grad(episode_return, (0, 1)))(0.05, 1.2)
-    assert value == pytest.approx(expected(0.05, 1.2), rel=1e-5)
-    h = 1e-6
-    assert gradients[0] == pytest.approx((expected(0.05 + h, 1.2) - expected(0.05 - h, 1.2)) / (2 * h), rel=1e-4)
-    assert gradients[1] == pytest.approx((expected(0.05, 1.2 + h) - expected(0.05, 1.2 - h)) / (2 * h), rel=1e-4)
-
-
 def test_gradient_exactly_at_the_goal_is_zero() -> None:
     x = jnp.array([0.25, 0.5, 0.25, 0.5, 0.0, 0.0, 0.125, 1.0])  # stays at the goal
     for jacobian in JACOBIANS:
@@ -349,12 +281,6 @@ def test_observations_stay_in_their_space() -> None:
         assert jax.vmap(space.contains)(obs).all()
         assert space.contains(obs[0].at[2].set(1.0))  # the maximum reward
         np.testing.assert_allclose(obs[jnp.array([0, limit, -1]), 5], [bounds[0], bounds[1], bounds[1]], atol=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("env", [GYMNAX, PointRobot("original", fixed_goal=True)])
-def test_conforms(env: PointRobot) -> None:
-    check_env(env, num_steps=220)
 
 
 def test_bad_options() -> None:

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_misc.pong import Pong, PongParams, PongStart, PongState
-from envcore_testing import check_env
 from rules import check_rule, rules
 
 STAY, UP, DOWN = range(3)
@@ -322,30 +321,6 @@ def test_wide_boards_show_every_column() -> None:
         assert np.argwhere(obs[..., 0]).tolist() == [[0, 0], [1, 0], [2, 0], [267, 299], [268, 299], [269, 299]]
 
 
-def test_a_batch_of_games_in_one_call() -> None:
-    env = Pong()
-    speeds, follows = np.array([1, 1, 2], np.float32), np.array([True, False, True])
-    games = env.default_params.replace(ball_x_speed=speeds, use_ai_policy=follows)
-    axes = jax.tree.map(lambda _: None, games).replace(ball_x_speed=0, use_ai_policy=0)
-
-    given = jax.tree.map(lambda x: x[:, 0], random_players(200, 1))
-
-    def evaluate(params: PongParams) -> Any:
-        def body(state: Any, given: Any) -> Any:
-            _, state, reward, done, _ = env.step(given[0], state, follow(env, state, *given[1:]), params)
-            return state, (reward, done, state.paddle_centers)
-
-        return jax.lax.scan(body, env.reset(jax.random.key(3), params)[1], given)[1]
-
-    results = jax.jit(jax.vmap(evaluate, (axes,)))(games)
-    assert (np.asarray(results[1]).sum(1) > 0).all()
-    alone = jax.jit(evaluate)
-    for i in range(3):
-        game = games.replace(ball_x_speed=speeds[i], use_ai_policy=follows[i])
-        for ours, theirs in zip(alone(game), results, strict=True):
-            np.testing.assert_array_equal(ours, theirs[i])
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -369,9 +344,3 @@ def test_limits() -> None:
     assert Pong().default_params.max_steps_in_episode == 1000
     assert Pong(rules="original").default_params.paddle_y_speed == 2
     assert Pong(rules="original").default_params.max_steps_in_episode == 2**31 - 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rules", ["gymnax", "original"])
-def test_conforms(rules: Any) -> None:
-    check_env(Pong(rules=rules))

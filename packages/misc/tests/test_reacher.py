@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
 from envcore_misc.reacher import Reacher, ReacherParams, ReacherStart, ReacherState
-from envcore_testing import check_env
 from gradients import check_finite_differences
 from rules import check_rule, rules
 from uniform_draws import check_uniform_draws
@@ -157,36 +156,6 @@ def test_starts_are_uniform_and_independent() -> None:
     check_uniform_draws(scaled)
 
 
-@pytest.mark.slow
-def test_a_batch_of_tasks_in_one_call() -> None:
-    env, num_tasks = Reacher(2), 5
-    default = env.default_params
-    goals = np.linspace(-2, 2, 2 * num_tasks, dtype=np.float32).reshape(num_tasks, 2)
-    lengths = np.linspace(0.5, 1.5, 2 * num_tasks, dtype=np.float32).reshape(num_tasks, 2)
-    tasks = default.replace(goal_low=goals, goal_high=goals, link_lengths=lengths)
-    axes = jax.tree.map(lambda _: None, default).replace(link_lengths=0, goal_low=0, goal_high=0)
-
-    def evaluate(key: jax.Array, params: ReacherParams) -> tuple[jax.Array, jax.Array]:
-        state = env.reset(key, params)[1]
-
-        def body(state: Any, key: jax.Array) -> Any:
-            _, state, reward, _, _ = env.step(key, state, jnp.array([1.0, -0.5]), params)
-            return state, (reward, state.goal_xy)
-
-        rewards, seen = jax.lax.scan(body, state, jax.random.split(key, 150))[1]
-        return rewards.sum(), seen
-
-    returns, seen = jax.jit(jax.vmap(evaluate, (None, axes)))(jax.random.key(3), tasks)
-    np.testing.assert_array_equal(seen, np.broadcast_to(goals[:, None], (num_tasks, 150, 2)))
-    alone = jax.jit(evaluate)
-    for i in range(num_tasks):
-        task = default.replace(goal_low=goals[i], goal_high=goals[i], link_lengths=lengths[i])
-        np.testing.assert_allclose(alone(jax.random.key(3), task)[0], returns[i], rtol=1e-5)
-    drawn, seen = jax.jit(jax.vmap(evaluate, (0, None)))(jax.random.split(jax.random.key(0), 64), default)
-    assert len(np.unique(drawn)) == 64
-    assert len(np.unique(seen[:, 0, 0])) == 64
-
-
 def test_gradients_are_finite_differences() -> None:
     env = Reacher(2)
     rng = np.random.default_rng(0)
@@ -213,24 +182,6 @@ def test_gradients_are_finite_differences() -> None:
     check_finite_differences(total, expected, inputs)
 
 
-@pytest.mark.slow
-def test_gradient_through_an_episode_moves_the_arm_to_the_goal() -> None:
-    env = Reacher(2)
-    _, state = env.reset(jax.random.key(2))
-
-    def ret(actions: jax.Array) -> jax.Array:
-        def body(state: Any, action: jax.Array) -> Any:
-            _, state, reward, _, _ = env.step(jax.random.key(0), state, action)
-            return state, reward
-
-        return jax.lax.scan(body, state, actions)[1].sum()
-
-    actions = jnp.zeros((60, 2))
-    before, gradient = jax.jit(jax.value_and_grad(ret))(actions)
-    assert np.isfinite(gradient).all()
-    assert ret(actions + 0.1 * gradient / jnp.abs(gradient).max()) > before
-
-
 def test_observations_are_inside_their_space() -> None:
     env = Reacher(3)
     params = env.default_params.replace(goal_low=np.array([-5, 1], np.float32), goal_high=np.array([-4, 1], np.float32))
@@ -247,8 +198,3 @@ def test_observations_are_inside_their_space() -> None:
 def test_no_joint_is_an_error() -> None:
     with pytest.raises(ValueError, match="num_joints must be at least 1, got 0"):
         Reacher(num_joints=0)
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(Reacher())

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import painting
-from envcore.errors import InvalidArgumentError
 from envcore_misc.bernoulli_bandit import BernoulliBandit
 from envcore_misc.frozen_lake import FrozenLake
 from envcore_misc.meta_maze import MetaMaze
@@ -25,16 +22,12 @@ from misc_pictures import (
     REACHER,
     ROBOT,
     ROOMS,
+    SCENE,
     SWIMMER,
     WATER,
-    blank,
-    middle,
-    near,
-    params_of,
-    render,
     state_of,
 )
-from switches import switched
+from picture_checks import CHECKS, Case, middle, params_of
 
 ENVS: list[Any] = [BERNOULLI, GAUSSIAN, ROOMS, LAKE, MAZE, ROBOT, PONG, REACHER, SWIMMER]
 ASPECT = {"MetaMaze": 12 / 13, "PointRobot": 1.5, "Pong": 42 / 33}
@@ -83,66 +76,16 @@ COLORS = {
 }
 
 
-@pytest.fixture(params=ENVS, ids=lambda env: env.name)
-def env(request: pytest.FixtureRequest) -> Any:
-    return request.param
+CASES = [
+    Case(env, ASPECT.get(env.name, 1.0), SCENE[env.name], SHOWN[env.name], SHAPING.get(env.name, {}), COLORS[env.name])
+    for env in ENVS
+]
 
 
-@pytest.mark.slow
-def test_size_follows_from_the_height(env: Any) -> None:
-    assert isinstance(render(env, 64), jax.Array)
-    for height in (1, 64, 256):
-        picture = jax.eval_shape(lambda state: env.render(state, env.default_params, height=height), blank(env))  # noqa: B023
-        assert picture.shape == (height, max(1, round(ASPECT.get(env.name, 1.0) * height)), 3)
-        assert picture.dtype == jnp.uint8
-    assert jax.eval_shape(env.render, blank(env), env.default_params).shape[0] == 256
-
-
-def test_every_part_is_visible_in_a_small_picture(env: Any) -> None:
-    picture = render(env, 64)
-    for color in COLORS[env.name]:
-        assert near(picture, color, tolerance=40).sum() >= 3, color
-
-
-def test_the_picture_changes_with_what_it_shows(env: Any) -> None:
-    picture = render(env, 64)
-    for name, value in SHOWN[env.name].items():
-        assert (render(env, 64, **{name: value}) != picture).any(-1).sum() > 5, name
-
-
-def test_the_picture_changes_with_the_params_that_shape_it(env: Any) -> None:
-    picture = render(env, 64)
-    for name, value in SHAPING.get(env.name, {}).items():
-        changed = render(env, 64, {name: value})
-        assert (changed != picture).any(-1).sum() > 5, name
-
-
-@pytest.mark.slow
-def test_batches_of_states_and_params(env: Any) -> None:
-    states = [state_of(env), state_of(env, **SHOWN[env.name])]
-    params = [params_of(env), params_of(env, **SHAPING.get(env.name, {}))]
-    batches = [jax.tree.map(lambda *numbers: jnp.stack(numbers), *each) for each in (states, params)]
-    pictures = jax.jit(jax.vmap(lambda state, params: env.render(state, params, height=64)))(*batches)
-    for picture, *at in zip(pictures, states, params, strict=True):
-        np.testing.assert_allclose(np.asarray(picture, int), env.render(*at, height=64), atol=1)
-
-
-@pytest.mark.slow
-def test_x64_mode_changes_nothing(env: Any) -> None:
-    expected = render(env, 64)
-    with switched(jax_enable_x64=True):
-        state = jax.tree.map(lambda x: np.asarray(x, "f8" if x.dtype == jnp.float32 else "i8"), state_of(env))
-        picture = env.render(state, env.default_params, height=64)
-    assert picture.dtype == jnp.uint8
-    np.testing.assert_allclose(np.asarray(picture, int), expected, atol=1)
-
-
-def test_bad_input(env: Any) -> None:
-    with pytest.raises(InvalidArgumentError, match="a positive integer, got 0"):
-        render(env, 0)
-    states = jax.tree.map(lambda x: jnp.stack([x] * 8), state_of(env))
-    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape.* for a batch, use jax\.vmap"):
-        env.render(states, env.default_params, height=8)
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.env.name)
+def test_pictures(case: Case, check: Any) -> None:
+    check(case)
 
 
 def test_names_stand_for_all_actions() -> None:
@@ -174,6 +117,3 @@ def test_the_walker_goes_where_the_name_of_the_action_says(env: Any, place: dict
         x, y = middle(env.render(after, params, height=130), painting.ORANGE) - before
         expected = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}[name]
         np.testing.assert_allclose(np.array([x, y]) / np.hypot(x, y), expected, atol=0.05)
-
-
-# Pong.

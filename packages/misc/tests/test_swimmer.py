@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
 from envcore_misc.swimmer import Swimmer, SwimmerParams, SwimmerStart, SwimmerState
-from envcore_testing import check_env
 from gradients import check_finite_differences
 from rules import check_rule, rules
 from uniform_draws import check_uniform_draws
@@ -157,37 +156,6 @@ def test_starts_are_uniform_and_independent() -> None:
     check_uniform_draws(drawn)
 
 
-def test_a_batch_of_tasks_in_one_call() -> None:
-    env, num_tasks = Swimmer(2), 5
-    default = env.default_params
-    goals = np.linspace(-2, 2, 2 * num_tasks, dtype=np.float32).reshape(num_tasks, 2)
-    urchins = np.linspace(-1, 1, 4 * num_tasks, dtype=np.float32).reshape(num_tasks, 2, 2)
-    tasks = default.replace(goal_low=goals, goal_high=goals, urchin_low=urchins, urchin_high=urchins)
-    batched = dict.fromkeys(("goal_low", "goal_high", "urchin_low", "urchin_high"), 0)
-    axes = jax.tree.map(lambda _: None, default).replace(**batched)
-
-    def evaluate(key: jax.Array, params: SwimmerParams) -> tuple[jax.Array, jax.Array]:
-        state = env.reset(key, params)[1]
-
-        def body(state: Any, key: jax.Array) -> Any:
-            _, state, reward, _, _ = env.step(key, state, jnp.array([0.2, -0.1]), params)
-            return state, (reward, jnp.concatenate([state.goal_xy, state.urchin_xys.reshape(-1)]))
-
-        rewards, seen = jax.lax.scan(body, state, jax.random.split(key, 600))[1]
-        return rewards.sum(), seen
-
-    returns, seen = jax.jit(jax.vmap(evaluate, (None, axes)))(jax.random.key(3), tasks)
-    given = np.concatenate([goals, urchins.reshape(num_tasks, -1)], -1)
-    np.testing.assert_array_equal(seen, np.broadcast_to(given[:, None], (num_tasks, 600, 6)))
-    alone = jax.jit(evaluate)
-    for i in range(num_tasks):
-        task = jax.tree.map(lambda x, axis, i=i: x if axis is None else x[i], tasks, axes, is_leaf=lambda x: x is None)
-        np.testing.assert_allclose(alone(jax.random.key(3), task)[0], returns[i], rtol=1e-5)
-    drawn, seen = jax.jit(jax.vmap(evaluate, (0, None)))(jax.random.split(jax.random.key(0), 64), default)
-    assert len(np.unique(drawn)) == 64
-    assert len(np.unique(seen[:, 0, 0])) == 64
-
-
 def test_gradients_are_finite_differences() -> None:
     env = Swimmer(2)
     inputs: dict[str, Any] = {
@@ -242,8 +210,3 @@ def test_observations_are_inside_their_space() -> None:
 def test_a_negative_number_of_urchins_is_an_error() -> None:
     with pytest.raises(ValueError, match="num_urchins must be at least 0, got -1"):
         Swimmer(num_urchins=-1)
-
-
-@pytest.mark.slow
-def test_conforms() -> None:
-    check_env(Swimmer())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError, InvalidParamsError, UnknownEnvironmentError
 from envcore.wrappers import Batched
-from envcore_adapters.inputs import action_error, chosen, single, typed_key
+from envcore_adapters.inputs import action_error, chosen, optional_seed, single, typed_key
 
 
 def test_an_id_with_params_and_options():
@@ -43,6 +43,15 @@ def test_options_are_for_ids():
 def test_what_is_refused(env, params, error, message):
     with pytest.raises(error, match=message):
         single(env, params, {}, "take one")
+
+
+def test_optional_seeds_have_any_number_of_bits():
+    assert [optional_seed(seed) for seed in (None, 0, np.int64(3), 2**64)] == [None, 0, 3, 2**64]
+    for seed in (-1, np.int64(-1), 1.5, "a", True, [1]):
+        with pytest.raises(InvalidArgumentError, match=r"^seed must be a non-negative integer or None, got .*\.$"):
+            optional_seed(seed)
+    with pytest.raises(InvalidArgumentError, match=r"got a number of 16,610 bits\.$"):
+        optional_seed(-(10**5_000))
 
 
 def test_keys():

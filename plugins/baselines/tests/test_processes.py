@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import random
-import resource
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-import jax
 import pytest
 from envcore_baselines.training import Run, saved_curve
-from envcore_runs.program_cache import SOUND_SINCE
 from several_processes import SOON, Command, commands, connected, pair
 
 TRAIN = ("train", "ppo", "CartPole-v1", "--seeds", "3", "--setting", "total_steps=40000", "--seed", "2", "--out")
@@ -57,77 +52,6 @@ def test_training_in_two_processes_goes_on_after_one_was_killed(by_two: Path, tm
     with commands(*pair(*TRAIN, str(killed))) as found:
         assert [each.end()[0] for each in found] == [0, 0]
     assert files(killed) == files(by_two)
-
-
-OFTEN = """
-import envcore_cli
-from envcore_baselines import training
-training._SECONDS = 0.01
-envcore_cli.main()
-"""
-"""`envcore`, which saves after every point of the curve."""
-
-
-def wait_for_checkpoints(folder: Path, number: int, command: Command) -> None:
-    """Waits until a command has replaced its checkpoint so often."""
-    path, found = folder / "checkpoint.safetensors", set[int]()
-    until = time.monotonic() + SOON
-    while len(found) <= number and command.process.poll() is None and time.monotonic() < until:
-        if path.exists():
-            found.add(path.stat().st_mtime_ns)
-        time.sleep(0.0005)
-
-
-@pytest.fixture(scope="module")
-def train(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Command]:
-    """Starts a training that saves often, in this folder; what the first one compiles is there for all."""
-    cache = ("--cache", str(tmp_path_factory.mktemp("cache") / "programs"))
-    return lambda folder: Command(*TRAIN, str(folder), *cache, num_devices=1, program=OFTEN)
-
-
-@pytest.fixture(scope="module")
-def whole(train: Callable[[Path], Command], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a training without an interruption."""
-    folder = tmp_path_factory.mktemp("uninterrupted") / "whole"
-    with commands(train(folder)) as (command,):
-        assert command.end()[0] == 0
-    return folder
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old for --cache")
-def test_kills_at_random_moments_change_nothing(train: Callable[[Path], Command], whole: Path, tmp_path: Path) -> None:
-    killed, moments, kills = tmp_path / "killed", random.Random(2), 0
-    while True:
-        with commands(train(killed)) as (command,):
-            wait_for_checkpoints(killed, moments.randrange(2, 6), command)
-            time.sleep(moments.random() * 0.05)
-            command.process.send_signal(signal.SIGKILL)
-            if command.end()[0] == 0:
-                break
-            kills += 1
-    assert kills >= 2
-    assert files(killed) == files(whole)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old for --cache")
-def test_a_full_disk_stops_with_one_line_and_training_goes_on(
-    train: Callable[[Path], Command], whole: Path, tmp_path: Path
-) -> None:
-    """A limit on the size of files fails in the kernel like a full disk, in the middle of a file."""
-    full = tmp_path / "full"
-    with commands(train(full)) as (command,):
-        wait_for_checkpoints(full, 3, command)
-        resource.prlimit(command.process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
-        status, _, err = command.end()
-    assert status == 1
-    (line,) = [line for line in err.splitlines() if line]
-    assert line == f"error: cannot write {full / 'checkpoint.safetensors'}: File too large."
-    assert not list(full.glob(".*"))
-    with commands(train(full)) as (command,):
-        assert command.end()[0] == 0
-    assert files(full) == files(whole)
 
 
 SLOW = """

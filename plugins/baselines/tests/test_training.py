@@ -61,21 +61,6 @@ class TestRun:
         claim(RUN, folder)
         assert Run.load(folder) == dataclasses.replace(RUN, config={"num_envs": 4, "hidden": [8]})
 
-    @pytest.mark.parametrize(
-        ("changes", "message"),
-        [
-            ({"seed": 8}, "its seed is 7, not 8"),
-            ({"env_id": "Other-v0"}, "its env_id is 'Counter-v0', not 'Other-v0'"),
-            ({"params": {}}, "its params.bonus is 0.5, and is not given now"),
-        ],
-    )
-    def test_a_folder_of_another_run(self, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-        claim(RUN, tmp_path)
-        before = files(tmp_path)
-        with pytest.raises(FileError, match=f"holds another run: {message}"):
-            claim(dataclasses.replace(RUN, **changes), tmp_path)
-        assert files(tmp_path) == before
-
     def test_a_folder_with_other_files(self, tmp_path: Path) -> None:
         (tmp_path / "thesis.tex").write_text("years of work")
         with pytest.raises(FileError, match="holds other files"):
@@ -129,11 +114,6 @@ class TestRun:
         with pytest.raises(ConfigError, match=r"run\.json: there is no setting 'klip'"):
             dataclasses.replace(RUN, config={"klip": 1}).learner(Counter(), Counter().default_params)
 
-    def test_what_a_kill_left_before_the_run_was_written(self, tmp_path: Path) -> None:
-        (tmp_path / ".0123456789abcdef.unfinished").touch()
-        claim(RUN, tmp_path)
-        assert set(files(tmp_path)) == {RUN_JSON}
-
 
 @pytest.mark.slow
 def test_the_bytes_of_an_agent_are_those_of_its_compiled_training(learner: PPO) -> None:
@@ -176,6 +156,27 @@ class TestTraining:
             first.advance()  # lost
         again = Training(learner, KEYS, folder)
         assert len(again.curve) == points
+        finish(again)
+        assert files(folder) == files(whole)
+
+    def test_a_full_disk_between_curve_and_checkpoint_loses_what_followed_the_last_one(
+        self, learner: PPO, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(path: Path, *args: Any) -> None:
+            raise FileError(f"cannot write {path}: No space left on device.")
+
+        folder = tmp_path / "full"
+        folder.mkdir()
+        first = Training(learner, KEYS, folder)
+        first.advance()
+        first.save()
+        first.advance()
+        with monkeypatch.context() as patch:
+            patch.setattr(checkpoint, "save", full)
+            with pytest.raises(FileError, match="No space left"):
+                first.save()
+        again = Training(learner, KEYS, folder)
+        assert len(again.curve) == 1
         finish(again)
         assert files(folder) == files(whole)
 

@@ -219,12 +219,6 @@ def test_what_is_refused(source: Any, options: dict[str, Any], message: str) -> 
         from_jumanji(source, **options)
 
 
-def test_make_refuses_a_wrong_option() -> None:
-    with pytest.raises(InvalidArgumentError, match="wrong_option") as error:
-        envcore.make("jumanji/Maze-v0", wrong_option=1)
-    assert "\n" not in str(error.value)
-
-
 def test_levels_that_cannot_be_downloaded_are_a_clear_error() -> None:
     def offline() -> Sokoban:
         raise FileNotFoundError("levels.npy: no connection\nand more")

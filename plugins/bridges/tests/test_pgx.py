@@ -146,12 +146,6 @@ def test_what_is_refused(source: Any, options: dict[str, Any], message: str) -> 
         from_pgx(source, **options)
 
 
-def test_make_refuses_a_wrong_option() -> None:
-    with pytest.raises(InvalidArgumentError, match="wrong_option") as error:
-        envcore.make("pgx/2048", wrong_option=1)
-    assert "\n" not in str(error.value)
-
-
 def test_the_picture_of_2048_shows_the_numbers() -> None:
     env = from_pgx("2048")
     _, state = env.reset(jax.random.key(0))

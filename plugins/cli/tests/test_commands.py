@@ -52,7 +52,6 @@ MODULES = {
 }
 
 RECORDS = [
-    PluginRecord("changing-suite", "1.0", "main", "suite", "loaded", side_effects=("the working directory",)),
     PluginRecord("broken-suite", "1.0", "main", "broken_suite", "broken", (), "ValueError: no rows today"),
     *(
         PluginRecord(name, "1.0", "main", name, "loaded", (), "", tuple(CommandSpec(*row) for row in rows))
@@ -97,13 +96,6 @@ def test_functions_and_apps_are_commands(run: Run) -> None:
     assert "completion" not in help_
     assert "Greet somebody." in run("greet", "--help")[1]
     assert run("greet")[0] == 2
-
-
-def test_the_listing_of_plugins_shows_errors_and_side_effects(run: Run) -> None:
-    rows = {line.split()[0]: line.rstrip() for line in run("plugins")[1].splitlines()}
-    assert rows["changing-suite"].endswith("changes the working directory")
-    assert rows["broken-suite"].endswith("ValueError: no rows today")
-    assert "changes" not in rows["b-suite"]
 
 
 def test_an_envcore_error_is_one_line(run: Run) -> None:
@@ -172,14 +164,6 @@ def test_an_unknown_command_names_the_nearest_what_to_install_and_what_is_broken
     assert f"there is no command 'bsuite'. {provided}" in said(run("bsuite")[2])
     assert f"Did you mean 'bsuite'? {provided}" in said(run("bsuit")[2])
     assert "pip install" not in said(run("c-suite:twin")[2])
-
-
-def test_plugins_shows_commands_and_what_is_broken(run: Run) -> None:
-    out = run("plugins")[1]
-    (line,) = [line for line in out.splitlines() if line.startswith("a-suite")]
-    assert "alone, fail, greet, list, several, twin" in line
-    (line,) = [line for line in out.splitlines() if line.startswith("broken-suite")]
-    assert "ValueError: no rows today" in line
 
 
 def test_the_help_of_installed_commands_imports_nothing_heavy() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import resource
-import shutil
 import signal
 import time
 from pathlib import Path
@@ -14,7 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import Run
-from ctrl_c import envcore, interrupt
+from envcore_cli.assignments import choose
+from envcore_cli.rollout_report import report_rollout
+from envcore_runs.measured_rollout import MeasuredRollout
 from rollouts import files, recorded
 from several_processes import SOON, Command, commands, pair
 
@@ -194,20 +195,6 @@ def test_sigterm_at_random_moments_saves_and_changes_nothing(whole: Path, tmp_pa
 
 
 @pytest.mark.slow
-def test_a_terminal_that_is_closed_saves(whole: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "hung-up"
-    with commands(long_rollout(folder, seconds=1e9)) as (command,):
-        wait_for_shards(folder, 10, command)
-        command.process.send_signal(signal.SIGHUP)
-        status, out, err = command.end()
-    assert (status, err) == (129, "hung up\n")
-    assert f"{saved_steps(folder):,} steps each" in out
-    with commands(long_rollout(folder)) as (command,):
-        assert command.end()[0] == 0
-    assert files(folder) == files(whole)
-
-
-@pytest.mark.slow
 def test_sigterm_to_any_of_two_processes_saves_what_both_have_collected(whole: Path, tmp_path: Path) -> None:
     two = tmp_path / "two"
     program = SHORT_CHUNKS.format(256 * 16, 1e9)
@@ -231,29 +218,37 @@ def test_sigterm_to_any_of_two_processes_saves_what_both_have_collected(whole: P
     )
 
 
-@pytest.mark.slow
-def test_ctrl_c_saves_what_was_collected(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    args = ("rollout", "Counter-v0", "--num-envs", "64", "--steps", "2000000", "--out", str(folder))
-    with envcore(*args, before="from envcore_runs import saved_rollout; saved_rollout._CHUNK = 2**15\n") as terminal:
-        terminal.wait_for("%")
-        time.sleep(2)
-        interrupt(terminal)
-        assert "interrupted: these are the results up to then" in terminal.text
-    steps = json.loads((folder / "statistics.json").read_text())["steps"]
-    assert 0 < steps < 2_000_000
-    assert steps % 512 == 0
-    assert f"{steps:,} steps each" in terminal.text
-    assert not list(folder.glob(".*"))
+def test_results_so_far_are_shown_on_ctrl_c(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def advance(self: MeasuredRollout, limit: int) -> int:
+        if self.progress.steps:
+            raise KeyboardInterrupt
+        self._chunk = 40  # however slow the machine is now
+        return before(self, 40)
+
+    before = MeasuredRollout.advance
+    monkeypatch.setattr(MeasuredRollout, "advance", advance)
+    choice = choose("Counter-v0")
+    with pytest.raises(KeyboardInterrupt):
+        report_rollout(choice, 500, num_envs=7)
+    out = capsys.readouterr().out
+    assert "interrupted: these are the results up to then" in out
+    assert "7 in parallel, 40 steps each" in out
+    assert "return" in out
 
 
-def test_more_is_recorded_than_the_disk_holds(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.disk_usage", lambda path: shutil._ntuple_diskusage(10**6, 10**6 - 5000, 5000))
-    out = tmp_path / "new" / "run"
-    status, _, err = run(
-        "rollout", "Counter-v0", "--num-envs", "6", "--steps", "300", "--out", str(out), "--record", "reward"
-    )
-    assert (status, out.exists()) == (1, False)
-    assert err == (
-        f"error: --record would write 7.2 kB to {out}, but only 5 kB are free: take fewer steps, or record less.\n"
-    )
+def test_ctrl_c_before_the_first_step_shows_no_table(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def advance(self: MeasuredRollout, limit: int) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MeasuredRollout, "advance", advance)
+    with pytest.raises(KeyboardInterrupt):
+        report_rollout(choose("Counter-v0"), 500, num_envs=7)
+    assert "in parallel" not in capsys.readouterr().out
+
+
+def test_rollout_reports(run: Run) -> None:
+    code, out, _ = run("rollout", "Counter-v0", "--num-envs", "7", "--steps", "43")
+    assert code == 0
+    for part in ("7 in parallel, 43 steps each", "episodes finished", "return", "length", "steps/s", "compile time"):
+        assert part in out
+    assert "to 1.50)" in out  # an episode that counts to three returns 3 * 0.5

@@ -24,7 +24,7 @@ def test_programs_inside_a_program():
             lax.switch(i[2], [lambda: x, lambda: -x, lambda: x + 1]),
             lax.scan(lambda total, row: (total + row, total * row), i, x),
             lax.scan(lambda total, row: (total + row, total - row), i, x, reverse=True),
-            lax.scan(lambda total, row: (total + row, total), i, x[:0]),
+            lax.scan(lambda total, row: (total + row, total), i, x[:0])[0],
             lax.fori_loop(0, 3, lambda n, y: y + n, x),
             twice(x),
             jax.checkpoint(twice)(x),

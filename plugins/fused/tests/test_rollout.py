@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from typing import Any
 
 import envcore
@@ -211,3 +213,12 @@ def test_without_warp_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(EnvcoreError, match="pip install warp-lang"):
         envcore_fused.run_rollout(BATCH, random_policy(BATCH), start, 3)
+
+
+def test_importing_it_starts_neither_warp_nor_a_backend():
+    code = (
+        "import sys, envcore_fused.rollout; from jax._src import xla_bridge\n"
+        "print('warp' in sys.modules, xla_bridge.backends_are_initialized())"
+    )
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == ["False", "False"]

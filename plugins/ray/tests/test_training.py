@@ -10,11 +10,11 @@ import jax
 import numpy as np
 import pytest
 from envcore.errors import EnvcoreError, FileError, InvalidArgumentError, UnknownEnvironmentError
-from envcore.files import locked
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.training import Run, saved_curve
 from envcore_ray.training import plan, train
 from envcore_ray.workers import RayWorkers
+from envcore_runs.run_folder import locked
 from several_processes import Command, commands
 
 pytestmark = [

@@ -196,31 +196,6 @@ def test_bsuite_on_a_cluster_writes_the_logs_of_the_local_runner(cluster: Any, t
     assert not list((tmp_path / "cluster").glob(".*"))
 
 
-class LosesNode:
-    """Workers of a cluster that loses its second node as soon as any task has saved its state."""
-
-    def __init__(self, cluster: Any):
-        self.cluster = cluster
-
-    def run(self, tasks: Any, seconds: float, handle: Any, finish: Any) -> None:
-        def losing(name: str, update: Any, state: Any) -> None:
-            handle(name, update, state)
-            if state is not None and self.cluster.worker_nodes:
-                self.cluster.remove_node(next(iter(self.cluster.worker_nodes)), allow_graceful=False)
-
-        RayWorkers(self.cluster.address).run(tasks, seconds, losing, finish)
-
-
-@pytest.mark.slow
-def test_a_lost_node_changes_no_log(cluster: Any, tmp_path: Path) -> None:
-    ids = ("memory_len/22", "discounting_chain/0")
-    run(random_agent, tmp_path / "local", ids)
-    workers = LosesNode(cluster)
-    run(random_agent, tmp_path / "cluster", ids, workers=workers, checkpoint_seconds=0)
-    assert not cluster.worker_nodes
-    assert logs(tmp_path / "cluster") == logs(tmp_path / "local")
-
-
 @pytest.mark.slow
 def test_an_interrupted_run_on_a_cluster_continues_here(cluster: Any, tmp_path: Path) -> None:
     run(random_agent, tmp_path / "local", ["memory_len/22"])

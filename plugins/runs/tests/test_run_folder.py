@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from envcore.errors import FileError
 from envcore_runs import run_folder
+from envcore_runs.run_folder import locked
+
+LOCKED = """
+import os, sys
+from pathlib import Path
+from envcore_runs.run_folder import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
 
 
 def claim(folder: Path, run: dict[str, Any]) -> None:
@@ -63,3 +77,40 @@ def test_what_a_kill_left_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".0123456789abcdef.unfinished").touch()
     claim(tmp_path, {"seed": 3})
     assert [path.name for path in tmp_path.iterdir()] == [run_folder.RUN]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no locks for folders")
+class TestLocked:
+    def test_one_block_at_a_time(self, tmp_path: Path) -> None:
+        for _ in range(2):
+            with locked(tmp_path):
+                with pytest.raises(FileError, match=rf"another process is writing to {tmp_path}: wait until"):
+                    locked(tmp_path).__enter__()
+                with pytest.raises(FileError):  # the refused one did not unlock it
+                    locked(tmp_path).__enter__()
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_kill_unlocks(self, tmp_path: Path) -> None:
+        command = [sys.executable, "-c", LOCKED, str(tmp_path)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"locked\n"
+            with pytest.raises(FileError, match="another process"):
+                locked(tmp_path).__enter__()
+            process.kill()
+        with locked(tmp_path):
+            pass
+
+    def test_no_folder(self, tmp_path: Path) -> None:
+        with pytest.raises(FileError, match=r"cannot open .*absent: No such file or directory\.$"):
+            locked(tmp_path / "absent").__enter__()
+
+    def test_a_file_system_without_locks(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        import fcntl
+
+        def unsupported(*args: object) -> None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+        monkeypatch.setattr(fcntl, "flock", unsupported)
+        with locked(tmp_path), locked(tmp_path):
+            pass

@@ -14,8 +14,9 @@ import hostile_files
 import jax
 import pytest
 from envcore.errors import EnvcoreError, FileError
-from envcore.files import locked, replace
+from envcore.files import replace
 from envcore_runs import checkpoint, saved_rollout
+from envcore_runs.run_folder import locked
 from envcore_runs.trajectories import Trajectories
 from rollouts import RECORD, files, recorded, saved, stops_after
 

@@ -28,3 +28,9 @@ def read(path):
     with Image.open(path) as image:
         frames = [(np.asarray(frame.convert("RGB")), frame.info["duration"]) for frame in ImageSequence.Iterator(image)]
     return np.stack([pixels for pixels, _ in frames]), [duration for _, duration in frames]
+
+
+def extent(path):
+    """The number of frames, and their width and height."""
+    with Image.open(path) as image:
+        return getattr(image, "n_frames", 1), image.size

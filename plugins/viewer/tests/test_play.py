@@ -1,20 +1,19 @@
+"""Games: what a step does, and how they look and end in a terminal."""
+
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 import pytest
-from envcore import spaces
-from envcore_viewer.controls import Controls
-from envcore_viewer.errors import PlayError
-from envcore_viewer.half_blocks import HalfBlocks
-from envcore_viewer.keyboard import parse_keys
 from envcore_viewer.play import Game
-from rich.console import Console
 from terminal import Terminal
 from toy import Counter, CounterState
+
+if TYPE_CHECKING:
+    from command_line import Run
 
 PLAY = """
 import sys
@@ -34,95 +33,6 @@ main()
 
 def play(*args: str, **size: int) -> Terminal:
     return Terminal(PLAY.format(args), **size)
-
-
-def with_actions(space: spaces.Space, *names: str) -> Counter:
-    class Other(Counter):
-        action_names = names
-
-        def action_space(self, params: Any = None) -> Any:
-            return space
-
-    return Other()
-
-
-class TestKeys:
-    @pytest.mark.parametrize(
-        ("data", "keys"),
-        [
-            (b"a", ["a"]),
-            (b"aQ 7\n", ["a", "q", "space", "7", "enter"]),
-            (b"\x1b[A\x1b[B\x1b[C\x1b[D", ["up", "down", "right", "left"]),
-            (b"\x1bOA1\x1bOD", ["up", "1", "left"]),
-            (b"\x1b", ["escape"]),
-            (b"\x1b[3~\x1b[1;5Cx", ["x"]),  # Delete and Ctrl-Right have no names
-            (b"\xc3\xa4;\x00\t", []),
-            (b"\x1b[", []),
-            (b"", []),
-        ],
-    )
-    def test_names(self, data, keys):
-        assert parse_keys(data) == keys
-
-
-class TestControls:
-    def test_named_actions_have_their_arrows_and_all_have_numbers(self):
-        env = with_actions(spaces.Discrete(6), "noop", "left", "up", "right", "down", "fire")
-        controls = Controls(env, None)
-        arrows = [controls.action([key]) for key in ("left", "up", "right", "down", "space")]
-        assert arrows == [1, 2, 3, 4, 5]
-        assert [controls.action([str(i)]) for i in range(6)] == list(range(6))
-        assert controls.idle == 0
-        assert controls.help[1] == ("\N{LEFTWARDS ARROW}/1", "left")
-        assert all(env.action_space(env.default_params).contains(controls.action([str(i)])) for i in range(6))
-
-    def test_the_newest_key_counts_and_others_do_not(self):
-        controls = Controls(Counter(), None)
-        assert controls.action(["0", "1", "x"]) == 1
-        assert controls.action(["x", "q"]) is controls.action([]) is None
-
-    def test_without_an_idle_action_there_is_none(self):
-        assert Controls(with_actions(spaces.Discrete(3), "left", "jump", "right"), None).idle is None
-        assert Controls(with_actions(spaces.Discrete(3)), None).idle is None
-
-    def test_more_than_ten_actions_continue_with_free_letters(self):
-        controls = Controls(with_actions(spaces.Discrete(40)), None)
-        assert [controls.action([key]) for key in "09aozs"] == [0, 9, 10, 24, 32, 25]
-        assert all(controls.action([key]) is None for key in "qrp")
-
-    def test_keys_of_a_box_are_its_bounds(self):
-        box = spaces.Box(np.array([-2.0, 0.0, -np.inf, -1.0, -1.0]), np.array([2.0, 1.0, np.inf, 1.0, 1.0]), (5,))
-        controls = Controls(with_actions(box), None)
-        np.testing.assert_array_equal(controls.idle, np.array([0, 0.5, 0, 0, 0], np.float32))
-        np.testing.assert_array_equal(controls.action(["left", "up", "d"]), np.array([-2, 1, 1, 0, 0], np.float32))
-        np.testing.assert_array_equal(controls.action(["right", "down", "a"]), np.array([2, 0, -1, 0, 0], np.float32))
-        assert controls.action(["1"]) is None
-        assert controls.action(["w"]).dtype == np.float32
-
-    @pytest.mark.parametrize(
-        "space", [spaces.MultiDiscrete([2, 3]), spaces.Tuple([spaces.Discrete(2)]), spaces.Box(0, 9, (2,), np.int32)]
-    )
-    def test_other_actions_are_an_error(self, space):
-        with pytest.raises(
-            PlayError, match=r"^Other cannot be played by hand: its actions are .*, not Discrete or Box"
-        ):
-            Controls(with_actions(space), None)
-
-
-class TestHalfBlocks:
-    @pytest.mark.parametrize("height", [1, 2, 7])
-    def test_two_pixels_per_character(self, height):
-        picture = np.random.default_rng(0).integers(0, 2, (height, 9, 3)).astype(np.uint8) * 255
-        console = Console(color_system="truecolor", force_terminal=True, width=20, legacy_windows=False)
-        lines = console.render_lines(HalfBlocks(picture), pad=False)
-        assert len(lines) == -(-height // 2)
-        for row, line in enumerate(lines):
-            cells: list[Any] = [segment.style for segment in line for _ in segment.text]
-            assert "".join(segment.text for segment in line) == "\N{UPPER HALF BLOCK}" * 9
-            for column, style in enumerate(cells):
-                assert tuple(style.color.triplet) == tuple(picture[2 * row, column])
-                lower = tuple(picture[2 * row + 1, column]) if 2 * row + 1 < height else None
-                assert (tuple(style.bgcolor.triplet) if style.bgcolor else None) == lower
 
 
 def test_a_game_stops_at_its_end_until_the_next_one():
@@ -237,3 +147,20 @@ def test_a_terminal_that_is_too_small_waits_for_a_larger_one_and_is_restored():
 
 def counted(count: int) -> CounterState:
     return Counter().reset(jax.random.key(0))[1].replace(count=np.int32(count))
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("Nowhere-v0",), "no installed environment is called 'Nowhere-v0'"),
+        (("Counter-v0",), "envcore play needs a keyboard: run it in a POSIX terminal"),
+        (("Counter-v0", "--fps", "0"), "--fps must be more than 0 and at most 1000, got 0.0"),
+        (("Counter-v0", "--seed", "-1"), r"seed must be an integer from 0 to 2**63 - 1, got -1"),
+    ],
+)
+def test_play_says_in_one_line_what_is_wrong(run: Run, args: tuple[str, ...], message: str) -> None:
+    code, out, err = run("play", *args)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1

@@ -10,49 +10,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import random, rendering, rollout
-from envcore.engine import arguments
+from clips import read
+from counted import BARS, ENV, PARAMS, STATES, TOGETHER, TWO, bar
+from envcore import rollout
 from envcore.errors import (
-    EnvcoreError,
-    EnvironmentDefinitionError,
     InvalidArgumentError,
     InvalidParamsError,
-    NoPictureError,
 )
 from envcore.wrappers import Batched, FrameStack, LogWrapper, NormalizeObservation
-from envcore_viewer import frames, visualize
+from envcore_viewer import visualize
 from envcore_viewer.animation import caption, mosaic
 from envcore_viewer.errors import AnimationError, VisualizerError
 from envcore_viewer.frames import render_frames
 from envcore_viewer.visualize import Visualizer
-from flax import struct
-from PIL import Image, ImageSequence
-from switches import switched
-from toy import Counter, CounterState, Deck, Spring
+from toy import Counter, Painted, Spring
 
 KEY = jax.random.key(0)
-ENV = Counter()
-PARAMS = ENV.default_params
-COUNTS = [0, 1, 1, 2, 3]
-STATES = [CounterState(count=jnp.int32(count), time=jnp.int32(time)) for time, count in enumerate(COUNTS)]
-TOGETHER = jax.tree.map(lambda *x: jnp.stack(x), *STATES)
-
-
-def bar(count: int, height: int = 12) -> np.ndarray:
-    return np.asarray(ENV.render(STATES[0].replace(count=count), ENV.default_params, height=height))
-
-
-BARS = np.stack([bar(count) for count in COUNTS])
-
-
-@dataclasses.dataclass(frozen=True)
-class Painted(Counter):
-    """A counter with a different picture."""
-
-    paint_at: Any = None
-
-    def render(self, state: Any, params: Any, height: int = 256) -> Any:
-        return self.paint_at(height)
 
 
 def collected(env: Any, num_steps: int = 6) -> Any:
@@ -99,32 +72,6 @@ def test_params_and_height_reach_the_picture() -> None:
     assert Visualizer(env, None, STATES).frames.shape == (5, 256, 512, 3)
 
 
-def test_long_sequences_are_rendered_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frames, "_CHUNK", 4)
-    counts = np.random.default_rng(0).integers(0, 4, 11).astype(np.int32)
-    states = CounterState(count=counts, time=jnp.arange(11, dtype=jnp.int32))
-    expected = np.stack([bar(count) for count in counts])
-    np.testing.assert_array_equal(render_frames(ENV, states, height=12), expected)
-    monkeypatch.setattr(frames, "_CHUNK_BYTES", 1)
-    np.testing.assert_array_equal(render_frames(ENV, states, PARAMS, height=12), expected)
-
-
-def test_one_program_renders_sequences_of_all_lengths() -> None:
-    traces = []
-
-    @dataclasses.dataclass(frozen=True)
-    class Traced(Counter):
-        def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
-            traces.append(height)
-            return super().render(state, params, height=height)
-
-    env = Traced()
-    for length in (5, 3, 1):
-        states = jax.tree.map(lambda x, length=length: x[:length], TOGETHER)
-        np.testing.assert_array_equal(render_frames(env, states, height=12), BARS[:length])
-    assert len(traces) == 3 + 1  # the shape, each time, and one program
-
-
 WRAPPED = {
     "LogWrapper": LogWrapper(ENV),
     "FrameStack": FrameStack(LogWrapper(ENV), 2),
@@ -169,17 +116,8 @@ def test_a_batch_is_a_mosaic(env: Any) -> None:
 
 
 def test_a_second_axis_is_a_mosaic() -> None:
-    states = jax.tree.map(lambda x: jnp.stack([x, x[::-1]], 1), TOGETHER)
     expected = mosaic([BARS, BARS[::-1]])
-    np.testing.assert_array_equal(Visualizer(ENV, None, states, height=12).frames, expected)
-
-
-def test_x64_mode_changes_nothing() -> None:
-    with switched(jax_enable_x64=True):
-        states = jax.tree.map(lambda x: x.astype(jnp.int64), TOGETHER)
-        assert states.time.dtype == jnp.int64
-        for sequence in (states, [jax.tree.map(lambda x, i=i: x[i], states) for i in range(5)]):
-            np.testing.assert_array_equal(Visualizer(ENV, PARAMS, sequence, height=12).frames, BARS)
+    np.testing.assert_array_equal(Visualizer(ENV, None, TWO, height=12).frames, expected)
 
 
 # Captions.
@@ -250,29 +188,22 @@ def test_the_strip_is_under_each_picture() -> None:
 
 
 def test_each_environment_of_a_mosaic_has_its_own_strip() -> None:
-    states = jax.tree.map(lambda x: jnp.stack([x, x[::-1]], 1), TOGETHER)
     rewards = np.arange(10.0).reshape(5, 2)
-    both = texts(rewards, rewards.astype(np.int32) % 2, states=states)
+    both = texts(rewards, rewards.astype(np.int32) % 2, states=TWO)
     assert both[:4] == [
         "step 0  wait  reward 0.00  return 0.00",
         "step 4  count  reward 1.00  return 1.00",
         "step 1  wait  reward 2.00  return 2.00",
         "step 3  count  reward 2.00  return 3.00",
     ]
-    videos = [render_frames(ENV, jax.tree.map(lambda x, i=i: x[:, i], states), height=64) for i in range(2)]
+    videos = [render_frames(ENV, jax.tree.map(lambda x, i=i: x[:, i], TWO), height=64) for i in range(2)]
     captioned = caption(np.stack(videos, 1).reshape(10, 64, 64, 3), both)
     expected = mosaic([captioned[::2], captioned[1::2]])
-    vis = Visualizer(ENV, None, states, rewards, rewards.astype(np.int32) % 2, height=64, overlay=True)
+    vis = Visualizer(ENV, None, TWO, rewards, rewards.astype(np.int32) % 2, height=64, overlay=True)
     np.testing.assert_array_equal(vis.frames, expected)
 
 
 # Files and notebooks.
-
-
-def read(file: Any) -> tuple[np.ndarray, list[int]]:
-    with Image.open(file) as image:
-        frames = [(np.asarray(each.convert("RGB")), each.info["duration"]) for each in ImageSequence.Iterator(image)]
-    return np.stack([pixels for pixels, _ in frames]), [duration for _, duration in frames]
 
 
 CHANGING = [STATES[i] for i in (0, 1, 3, 4)]
@@ -303,7 +234,7 @@ def test_no_picture_is_rendered_for_a_file_that_cannot_be_written(
 
 def test_no_picture_is_rendered_that_is_too_large_for_the_format(tmp_path: Any) -> None:
     wide = Painted(paint_at=lambda h: jnp.zeros((h, 10_000, 3), jnp.uint8))
-    vis = Visualizer(wide, None, jax.tree.map(lambda x: jnp.stack([x, x], 1), TOGETHER), height=2)
+    vis = Visualizer(wide, None, TWO, height=2)
     with pytest.raises(AnimationError, match=r"a WebP can be at most 16383 .*, the frames are 20008 by 2: make them"):
         vis.animate(tmp_path / "a.webp")
     assert "frames" not in vars(vis)
@@ -400,202 +331,70 @@ def test_its_repr() -> None:
 # Errors.
 
 
-def at_length(count: int) -> Any:
-    return jax.tree.map(lambda x: x[:count], TOGETHER)
-
-
-@struct.dataclass
-class Twin(CounterState):
-    pass
-
-
-_FOREIGN = Spring().reset(KEY)[1]
-_LONG = STATES[0].replace(count=jnp.zeros(2, jnp.int32))
-BAD = {
-    "a pair": (((ENV, PARAMS), None, STATES), {}, VisualizerError, r"got \(Counter.*make returns a pair"),
-    "an id": (("CartPole-v1", None, STATES), {}, VisualizerError, "needs an Environment, got 'CartPole-v1'"),
-    "no states": ((ENV, None, []), {}, VisualizerError, "state_seq is empty"),
-    "an empty trace": ((ENV, None, at_length(0)), {}, VisualizerError, "state_seq is empty"),
-    "one state": (
-        (ENV, None, STATES[0]),
-        {},
-        InvalidArgumentError,
-        r"time of shape \(\). Put a single state in a list",
+ARGUMENTS: dict[str, Any] = {"env": ENV, "env_params": None, "state_seq": STATES}
+BAD: dict[str, tuple[Any, str]] = {
+    "cum_rewards of another length": ({"cum_rewards": [1.0, 2.0]}, "state_seq has 5, cum_rewards 2"),
+    "no rewards": ({"cum_rewards": []}, "state_seq has 5, cum_rewards 0"),
+    "a reward": ({"cum_rewards": 1.0}, r"one for each state, got float64\[\]\.$"),
+    "rewards of two": ({"cum_rewards": np.zeros((5, 2))}, r"of shape \(5,\), one for each state, got float64\[5, 2\]"),
+    "words": ({"cum_rewards": np.array(["a"] * 5)}, "cum_rewards must be numbers"),
+    "None for rewards": (
+        {"cum_rewards": [None] * 5},
+        r"cum_rewards must be numbers of shape \(5,\), .* got a list of values of type NoneType\.$",
     ),
-    "too many axes": (
-        (ENV, None, jax.tree.map(lambda x: x[:, None, None], TOGETHER)),
-        {},
-        InvalidArgumentError,
-        r"at most one more axis for several environments: got time of shape \(5, 1, 1\)\.$",
-    ),
-    "foreign": ((ENV, None, [_FOREIGN]), {}, InvalidArgumentError, "must be CounterState, got SpringState"),
-    "not a batch's": (
-        (Batched(ENV, 2), None, STATES),
-        {},
-        InvalidArgumentError,
-        r"before the batch's \(2,\): got time of shape \(5,\)\.$",
-    ),
-    "one batch": (
-        (Batched(ENV, 5), None, TOGETHER),
-        {},
-        InvalidArgumentError,
-        r"shape \(5,\). Put a single state in a list",
-    ),
-    "of a wrapper": ((LogWrapper(ENV), None, STATES), {}, InvalidArgumentError, "must be LogState, got CounterState"),
-    "not states": ((ENV, None, np.zeros(5)), {}, InvalidArgumentError, "must be CounterState"),
-    "None": ((ENV, None, None), {}, InvalidArgumentError, "must be CounterState"),
-    "mixed": ((ENV, None, [STATES[0], _FOREIGN]), {}, InvalidArgumentError, "number 1 differs from number 0"),
-    "shapes": (
-        (ENV, None, [*STATES, _LONG]),
-        {},
-        InvalidArgumentError,
-        r"number 5 has shape \(2,\) where number 0",
-    ),
-    "same bad shape": ((ENV, None, [_LONG]), {}, InvalidArgumentError, r"count must have shape \(1,\), got \(1, 2\)"),
-    "floats": ((ENV, None, [STATES[0].replace(count=0.5)]), {}, InvalidArgumentError, "count must be int32, got float"),
-    "params": ((ENV, Spring().default_params, STATES), {}, InvalidParamsError, "must be CounterParams"),
-    "rewards": ((ENV, None, STATES, [1.0, 2.0]), {}, VisualizerError, "state_seq has 5, cum_rewards 2"),
-    "no rewards": ((ENV, None, STATES, []), {}, VisualizerError, "state_seq has 5, cum_rewards 0"),
-    "a reward": ((ENV, None, STATES, 1.0), {}, VisualizerError, r"one for each state, got float64\[\]\.$"),
-    "rewards of two": (
-        (ENV, None, STATES, np.zeros((5, 2))),
-        {},
-        VisualizerError,
-        r"numbers of shape \(5,\), one for each state, got float64\[5, 2\]",
-    ),
-    "words": ((ENV, None, STATES, np.array(["a"] * 5)), {}, VisualizerError, "cum_rewards must be numbers"),
-    "actions": ((ENV, None, STATES, None, [0, 1]), {}, VisualizerError, "state_seq has 5, action_seq 2"),
-    "one action": ((ENV, None, STATES, None, 1), {}, VisualizerError, r"leading axes \(5,\), .* got shape \(\)"),
-    "uneven actions": (
-        (ENV, None, STATES, None, [0, [1]]),
-        {},
-        VisualizerError,
-        "action_seq must hold values of one structure: number 1",
-    ),
+    "a tree of rewards": ({"cum_rewards": {"a": np.zeros(5)}}, "got a value of type dict"),
+    "complex rewards": ({"cum_rewards": np.zeros(5, complex)}, r"got complex128\[5\]"),
+    "durations": ({"cum_rewards": np.zeros(5, "m8[s]")}, r"got timedelta64\[s\]\[5\]"),
+    "actions of another length": ({"action_seq": [0, 1]}, "state_seq has 5, action_seq 2"),
+    "one action": ({"action_seq": 1}, r"leading axes \(5,\), .* got shape \(\)"),
+    "uneven actions": ({"action_seq": [0, [1]]}, "action_seq must hold values of one structure: number 1"),
     "actions of one": (
-        (ENV, None, jax.tree.map(lambda x: jnp.stack([x, x], 1), TOGETHER), None, np.zeros(5)),
-        {},
-        VisualizerError,
+        {"state_seq": TWO, "action_seq": np.zeros(5)},
         r"the leading axes \(5, 2\), one action of at least one number for each state, got shape \(5,\)",
     ),
     "words for actions": (
-        (ENV, None, STATES, None, ["left"] * 5),
-        {},
-        VisualizerError,
+        {"action_seq": ["left"] * 5},
         r"action_seq must hold numbers, or trees of them, got <U4\[5\]\.$",
     ),
-    "no actions": ((ENV, None, STATES, None, []), {}, VisualizerError, "state_seq has 5, action_seq 0"),
-    "None for actions": (
-        (ENV, None, STATES, None, [None] * 5),
-        {},
-        VisualizerError,
-        r"must hold numbers, .* got a list of values of type NoneType\.$",
-    ),
-    "a tree of no actions": ((ENV, None, STATES, None, {}), {}, VisualizerError, "got a value of type dict"),
-    "empty actions": ((ENV, None, STATES, None, np.zeros((5, 0))), {}, VisualizerError, r"at least one number .*5, 0"),
-    "objects for actions": ((ENV, None, STATES, None, [object()] * 5), {}, VisualizerError, r"numbers, .*object\[5\]"),
-    "actions that are not alike": (
-        (ENV, None, STATES, None, [0, KEY]),
-        {},
-        VisualizerError,
-        "cannot be stacked into an array",
-    ),
-    "keys for actions": (
-        (ENV, None, STATES, None, jax.random.split(KEY, 5)),
-        {},
-        VisualizerError,
-        r"got key<fry>\[5\]",
-    ),
-    "iterated actions": ((ENV, None, STATES, None, iter([0] * 5)), {}, VisualizerError, "of type list_iterator"),
-    "None for rewards": (
-        (ENV, None, STATES, [None] * 5),
-        {},
-        VisualizerError,
-        r"cum_rewards must be numbers of shape \(5,\), .* got a list of values of type NoneType\.$",
-    ),
-    "a tree of rewards": ((ENV, None, STATES, {"a": np.zeros(5)}), {}, VisualizerError, "got a value of type dict"),
-    "complex rewards": ((ENV, None, STATES, np.zeros(5, complex)), {}, VisualizerError, r"got complex128\[5\]"),
-    "durations": ((ENV, None, STATES, np.zeros(5, "m8[s]")), {}, VisualizerError, r"got timedelta64\[s\]\[5\]"),
-    "a generator": (
-        (ENV, None, (x for x in STATES)),
-        {},
-        InvalidArgumentError,
-        "state_seq must be a list with one entry for each state, .* generator",
-    ),
-    "a string": ((ENV, None, "states"), {}, InvalidArgumentError, "must be a list with .* got a value of type str"),
-    "no picture": ((Deck(), None, [Deck().reset(KEY)[1]]), {}, NoPictureError, "Deck has to implement render"),
-    "height 0": ((ENV, None, STATES), {"height": 0}, InvalidArgumentError, "a positive integer, got 0"),
-    "height 1.5": ((ENV, None, STATES), {"height": 1.5}, InvalidArgumentError, "a positive integer, got 1.5"),
-    "fps 0": ((ENV, None, STATES), {"fps": 0}, VisualizerError, "fps must be a positive number .*, got 0"),
-    "fps nan": ((ENV, None, STATES), {"fps": np.nan}, VisualizerError, "got nan"),
-    "fps inf": ((ENV, None, STATES), {"fps": np.inf}, VisualizerError, "got inf"),
-    "fps True": ((ENV, None, STATES), {"fps": True}, VisualizerError, "got True"),
-    "fps array": ((ENV, None, STATES), {"fps": np.zeros((2, 2))}, VisualizerError, r"got array"),
-    "fps text": ((ENV, None, STATES), {"fps": "10"}, VisualizerError, "got '10'"),
+    "no actions": ({"action_seq": []}, "state_seq has 5, action_seq 0"),
+    "None for actions": ({"action_seq": [None] * 5}, r"must hold numbers, .* got a list of values of type NoneType\.$"),
+    "a tree of no actions": ({"action_seq": {}}, "got a value of type dict"),
+    "empty actions": ({"action_seq": np.zeros((5, 0))}, r"at least one number .*5, 0"),
+    "objects for actions": ({"action_seq": [object()] * 5}, r"numbers, .*object\[5\]"),
+    "actions that are not alike": ({"action_seq": [0, KEY]}, "cannot be stacked into an array"),
+    "keys for actions": ({"action_seq": jax.random.split(KEY, 5)}, r"got key<fry>\[5\]"),
+    "iterated actions": ({"action_seq": iter([0] * 5)}, "of type list_iterator"),
+    "a pair": ({"env": (ENV, PARAMS)}, r"got \(Counter.*make returns a pair"),
+    "an id": ({"env": "CartPole-v1"}, "needs an Environment, got 'CartPole-v1'"),
+    **{
+        f"fps {fps!r}": ({"fps": fps}, f"fps must be a positive number .*, got {shown}")
+        for fps, shown in (
+            (0, 0),
+            (np.nan, "nan"),
+            (np.inf, "inf"),
+            (True, True),
+            (np.zeros(2), "array"),
+            ("10", "'10'"),
+        )
+    },
 }
 
 
-@pytest.mark.parametrize(("args", "options", "error", "message"), BAD.values(), ids=BAD)
-def test_bad_arguments(args: Any, options: Any, error: Any, message: str) -> None:
-    with pytest.raises(error, match=message) as caught:
-        Visualizer(*args, **options)
-    assert isinstance(caught.value, EnvcoreError)
+@pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD)
+def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(VisualizerError, match=message) as caught:
+        Visualizer(**{**ARGUMENTS, **arguments})
     assert "\n" not in str(caught.value)
 
 
-PICTURES: dict[str, tuple[Any, str]] = {
-    "floats": (lambda h: jnp.zeros((h, h, 3), jnp.float32), r"returns float32\[8, 8, 3\]"),
-    "flat": (lambda h: jnp.zeros((h, h), jnp.uint8), r"returns uint8\[8, 8\]"),
-    "transparent": (lambda h: jnp.zeros((h, h, 4), jnp.uint8), r"returns uint8\[8, 8, 4\]"),
-    "channels first": (lambda h: jnp.zeros((3, h, h), jnp.uint8), r"returns uint8\[3, 8, 8\]"),
-    "wrong height": (lambda h: jnp.zeros((9, h, 3), jnp.uint8), r"returns uint8\[9, 8, 3\]"),
-    "no width": (lambda h: jnp.zeros((h, 0, 3), jnp.uint8), r"returns uint8\[8, 0, 3\]"),
-    "a scalar": (lambda h: jnp.int32(h), r"returns int32\[\]"),
-    "None": (lambda _: None, "returns None"),
-    "a dict": (lambda h: {"image": jnp.zeros((h, h, 3), jnp.uint8)}, "returns a dict"),
-    "a list": (lambda h: [jnp.zeros((h, h, 3), jnp.uint8)], "returns a list"),
-    "a word": (lambda _: "picture", "returns something that is not an array"),
-}
-
-
-@pytest.mark.parametrize(("paint_at", "message"), PICTURES.values(), ids=PICTURES)
-def test_a_picture_of_a_wrong_type(paint_at: Any, message: str) -> None:
-    must = r": it must return uint8 \[8, 'width', 3\]\.$"
-    with pytest.raises(EnvironmentDefinitionError, match=message + must) as caught:
-        Visualizer(Painted(paint_at=paint_at), None, STATES, height=8)
-    assert "\n" not in str(caught.value)
-    batched = Batched(LogWrapper(Painted(paint_at=paint_at)), 2)
-    with pytest.raises(EnvironmentDefinitionError, match=r"it must return uint8 \[2, 8, 'width', 3\]\.$"):
-        rendering.picture_struct(batched, arguments.state_struct(batched), None, 8)
-
-
-def test_an_authors_own_type_error_is_not_hidden() -> None:
-    def broken(height: int) -> Any:
-        return height + "1"  # pyright: ignore[reportOperatorIssue]
-
-    with pytest.raises(TypeError, match="unsupported operand") as caught:
-        Visualizer(Painted(paint_at=broken), None, STATES)
-    assert not isinstance(caught.value, EnvcoreError)
-
-
-# States that hold keys.
-
-
-@struct.dataclass
-class DiceState(CounterState):
-    key: Any
-
-
-@dataclasses.dataclass(frozen=True)
-class Dice(Counter):
-    """A counter whose state holds a random key."""
-
-    def init_state(self, draws: jax.Array, params: Any) -> DiceState:
-        return DiceState(count=0, key=random.split(draws)[0])
-
-
-@pytest.mark.parametrize("as_list", [False, True])
-def test_states_that_hold_random_keys(as_list: bool) -> None:
-    states = [DiceState(count=s.count, time=s.time, key=jax.random.key(i)) for i, s in enumerate(STATES)]
-    sequence = states if as_list else jax.tree.map(lambda *x: jnp.stack(x), *states)
-    np.testing.assert_array_equal(Visualizer(Dice(), None, sequence, height=12).frames, BARS)
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"state_seq": STATES[0]}, InvalidArgumentError),
+        ({"env_params": Spring().default_params}, InvalidParamsError),
+        ({"height": 0}, InvalidArgumentError),
+    ],
+)
+def test_states_params_and_height_are_checked_before_anything_is_rendered(arguments: Any, error: Any) -> None:
+    with pytest.raises(error):
+        Visualizer(**{**ARGUMENTS, **arguments})

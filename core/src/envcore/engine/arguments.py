@@ -15,9 +15,11 @@ import numpy as np
 
 from envcore import forks, random, spaces, trees
 from envcore.engine.finite import check_finite
-from envcore.engine.types import Env
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
 from envcore.typing import PyTree
+
+Env = Any
+"""An `envcore.environment.Environment`. It imports the engine, which does not look back, not even for types."""
 
 _VMAP = " To map over a batch, use jax.vmap."
 
@@ -94,12 +96,10 @@ def device_params(env: Env) -> PyTree:
 
     Every call copies them, because a program may donate its arguments.
     """
-
-    def leaf(x: Any) -> PyTree:
-        return x if isinstance(x, jax.Array) else jax.device_put(x, may_alias=False)
-
     with jax.ensure_compile_time_eval():  # the caller may be tracing
-        return jax.tree.map(leaf, default_params(env))
+        return jax.tree.map(
+            lambda x: x if isinstance(x, jax.Array) else jax.device_put(x, may_alias=False), default_params(env)
+        )
 
 
 @functools.lru_cache(maxsize=512)

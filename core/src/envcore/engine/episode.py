@@ -6,7 +6,7 @@ Time, the time limit and the dtypes of what the rules return are taken care of h
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,11 +14,13 @@ import numpy as np
 
 from envcore import trees
 from envcore.engine import arguments
+from envcore.engine.arguments import Env
 from envcore.engine.auto_reset import reset_where
-from envcore.engine.types import Env, Outcome
 from envcore.errors import EnvironmentDefinitionError
 from envcore.fusion import compute_once
 from envcore.typing import PyTree
+
+Info = dict[str, PyTree]
 
 NO_TIME_LIMIT = 2**31 - 1
 """`max_steps_in_episode` of an environment that has no time limit: no step is ever truncated.
@@ -26,6 +28,24 @@ NO_TIME_LIMIT = 2**31 - 1
 It is also the largest value of `state.time`. The count stops there, and the episode continues without truncation; every
 smaller limit has been reached by then.
 """
+
+
+class Outcome(NamedTuple):
+    """What one step of an episode leads to.
+
+    Attributes:
+      state: the state after the step, before any reset.
+      reward: float32 ().
+      terminated: bool (), the episode has come to an end of its own.
+      truncated: bool (), the time limit is reached.
+      info: the environment's own entries.
+    """
+
+    state: PyTree
+    reward: jax.Array
+    terminated: jax.Array
+    truncated: jax.Array
+    info: Info
 
 
 @functools.partial(jax.jit, static_argnums=0, inline=True)

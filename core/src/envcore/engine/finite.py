@@ -32,15 +32,10 @@ def limit(default: Any = dataclasses.MISSING, **options: Any) -> PyTree:
 
 
 def may_be_infinite(params: PyTree, path: tuple[PyTree, ...], default: Any) -> bool:
-    """Whether infinity is a value of a param.
+    """Whether the param at a key path of JAX's may be infinite; `default` is its default as an array.
 
-    It is for a `limit`, and where the default itself holds an infinite number: that declares it as well, and is how
-    params of other libraries do, whose fields cannot be marked.
-
-    Args:
-      params: the params.
-      path: the way to the leaf, as `jax.tree_util.tree_leaves_with_path` gives it.
-      default: the leaf's default, an array.
+    A `limit` may, and so may a param whose default holds an infinite number, because the fields of other libraries'
+    params cannot be marked.
     """
     for key in path:
         name = getattr(key, "name", None)
@@ -55,10 +50,7 @@ def may_be_infinite(params: PyTree, path: tuple[PyTree, ...], default: Any) -> b
 def check_finite(env_name: str, params: PyTree, defaults: PyTree) -> None:
     """Raises `InvalidParamsError` for a NaN, and for an infinite number in a param that may not be infinite.
 
-    Args:
-      env_name: for the message.
-      params: Python and numpy numbers are checked; JAX arrays pass, because their values may not be known yet.
-      defaults: the default params as arrays, a tree of the same structure.
+    Python and numpy numbers are checked; JAX arrays pass, because their values may not be known yet.
     """
     # Most params are finite: that is found out without their names, which take ten times as long.
     if all(map(_is_finite, jax.tree.leaves(params))):

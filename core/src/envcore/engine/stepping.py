@@ -12,7 +12,8 @@ import jax.numpy as jnp
 
 from envcore import random, trees
 from envcore.engine import arguments, episode
-from envcore.engine.types import Env, Info, Outcome
+from envcore.engine.arguments import Env
+from envcore.engine.episode import Info, Outcome
 from envcore.errors import EnvironmentDefinitionError
 from envcore.typing import PyTree
 
@@ -69,3 +70,11 @@ def _info(outcome: Outcome, final_obs: PyTree, mask: PyTree) -> Info:
     if clash:
         raise EnvironmentDefinitionError(f"info[{clash[0]!r}] is the base class's own entry: give it another name.")
     return {**outcome.info, **own}
+
+
+def own_info(info: Info) -> Info:
+    """The environment's own entries of `info`, without those that every environment has: for adapters."""
+    return {name: value for name, value in info.items() if name not in _OF_EVERY_ENVIRONMENT}
+
+
+_OF_EVERY_ENVIRONMENT = ("discount", "final_obs", "terminated", "truncated")

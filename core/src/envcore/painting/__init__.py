@@ -12,8 +12,6 @@ Only the height and the aspect ratio are static; every other number may be trace
 figures that several suites share, such as grids, carts and gauges.
 """
 
-from __future__ import annotations
-
 from envcore.painting.canvas import BLUE as BLUE
 from envcore.painting.canvas import GREEN as GREEN
 from envcore.painting.canvas import INK as INK

@@ -90,14 +90,6 @@ def walker(at: painting.Point, radius: Number = 0.3) -> Layer:
     return painting.circle(at, radius), painting.ORANGE
 
 
-def flag(at: painting.Point) -> Layer:
-    """The goal on a grid."""
-    shape = painting.union(
-        painting.box((-0.12, 0.0), (0.06, 0.7)), painting.polygon((-0.12, 0.05), (0.28, 0.2), (-0.12, 0.35))
-    )
-    return painting.placed(shape, at, 0.0), painting.GREEN
-
-
 def gauge(
     left: painting.Point,
     length: Number,

@@ -67,10 +67,15 @@ def polygon(*vertices: Point) -> Shape:
     stay sharp.
     """
     corners = [(scalar(x), scalar(y)) for x, y in vertices]
-    edges = list(zip(corners, corners[1:] + corners[:1], strict=True))
+    edges: list[tuple[jax.Array, ...]] = []
+    for (x0, y0), (x1, y1) in zip(corners, corners[1:] + corners[:1], strict=True):
+        dx, dy = x1 - x0, y1 - y0
+        scale = lax.rsqrt(dx * dx + dy * dy)
+        edges.append((x0, y0, dx * scale, dy * scale))
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
-        return functools.reduce(jnp.maximum, [_right_of(start, end, x, y) for start, end in edges])
+        right_of_edges = [(x - x0) * dy - (y - y0) * dx for x0, y0, dx, dy in edges]
+        return functools.reduce(jnp.maximum, right_of_edges)
 
     return distance
 
@@ -178,15 +183,6 @@ def scalar(value: Number) -> jax.Array:
             f"a picture shows one state, got numbers of shape {value.shape}; for a batch, use jax.vmap."
         )
     return value
-
-
-def _right_of(
-    start: tuple[jax.Array, jax.Array], end: tuple[jax.Array, jax.Array], x: jax.Array, y: jax.Array
-) -> jax.Array:
-    """Signed distance of points from the line through `start` and `end`, positive on its right."""
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    scale = lax.rsqrt(dx * dx + dy * dy)
-    return (x - start[0]) * (dy * scale) - (y - start[1]) * (dx * scale)
 
 
 def _norm(x: jax.Array, y: jax.Array) -> jax.Array:

@@ -5,23 +5,13 @@ inside `jit` and `vmap`, and `contains(sample(key))` is always true. Spaces comp
 they may depend on an environment's params.
 """
 
-from __future__ import annotations
-
-from envcore.spaces.base import Space
-from envcore.spaces.box import NATURAL_NUMBERS, Box, symmetric_box
-from envcore.spaces.composite import Dict, Tuple
-from envcore.spaces.discrete import Discrete, MultiDiscrete
-from envcore.spaces.tree import Tree, unbounded_space
-
-__all__ = [
-    "NATURAL_NUMBERS",
-    "Box",
-    "Dict",
-    "Discrete",
-    "MultiDiscrete",
-    "Space",
-    "Tree",
-    "Tuple",
-    "symmetric_box",
-    "unbounded_space",
-]
+from envcore.spaces.base import Space as Space
+from envcore.spaces.box import NATURAL_NUMBERS as NATURAL_NUMBERS
+from envcore.spaces.box import Box as Box
+from envcore.spaces.box import symmetric_box as symmetric_box
+from envcore.spaces.composite import Dict as Dict
+from envcore.spaces.composite import Tuple as Tuple
+from envcore.spaces.discrete import Discrete as Discrete
+from envcore.spaces.discrete import MultiDiscrete as MultiDiscrete
+from envcore.spaces.tree import Tree as Tree
+from envcore.spaces.tree import unbounded_space as unbounded_space

@@ -158,17 +158,17 @@ def sample_integers(
     return low + jnp.where(count == 0, everything, some).astype(jnp.int32)
 
 
-def array_mismatch(value: PyTree, shape: tuple[int, ...], integer: bool = False, boolean: bool = False) -> str | None:
+def array_mismatch(value: PyTree, shape: tuple[int, ...], kind: str) -> str | None:
+    """Describes why a value is not an array of this shape and kind, "bool", "integer" or "float"; None if it is."""
     if not isinstance(value, jax.Array | np.ndarray | np.generic | bool | int | float):
         return f"expected an array, got {describe(value)}"
     dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype  # pyright: ignore[reportAttributeAccessIssue]
     if np.shape(value) != shape:
         return f"expected shape {shape}, got {np.shape(value)}"
-    allowed = ("bool",) if boolean else ("integer",) if integer else ("integer", "float")
-    if trees.kind(dtype) not in allowed:
-        expected = "bool" if boolean else "an integer" if integer else "a real number"
-        return f"expected {expected}, got {dtype}"
-    return None
+    if trees.kind(dtype) in trees.CONVERTIBLE[kind]:
+        return None
+    expected = {"bool": "bool", "integer": "an integer"}.get(kind, "a real number")
+    return f"expected {expected}, got {dtype}"
 
 
 def describe(value: PyTree) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from envcore import checks, random
+from envcore import checks, random, trees
 from envcore.devices import AxisName
 from envcore.spaces.base import ArraySpace, Space, array_mismatch, sample_integers
 from envcore.typing import PyTree
@@ -52,13 +52,11 @@ class Box(ArraySpace):
         self._shape = tuple(shape) if shape is not None else np.broadcast_shapes(_shape(low), _shape(high))
         self.low, self.high = self._bound(low), self._bound(high)
         if isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray):
-            self._check_order(_distinct(self.low), _distinct(self.high))
-
-    def _check_order(self, low: np.ndarray, high: np.ndarray) -> None:
-        is_right = low <= high
-        if not is_right.all():
-            low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in (low, high))
-            raise ValueError(f"Box needs low <= high, got low={low}, high={high}")
+            bounds = _distinct(self.low), _distinct(self.high)
+            is_right = bounds[0] <= bounds[1]
+            if not is_right.all():
+                low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in bounds)
+                raise ValueError(f"Box needs low <= high, got low={low}, high={high}")
 
     def _bound(self, bound: Any) -> PyTree:
         try:
@@ -66,19 +64,17 @@ class Box(ArraySpace):
                 bound = jnp.stack([jnp.asarray(x, self._dtype) for x in bound])
             if isinstance(bound, Tracer):
                 return jnp.broadcast_to(bound.astype(self._dtype), self._shape)
-            return np.broadcast_to(self._exact(np.asarray(bound)), self._shape)
+            values = np.asarray(bound)
+            cast = self.cast(values)
+            is_float = jnp.issubdtype(self._dtype, jnp.floating)
+            lost = np.isinf(cast) & ~np.isinf(values) if is_float else cast != values
+            if lost.any():
+                raise ValueError(f"{self._dtype} cannot represent it")
+            return np.broadcast_to(cast, self._shape)
         except ValueError as error:
             with np.printoptions(threshold=20):
                 bound = " ".join(str(bound).split())
             raise ValueError(f"Box cannot use the bound {bound} for shape {self._shape}: {error}") from error
-
-    def _exact(self, bound: np.ndarray) -> np.ndarray:
-        cast = self.cast(bound)
-        is_float = jnp.issubdtype(self._dtype, jnp.floating)
-        lost = np.isinf(cast) & ~np.isinf(bound) if is_float else cast != bound
-        if lost.any():
-            raise ValueError(f"{self._dtype} cannot represent it")
-        return cast
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -114,9 +110,7 @@ class Box(ArraySpace):
         return jnp.clip(value, low, high).astype(self._dtype)
 
     def mismatch(self, value: PyTree) -> str | None:
-        if self._dtype == np.bool_:
-            return array_mismatch(value, self._shape, boolean=True)
-        return array_mismatch(value, self._shape, integer=self._dtype.kind in "iu")
+        return array_mismatch(value, self._shape, trees.kind(self._dtype))
 
     def value_problem(self, value: PyTree) -> str | None:
         if isinstance(value, jax.Array):

@@ -30,7 +30,7 @@ class _Choices(ArraySpace):
         return np.dtype(np.int32)
 
     def mismatch(self, value: PyTree) -> str | None:
-        return array_mismatch(value, self.shape, integer=True)
+        return array_mismatch(value, self.shape, "integer")
 
     def value_problem(self, value: PyTree) -> str | None:
         if isinstance(value, jax.Array):

@@ -5,38 +5,22 @@ around and inside `Batched`. A wrapper that remembers something has a `WrapperSt
 the wrapped environment, and a `ParamsWrapper` has `WrapperParams` around the wrapped environment's params.
 """
 
-from envcore.wrappers.action_mask_observation import ActionMaskObservation
-from envcore.wrappers.actions import ClipAction, RescaleAction, StickyAction
-from envcore.wrappers.base import Wrapper, WrapperState
-from envcore.wrappers.batched import Batched
-from envcore.wrappers.check_actions import CheckActions
-from envcore.wrappers.flatten_observation import FlattenObservation
-from envcore.wrappers.frame_stack import FrameStack
-from envcore.wrappers.log_wrapper import LogWrapper
-from envcore.wrappers.no_auto_reset import NoAutoReset
-from envcore.wrappers.normalize import NormalizeObservation, NormalizeReward, RunningStatistics
-from envcore.wrappers.params import ParamsWrapper, WrapperParams
-from envcore.wrappers.pixel_observation import PixelObservation
-from envcore.wrappers.sharded import Sharded
-
-__all__ = [
-    "ActionMaskObservation",
-    "Batched",
-    "CheckActions",
-    "ClipAction",
-    "FlattenObservation",
-    "FrameStack",
-    "LogWrapper",
-    "NoAutoReset",
-    "NormalizeObservation",
-    "NormalizeReward",
-    "ParamsWrapper",
-    "PixelObservation",
-    "RescaleAction",
-    "RunningStatistics",
-    "Sharded",
-    "StickyAction",
-    "Wrapper",
-    "WrapperParams",
-    "WrapperState",
-]
+from envcore.wrappers.actions import ClipAction as ClipAction
+from envcore.wrappers.actions import RescaleAction as RescaleAction
+from envcore.wrappers.actions import StickyAction as StickyAction
+from envcore.wrappers.base import Wrapper as Wrapper
+from envcore.wrappers.base import WrapperState as WrapperState
+from envcore.wrappers.batched import Batched as Batched
+from envcore.wrappers.batched import Sharded as Sharded
+from envcore.wrappers.check_actions import CheckActions as CheckActions
+from envcore.wrappers.episodes import LogWrapper as LogWrapper
+from envcore.wrappers.episodes import NoAutoReset as NoAutoReset
+from envcore.wrappers.normalize import NormalizeObservation as NormalizeObservation
+from envcore.wrappers.normalize import NormalizeReward as NormalizeReward
+from envcore.wrappers.normalize import RunningStatistics as RunningStatistics
+from envcore.wrappers.observations import ActionMaskObservation as ActionMaskObservation
+from envcore.wrappers.observations import FlattenObservation as FlattenObservation
+from envcore.wrappers.observations import FrameStack as FrameStack
+from envcore.wrappers.observations import PixelObservation as PixelObservation
+from envcore.wrappers.params import ParamsWrapper as ParamsWrapper
+from envcore.wrappers.params import WrapperParams as WrapperParams

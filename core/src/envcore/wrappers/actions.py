@@ -127,9 +127,8 @@ class StickyAction(Wrapper):
 
     def draw(self, key: jax.Array, params: PyTree) -> StickyDraws:
         key_env, key_sticky = random.split(key)
-        sticks = random.uniform(key_sticky, self.batch_shape, axis_name=self.batch_axis()) < np.float32(
-            self.repeat_action_probability
-        )
+        drawn = random.uniform(key_sticky, self.batch_shape, axis_name=self.batch_axis())
+        sticks = drawn < np.float32(self.repeat_action_probability)
         return StickyDraws(self.env.draw(key_env, params), sticks)
 
     def advance(self, state: StickyState, action: PyTree, draws: StickyDraws, params: PyTree) -> Outcome:

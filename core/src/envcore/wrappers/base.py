@@ -98,19 +98,14 @@ class Wrapper(Environment):
 
     def state_space(self, params: PyTree) -> spaces.Dict:
         """The wrapped environment's state space, and around it the wrapper's own fields, without bounds."""
-        space, state, inside = (
-            self.env.state_space(params),
-            arguments.state_struct(self),
-            arguments.state_struct(self.env),
-        )
+        space = self.env.state_space(params)
+        state, inside = arguments.state_struct(self), arguments.state_struct(self.env)
         if state == inside:
             return space
         if not isinstance(state, WrapperState) or state.env_state != inside:
             return super().state_space(params)
-        parts = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
-        return spaces.Dict(
-            {name: space if name == "env_state" else spaces.unbounded_space(part) for name, part in parts.items()}
-        )
+        own = [field.name for field in dataclasses.fields(state) if field.name != "env_state"]
+        return spaces.Dict({"env_state": space} | {name: spaces.unbounded_space(getattr(state, name)) for name in own})
 
     def _completed(self, params: PyTree) -> PyTree:
         return self.env._completed(params)
@@ -156,9 +151,8 @@ class Wrapper(Environment):
             fun = jax.vmap(fun)
         return fun
 
-    def single_observation_space(self, params: PyTree) -> spaces.Space:
-        """The wrapped observation space, of one environment of a batch."""
-        space = self.env.observation_space(params)
+    def single(self, space: spaces.Space) -> spaces.Space:
+        """The space of a value of one environment, from that of the wrapped batch: undoes `batch_space`."""
         for _ in self.batch_shape:
             space = space.unbatch()
         return space

@@ -1,14 +1,16 @@
-"""`Batched`: many copies of an environment, stepped together with one key."""
+"""`Batched` and `Sharded`: many copies of an environment, stepped together with one key, on one device or several."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 
 import jax
+from jax.sharding import NamedSharding
 
 from envcore import checks, random, spaces, trees
-from envcore.devices import AxisName, check_supported
+from envcore.devices import AxisName, all_devices, check_supported, spread
 from envcore.engine import arguments
 from envcore.environment import Environment, Outcome
 from envcore.typing import PyTree
@@ -90,3 +92,86 @@ class Batched(Wrapper):
         if trees.is_key(key) and key.shape == (self.num_envs,):
             return key
         return random.spawn(key, self.num_envs, self.axis_name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sharded(Batched):
+    """`Batched` over several devices: `num_envs` copies, the same number on each device.
+
+    `reset`, `step` and rollouts take and return arrays of the whole batch, whose first axis is split over the devices;
+    `jit` compiles one program for all of them. States, observations and rewards are those of `Batched(env, num_envs)`
+    on one device for the same keys, bit for bit (unless a key is of a type like "rbg", whose draws under `vmap` depend
+    on the batch). Devices do not communicate in a step.
+
+    Inside `jax.shard_map` or `jax.pmap`, use `Batched` with an `axis_name` instead.
+
+    Attributes:
+      env: the environment.
+      num_envs: number of copies on all devices together.
+      sharding: the devices, and how the first axis is split over them: `NamedSharding(mesh, PartitionSpec("envs"))` for
+        a mesh with an axis "envs". By default all devices, those of other processes included.
+
+    Raises:
+      ValueError: num_envs is not a positive multiple of the number of devices.
+      TypeError: sharding is not a `NamedSharding` that splits the first axis only.
+      EnvcoreError: JAX is older than 0.8.0.
+    """
+
+    axis_name: None = dataclasses.field(default=None, init=False, repr=False)  # `share` has those of the mesh
+    sharding: NamedSharding | None = None
+
+    def __post_init__(self) -> None:
+        check_supported("Sharded")
+        super().__post_init__()
+        sharding = all_devices() if self.sharding is None else self.sharding
+        object.__setattr__(self, "sharding", sharding)
+        if not isinstance(sharding, NamedSharding) or len(sharding.spec) != 1 or sharding.spec[0] is None:
+            raise TypeError(
+                "sharding must be a NamedSharding that splits the first axis, such as "
+                f"NamedSharding(mesh, PartitionSpec('envs')), got {sharding!r}"
+            )
+        if self.num_envs % self.num_devices:
+            raise ValueError(
+                f"num_envs must be a multiple of the number of devices, {self.num_devices}, got {self.num_envs}"
+            )
+
+    @property
+    def num_devices(self) -> int:
+        """Over how many devices the copies are spread."""
+        return math.prod(self._sharding.mesh.shape[name] for name in self._axis_names)
+
+    @property
+    def share(self) -> Batched:
+        """The copies on one device, for use inside `jax.shard_map`."""
+        return Batched(self.env, self.num_envs // self.num_devices, self._axis_names)
+
+    def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
+        return spread(self.share.draw_start, self._sharding, (False, False))(key, params)
+
+    def init_state(self, draws: PyTree, params: PyTree, /) -> PyTree:
+        return spread(self.share.init_state, self._sharding, (True, False))(draws, params)
+
+    def draw(self, key: jax.Array, params: PyTree) -> PyTree:
+        return spread(self.share.draw, self._sharding, (False, False))(key, params)
+
+    def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
+        return spread(self.share.advance, self._sharding, (True, True, True, False))(state, action, draws, params)
+
+    def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
+        return spread(self.share.restart, self._sharding, (False, True, True, False))(key, done, state, params)
+
+    def observe(self, state: PyTree, params: PyTree) -> PyTree:
+        return spread(self.share.observe, self._sharding, (True, False))(state, params)
+
+    def action_mask(self, state: PyTree, params: PyTree) -> PyTree:
+        return spread(self.share.action_mask, self._sharding, (True, False))(state, params)
+
+    @property
+    def _sharding(self) -> NamedSharding:
+        assert self.sharding is not None
+        return self.sharding
+
+    @property
+    def _axis_names(self) -> tuple[str, ...]:
+        names: AxisName = self._sharding.spec[0]
+        return (names,) if isinstance(names, str) else tuple(names)

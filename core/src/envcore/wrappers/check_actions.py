@@ -48,10 +48,7 @@ class CheckActions(Wrapper):
 
     def _inside(self, action: PyTree, params: PyTree) -> jax.Array:
         """Whether it is in the space: bool of the batch shape."""
-        space = self.env.action_space(params)
-        for _ in self.batch_shape:
-            space = space.unbatch()
-        return self.over_batch(space.contains)(action)
+        return self.over_batch(self.single(self.env.action_space(params)).contains)(action)
 
     def _passed(self, action: PyTree, params: PyTree) -> PyTree:
         """The action, unchanged, after the host has checked it."""

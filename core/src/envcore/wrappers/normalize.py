@@ -1,28 +1,13 @@
 """`NormalizeObservation` and `NormalizeReward`: running statistics over everything seen so far.
 
-Around `Batched`, one set of statistics covers the whole batch: `NormalizeObservation(Batched(env, n))` pools the
-observations of all copies, on all devices, as training needs it. Inside it, `Batched(NormalizeObservation(env), n)`,
-every copy keeps statistics of its own episodes, and the copies are normalized differently. The same holds under
-`jax.vmap`.
-
 Statistics are numbers, so they are params: `reset` starts from those in `params`, `step` carries them in the state and
 updates them there, through every auto-reset. With `frozen=True` they do not change. Both keep the names
 `observation_statistics` and `reward_statistics`, in params and in states, wherever in a stack the wrapper is:
 
-    # Train.
-    env = LogWrapper(NormalizeObservation(Batched(CartPole(), 2048)))
-    params = env.default_params
-    obs, state = env.reset(key, params)
-    ...                                       # many steps
-    statistics = state.observation_statistics  # a pytree: save it with the agent
+    statistics = state.observation_statistics  # after training: a pytree, to be saved with the agent
 
-    # Evaluate with what the agent was trained with.
     eval_env = NormalizeObservation(Batched(CartPole(), 64), frozen=True)
     eval_params = eval_env.default_params.replace(observation_statistics=statistics)
-    obs, eval_state = eval_env.reset(key, eval_params)
-
-    # Continue training, from a new reset.
-    obs, state = env.reset(key, params.replace(observation_statistics=statistics))
 """
 
 from __future__ import annotations
@@ -78,7 +63,9 @@ class RunningStatistics:
         count = total(included.astype(jnp.float32))
         mean = total(values * weights) / jnp.maximum(count, 1)
         squares = total((values - jnp.broadcast_to(mean, values.shape)) ** 2 * weights)
-        return self._joined(mean, squares, count)
+        weight, delta = self.count + count, mean - self.mean
+        all_squares = self.var * self.count + squares + delta**2 * (self.count * count / weight)
+        return RunningStatistics(self.mean + delta * (count / weight), all_squares / weight, weight)
 
     def normalized(self, values: jax.Array, epsilon: float = 1e-8) -> jax.Array:
         """The values, shape (*batch, *shape), shifted and scaled to mean 0 and variance 1: float32."""
@@ -98,12 +85,6 @@ class RunningStatistics:
         mean = jnp.sum(self.mean * counts, axes) / total
         apart = self.mean - jnp.broadcast_to(mean, jnp.shape(self.mean))
         return RunningStatistics(mean, jnp.sum((self.var + apart**2) * counts, axes) / total, total)
-
-    def _joined(self, mean: jax.Array, squares: jax.Array, count: jax.Array) -> RunningStatistics:
-        total = self.count + count
-        delta = mean - self.mean
-        all_squares = self.var * self.count + squares + delta**2 * (self.count * count / total)
-        return RunningStatistics(self.mean + delta * (count / total), all_squares / total, total)
 
 
 @jax.tree_util.register_dataclass
@@ -133,7 +114,8 @@ class NormalizeObservationState(WrapperState):
 class NormalizeObservation(ParamsWrapper):
     """Shifts and scales observations to mean 0 and variance 1 of every element, estimated from all observations so far.
 
-    Around `Batched` it pools the observations of the whole batch; inside it, every copy has its own statistics.
+    Around `Batched` it pools the observations of the whole batch, on all devices, as training needs it. Inside it, as
+    under `jax.vmap`, every copy has statistics of its own episodes, and the copies are normalized differently.
 
     `reset` starts from `params.observation_statistics`, by default empty ones; `step` returns the
     updated ones in `state.observation_statistics`. To continue with them, or to use them elsewhere, pass them on:

@@ -16,11 +16,7 @@ from envcore.wrappers.base import Wrapper
 
 @dataclasses.dataclass(frozen=True)
 class WrapperParams(NestedParams):
-    """Params of a wrapper that adds some to those of the wrapped environment, which are its `env_params`.
-
-    The wrapped params can be read and replaced as if they were the wrapper's: `params.max_steps_in_episode`,
-    `params.replace(length=1.0)`.
-    """
+    """Params of a wrapper that adds some to those of the wrapped environment, which are its `env_params`."""
 
 
 @dataclasses.dataclass(frozen=True)

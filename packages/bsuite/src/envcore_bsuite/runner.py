@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 from envcore.checks import positive_integer
-from envcore.files import locked, remove_unfinished, replace
+from envcore.files import remove_unfinished, replace
 from envcore_runs.records import File, shown
+from envcore_runs.run_folder import locked
 
 from envcore_bsuite import checkpoints, csv_log
 from envcore_bsuite.agents import MakeAgent

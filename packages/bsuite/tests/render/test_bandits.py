@@ -5,10 +5,11 @@ from __future__ import annotations
 import mnist_files
 import numpy as np
 import pytest
-from bsuite_pictures import middle, near, pictures_of, state_of, states_of
+from bsuite_pictures import pictures_of, states_of
 from envcore import painting
 from envcore_bsuite.bandit import SimpleBandit
 from envcore_bsuite.mnist import MNISTBandit
+from picture_checks import middle, near, state_of
 
 
 @pytest.mark.parametrize("arms", [2, 50])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
-from bsuite_pictures import RAIN, middle, near, pictures_of, render_states, state_of, states_of
+from bsuite_pictures import RAIN, pictures_of, render_states, states_of
 from envcore import painting
 from envcore_bsuite.discounting_chain import DiscountingChain
 from envcore_bsuite.memory_chain import MemoryChain
 from envcore_bsuite.umbrella_chain import UmbrellaChain
+from picture_checks import middle, near, state_of
 
 
 def test_chains_are_logarithmic_and_the_walker_meets_the_coin_when_it_pays() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from bsuite_pictures import KEY, middle, near, pictures_of, state_of, states_of
+from bsuite_pictures import KEY, pictures_of, states_of
 from envcore import painting
 from envcore_bsuite.cartpole import CartPole
 from envcore_bsuite.cartpole_swingup import CartPoleSwingup
 from envcore_bsuite.mountain_car import MountainCar
+from picture_checks import middle, near, state_of
 
 
 @pytest.mark.parametrize("height_threshold", [0.8, 0.2])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bsuite_pictures import middle, near, pictures_of, state_of, states_of
+from bsuite_pictures import pictures_of, states_of
 from envcore import painting
 from envcore_bsuite.catch import Catch
 from envcore_bsuite.deep_sea import DeepSea
+from picture_checks import middle, near, state_of
 
 
 def test_ball_and_paddle_are_in_their_cells() -> None:

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, spaces
+from envcore import spaces
 from envcore.fusion import compute_once
 from envcore.typing import Bool, Int
 from jax import lax
 
 from envcore_minatar import views
-from envcore_minatar.game import DOWN, LEFT, NOTHING, PLACE, RIGHT, UP, Game, MinAtarParams, MinAtarState, up_to
+from envcore_minatar.game import DOWN, LEFT, NOTHING, PLACE, RIGHT, UP, Game, MinAtarParams, MinAtarState, digits, up_to
 from envcore_minatar.lanes import (
     NUM_LANES,
     ONES,
@@ -171,7 +171,7 @@ class Asterix(Game[AsterixState, AsterixDraws]):
         }
 
     def draw_game(self, words: jax.Array) -> AsterixDraws:
-        side, gold, choice = random.digits(words[0], 2, 3, _CHOICES)
+        side, gold, choice = digits(words[0], 2, 3, _CHOICES)
         return AsterixDraws(side == 0, gold == 0, choice)
 
     def play(self, state: AsterixState, action: jax.Array, draws: AsterixDraws) -> tuple[AsterixState, jax.Array]:

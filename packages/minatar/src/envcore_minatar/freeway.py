@@ -17,7 +17,18 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from envcore_minatar import views
-from envcore_minatar.game import DOWN, NOTHING, PLACE, UP, Game, MinAtarDraws, MinAtarParams, MinAtarState, up_to
+from envcore_minatar.game import (
+    DOWN,
+    NOTHING,
+    PLACE,
+    UP,
+    Game,
+    MinAtarDraws,
+    MinAtarParams,
+    MinAtarState,
+    digits,
+    up_to,
+)
 from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, shown_in, unpack_lanes
 from envcore_minatar.packing import SIDE, Halves, Word, cells, expand_once, half, halves, masked, number
 from envcore_minatar.views import View, check_known
@@ -215,7 +226,7 @@ def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
 
 def _new_cars(words: jax.Array) -> jax.Array:
     """Speeds and directions: ten kinds of cars, four of them from each random word."""
-    kinds = [kind for word in words for kind in random.digits(word, *[2 * _NUM_SPEEDS] * (NUM_LANES // 2))]
+    kinds = [kind for word in words for kind in digits(word, *[2 * _NUM_SPEEDS] * (NUM_LANES // 2))]
     cars = pack_lanes(kinds)
     # Kinds 0 to 4 are speeds 1 to 5 to the left, 5 to 9 the same to the right.
     right = lax.shift_right_logical(cars + 3 * ONES, np.uint32(3)) & ONES

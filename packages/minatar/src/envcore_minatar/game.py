@@ -7,6 +7,7 @@ step in `draw_game`. The rest is here: action sets, sticky actions, and that a f
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import jax
@@ -16,6 +17,7 @@ from envcore.environment import Environment, EnvParams, EnvState, computed
 from envcore.fusion import compute_once
 from envcore.typing import Bool, Float, FloatParam, Int
 from flax import struct
+from jax import lax
 
 from envcore_minatar import views
 from envcore_minatar.packing import SIDE, lookup
@@ -171,3 +173,16 @@ def move_sideways(column: jax.Array, action: jax.Array) -> jax.Array:
     """The column that the player moves to, or stays in, int32; the walls stop it."""
     step = (action == RIGHT).astype(jnp.int32) - (action == LEFT).astype(jnp.int32)
     return jnp.clip(column + step, 0, SIDE - 1)
+
+
+def digits(word: jax.Array, *bounds: int) -> tuple[jax.Array, ...]:
+    """Turns one uint32 word into several independent numbers, int32 uniform on {0, ..., bound - 1} each.
+
+    The product of the bounds must be at most 2**16. Jointly, the numbers are as uniform as one number of
+    `envcore.random.integers`.
+    """
+    rest, found = random.integers(word, math.prod(bounds)).astype(jnp.uint32), []
+    for bound in bounds:
+        found.append(lax.rem(rest, jnp.full_like(rest, bound)).astype(jnp.int32))
+        rest = lax.div(rest, jnp.full_like(rest, bound))
+    return tuple(found)

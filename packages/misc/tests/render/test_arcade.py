@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from envcore import painting
 from envcore_misc.pong import Pong
-from misc_pictures import PONG, near, params_of, places, render, state_of
+from misc_pictures import PONG, render, state_of
+from picture_checks import near, params_of, places
 
 
 @pytest.mark.parametrize(("width", "height", "half"), [(40, 30, 2), (16, 12, 3)])

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from envcore import painting
 from envcore_misc.bernoulli_bandit import BernoulliBandit
-from misc_pictures import BERNOULLI, GAUSSIAN, MAZE, middle, near, params_of, places, render, state_of
+from misc_pictures import BERNOULLI, GAUSSIAN, MAZE, render, state_of
+from picture_checks import middle, near, params_of, places
 
 
 @pytest.mark.parametrize("num_arms", [2, 10])

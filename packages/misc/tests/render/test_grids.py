@@ -10,7 +10,8 @@ from envcore import painting
 from envcore_misc.four_rooms import MAP
 from envcore_misc.frozen_lake import FrozenLake
 from envcore_misc.meta_maze import MetaMaze
-from misc_pictures import MAZE, ROOMS, middle, near, places, render, state_of
+from misc_pictures import MAZE, ROOMS, render, state_of
+from picture_checks import middle, near, places
 
 
 def at_cells(picture: Any, rows: int, columns: int, cell: int) -> np.ndarray:

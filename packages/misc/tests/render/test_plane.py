@@ -10,7 +10,8 @@ from envcore import painting
 from envcore_misc.point_robot import PointRobot
 from envcore_misc.reacher import Reacher
 from envcore_misc.swimmer import Swimmer
-from misc_pictures import REACHER, ROBOT, SWIMMER, middle, near, places, render, state_of
+from misc_pictures import REACHER, ROBOT, SWIMMER, render, state_of
+from picture_checks import middle, near, places
 
 
 def test_the_robot_and_its_goal_are_where_they_are() -> None:

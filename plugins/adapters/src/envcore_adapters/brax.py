@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import NO_TIME_LIMIT, Environment, random, spaces
-from envcore.engine.types import own_info
+from envcore.engine.stepping import own_info
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation, RescaleAction
 

@@ -15,10 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import Environment, forks, random, spaces
 from envcore.engine import arguments
-from envcore.random import optional_seed
 
 from envcore_adapters import needs
-from envcore_adapters.inputs import single, typed_key
+from envcore_adapters.inputs import optional_seed, single, typed_key
 
 with needs("dm_env"):
     import dm_env

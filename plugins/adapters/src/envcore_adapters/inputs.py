@@ -1,4 +1,4 @@
-"""What users pass to every adapter: an environment, and actions; and random keys made of numpy's numbers."""
+"""What users pass to every adapter: an environment, seeds and actions; and random keys made of numpy's numbers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-from envcore import Environment, forks, make, spaces
+from envcore import Environment, forks, make, random, spaces
 from envcore.engine import arguments
 from envcore.errors import InvalidActionError, InvalidArgumentError
+from envcore.text import shown
 
 
 def chosen(env: str | Environment, params: Any, options: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -56,6 +57,17 @@ def single(env: str | Environment, params: Any, options: Mapping[str, Any], inst
     if made.batch_shape:
         raise InvalidArgumentError(f"{made.name} is a batch of environments: {instead}.")
     return made, params
+
+
+def optional_seed(seed: Any) -> int | None:
+    """The seed as an `int`, or None, where a seed may have any number of bits, as numpy's may.
+
+    Raises:
+      InvalidArgumentError: it is neither None nor a non-negative integer.
+    """
+    if seed is not None and not random.is_seed(seed):
+        raise InvalidArgumentError(f"seed must be a non-negative integer or None, got {shown(seed)}.")
+    return None if seed is None else int(seed)
 
 
 def typed_key(data: Any) -> jax.Array:

@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 from envcore import registry
 from envcore.checks import positive_integer
 from envcore.errors import FileError, InvalidArgumentError
-from envcore.files import locked, replace
+from envcore.files import replace
 from envcore.random import key_of
 from envcore_baselines import algorithms
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Run, Training, saved_curve
 from envcore_runs.records import File
-from envcore_runs.run_folder import RUN
+from envcore_runs.run_folder import RUN, locked
 
 from envcore_ray.errors import TasksFailedError
 from envcore_ray.workers import RayWorkers

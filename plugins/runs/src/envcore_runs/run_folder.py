@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from envcore.errors import FileError
-from envcore.files import locked, remove_unfinished, replace
+from envcore.files import remove_unfinished, replace
 
 from envcore_runs import processes
 from envcore_runs.records import File, place_of, shown
@@ -40,6 +41,38 @@ def claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
         if processes.any_says(not (folder / RUN).exists()):
             raise FileError(f"not all processes see {folder}: the folder must be on a file system that they share.")
         yield
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Generator[None]:
+    """Keeps a folder for this process until the end of the block or of the process, however it ends.
+
+    Nothing is written. On Windows, and on a file system without locks for folders, it does nothing.
+
+    Raises:
+      FileError: another process keeps it, or another block of this one; or it cannot be opened.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise FileError(f"cannot open {folder}: {error.strerror or error}.") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileError(
+                f"another process is writing to {folder}: wait until it has ended, or choose another folder."
+            ) from None
+        except OSError:  # no locks there
+            pass
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def check_agreed(folder: Path, progress: int) -> None:

@@ -7,13 +7,13 @@ from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
-from envcore import random, spaces
+from envcore import spaces
 from envcore.fusion import compute_once
 from envcore.typing import Bool, Int
 from jax import lax
 
 from envcore_minatar import slots
-from envcore_minatar.game import DOWN, FIRE, FLAG, LEFT, NOTHING, PLACE, RIGHT, UP, Game, MinAtarParams, up_to
+from envcore_minatar.game import DOWN, FIRE, FLAG, LEFT, NOTHING, PLACE, RIGHT, UP, Game, MinAtarParams, digits, up_to
 from envcore_minatar.packing import SIDE
 from envcore_minatar.seaquest.enemies import (
     NUM_ROWS,
@@ -132,7 +132,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         }
 
     def draw_game(self, words: jax.Array) -> SeaquestDraws:
-        right, kind, row, diver_right, diver_row = random.digits(words[0], 2, 3, NUM_ROWS, 2, NUM_ROWS)
+        right, kind, row, diver_right, diver_row = digits(words[0], 2, 3, NUM_ROWS, 2, NUM_ROWS)
         return SeaquestDraws(right == 1, kind == 0, row, diver_right == 1, diver_row)
 
     def play(self, state: SeaquestState, action: jax.Array, draws: SeaquestDraws) -> tuple[SeaquestState, jax.Array]:

@@ -18,7 +18,6 @@ def paint_frozen_lake(height: int, position: jax.Array, *, lake: tuple[str, ...]
     tiles = np.array([list(line) for line in lake])
     rows, columns = tiles.shape
     window, _ = figures.board(rows, columns)
-    flag, _ = figures.flag((0.0, 0.0))
     at = _cell(jnp.stack(jnp.divmod(position, np.int32(columns))), rows)
     return painting.paint(
         height,
@@ -26,7 +25,7 @@ def paint_frozen_lake(height: int, position: jax.Array, *, lake: tuple[str, ...]
         (figures.tiles(np.ones_like(tiles, np.bool_)), _ICE),
         (painting.repeated(painting.circle((0.0, 0.0), 0.36), tiles == "H"), painting.INK),
         (figures.tiles(tiles == "G"), painting.GREEN),
-        (painting.repeated(flag, tiles == "G"), painting.PAPER),
+        (painting.repeated(_flag(), tiles == "G"), painting.PAPER),
         figures.walker(at),
     )
 
@@ -91,6 +90,12 @@ def paint_meta_maze(
         (painting.circle((0.5 * foot, -0.75 * foot), 0.4 * foot), lamp),
         *figures.gauge((1.5 * foot, -0.75 * foot), side - 1.8 * foot, time / max_steps_in_episode, width=0.3 * foot),
     )
+
+
+def _flag() -> painting.Shape:
+    """A flag on its pole, centered on (0, 0)."""
+    pole = painting.box((-0.12, 0.0), (0.06, 0.7))
+    return painting.union(pole, painting.polygon((-0.12, 0.05), (0.28, 0.2), (-0.12, 0.35)))
 
 
 def _cell(place: jax.Array, rows: int) -> painting.Point:

@@ -9,8 +9,9 @@ import jax
 import numpy as np
 from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
-from envcore.random import optional_seed
 from gymnasium.utils import seeding
+
+from envcore_adapters.inputs import optional_seed
 
 RENDER_MODES = ("rgb_array",)
 RENDER_HEIGHT = 400

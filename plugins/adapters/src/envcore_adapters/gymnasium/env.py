@@ -11,7 +11,6 @@ import jax
 import numpy as np
 from envcore import Environment, forks, spaces
 from envcore.engine import arguments
-from envcore.random import optional_seed
 from gymnasium.error import ResetNeeded
 
 from envcore_adapters.gymnasium.actions import ActionReader
@@ -24,7 +23,7 @@ from envcore_adapters.gymnasium.conventions import (
 )
 from envcore_adapters.gymnasium.program import ACTION_MASK, Position, Program
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space
-from envcore_adapters.inputs import single
+from envcore_adapters.inputs import optional_seed, single
 
 
 class GymnasiumEnv(gymnasium.Env[Any, Any]):

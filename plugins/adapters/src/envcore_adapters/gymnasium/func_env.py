@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import Environment
-from envcore.engine.types import own_info
+from envcore.engine.stepping import own_info
 from flax import struct
 from gymnasium.experimental.functional import FuncEnv
 

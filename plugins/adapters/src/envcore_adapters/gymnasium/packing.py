@@ -11,8 +11,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import trees
-from envcore.fusion import one_kernel
 from jax import lax
+
+from envcore_adapters.gymnasium.kernels import one_kernel
 
 _LARGE = 2**16  # bytes; a leaf from this size on stays alone, because copying it costs more than another array
 _WORDS = {1: np.dtype(np.uint8), 4: np.dtype(np.uint32)}

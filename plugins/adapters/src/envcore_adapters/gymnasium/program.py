@@ -14,10 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import Environment, spaces
 from envcore.engine import arguments
-from envcore.engine.types import own_info
-from envcore.fusion import one_kernel
+from envcore.engine.stepping import own_info
 from jax import lax
 
+from envcore_adapters.gymnasium.kernels import one_kernel
 from envcore_adapters.gymnasium.packing import Layout, Memories, Packed, memories, reader
 from envcore_adapters.gymnasium.spaces import widener
 from envcore_adapters.inputs import typed_key

@@ -11,7 +11,6 @@ import numpy as np
 from envcore import Environment, forks
 from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
-from envcore.random import optional_seed
 from envcore.wrappers import Batched, Sharded, Wrapper
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -32,7 +31,7 @@ from envcore_adapters.gymnasium.env import render
 from envcore_adapters.gymnasium.packing import Packed
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space
 from envcore_adapters.gymnasium.vector_program import VectorProgram
-from envcore_adapters.inputs import chosen
+from envcore_adapters.inputs import chosen, optional_seed
 
 Kind = Literal["numpy", "jax", "torch"]
 """The libraries whose arrays a batch can return."""

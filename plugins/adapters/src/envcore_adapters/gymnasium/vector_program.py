@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import Environment, trees
 from envcore.engine import arguments
-from envcore.engine.types import own_info
-from envcore.fusion import one_kernel
+from envcore.engine.stepping import own_info
 from envcore.wrappers import Batched
 from gymnasium.vector import AutoresetMode
 
 from envcore_adapters.gymnasium.actions import check
+from envcore_adapters.gymnasium.kernels import one_kernel
 from envcore_adapters.gymnasium.packing import Layout, Packed, pack_all, viewer
 from envcore_adapters.gymnasium.program import ACTION_MASK, legal_actions, next_key
 from envcore_adapters.gymnasium.spaces import widener

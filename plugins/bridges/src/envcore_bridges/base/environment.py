@@ -24,8 +24,7 @@ import jax
 import jax.numpy as jnp
 from envcore import random, spaces
 from envcore.engine import arguments
-from envcore.engine.types import Outcome
-from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams
+from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, Outcome
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
 from envcore.nested_params import NestedParams
 

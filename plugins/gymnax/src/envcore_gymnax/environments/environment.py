@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.engine.types import own_info
+from envcore.engine.stepping import own_info
 from flax import struct
 
 from envcore_gymnax.settings import as_gymnax_state, params_of, returns_six_values, with_gymnax_rules

@@ -17,8 +17,9 @@ import numpy as np
 from envcore import forks
 from envcore.checks import positive_integer
 from envcore.errors import InvalidActionError, InvalidArgumentError
-from envcore.random import key_of, optional_seed
+from envcore.random import key_of
 from envcore_adapters.gymnasium.conventions import checked_options, final_entries, seeds_of_each
+from envcore_adapters.inputs import optional_seed
 from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space

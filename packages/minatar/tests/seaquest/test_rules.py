@@ -1,4 +1,4 @@
-"""The rules of Seaquest, one case per line, and its draws; `test_seaquest_lockstep` plays the original beside it."""
+"""The rules of Seaquest, one case per line, and its draws; `test_lockstep` plays the original beside it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import seaquest_original
 from envcore_minatar.seaquest import Seaquest, SeaquestDraws
 from envcore_testing.compilation import quick_jit
 from minatar_rules import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
+from seaquest_original import TASK
 
 ENV = Seaquest(use_minimal_action_set=False)
 FROM_LEFT, FROM_RIGHT = True, False  # directions: to the right, to the left
@@ -74,7 +74,7 @@ def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -
     lists = {name: before.get(name, []) for name in LISTS}
     draws = SeaquestDraws(**{name: jnp.asarray(number) for name, number in DRAWS.items()})
     found = check_step(ENV, state({**DIVED, **before}, lists), action, draws, numbers(after), reward, end)
-    fields = TO_ORIGINAL(found)
+    fields = TASK.to_original(found)
     for name in LISTS.keys() & after.keys():
         items = np.asarray(fields[name])[: int(fields[f"{name}_count"])].tolist()
         assert items == [[*map(int, item)] for item in after[name]], name
@@ -89,12 +89,8 @@ def state(fields: dict[str, Any], lists: dict[str, list[Any]]) -> Any:
         name: np.array([*items, *[(0,) * LISTS[name]] * (3 - len(items))], np.int32) for name, items in lists.items()
     }
     counts = {f"{name}_count": np.int32(len(items)) for name, items in lists.items()}
-    start = TO_ORIGINAL(ENV.init_state(jax.random.key(0), ENV.default_params))
-    return FROM_ORIGINAL({**start, **numbers(fields), **padded, **counts})
-
-
-# Compiled as a whole, which takes a tenth of the time.
-TO_ORIGINAL, FROM_ORIGINAL = jax.jit(seaquest_original.to_original), jax.jit(seaquest_original.from_original)
+    start = TASK.to_original(ENV.init_state(jax.random.key(0), ENV.default_params))
+    return TASK.from_original({**start, **numbers(fields), **padded, **counts})
 
 
 def test_draws_are_uniform() -> None:

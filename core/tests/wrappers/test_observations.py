@@ -1,0 +1,254 @@
+"""Wrappers that change observations."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import painting, random, spaces
+from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, NoPictureError
+from envcore.wrappers import (
+    ActionMaskObservation,
+    Batched,
+    FlattenObservation,
+    FrameStack,
+    LogWrapper,
+    PixelObservation,
+)
+from envcore_testing import check_env
+from toy import Counter, Deck, Spring
+
+KEY = jax.random.key(3)
+STATE = Spring().reset(KEY)[1].replace(position=0.3)
+
+
+@dataclasses.dataclass(frozen=True)
+class MustCount(Counter):
+    """Waiting is legal at the start only."""
+
+    def action_mask(self, state: Any, params: Any) -> jax.Array:
+        return jnp.stack([state.count == 0, True])
+
+
+def test_a_mask_beside_the_observation() -> None:
+    env = ActionMaskObservation(MustCount())
+    space = env.observation_space(env.default_params)
+    assert isinstance(space, spaces.Dict)
+    assert space.spaces["observation"] == MustCount().observation_space(MustCount().default_params)
+    assert space.spaces["action_mask"] == spaces.Box(False, True, (2,), np.bool_)
+    obs, state = env.reset(KEY)
+    assert sorted(obs) == ["action_mask", "observation"]
+    assert obs["action_mask"].tolist() == [True, True]
+    obs, state, _, _, info = env.step(KEY, state, 1)
+    np.testing.assert_array_equal(obs["observation"], [0, 1, 0, 0])
+    assert obs["action_mask"].tolist() == info["action_mask"].tolist() == [False, True]
+    _, state, *_ = env.step(KEY, state, 1)
+    obs, _, _, done, info = env.step(KEY, state, 1)
+    assert done
+    assert obs["action_mask"].tolist() == [True, True]  # of the next episode
+    assert info["final_obs"]["action_mask"].tolist() == [False, True]
+
+
+def test_observations_with_masks_conform() -> None:
+    check_env(ActionMaskObservation(MustCount()))
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda env: Batched(ActionMaskObservation(FlattenObservation(env)), 3),
+        lambda env: ActionMaskObservation(LogWrapper(Batched(env, 3))),
+        lambda env: LogWrapper(ActionMaskObservation(Batched(env, 3))),
+    ],
+)
+def test_masks_of_batches(wrap: Any) -> None:
+    env = wrap(MustCount())
+    obs, state = env.reset(KEY)
+    assert obs["action_mask"].shape == (3, 2)
+    obs, *_ = env.step(KEY, state, jnp.array([0, 1, 1]))
+    assert obs["action_mask"].tolist() == [[True, True], [False, True], [False, True]]
+    assert jax.tree.map(lambda x: x.shape, env.observation_space(env.default_params).sample(KEY)) == jax.tree.map(
+        lambda x: x.shape, obs
+    )
+
+
+def test_an_environment_without_masks_is_refused() -> None:
+    with pytest.raises(ValueError, match="Counter has no action masks: all actions are always legal"):
+        ActionMaskObservation(Counter())
+
+
+def test_flatten_observation_joins_parts_in_the_order_of_names() -> None:
+    env = FlattenObservation(Deck())
+    obs, state = env.reset(KEY)
+    parts = Deck().observe(state, Deck().default_params)
+    space: Any = Deck().observation_space(Deck().default_params)
+    expected = []
+    for name in sorted(parts):
+        part = space.spaces[name]
+        is_discrete = isinstance(part, spaces.Discrete)
+        expected.append(np.eye(part.n)[int(parts[name])] if is_discrete else np.asarray(parts[name]).reshape(-1))
+    np.testing.assert_array_equal(obs, np.concatenate(expected).astype(np.float32))
+    np.testing.assert_array_equal(env.flatten(parts, env.default_params), obs)
+    assert bool(env.observation_space(env.default_params).contains(obs))
+
+
+def test_frame_stack_holds_the_last_observations() -> None:
+    env, inner = FrameStack(Spring(), 3), Spring()
+    key, key_reset = random.split(KEY)
+    stacked, state = env.reset(key_reset)
+    plain, inner_state = inner.reset(key_reset)
+    history = [plain] * 3
+    np.testing.assert_array_equal(stacked, jnp.stack(history))
+    ends = 0
+    for key_step in random.split(key, 30):
+        action = env.action_space(env.default_params).sample(key_step)
+        stacked, state, _, done, info = env.step(key_step, state, action)
+        plain, inner_state, _, _, inner_info = inner.step(key_step, inner_state, action)
+        np.testing.assert_array_equal(info["final_obs"], jnp.stack([*history[1:], inner_info["final_obs"]]))
+        history = [plain] * 3 if done else [*history[1:], plain]
+        np.testing.assert_array_equal(stacked, jnp.stack(history))
+        ends += bool(done)
+    assert ends
+
+
+def test_frame_stack_observes_once_a_step_where_final_obs_is_not_read() -> None:
+    looks = []
+
+    class Watched(Spring):
+        def observe(self, state: Any, params: Any) -> jax.Array:
+            def look(obs: Any) -> Any:
+                looks.append(obs)
+                return obs
+
+            obs = super().observe(state, params)
+            return jax.pure_callback(look, jax.ShapeDtypeStruct(obs.shape, obs.dtype), obs)
+
+    env = FrameStack(Watched(), 3)
+    state = env.reset(KEY)[1]
+    step = jax.jit(lambda *args: env.step(*args)[:4])
+    for last in range(2):
+        looks.clear()
+        obs, state, *_ = jax.block_until_ready(step(KEY, state, jnp.zeros(1)))
+        assert len(looks) == 1, last
+        np.testing.assert_array_equal(obs[-1], looks[0])
+
+
+@pytest.mark.parametrize("num_frames", [0, 4.0, True])
+def test_the_number_of_frames_is_a_positive_integer(num_frames: Any) -> None:
+    with pytest.raises(ValueError, match=f"num_frames must be a positive integer, got {num_frames}"):
+        FrameStack(Spring(), num_frames)
+
+
+def seen(env: Any, state: Any = STATE):
+    return np.asarray(env.observe(state, env.default_params))
+
+
+def test_a_picture_of_the_right_shape_is_the_observation() -> None:
+    np.testing.assert_array_equal(
+        seen(PixelObservation(Spring(), (16, 32))), Spring().render(STATE, Spring().default_params, height=16)
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "rendered"),  # the spring's picture is twice as wide as high
+    [
+        ((16, 16), (8, 16)),
+        ((16, 40), (16, 32)),
+        ((9, 9), (4, 8)),
+        ((10, 11), (5, 10)),
+        ((5, 1), None),
+        ((1, 2), (1, 2)),
+    ],
+)
+def test_the_picture_is_rendered_as_large_as_fits_and_its_edges_are_extended(size, rendered) -> None:
+    if rendered is None:
+        with pytest.raises(InvalidArgumentError, match=r"picture does not fit into 5 x 1 pixels: .* its width is 10"):
+            PixelObservation(Spring(), size)
+        return
+    picture = np.asarray(Spring().render(STATE, Spring().default_params, height=rendered[0]))
+    assert picture.shape[:2] == rendered
+    top, left = (size[0] - rendered[0]) // 2, (size[1] - rendered[1]) // 2
+    rows = np.clip(np.arange(size[0]) - top, 0, rendered[0] - 1)
+    columns = np.clip(np.arange(size[1]) - left, 0, rendered[1] - 1)
+    np.testing.assert_array_equal(seen(PixelObservation(Spring(), size)), picture[rows][:, columns])
+
+
+def test_grayscale_is_the_brightness_of_the_colors() -> None:
+    colors = seen(PixelObservation(Spring(), (8, 16))).astype(float)
+    gray = seen(PixelObservation(Spring(), (8, 16), grayscale=True))
+    assert gray.shape == (8, 16)
+    np.testing.assert_allclose(gray, colors @ [0.299, 0.587, 0.114], atol=1.0)
+    assert len(np.unique(gray)) > 3
+
+
+@pytest.mark.parametrize("level", [0, 1, 128, 255])
+def test_a_gray_picture_is_unchanged(level) -> None:
+    class Flat(Counter):
+        def render(self, state, params, height=256):
+            return jnp.full((height, height, 3), level, jnp.uint8)
+
+    assert (seen(PixelObservation(Flat(), (4, 4), grayscale=True), Flat().reset(KEY)[1]) == level).all()
+
+
+@pytest.mark.slow
+def test_pictures_stack_and_batch_in_any_order() -> None:
+    plain = PixelObservation(Spring(), (6, 12), grayscale=True)
+    for env in (
+        FrameStack(PixelObservation(Batched(Spring(), 3), (6, 12), grayscale=True), 4),
+        Batched(FrameStack(plain, 4), 3),
+        LogWrapper(FrameStack(Batched(plain, 3), 4)),
+    ):
+        obs, state = env.reset(KEY)
+        assert env.observation_space(env.default_params) == spaces.Box(0, 255, (3, 4, 6, 12), np.uint8)
+        assert obs.dtype == jnp.uint8
+        assert obs.shape == (3, 4, 6, 12)
+        for seed in range(4):
+            obs, state, *_ = env.step(jax.random.key(seed), state, jnp.ones((3, 1)))
+        newest, oldest = np.asarray(obs)[:, -1], np.asarray(obs)[:, 0]
+        assert (newest != oldest).any()
+
+
+def test_params_reach_the_picture() -> None:
+    class Scaled(Spring):
+        def render(self, state, params, height=256):
+            return painting.paint(
+                height, painting.Window((0.0, 0.0), 2.0, 1.0), (painting.circle((0, 0), params.bound), painting.RED)
+            )
+
+    env = PixelObservation(Scaled(), (8, 8))
+    small = env.observe(STATE, Scaled().default_params.replace(bound=0.1))
+    assert (env.observe(STATE, env.default_params) != small).any()
+
+
+def test_two_equal_ones_are_one_program_whatever_the_size_was_given_as() -> None:
+    assert PixelObservation(Spring(), [np.int64(6), 12]) == PixelObservation(Spring(), (6, 12))  # pyright: ignore[reportArgumentType]
+    hash(PixelObservation(Spring(), [6, 12]))  # pyright: ignore[reportArgumentType]
+
+
+def test_grayscale_is_a_bool() -> None:
+    with pytest.raises(ValueError, match="grayscale must be True or False, got 'yes'"):
+        PixelObservation(Counter(), (8, 8), "yes")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("size", [84, (84,), (84, 84, 3), (0, 84), (84, -1), (84.0, 84.0), "ab", None])
+def test_a_bad_size_is_an_error(size) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"size must be a height and a width in pixels, .*, got "):
+        PixelObservation(Spring(), size)
+
+
+def test_what_is_not_a_picture_is_an_error_at_once() -> None:
+    class Wrong(Counter):
+        def render(self, state: Any, params: Any, height: int = 256) -> Any:
+            return jnp.zeros((8, 8, 4), jnp.uint8)
+
+    with pytest.raises(EnvironmentDefinitionError, match=r"Wrong.render\(.*height=8\) returns .*must return"):
+        PixelObservation(Wrong(), (8, 8))
+
+
+def test_an_environment_without_a_picture_is_an_error_at_once() -> None:
+    with pytest.raises(NoPictureError, match=r"Deck cannot be rendered: .* has to implement"):
+        PixelObservation(Deck())

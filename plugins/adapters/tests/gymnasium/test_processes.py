@@ -1,0 +1,61 @@
+"""Both adapters in a process of 64 bits, in a forked one, and in those that Gymnasium starts."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def test_in_64_bit_mode():
+    program = (
+        "import envcore_adapters.gymnasium as eg, numpy as np\n"
+        "for env_id in ('CartPole-v1', 'FourRooms-misc', 'Breakout-MinAtar'):\n"
+        "    env, envs = eg.GymnasiumEnv(env_id), eg.GymnasiumVectorEnv(env_id, 2)\n"
+        "    for each in (env, envs):\n"
+        "        each.reset(seed=0)\n"
+        "        assert each.step(each.action_space.sample())[0] in each.observation_space\n"
+    )
+    environment = {**os.environ, "JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+
+
+FORKED = """
+import os, warnings
+from envcore.errors import EnvcoreError
+from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumVectorEnv
+
+warnings.simplefilter("ignore")  # JAX's own, of the fork
+env, envs = GymnasiumEnv("CartPole-v1"), GymnasiumVectorEnv("CartPole-v1", 2)
+env.reset(), envs.reset()
+child = os.fork()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+else:
+    for call in (env.reset, lambda: env.step(0), envs.reset, lambda: envs.step([0, 0]), lambda: GymnasiumEnv(env.env)):
+        try:
+            call()
+            os._exit(1)
+        except EnvcoreError as error:
+            assert "forked after JAX had started" in str(error)
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_in_a_forked_process():
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=120, env={**os.environ, "JAX_PLATFORMS": "cpu"})
+
+
+@pytest.mark.slow
+def test_gymnasiums_processes_are_spawned():
+    program = (
+        "import gymnasium, envcore_adapters.gymnasium\n"
+        "if __name__ == '__main__':\n"
+        "    make = lambda: gymnasium.make('envcore_adapters.gymnasium:envcore/CartPole-v1')\n"
+        "    envs = gymnasium.vector.AsyncVectorEnv([make, make], context='spawn')\n"
+        "    assert envs.reset(seed=[1, 1])[0].shape == (2, 4)\n"
+        "    assert envs.step([0, 1])[1].tolist() == [1, 1]\n"
+        "    envs.close()\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=240, env={**os.environ, "JAX_PLATFORMS": "cpu"})

@@ -1,0 +1,112 @@
+"""`envcore list` and `envcore plugins`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from envcore import registry
+from envcore.plugins import PluginRecord
+from envcore.specs import CommandSpec
+from envcore_cli.catalogue import _in_parts, _lines
+from rich.cells import cell_len
+from terminal import Terminal
+
+if TYPE_CHECKING:
+    from command_line import Run
+
+
+def test_list(run: Run) -> None:
+    code, out, _ = run("list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["id", "Broken-v0", "Counter-v0", "Deck-v0"]
+    assert "Count to three." in out
+    assert "Guess [/red] the cards." in out
+
+
+def test_list_shows_a_family_in_one_row(run: Run) -> None:
+    for n in (8, 9, 10):
+        registry.register(
+            f"counters/{n}", "toy:Counter", kwargs={"goal": n}, summary=f"Count to {n}.", family="counters"
+        )
+    registry.register("decks/0", "toy:Deck", family="decks")
+    for name in ("Snake-v1", "Maze-v0"):
+        registry.register(f"games/{name}", "toy:Deck", summary="Play.", source="Games 1.0", family="games")
+    _, out, _ = run("list")
+    assert [line.split()[0] for line in out.splitlines()][3:] == ["Deck-v0", "counters/8..10", "decks/0", "games/..."]
+    assert out.splitlines()[-1].split(maxsplit=2)[2] == "2 environments: Games 1.0"
+    _, out, _ = run("list", "counters")
+    assert [line.split()[0] for line in out.splitlines()] == ["id", "counters/8", "counters/9", "counters/10"]
+    code, _, err = run("list", "count")
+    assert code == 1
+    assert "no family of environments is called 'count'; there are: counters, decks, games.\n" in err
+
+
+def test_an_unknown_family_among_many_or_none(run: Run) -> None:
+    assert run("list", "counters")[2] == "error: no family of environments is called 'counters'; there are: none.\n"
+    for number in range(100):
+        registry.register(f"family{number:03}/0", "toy:Counter", family=f"family{number:03}")
+    assert run("list", "families")[2].endswith("family028, family029 and 70 more.\n")
+
+
+def test_list_fits_the_terminal(run: Run) -> None:
+    rows = [("id", "distribution", "task"), ("Counter-v0", "envcore-of-somebody", "Count to three, and no further.")]
+    assert list(_lines(rows, None)) == list(_lines(rows, 66))
+    assert list(_lines(rows, None))[1] == "Counter-v0  envcore-of-somebody  Count to three, and no further."
+    assert list(_lines(rows, 50)) == ["id          task", "Counter-v0  Count to three, and no further."]
+    assert list(_lines(rows, 30)) == ["id          task", "Counter-v0  Count to three, a…"]
+    wide = [("id", "distribution", "task"), ("A-v0", "d", "\N{CJK UNIFIED IDEOGRAPH-4E00}" * 20)]
+    for room in range(1, 60):
+        assert all(cell_len(line) <= room for each in (rows, wide) for line in _lines(each, room))
+
+
+def test_list_in_a_terminal_of_80_columns_does_not_wrap() -> None:
+    code = """
+import sys
+from envcore import registration
+from envcore.registration import registry
+from envcore_cli import main
+registration.discover = lambda *args: ()
+for i in range(3):
+    registry.register(f"family/{i}", "toy:Counter", summary="long " * 30, family="family")
+registry.register("Counter-v0", "toy:Counter", summary="Count to three. " * 9)
+sys.argv = ["envcore", "list"]
+main()
+"""
+    with Terminal(code, rows=10, columns=80) as terminal:
+        assert terminal.wait_for_end() == 0
+        lines = [line.rstrip() for line in terminal.text.splitlines()]
+        assert [line.partition(" ")[0] for line in lines if line] == ["id", "Counter-v0", "family/0..2"]
+        assert all(line.endswith("\N{HORIZONTAL ELLIPSIS}") for line in lines[1:3])
+
+
+def test_a_long_listing_is_quick() -> None:
+    rows = [(f"Game-{i}-v0", "envcore-many", "Play a game, and win.") for i in range(100_000)]
+    started = time.process_time()
+    assert sum(map(len, _in_parts(_lines(rows, 40)))) > 3_000_000
+    assert time.process_time() - started < 5  # rich's table takes 30 times as long
+
+
+def test_plugins_without_any(run: Run) -> None:
+    assert "pip install 'envcore[all]'" in run("plugins")[1]
+
+
+@pytest.mark.parametrize(
+    "plugins",
+    [
+        (
+            PluginRecord("changing-suite", "1.0", "main", "suite", "loaded", side_effects=("the working directory",)),
+            PluginRecord("broken-suite", "2.0", "main", "broken_suite", "broken", (), "ValueError: no rows today"),
+            PluginRecord("a-suite", "3.0", "main", "a", "loaded", commands=(CommandSpec("walk", "", "a:walk"),)),
+        )
+    ],
+)
+def test_plugins_with_their_commands_errors_and_side_effects(run: Run) -> None:
+    _, *rows = [line.split(maxsplit=2) for line in run("plugins")[1].splitlines()]
+    assert {name: (version, " ".join(rest.split())) for name, version, rest in rows} == {
+        "changing-suite": ("1.0", "loaded 0 suite changes the working directory"),
+        "broken-suite": ("2.0", "broken 0 broken_suite ValueError: no rows today"),
+        "a-suite": ("3.0", "loaded 0 walk a"),
+    }
+    assert "broken-suite is broken. ValueError: no rows today" in run("list")[1]

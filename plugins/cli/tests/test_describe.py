@@ -1,0 +1,59 @@
+"""`envcore info`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import toy
+from envcore import registry
+
+if TYPE_CHECKING:
+    from command_line import Run
+
+
+def test_a_registered_class_is_shown(run: Run) -> None:
+    registry.register("Walk-v0", type("Walk", (toy.Counter,), {"__module__": "toy"}), summary="Walk.", source="made up")
+    assert "Walk-v0     local         Walk." in run("list")[1]
+    code, out, _ = run("info", "Walk-v0")
+    assert code == 0
+    assert [line.split() for line in out.splitlines()[:4]] == [
+        ["id", "Walk-v0"],
+        ["distribution", "local"],
+        ["class", "toy:Walk"],
+        ["source", "made", "up"],
+    ]
+
+
+def test_info(run: Run) -> None:
+    code, out, _ = run("info", "Counter-v0")
+    assert code == 0
+    for part in ("Counter-v0", "made up", "Discrete(2)", "goal=3", "bonus=0.5", "max_steps_in_episode=10"):
+        assert part in out
+    assert out.endswith("\nAction 1 counts, action 0 waits; the episode ends at `goal`. Draws nothing.\n")
+
+
+def test_info_of_a_wrapped_environment_has_the_rules_inside(run: Run) -> None:
+    registry.register("Gain-v0", "toy:make_gain")
+    code, out, _ = run("info", "Gain-v0")
+    assert code == 0
+    assert "gain=3.0, max_steps_in_episode=10, bonus=0.5" in out
+    assert "Action 1 counts, action 0 waits" in out
+    assert "Gain(" not in out  # its docstring is only its signature
+
+
+def test_info_shows_what_set_and_option_change(run: Run) -> None:
+    code, out, _ = run(
+        "info", "Counter-v0", "--set", "bonus=0.3", "--option", "goal=5", "--set", "max_steps_in_episode=7"
+    )
+    assert code == 0
+    for part in ("goal=5", "max_steps_in_episode=7", "(6,)"):
+        assert part in out
+    assert re.search(r"bonus=0\.3\s", out)  # not float32's 0.30000001192092896
+
+
+def test_info_sets_the_params_of_a_wrapper_and_those_inside(run: Run) -> None:
+    registry.register("Gain-v0", "toy:make_gain")
+    _, out, _ = run("info", "Gain-v0", "--set", "gain=2", "--set", "bonus=7")
+    assert "gain=2.0, " in out
+    assert "bonus=7.0" in out

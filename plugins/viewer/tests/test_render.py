@@ -1,0 +1,183 @@
+"""`envcore render` in this process, with toy environments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jax
+import numpy as np
+import pytest
+from clips import extent
+from envcore import registry
+from PIL import Image
+from toy import Counter
+
+if TYPE_CHECKING:
+    from command_line import Run
+
+ONES = """
+import jax.numpy as jnp
+
+def ones(policy_params, obs, key):
+    assert policy_params is None
+    return jnp.int32(1)
+
+number = 3
+
+def breaks(policy_params, obs, key):
+    raise ValueError("first line\\nsecond line")
+
+def leaves(policy_params, obs, key):
+    raise SystemExit(3)
+
+def of_two(policy_params, obs):
+    return 0
+
+def looks(policy_params, obs, key):
+    return 0 if obs[0] > 0 else 1
+
+def floats(policy_params, obs, key):
+    return jnp.float32(1)
+
+def outside(policy_params, obs, key):
+    return jnp.int32(7)
+"""
+
+
+class TestRender:
+    def test_writes_the_requested_file(self, run: Run, tmp_path: Path):
+        path = tmp_path / "a.png"
+        code, out, _ = run("render", "Counter-v0", "--out", str(path), "--steps", "7", "--height", "20")
+        assert code == 0
+        assert "7 frames of 20 x 20 pixels" in out
+        assert extent(path) == (7, (20, 20))
+
+    def test_a_custom_policy(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        (tmp_path / "my_agent.py").write_text(ONES)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.path", list(__import__("sys").path))
+        args = ("--policy", "my_agent:ones", "--steps", "4", "--height", "6")
+        code, _, err = run("render", "Counter-v0", "--out", "a.png", *args)
+        assert (code, err) == (0, "")
+        with Image.open("a.png") as image:
+            for count in range(4):
+                image.seek(count)
+                state = Counter().reset(jax.random.key(0))[1].replace(count=np.int32(count))
+                np.testing.assert_array_equal(
+                    np.asarray(image.convert("RGB")), Counter().render(state, Counter().default_params, height=6)
+                )
+
+    @pytest.mark.parametrize(
+        ("name", "message"),
+        [
+            ("number", "my_agent:number is not a function, but 3"),
+            ("breaks", "ValueError: first line"),
+            ("leaves", "SystemExit: 3"),
+            ("of_two", "TypeError: of_two() takes 2 positional arguments"),
+            ("looks", "TracerBoolConversionError: "),
+            (
+                "floats",
+                "an action of Counter must be in Discrete(2): expected an integer, got float32",
+            ),
+            ("outside", "returned actions that are not in Discrete(2)"),
+        ],
+    )
+    def test_a_policy_that_fails_is_named(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
+    ):
+        (tmp_path / "my_agent.py").write_text(ONES)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.path", list(__import__("sys").path))
+        args = ("--policy", f"my_agent:{name}", "--steps", "2", "--height", "6")
+        code, _, err = run("render", "Counter-v0", "--out", "a.png", *args)
+        assert code == 1
+        assert f"--policy my_agent:{name}" in err
+        assert message in err
+        assert err.count("\n") == 1
+        assert not Path("a.png").exists()
+
+    def test_several_environments_and_copies_are_a_mosaic_with_their_own_frame_rates(self, run: Run, tmp_path: Path):
+        path = tmp_path / "a.webp"
+        args = ("--steps", "6", "--height", "10", "--columns", "1", "--num-envs", "2", "--fps", "5")
+        code, out, _ = run("render", "Counter-v0", "Counter-v0", "--out", str(path), *args)
+        assert code == 0
+        assert "3 frames of 28 x 28 pixels" in out
+        assert extent(path)[1] == (28, 28)
+
+    def test_set_and_option_apply_to_all_environments(self, run: Run, tmp_path: Path):
+        registry.register("Fuse-v0", "toy:Fuse")
+        args = ("render", "Counter-v0", "--out", str(tmp_path / "a.png"), "--steps", "3", "--height", "8")
+        assert run(*args, "--set", "bonus=2", "Fuse-v0", "--option", "goal=2")[0] == 0
+        code, _, err = run(*args, "--set", "bonus=2", "Deck-v0")
+        assert code == 1
+        assert "Deck-v0 has no param 'bonus'; its params: max_steps_in_episode." in err
+
+    def test_the_overlay_is_a_strip_below(self, run: Run, tmp_path: Path):
+        run("render", "Counter-v0", "--out", str(tmp_path / "a.gif"), "--steps", "2", "--height", "40", "--overlay")
+        assert extent(tmp_path / "a.gif")[1][1] > 50
+
+    @pytest.mark.parametrize(
+        ("args", "message"),
+        [
+            (("Nowhere-v0", "--out", "a.gif"), "no installed environment is called 'Nowhere-v0'"),
+            (("Deck-v0", "--out", "a.gif"), "Deck cannot be rendered: its class Deck has to implement render"),
+            (("Counter-v0", "--out", "a.txt"), "the name must end in .gif"),
+            (("Counter-v0", "--out", "no/a.gif"), "the folder no does not exist; create it first"),
+            (("Counter-v0", "--out", "."), " is a folder: name a file in it"),
+            (("Counter-v0", "--out", "a.gif", "--steps", "0"), "--steps must be from 1 to 1,000,000, got 0"),
+            (("Counter-v0", "--out", "a.gif", "--num-envs", "0"), "--num-envs must be from 1 to 10,000, got 0"),
+            (("Counter-v0", "--out", "a.gif", "--columns", "0"), "--columns must be from 1 to 10,000, got 0"),
+            (
+                ("Counter-v0", "--out", "a.gif", "--steps", "9999999"),
+                "--steps must be from 1 to 1,000,000",
+            ),
+            (("Counter-v0", "--out", "a.gif", "--policy", "my.py:f"), "MODULE:FUNCTION, as in `import MODULE`"),
+            (("Counter-v0", "--out", "a.gif", "--policy", "./my:f"), "MODULE:FUNCTION, as in `import MODULE`"),
+            (("Counter-v0", "--out", "a.webp", "--height", "20000"), "at most 16383 pixels wide and high"),
+            (("Counter-v0", "--out", "a.gif", "--height", "0"), "a positive integer, got 0"),
+            (("Counter-v0", "--out", "a.gif", "--height", "2000000000"), "at most 65,536, got 2000000000"),
+            (("Counter-v0", "--out", "a.gif", "--fps", "0"), "supports 0.01 to 50 frames per second, got 0.0"),
+            (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "seed must be an integer from 0 to 2**63 - 1, got -1"),
+            (
+                ("Counter-v0", "--out", "a.gif", "--policy", "best"),
+                "--policy must be random, legal, trained or MODULE:FUNCTION",
+            ),
+            (
+                ("Counter-v0", "--out", "a.gif", "--policy", "nowhere:f"),
+                "No module named 'nowhere'",
+            ),
+            (("Counter-v0", "--out", "a.gif", "--policy", "json:f"), "has no attribute 'f'"),
+        ],
+    )
+    def test_says_in_one_line_what_is_wrong(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], message: str
+    ):
+        monkeypatch.chdir(tmp_path)
+        code, out, err = run("render", *args)
+        assert (code, out) == (1, "")
+        assert message in err
+        assert err.count("\n") == 1
+        assert not list(tmp_path.iterdir())
+
+    def test_a_missing_extra_is_named_before_the_work(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+        monkeypatch.setitem(__import__("sys").modules, "imageio", None)
+        code, _, err = run("render", "Counter-v0", "--out", str(tmp_path / "a.mp4"))
+        assert code == 1
+        assert "envcore-viewer[video]" in err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--steps", "1000000", "--num-envs", "1000"), "--steps 1,000,000 would take about"),
+        (("--num-envs", "10000", "--height", "2000"), "--num-envs 10,000 would take about"),
+        (("--height", "60000"), "--height 60,000 would take about"),
+    ],
+)
+def test_render_says_what_does_not_fit(run: Run, tmp_path: Path, args: tuple[str, ...], message: str):
+    code, _, err = run("render", "Counter-v0", "--out", str(tmp_path / "a.gif"), *args)
+    assert code == 1
+    assert err.startswith(f"error: {message}")
+    assert err.count("\n") == 1

@@ -1,0 +1,99 @@
+"""What `tools/benchmark --gpu` has measured, as a chart and tables of the performance page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import charts
+
+Row = dict[str, Any]
+
+_PROGRAMS = ("gymnax", "envcore")
+_STORED = {"rewards only": "reward", "transitions stored": "observation, action, reward, done"}
+_NUM_ENVS = 65_536
+"""Of the chart."""
+
+
+def row(found: Row) -> Row:
+    """What is kept of a row of the benchmark."""
+    return {
+        "id": found["env_id"],
+        "num_envs": found["num_envs"],
+        "variant": found["label"],
+        "reads": "float32",
+        "jax": found["jax"],
+        "speed": _rounded(found["steps_per_second"] / 1e6),
+        "us": _rounded(found["us_per_iteration"]),
+        "kernels": found["kernels"],
+        "machine": found["device"],
+    }
+
+
+def chart(rows: Iterable[Row]) -> str:
+    """The speed of each environment at one number of environments."""
+    groups = []
+    for env_id, found in _by_environment(rows, _NUM_ENVS).items():
+        peer, ours = (found[program]["speed"] for program in _PROGRAMS)
+        bars = [(peer, f"{peer:,g} gymnax", "peer"), (ours, f"{ours:,g} envcore, {ours / peer:.3g}x", "ours")]
+        groups.append((env_id, bars))
+    return charts.bars(groups, f"million steps a second on a GPU with {_NUM_ENVS:,} environments")
+
+
+def speeds(rows: Sequence[Row]) -> list[str]:
+    """A table for each number of environments."""
+    lines: list[str] = []
+    for num_envs in sorted({row["num_envs"] for row in rows}):
+        heads = (f"{num_envs:,} environments", *_PROGRAMS, "ratio", "us an iteration", "kernels an iteration")
+        lines += ["", _line(heads), "|---" * len(heads) + "|"]
+        for env_id, found in _by_environment(rows, num_envs).items():
+            both = [found[program] for program in _PROGRAMS if program in found]
+            cells = [f"{found[program]['speed']:,g}" if program in found else "no memory" for program in _PROGRAMS]
+            ratio = f"{both[-1]['speed'] / both[0]['speed']:.3g}" if len(both) == 2 else ""
+            others = [" and ".join(f"{each[name]:,g}" for each in both) for name in ("us", "kernels")]
+            lines.append(_line((env_id, *cells, ratio, *others)))
+    return lines
+
+
+def rollouts(rows: Sequence[Row]) -> list[str]:
+    """A table of `run_rollout` by what it stores."""
+    sizes = sorted({row["num_envs"] for row in rows})
+    lines = [
+        _line(("environment", "stored", *(f"{num_envs:,}" for num_envs in sizes))),
+        "|---" * (2 + len(sizes)) + "|",
+    ]
+    found = {(row["id"], row["variant"], row["num_envs"]): f"{row['speed']:,g}" for row in rows}
+    for env_id, stored in dict.fromkeys((env_id, each) for env_id, each, _ in found if each in _STORED):
+        cells = (found.get((env_id, stored, num_envs), "no memory") for num_envs in sizes)
+        lines.append(_line((env_id, _STORED[stored], *cells)))
+    return lines
+
+
+def changes(rows: Sequence[Row]) -> list[str]:
+    """A table of the programs that change something, beside the one that changes nothing."""
+    smallest = _by_environment(rows, min(row["num_envs"] for row in rows))
+    found = {env_id: each for env_id, each in smallest.items() if set(each) - {*_PROGRAMS, *_STORED}}
+    all_programs = dict.fromkeys(program for each in found.values() for program in each)
+    programs = [program for program in all_programs if program not in ("gymnax", *_STORED)]
+    lines = [_line(("us an iteration", *found)), "|---" * (1 + len(found)) + "|"]
+    for program in programs:
+        cells = (f"{each[program]['us']:g}" if program in each else "" for each in found.values())
+        lines.append(_line(("nothing changed" if program == "envcore" else program, *cells)))
+    return lines
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _by_environment(rows: Iterable[Row], num_envs: int) -> dict[str, dict[str, Row]]:
+    """The rows of each environment, by program."""
+    found: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        if row["num_envs"] == num_envs:
+            found.setdefault(row["id"], {})[row["variant"]] = row
+    return found
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.3g}")
