@@ -290,7 +290,7 @@ def test_ratios_of_several_cores_are_taken_from_the_benchmark(
 ) -> None:
     performance = site("performance")
     row = {"id": "Catch-bsuite", "num_envs": 16384, "variant": "envcore rollout", "reads": "float32"}
-    for name in ("speed", "scaling"):
+    for name in ("speed", "scaling", "gpu"):
         shutil.copy(SITE / "data" / f"{name}.json", tmp_path)
     results = tmp_path / "results.json"
     results.write_text(json.dumps([{**row, "steps_per_second": [10, 15, 18], "ratios": [1.804, 1.2], "seconds": []}]))

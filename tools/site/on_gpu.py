@@ -74,10 +74,10 @@ def changes(rows: Sequence[Row]) -> list[str]:
     smallest = _by_environment(rows, min(row["num_envs"] for row in rows))
     found = {env_id: each for env_id, each in smallest.items() if set(each) - {*_PROGRAMS, *_STORED}}
     all_programs = dict.fromkeys(program for each in found.values() for program in each)
-    programs = [program for program in all_programs if program not in ("gymnax", *_STORED)]
+    programs = [x for x in all_programs if x not in ("gymnax", *_STORED) and all(x in each for each in found.values())]
     lines = [_line(("us an iteration", *found)), "|---" * (1 + len(found)) + "|"]
     for program in programs:
-        cells = (f"{each[program]['us']:g}" if program in each else "" for each in found.values())
+        cells = (f"{each[program]['us']:g}" for each in found.values())
         lines.append(_line(("nothing changed" if program == "envcore" else program, *cells)))
     return lines
 
