@@ -35,11 +35,12 @@ ALLOWED = {
     "envcore_runs/manifest.py": {"safetensors.safe_open", "json.loads"},
     # Its bytes are only hashed.
     "envcore_runs/contents.py": {"open"},
-    # Files of the system and of any distribution, and the index that envcore itself brings.
+    # Files of the system and of any distribution, and what envcore itself brings: an index, and code of kernels.
     "envcore/installed.py": {"open", "read_text"},
     "envcore_runs/program_cache.py": {"read_text"},
     "envcore/suggestions.py": {"read_text", "json.loads"},
     "envcore_runs/memory.py": {"read_text"},
+    "envcore_fused/source.py": {"read_text"},
     # Files that are opened to be written, and streams.
     "envcore_runs/interrupt.py": {"open"},
     "envcore_cli/streams.py": {"open"},

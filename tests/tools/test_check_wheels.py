@@ -67,6 +67,7 @@ def test_every_distribution_of_the_workspace_is_found():
         "envcore",
         "envcore-adapters",
         "envcore-cli",
+        "envcore-fused",
         "envcore-gymnax",
         "envcore-runs",
     }
