@@ -57,7 +57,7 @@ def main() -> None:
             else:
                 row = {name: found[name] for name in ("id", "num_envs", "variant", "reads")}
                 row |= _speedup(found, options.cores) if options.cores else _speed(found)
-            rows[_program(row)] = {"date": options.date, "machine": options.machine} | row
+            rows[_program(row)] = row | {"date": options.date, "machine": row.get("machine", options.machine)}
     lines = [json.dumps(rows[program]) for program in sorted(rows)]
     (_DATA / f"{options.into}.json").write_text("[\n " + ",\n ".join(lines) + "\n]\n")
 
