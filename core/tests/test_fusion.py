@@ -3,27 +3,19 @@ from __future__ import annotations
 import runpy
 import sys
 
-import chex
+import fusion_checks
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import fusion
 from envcore.fusion import compute_once, recomputed
-from envcore_testing.trees import type_differences
+from fusion_checks import TREE, X, assert_same, plain
 from jax import lax
-
-
-def plain(x, tree):
-    return {"product": jnp.sin(x) * tree["scale"], "sums": (x.sum(), jnp.cumsum(x))}
 
 
 def once(x, tree):
     return compute_once(plain, x, tree)
-
-
-X = jnp.linspace(-2.0, 3.0, 6)
-TREE = {"scale": jnp.float32(1.5)}
 
 
 def test_a_jax_without_the_metadata_can_be_imported_from(monkeypatch):
@@ -33,19 +25,7 @@ def test_a_jax_without_the_metadata_can_be_imported_from(monkeypatch):
     assert_same(jax.jit(lambda x: module["compute_once"](plain, x, TREE))(X), plain(X, TREE))
 
 
-@pytest.fixture(params=["with XLA's metadata", "without"])
-def metadata(request, monkeypatch):
-    """Runs a test twice, the second time as if this JAX did not have the metadata."""
-    if request.param == "without":
-        monkeypatch.setattr("envcore.fusion.set_xla_metadata", None)
-    elif vars(fusion)["set_xla_metadata"] is None:
-        pytest.skip("this JAX has no set_xla_metadata")
-    return request.param
-
-
-def assert_same(actual, expected):
-    assert type_differences(actual, expected) == []
-    chex.assert_trees_all_close(actual, expected)
+metadata = fusion_checks.metadata
 
 
 @pytest.mark.usefixtures("metadata")

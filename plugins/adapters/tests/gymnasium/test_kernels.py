@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-import chex
+import fusion_checks
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import fusion
 from envcore.fusion import compute_once
 from envcore_adapters.gymnasium import kernels
 from envcore_adapters.gymnasium.kernels import one_kernel
-from envcore_testing.trees import type_differences
+from fusion_checks import TREE, X, assert_same, plain
 from jax import lax
 
-X = jnp.linspace(-2.0, 3.0, 6)
-TREE = {"scale": jnp.float32(1.5)}
-
-
-def plain(x, tree):
-    return {"product": jnp.sin(x) * tree["scale"], "sums": (x.sum(), jnp.cumsum(x))}
-
-
-@pytest.fixture(params=["with XLA's metadata", "without"], autouse=True)
-def metadata(request, monkeypatch):
-    """Runs each test twice, the second time as if this JAX did not have the metadata."""
-    if request.param == "without":
-        monkeypatch.setattr("envcore.fusion.set_xla_metadata", None)
-    elif vars(fusion)["set_xla_metadata"] is None:
-        pytest.skip("this JAX has no set_xla_metadata")
-    return request.param
-
-
-def assert_same(actual, expected):
-    assert type_differences(actual, expected) == []
-    chex.assert_trees_all_close(actual, expected)
+metadata = fusion_checks.metadata
+pytestmark = pytest.mark.usefixtures("metadata")
 
 
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["plain", "jit"])
