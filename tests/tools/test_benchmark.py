@@ -103,10 +103,11 @@ def test_float32_observations_are_read_once(workloads: Any) -> None:
 
 
 @pytest.mark.slow
-def test_training_on_envcore(workloads: Any) -> None:
+@pytest.mark.parametrize("program", ["envcore + PPO", "envcore + its PPO"])
+def test_training_on_envcore(workloads: Any, program: str) -> None:
     """gymnax is not installed here; with it, only `reset` and `step` are exchanged."""
-    assert workloads.readings("envcore + PPO", "Freeway-MinAtar") == {"network": "network"}
-    run = quick_jit(workloads.envcore_ppo("CartPole-v1", 8, 64, "network"))
+    assert workloads.readings(program, "Freeway-MinAtar") == {"network": "network"}
+    run = quick_jit(workloads.VARIANTS[program]("CartPole-v1", 8, 64, "network"))
     with numerics():  # optax relies on it
         first, again, other = (float(run(key)) for key in (KEY, KEY, jax.random.key(1)))
     assert first == again != other

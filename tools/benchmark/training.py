@@ -1,4 +1,4 @@
-"""Training with PPO: the same learner on envcore's environments and on gymnax's."""
+"""Training with PPO: envcore's own, and PureJaxRL's on envcore's environments and on gymnax's."""
 
 from __future__ import annotations
 
@@ -7,43 +7,50 @@ from typing import Any
 import envcore
 import jax
 import jax.numpy as jnp
+import purejaxrl
+from envcore.wrappers import LogWrapper
 from envcore_baselines.ppo import PPO, PPOConfig
 from peers import make_gymnax
 
-ROLLOUT_STEPS = 32
+ROLLOUT_STEPS = 128
 
 
-class GymnaxBatch:
-    """Environments of gymnax with what PPO asks of envcore's: `LogWrapper(Batched(env, num_envs))`."""
+def training(program: str, env_id: str, num_envs: int, num_steps: int) -> Any:
+    """A run of PPO with two networks of 64 x 64 units, as `run(key)`; it returns a number that depends on all weights.
 
-    def __init__(self, env_id: str, num_envs: int):
-        from gymnax.wrappers.purerl import LogWrapper  # pyright: ignore[reportMissingImports]
+    Args:
+      program: "envcore" for envcore's PPO; for PureJaxRL's, "purejaxrl" on envcore's environments and "gymnax" on
+        gymnax's.
+      env_id: of the environment.
+      num_envs: number of environments.
+      num_steps: steps of each; an update takes `ROLLOUT_STEPS` of them, or all if they are fewer.
+    """
+    length = min(ROLLOUT_STEPS, num_steps)
+    if program == "envcore":
+        run = _own(env_id, num_envs, length, num_steps)
+    else:
+        env, params = make_gymnax(env_id) if program == "gymnax" else envcore.make(env_id)
+        wrapped = _gymnax_log(env) if program == "gymnax" else LogWrapper(env)
+        run = purejaxrl.make_train(wrapped, params, num_envs, length, -(-num_steps // length))
 
-        env, self._params = make_gymnax(env_id)
-        self._num_envs, env = num_envs, LogWrapper(env)
-        self._reset, self._step = jax.vmap(env.reset, (0, None)), jax.vmap(env.step, (0, 0, 0, None))
+    def total(key: jax.Array) -> jax.Array:
+        return sum((jnp.sum(each, dtype=jnp.float32) for each in jax.tree.leaves(run(key))), jnp.float32(0))
 
-    def reset(self, key: jax.Array, params: Any) -> tuple[jax.Array, Any]:
-        return self._reset(jax.random.split(key, self._num_envs), self._params)
-
-    def step(self, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
-        keys = jax.random.split(key, self._num_envs)
-        obs, state, reward, terminated, truncated, info = self._step(keys, state, action, self._params)
-        info = {**info, "final_obs": info["final_observation"]}
-        return obs, state, reward.astype(jnp.float32), terminated | truncated, info
+    return total
 
 
-def training(library: str, env_id: str, num_envs: int, num_steps: int) -> Any:
-    """A run of PPO with a network of 64 x 64 units, as `run(key)`; it returns a number that depends on all weights."""
-    steps = num_envs * num_steps
-    config = PPOConfig(total_steps=steps, num_envs=num_envs, rollout_steps=min(ROLLOUT_STEPS, num_steps))
-    ppo = PPO(*envcore.make(env_id), config)
-    if library == "gymnax":
-        ppo._batch = GymnaxBatch(env_id, num_envs)  # type: ignore[assignment]
+def _own(env_id: str, num_envs: int, length: int, num_steps: int) -> Any:
+    shape: dict[str, Any] = {"num_envs": num_envs, "rollout_steps": length, "total_steps": num_envs * num_steps}
+    ppo = PPO(*envcore.make(env_id), PPOConfig(**shape, minibatches=purejaxrl.MINIBATCHES))
 
-    def run(key: jax.Array) -> jax.Array:
+    def run(key: jax.Array) -> Any:
         state, totals = jax.lax.scan(lambda state, _: ppo.update(state), ppo.init(key), length=ppo.num_updates)
-        weights = jax.tree.leaves(state.agent.network)
-        return totals.returns.sum() + sum(each.sum() for each in weights)
+        return state.agent.network, totals
 
     return run
+
+
+def _gymnax_log(env: Any) -> Any:
+    from gymnax.wrappers.purerl import LogWrapper  # pyright: ignore[reportMissingImports]
+
+    return LogWrapper(env)

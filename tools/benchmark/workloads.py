@@ -166,12 +166,17 @@ def mlp_alone(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
 
 
 def gymnax_ppo(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """PPO on gymnax."""
+    """PureJaxRL's PPO on gymnax."""
     return training("gymnax", env_id, num_envs, num_steps)
 
 
 def envcore_ppo(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """The same PPO on envcore: only `reset` and `step` are exchanged."""
+    """The same on envcore: only `reset` and `step` are exchanged."""
+    return training("purejaxrl", env_id, num_envs, num_steps)
+
+
+def envcore_own_ppo(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
+    """Envcore's PPO."""
     return training("envcore", env_id, num_envs, num_steps)
 
 
@@ -190,9 +195,15 @@ VARIANTS: dict[str, Callable[[str, int, int, str], Run]] = {
     "MLP alone": mlp_alone,
     "gymnax + PPO": gymnax_ppo,
     "envcore + PPO": envcore_ppo,
+    "envcore + its PPO": envcore_own_ppo,
 }
 
-BASELINES = {"envcore + MLP": "gymnax + MLP", "MLP alone": "gymnax + MLP", "envcore + PPO": "gymnax + PPO"}
+BASELINES = {
+    "envcore + MLP": "gymnax + MLP",
+    "MLP alone": "gymnax + MLP",
+    "envcore + PPO": "gymnax + PPO",
+    "envcore + its PPO": "gymnax + PPO",
+}
 """The baselines of ratios, where they are not "gymnax"."""
 
 

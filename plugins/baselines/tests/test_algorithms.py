@@ -36,5 +36,5 @@ def test_more_steps_than_can_be_counted(name: str, given: Any, message: str) -> 
 
 
 def test_an_unknown_name() -> None:
-    with pytest.raises(ConfigError, match="there is no algorithm 'pop'; there are ppo, es"):
+    with pytest.raises(ConfigError, match="there is no algorithm 'pop'; there are ppo, ppo_rnn, es"):
         algorithms.config("pop", None, {})

@@ -143,7 +143,7 @@ def solved(dqn: DQN) -> bool:
     """Whether it finds the treasure in most of its last hundred episodes in Deep Sea of size 8."""
     state = jax.jit(dqn.init)(KEY)
     _, totals = jax.jit(lambda state: jax.lax.scan(lambda x, _: dqn.update(x), state, length=dqn.num_updates))(state)
-    returns = np.asarray(totals.returns)[np.asarray(totals.episodes) > 0]
+    returns = np.asarray(totals["returns"])[np.asarray(totals["episodes"]) > 0]
     return (returns[-100:] > 0.9).mean() > 0.5
 
 

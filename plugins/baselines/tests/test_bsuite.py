@@ -11,7 +11,8 @@ import pytest
 from envcore_baselines import bsuite
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQNConfig
 from envcore_baselines.dqn import DQNConfig
-from envcore_baselines.ppo import PPO, PPOConfig
+from envcore_baselines.ppo import PPO
+from envcore_baselines.ppo_rnn import RecurrentPPO
 from envcore_bsuite.programs import Lane, Program, group
 
 # Read off bsuite 0.3.6's baselines/jax, `default_agent` of dqn and of boot_dqn.
@@ -72,32 +73,36 @@ def test_it_stores_every_step_and_learns_once_enough_are_stored(make_agent: Any,
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("make_agent", "config"),
+    ("make_agent", "kind", "config"),
     [
-        (bsuite.ppo, bsuite.PPO_CONFIG),
-        (bsuite.recurrent_ppo, bsuite.RECURRENT_PPO_CONFIG),
+        (bsuite.ppo, PPO, bsuite.PPO_CONFIG),
+        (bsuite.recurrent_ppo, RecurrentPPO, bsuite.RECURRENT_PPO_CONFIG),
     ],
 )
-def test_it_learns_after_every_rollout_from_the_steps_that_it_took(make_agent: Any, config: PPOConfig) -> None:
+def test_it_learns_after_every_rollout_from_the_steps_that_it_took(make_agent: Any, kind: Any, config: Any) -> None:
     (members,) = group([Lane("memory_len/0", 0), Lane("memory_len/2", 0)], {})
     program, nothing = Program(members, make_agent), np.zeros(2, np.int32)
     start = program.start(jax.random.key(0)).agent_state
     progress, _ = program.advance(program.start(jax.random.key(0)), nothing, config.rollout_steps - 1)
     before = jax.tree.map(lambda x: x.copy(), progress.agent_state)  # the program may overwrite its own
-    jax.tree.map(np.testing.assert_array_equal, before.state.agent, start.state.agent)
+    jax.tree.map(np.testing.assert_array_equal, before.agent, start.agent)
     env = envcore.make("bsuite/memory_len/0")[0]
-    learner = PPO(env, env.default_params, config)
+    learner = kind(env, env.default_params, config)
     for lane in range(2):
         agent, memory, steps = jax.tree.map(
-            lambda x, lane=lane: x[lane], (before.state.agent, before.memory_before, before.steps)
+            lambda x, lane=lane: np.asarray(x[lane]), (before.agent, before.memory_before, before.steps)
         )
-        outputs, values, _ = jax.jit(learner._apply)(agent, memory, steps.obs, steps.start)
-        again = learner._distribution.log_prob(outputs, steps.action)
-        np.testing.assert_allclose(again[:-1], steps.log_prob[:-1], atol=1e-5)
-        np.testing.assert_allclose(values[:-1], steps.value[:-1], atol=1e-5)
-        assert steps.done[:-1].any()
-        np.testing.assert_array_equal(steps.start[1:-1], steps.done[:-2])
+        done, terminated = steps.done[:-1, 0], steps.terminated[:-1, 0]
+        assert done.any()
+        np.testing.assert_array_equal(terminated, done)
+        if kind is RecurrentPPO:
+            np.testing.assert_array_equal(steps.start[1:-1, 0], done[:-1])
+            _, values, _ = jax.jit(learner._apply)(agent, memory, steps.obs, steps.start)
+            goes_on = ~done[:-1]
+            np.testing.assert_allclose(steps.next_value[:-2, 0][goes_on], values[1:-1, 0][goes_on], atol=1e-5)
+        else:
+            np.testing.assert_array_equal(steps.obs[1:-1, 0][~done[:-1]], steps.next_obs[:-2, 0][~done[:-1]])
     progress, _ = program.advance(progress, nothing, 1)
     after = progress.agent_state
-    weights = (jax.tree.leaves(each.state.agent.network) for each in (before, after))
+    weights = (jax.tree.leaves(each.agent.network) for each in (before, after))
     assert all((old != new).any() for old, new in zip(*weights, strict=True))

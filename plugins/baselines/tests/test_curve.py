@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from envcore.errors import FileError
 from envcore_baselines.curve import Curve, CurveRecord
-from envcore_baselines.learner import EpisodeTotals
+from envcore_baselines.learner import Totals
 from envcore_runs.records import File
 from PIL import Image
 
 
-def totals(returns: list[float], episodes: list[int]) -> EpisodeTotals:
-    return EpisodeTotals(np.array(returns, np.float32), np.array(episodes, np.int32))  # type: ignore[arg-type]
+def totals(returns: list[float], episodes: list[int]) -> Totals:
+    return {"returns": np.array(returns, np.float32), "episodes": np.array(episodes, np.int32)}  # type: ignore[dict-item]
 
 
 @pytest.fixture

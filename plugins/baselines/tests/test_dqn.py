@@ -37,7 +37,7 @@ def returns(dqn: DQN, key: jax.Array, num_updates: int) -> np.ndarray:
     """The mean return of each tenth of a run."""
     state = jax.jit(dqn.init)(key)
     _, totals = jax.jit(lambda state: jax.lax.scan(lambda x, _: dqn.update(x), state, length=num_updates))(state)
-    sums = [np.asarray(x).reshape(10, -1).sum(1) for x in totals]
+    sums = [np.asarray(x).reshape(10, -1).sum(1) for x in (totals["returns"], totals["episodes"])]
     return sums[0] / sums[1]
 
 

@@ -13,7 +13,7 @@ from envcore import spaces
 from envcore.wrappers import RunningStatistics
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.es import ES, ESAgent, ESConfig, ESState
-from envcore_baselines.learner import EpisodeTotals
+from envcore_baselines.learner import Totals
 from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(0)
@@ -153,11 +153,11 @@ def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> 
 def train(es: ES, seeds: list[int]) -> tuple[np.ndarray, Any]:
     """The mean return of each seed and generation, (seeds, generations), and the agent of each seed."""
 
-    def run(key: jax.Array) -> tuple[ESState, EpisodeTotals]:
+    def run(key: jax.Array) -> tuple[ESState, Totals]:
         return jax.lax.scan(lambda state, _: es.update(state), es.init(key), length=es.num_updates)
 
     state, totals = jax.jit(jax.vmap(run))(jnp.stack([jax.random.key(seed) for seed in seeds]))
-    return np.asarray(totals.returns / totals.episodes), state.agent
+    return np.asarray(totals["returns"] / totals["episodes"]), state.agent
 
 
 # The last generation has no spread, so that its mean return is that of the agent.

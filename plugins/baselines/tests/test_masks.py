@@ -14,12 +14,13 @@ from envcore import spaces
 from envcore.errors import InvalidArgumentError
 from envcore.wrappers import ActionMaskObservation
 from envcore_baselines import algorithms
-from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig
-from envcore_baselines.dqn import DQN, DQNConfig, Transition
-from envcore_baselines.es import ES, ESConfig
+from envcore_baselines.bootstrapped_dqn import BootstrappedDQNConfig
+from envcore_baselines.dqn import DQNConfig, Transition
+from envcore_baselines.es import ESConfig
 from envcore_baselines.evaluation import episode_returns
 from envcore_baselines.learner import ILLEGAL, as_observed, masked, obs_struct, observed, with_masks
-from envcore_baselines.ppo import PPO, PPOConfig
+from envcore_baselines.ppo import Categorical, PPOConfig
+from envcore_baselines.ppo_rnn import RecurrentPPOConfig
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run, Training
 from toy import Counter, Deck
@@ -70,43 +71,38 @@ class Pairs(Counter):
 
 
 DQN_SETTINGS: dict[str, Any] = {"min_replay_size": 8, "batch_size": 8, "replay_capacity": 64, "hidden": (8,)}
-MAKE: dict[str, Any] = {
-    "ppo": lambda env, params: PPO(
-        env, params, PPOConfig(num_envs=8, rollout_steps=16, hidden=(8,), normalize_observations=True)
-    ),
-    "es": lambda env, params: ES(
-        env, params, ESConfig(population_size=8, episodes=2, hidden=(8,), normalize_observations=True)
-    ),
-    "dqn": lambda env, params: DQN(env, params, DQNConfig(epsilon=0.5, num_envs=8, **DQN_SETTINGS)),
-    "bootstrapped_dqn": lambda env, params: BootstrappedDQN(
-        env, params, BootstrappedDQNConfig(epsilon=0.5, num_envs=8, members=3, **DQN_SETTINGS)
-    ),
+CONFIGS: dict[str, Any] = {
+    "ppo": PPOConfig(num_envs=8, rollout_steps=16, hidden=(8,), normalize_observations=True),
+    "ppo_rnn": RecurrentPPOConfig(num_envs=8, rollout_steps=16, hidden=(8,), memory=4, normalize_observations=True),
+    "es": ESConfig(population_size=8, episodes=2, hidden=(8,), normalize_observations=True),
+    "dqn": DQNConfig(epsilon=0.5, num_envs=8, **DQN_SETTINGS),
+    "bootstrapped_dqn": BootstrappedDQNConfig(epsilon=0.5, num_envs=8, members=3, **DQN_SETTINGS),
 }
 
 
 @pytest.mark.parametrize(
     ("name", "env"),
     [
-        *((name, Stairs()) for name in MAKE),
-        *((name, Pairs(joint=joint)) for name in ("ppo", "es") for joint in (False, True)),
+        *((name, Stairs()) for name in CONFIGS),
+        *((name, Pairs(joint=joint)) for name in ("ppo", "ppo_rnn", "es") for joint in (False, True)),
     ],
 )
 def test_only_legal_actions_are_taken(name: str, env: Any) -> None:
-    learner = MAKE[name](env, env.default_params)
+    learner: Any = algorithms.learner(name, env, env.default_params, CONFIGS[name])
     state, totals = jax.jit(lambda key: jax.lax.scan(lambda state, _: learner.update(state), key, length=20))(
         jax.jit(learner.init)(KEY)
     )
-    assert totals.episodes.sum() > 0
-    assert (totals.returns >= 0).all()
+    assert totals["episodes"].sum() > 0
+    assert (totals["returns"] >= 0).all()
     returns, _ = episode_returns(learner, env.default_params, state.agent, KEY, 100, False)
     assert (returns >= 0).all()
 
 
-@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("greedy", [False, True])
 def test_acting(name: str, greedy: bool) -> None:
     env = Stairs()
-    learner = MAKE[name](env, env.default_params)
+    learner: Any = algorithms.learner(name, env, env.default_params, CONFIGS[name])
     agent = jax.jit(learner.init)(KEY).agent
 
     @jax.jit
@@ -122,16 +118,16 @@ def test_acting(name: str, greedy: bool) -> None:
 
 def test_probabilities_are_those_of_legal_actions() -> None:
     logits, mask = jnp.array([[1.0, 2.0, 5.0], [1.0, 2.0, 5.0]]), jnp.array([[True, True, False], [False] * 3])
-    env = Stairs()
-    distribution = PPO(env, env.default_params, PPOConfig())._distribution
-    found = masked(logits, mask)
+    distribution = Categorical(spaces.Discrete(3))
+    found = distribution.masked(logits, mask)
     odds = np.exp([1.0, 2.0]) / np.exp([1.0, 2.0]).sum()
     np.testing.assert_allclose(distribution.log_prob(found[:1], jnp.array([1])), np.log(odds[1:]), rtol=1e-5)
     np.testing.assert_allclose(distribution.entropy(found[:1]), [-(odds * np.log(odds)).sum()], rtol=1e-5)
-    gradient = jax.grad(lambda x: distribution.entropy(masked(x, mask)).sum())(logits)
+    gradient = jax.grad(lambda x: distribution.entropy(distribution.masked(x, mask)).sum())(logits)
     assert gradient[0, 2] == 0
     assert np.isfinite(np.asarray(gradient)).all()
     np.testing.assert_array_equal(found[1], logits[1])  # none is legal
+    np.testing.assert_array_equal(masked(logits, mask), found)
     assert masked(logits, None) is logits
 
 
@@ -139,7 +135,7 @@ def test_probabilities_are_those_of_legal_actions() -> None:
 def test_the_value_of_what_comes_next_is_that_of_a_legal_action(name: str) -> None:
     """Targets do not contain the values of illegal actions, however large."""
     env = Stairs()
-    learner = MAKE[name](env, env.default_params)
+    learner: Any = algorithms.learner(name, env, env.default_params, CONFIGS[name])
     agent_state = jax.jit(learner.start)(KEY)
     obs = {"observation": jnp.eye(4)[:1], "action_mask": jnp.array([[True, True, False, False]])}
 
@@ -161,7 +157,7 @@ def test_the_value_of_what_comes_next_is_that_of_a_legal_action(name: str) -> No
 
 def test_an_illegal_action_has_no_value() -> None:
     env = Stairs()
-    learner = MAKE["dqn"](env, env.default_params)
+    learner: Any = algorithms.learner("dqn", env, env.default_params, CONFIGS["dqn"])
     agent = jax.jit(learner.init)(KEY).agent
     values = learner._values(agent, {"observation": jnp.eye(4), "action_mask": jnp.eye(4, dtype=bool)})
     np.testing.assert_array_equal(values == ILLEGAL, ~np.eye(4, dtype=bool))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import envcore
 import mnist_files
@@ -16,11 +16,14 @@ from envcore_baselines.errors import ConfigError
 
 @dataclasses.dataclass(frozen=True)
 class Toy:
-    steps: int = settings.at_least(1, 100)
-    rate: float = settings.between(0, 1, 0.5)
-    kind: str = settings.one_of("plain", "fancy")
+    steps: Annotated[int, (1, 2**31 - 1)] = 100
+    rate: Annotated[float, (0, 1)] = 0.5
+    kind: Literal["plain", "fancy"] = "plain"
     fast: bool = False
     hidden: tuple[int, ...] = (64, 64)
+    size: int = 8
+    memory: int = 0
+    weight: float = 0.5
 
 
 def test_values_replace_defaults() -> None:
@@ -50,7 +53,13 @@ def test_values_replace_defaults() -> None:
         ("fast", 1, "fast must be true or false, got 1"),
         ("hidden", [0], r"hidden must be a list of positive integers below 2\*\*31, got \[0\]"),
         ("hidden", 64, r"hidden must be a list of positive integers below 2\*\*31, got 64"),
-        ("speed", 1, "there is no setting 'speed'; there are steps, rate, kind, fast, hidden"),
+        ("speed", 1, "there is no setting 'speed'; there are steps, rate, kind, fast, hidden, size, "),
+        ("size", 0, "size must be an integer of at least 1, got 0"),
+        ("size", 10**12 + 1, "size must be at most 1,000,000,000,000, got 1000000000001"),
+        ("memory", -1, "memory must be an integer of at least 0, got -1"),
+        ("weight", -0.5, "weight must be a number from 0 to 1,000,000, got -0.5"),
+        ("weight", float("inf"), "weight must be a number from 0 to 1,000,000, got inf"),
+        ("weight", 10**400, "weight must be a number from 0 to 1,000,000, got 1000"),
     ],
 )
 def test_an_invalid_value(name: str, value: Any, message: str) -> None:

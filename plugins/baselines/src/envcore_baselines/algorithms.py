@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 ALGORITHMS = {
     "ppo": "envcore_baselines.ppo:PPO",
+    "ppo_rnn": "envcore_baselines.ppo_rnn:RecurrentPPO",
     "es": "envcore_baselines.es:ES",
     "dqn": "envcore_baselines.dqn:DQN",
     "bootstrapped_dqn": "envcore_baselines.bootstrapped_dqn:BootstrappedDQN",
@@ -61,7 +63,16 @@ def learner(name: str, env: Any, params: Any, config: Any) -> Learner:
     Raises:
       ConfigError: the settings or the environment's spaces do not fit.
     """
-    made: Learner = _class(name)(env, params, config)
+    from envcore_baselines.distributions import of_several
+    from envcore_baselines.learner import observed
+
+    kind = _class(name)
+    takes_distribution = "distribution" in inspect.signature(kind).parameters
+    options = {"distribution": of_several(env, params)} if takes_distribution else {}
+    try:
+        made: Learner = kind(observed(env, params), params, config, **options)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
     if made.steps_per_update > _MOST:
         raise ConfigError(f"an update would take {made.steps_per_update:,} steps: at most {_MOST:,} fit.")
     if made.num_updates > _MOST:

@@ -17,7 +17,7 @@ learning; and its targets have weights of their own until the first copy.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +27,8 @@ from flax import linen as nn
 from envcore_baselines import replay
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
 from envcore_baselines.learner import as_floats, masked, split
-from envcore_baselines.settings import at_least, between
+
+Fraction = Annotated[float, (0, 1)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,13 +41,13 @@ class BootstrappedDQNConfig(DQNConfig):
       mask_probability: the probability with which a member learns from a transition.
     """
 
-    min_replay_size: int = at_least(1, 128)
-    batch_size: int = at_least(1, 128)
-    epsilon: float = between(0, 1, 0.0)
+    min_replay_size: int = 128
+    batch_size: int = 128
+    epsilon: Fraction = 0.0
     hidden: tuple[int, ...] = (50, 50)
-    members: int = at_least(1, 20)
-    prior_scale: float = between(0, 1e6, 5.0)
-    mask_probability: float = between(0, 1, 1.0)
+    members: int = 20
+    prior_scale: float = 5.0
+    mask_probability: Fraction = 1.0
 
 
 class Stored(NamedTuple):

@@ -6,7 +6,7 @@ envcore bsuite score results/dqn
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -15,13 +15,14 @@ from envcore import random
 from envcore.environment import Environment
 from envcore_bsuite.agents import Agent
 
+from envcore_baselines import ppo as feedforward
+from envcore_baselines import ppo_rnn as recurrent
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig
 from envcore_baselines.counting_dqn import CountingDQN, CountingDQNConfig
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
-from envcore_baselines.ppo import PPO, PPOConfig, PPOState, Step
 
-PPO_CONFIG = PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
-RECURRENT_PPO_CONFIG = dataclasses.replace(PPO_CONFIG, memory=64, minibatches=1)
+PPO_CONFIG = feedforward.PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
+RECURRENT_PPO_CONFIG = recurrent.RecurrentPPOConfig(num_envs=1, learning_rate=1e-3, anneal=False, minibatches=1)
 
 
 def dqn(env: Environment) -> Agent:
@@ -36,12 +37,38 @@ def bootstrapped_dqn(env: Environment) -> Agent:
 
 def ppo(env: Environment) -> Agent:
     """Proximal policy optimization."""
-    return _policy_gradient(PPO(env, env.default_params, PPO_CONFIG))
+    learner = feedforward.PPO(env, env.default_params, PPO_CONFIG)
+
+    def empty(obs: Any, action: Any, number: Any, flag: Any) -> feedforward.Steps:
+        return feedforward.Steps(obs, action, number, obs, flag, flag)
+
+    def record(rollout: Rollout, step: Any) -> feedforward.Steps:
+        row = (step.obs, step.action, step.reward, step.next_obs, step.done, step.info["terminated"])
+        return feedforward.Steps(*jax.tree.map(lambda x: x[None], row))
+
+    def learn(rollout: Rollout, step: Any, key: jax.Array) -> tuple[Any, Any]:
+        return learner.learn(rollout.agent, rollout.optimizer, rollout.steps, step.next_obs[None], key)
+
+    return _from_rollouts(learner, empty, record, learn)
 
 
 def recurrent_ppo(env: Environment) -> Agent:
     """Proximal policy optimization with a memory."""
-    return _policy_gradient(PPO(env, env.default_params, RECURRENT_PPO_CONFIG))
+    learner = recurrent.RecurrentPPO(env, env.default_params, RECURRENT_PPO_CONFIG)
+
+    def empty(obs: Any, action: Any, number: Any, flag: Any) -> recurrent.Steps:
+        return recurrent.Steps(obs, ~flag, action, number, number, flag, flag)
+
+    def record(rollout: Rollout, step: Any) -> recurrent.Steps:
+        next_value = learner.value(rollout.agent, rollout.memory, step.next_obs[None])[0]
+        is_first = step.state.time == 0
+        row = (step.obs, is_first, step.action, step.reward, next_value, step.done, step.info["terminated"])
+        return recurrent.Steps(*jax.tree.map(lambda x: x[None], row))
+
+    def learn(rollout: Rollout, step: Any, key: jax.Array) -> tuple[Any, Any]:
+        return learner.learn(rollout.agent, rollout.optimizer, rollout.steps, rollout.memory_before, key)
+
+    return _from_rollouts(learner, empty, record, learn)
 
 
 def counting_dqn(env: Environment) -> Agent:
@@ -71,51 +98,60 @@ class Rollout(NamedTuple):
     """The state of an agent that learns from rollouts.
 
     Attributes:
-      state: `PPOState` without an environment's state.
-      step: the step that was chosen last, (1, ...).
-      memory: after this step.
+      agent, optimizer: as those of the learner's state.
+      memory: of the agent, after the last step.
       memory_before: the one before the rollout.
-      steps: of the rollout so far, (rollout_steps, 1, ...).
+      steps: of the rollout so far, the learner's `Steps` (rollout_steps, 1, ...).
     """
 
-    state: PPOState
-    step: Step
+    agent: Any
+    optimizer: Any
     memory: Any
     memory_before: Any
-    steps: Step
+    steps: Any
 
 
-def _policy_gradient(learner: PPO) -> Agent:
-    """The agent that a learner trains in the runner's environment; it learns after every `rollout_steps` steps."""
-    space = learner.env.observation_space(learner.env.default_params)
+def _from_rollouts(
+    learner: Any,
+    empty: Callable[..., Any],
+    record: Callable[[Rollout, Any], Any],
+    learn: Callable[[Rollout, Any, jax.Array], tuple[Any, Any]],
+) -> Agent:
+    """The agent that a learner trains in the runner's environment; it learns after every `rollout_steps` steps.
+
+    Args:
+      learner: the algorithm.
+      empty: `empty(obs, action, number, flag)` are the learner's steps, where each of those is an array (1, ...).
+      record: the learner's step, (1, ...), from the runner's one.
+      learn: the next agent and optimizer, from the rollout, the runner's last step and a key.
+    """
+    space, length = learner.env.observation_space(learner.env.default_params), learner.config.rollout_steps
 
     def init(key: jax.Array) -> Rollout:
-        key, key_network, key_action = jax.random.split(key, 3)
-        state = learner.start(key, key_network, jnp.zeros((1, *space.shape), space.dtype))
-        _, step, memory = learner.choose(state, key_action)
-        steps = jax.tree.map(lambda x: jnp.zeros((learner.config.rollout_steps, *x.shape), x.dtype), step)
-        return Rollout(state, step, memory, state.memory, steps)
+        agent, optimizer = learner.start(key)
+        memory = jax.tree.map(lambda x: x[None], learner.start_memory())
+        step = empty(
+            jnp.zeros((1, *space.shape), space.dtype), jnp.zeros(1, jnp.int32), jnp.zeros(1), jnp.zeros(1, bool)
+        )
+        steps = jax.tree.map(lambda x: jnp.zeros((length, *x.shape), x.dtype), step)
+        return Rollout(agent, optimizer, memory, memory, steps)
 
     def act(rollout: Rollout, obs: Any, key: jax.Array) -> tuple[jax.Array, Rollout]:
-        state = rollout.state._replace(obs=obs[None])
-        action, step, memory = learner.choose(state, key)
-        return action[0], rollout._replace(state=state, step=step, memory=memory)
+        memory = jax.tree.map(lambda x: x[0], rollout.memory)
+        action, memory = learner.act(rollout.agent, memory, obs, key)
+        return action, rollout._replace(memory=jax.tree.map(lambda x: x[None], memory))
 
     def update(rollout: Rollout, step: Any, key: jax.Array) -> Rollout:
-        outcome = (step.reward, step.done, {**step.info, "final_obs": step.next_obs})
-        outcome = jax.tree.map(lambda x: x[None], outcome)
-        completed = learner.complete(rollout.state.agent, rollout.step, rollout.memory, *outcome)
-        row = step.info["step"] % learner.config.rollout_steps
-        steps = jax.tree.map(lambda rows, new: rows.at[row].set(new), rollout.steps, completed)
-        state = rollout.state._replace(obs=step.next_obs[None], start=step.done[None], memory=rollout.memory)
+        row = step.info["step"] % length
+        steps = jax.tree.map(lambda rows, new: rows.at[row].set(new), rollout.steps, record(rollout, step))
+        # An episode starts with what the agent remembered at the start of all.
+        after = jax.tree.map(lambda x, start: jnp.where(step.done, start, x), rollout.memory, learner.start_memory())
+        rollout = rollout._replace(steps=steps, memory=after)
 
-        def learn(state: PPOState) -> tuple[PPOState, Any]:
-            return learner.learn(state, rollout.memory_before, steps), state.memory
+        def learned(rollout: Rollout) -> Rollout:
+            agent, optimizer = learn(rollout, step, key)
+            return rollout._replace(agent=agent, optimizer=optimizer, memory_before=rollout.memory)
 
-        def go_on(state: PPOState) -> tuple[PPOState, Any]:
-            return state, rollout.memory_before
-
-        state, memory_before = jax.lax.cond(row == learner.config.rollout_steps - 1, learn, go_on, state)
-        return Rollout(state, rollout.step, rollout.memory, memory_before, steps)
+        return jax.lax.cond(row == length - 1, learned, lambda rollout: rollout, rollout)
 
     return Agent(init, act, update)

@@ -23,7 +23,7 @@ time. What differs from `dqn.py`:
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -38,10 +38,12 @@ from envcore_baselines import replay
 from envcore_baselines import visits as places
 from envcore_baselines.dqn import chosen, gradient_step
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.settings import at_least, between
 from envcore_baselines.visits import Visits
 
 _LARGEST = 10.0  # of an input, after normalization
+
+
+Fraction = Annotated[float, (0, 1)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,26 +75,26 @@ class CountingDQNConfig:
       learning_rate_steps: gradient steps after which it is half; it falls on, inversely to the steps.
     """
 
-    hidden: int = at_least(1, 64)
-    exploration: float = between(0, 1, 0.75)
-    late_exploration: float = between(0, 1, 0.1)
-    earning_episodes: int = at_least(1, 500)
-    optimism: float = between(0, 1e6, 2.0)
-    bonus: float = between(0, 1e6, 10.0)
-    bonus_steps: int = at_least(1, 50)
-    epsilon: float = between(0, 1, 0.2)
-    epsilon_steps: int = at_least(1, 5_000)
-    max_inputs: int = at_least(1, 128)
-    discount: float = between(0, 1, 0.99)
-    bootstrap_steps: int = at_least(1, 5)
-    return_episodes: int = at_least(1, 100)
-    replay_capacity: int = at_least(2, 10_000)
-    min_replay_size: int = at_least(2, 128)
-    period: int = at_least(1, 8)
-    batch_size: int = at_least(1, 64)
-    target_period: int = at_least(1, 4)
-    learning_rate: float = between(0, 1, 2e-3)
-    learning_rate_steps: int = at_least(1, 1_000)
+    hidden: int = 64
+    exploration: Fraction = 0.75
+    late_exploration: Fraction = 0.1
+    earning_episodes: int = 500
+    optimism: float = 2.0
+    bonus: float = 10.0
+    bonus_steps: int = 50
+    epsilon: Fraction = 0.2
+    epsilon_steps: int = 5_000
+    max_inputs: int = 128
+    discount: Fraction = 0.99
+    bootstrap_steps: int = 5
+    return_episodes: int = 100
+    replay_capacity: Annotated[int, (2, 10**7)] = 10_000
+    min_replay_size: Annotated[int, (2, 10**7)] = 128
+    period: int = 8
+    batch_size: int = 64
+    target_period: int = 4
+    learning_rate: Fraction = 2e-3
+    learning_rate_steps: int = 1_000
 
 
 class Head(nn.Module):

@@ -10,7 +10,7 @@ from typing import Annotated, Self
 import numpy as np
 from envcore_runs.records import Positive, Range
 
-from envcore_baselines.learner import EpisodeTotals
+from envcore_baselines.learner import Totals
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -52,11 +52,11 @@ class Curve:
     def __len__(self) -> int:
         return len(self.steps)
 
-    def with_point(self, steps: int, totals: EpisodeTotals) -> Self:
+    def with_point(self, steps: int, totals: Totals) -> Self:
         """The curve with one more point; the totals have shape (num_seeds,)."""
-        episodes = np.asarray(totals.episodes)
+        episodes = np.asarray(totals["episodes"])
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = np.asarray(totals.returns, np.float64) / episodes
+            means = np.asarray(totals["returns"], np.float64) / episodes
         longer = type(self)(self.num_seeds)
         longer.steps = [*self.steps, steps]
         longer.returns = [*self.returns, [float(mean) for mean in np.where(episodes > 0, means, np.nan)]]

@@ -12,7 +12,7 @@ terminated; where a time limit ended it, the target includes the value of `final
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,8 +24,9 @@ from flax import linen as nn
 
 from envcore_baselines import replay
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import ILLEGAL, EpisodeTotals, as_floats, masked, observed, split
-from envcore_baselines.settings import at_least, between
+from envcore_baselines.learner import ILLEGAL, Totals, as_floats, masked, observed, split, totals_of
+
+Fraction = Annotated[float, (0, 1)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,17 +49,17 @@ class DQNConfig:
       hidden: units of the hidden layers.
     """
 
-    total_steps: int = at_least(1, 100_000)
-    num_envs: int = at_least(1, 1, 10**7)
-    rollout_steps: int = at_least(1, 1)
-    gradient_steps: int = at_least(1, 1)
-    replay_capacity: int = at_least(1, 10_000)
-    min_replay_size: int = at_least(1, 100)
-    batch_size: int = at_least(1, 32)
-    target_period: int = at_least(1, 4)
-    learning_rate: float = between(0, 1, 1e-3)
-    discount: float = between(0, 1, 0.99)
-    epsilon: float = between(0, 1, 0.05)
+    total_steps: int = 100_000
+    num_envs: int = 1
+    rollout_steps: int = 1
+    gradient_steps: int = 1
+    replay_capacity: int = 10_000
+    min_replay_size: int = 100
+    batch_size: int = 32
+    target_period: int = 4
+    learning_rate: Fraction = 1e-3
+    discount: Fraction = 0.99
+    epsilon: Fraction = 0.05
     hidden: tuple[int, ...] = (64, 64)
 
 
@@ -220,7 +221,7 @@ class DQN:
         action = values.argmax(-1).astype(jnp.int32) if greedy else self._choose(values, key)
         return action[0], memory
 
-    def update(self, state: DQNState) -> tuple[DQNState, EpisodeTotals]:
+    def update(self, state: DQNState) -> tuple[DQNState, Totals]:
         """Takes `rollout_steps` steps, then `gradient_steps`; returns the totals of the episodes that ended."""
         state, totals = jax.lax.scan(self._step, state, length=self.config.rollout_steps)
         key, key_learn = random.split(state.key)
@@ -258,13 +259,13 @@ class DQN:
         is_enough = count >= self.config.min_replay_size
         return jax.lax.cond(is_enough, self._learn, lambda agent_state, *_: agent_state, agent_state, count, key)
 
-    def _step(self, state: DQNState, _: Any) -> tuple[DQNState, EpisodeTotals]:
+    def _step(self, state: DQNState, _: Any) -> tuple[DQNState, Totals]:
         key, key_action, key_step, key_record = random.split(state.key, 4)
         action = self.explore(state.agent_state, state.obs, key_action)
         obs, env_state, reward, done, info = self._batch.step(key_step, state.env_state, action, self._params)
         transitions = Transition(state.obs, action, reward, info["discount"], info["final_obs"])
         agent_state = self.record(state.agent_state, transitions, done, state.steps, key_record)
-        return DQNState(agent_state, state.steps + jnp.int32(1), env_state, obs, key), EpisodeTotals.of(info)
+        return DQNState(agent_state, state.steps + jnp.int32(1), env_state, obs, key), totals_of(info)
 
     def _learn(self, agent_state: Any, count: jax.Array, key: jax.Array) -> Any:
         def step(agent_state: Any, key: jax.Array) -> tuple[Any, None]:

@@ -19,24 +19,28 @@ An update is a pure function, so a run is a `scan` of it and many seeds are a `v
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.wrappers import Batched, NoAutoReset, RunningStatistics
 from evosax.algorithms import Open_ES
 from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn
 from flax import linen as nn
 
-from envcore_baselines.distributions import Gaussian, distribution
+from envcore_baselines.distributions import of_several
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import EpisodeTotals, as_floats, obs_struct, observed, split
-from envcore_baselines.settings import at_least, between
+from envcore_baselines.learner import Totals, as_floats, obs_struct, observed, split
+from envcore_baselines.ppo import Categorical, Normal
 
 _CHUNK = 20  # steps between two looks at whether all episodes have ended
+
+
+Fraction = Annotated[float, (0, 1)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,18 +66,18 @@ class ESConfig:
       memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
     """
 
-    total_steps: int = at_least(1, 10_000_000, 10**12)
-    population_size: int = at_least(2, 128, 10**7)
-    episodes: int = at_least(1, 2)
-    max_steps: int = at_least(0, 0)
-    elite: float = between(0, 1, 0.0)
-    std: float = between(1e-6, 100, 0.5)
-    final_std: float = between(1e-6, 100, 0.05)
-    learning_rate: float = between(0, 10, 0.05)
+    total_steps: int = 10_000_000
+    population_size: Annotated[int, (2, 10**7)] = 128
+    episodes: int = 2
+    max_steps: int = 0
+    elite: Fraction = 0.0
+    std: Annotated[float, (1e-6, 100)] = 0.5
+    final_std: Annotated[float, (1e-6, 100)] = 0.05
+    learning_rate: float = 0.05
     anneal: bool = True
     normalize_observations: bool = True
     hidden: tuple[int, ...] = (16, 16)
-    memory: int = at_least(0, 0)
+    memory: int = 0
 
 
 class Policy(nn.Module):
@@ -156,7 +160,15 @@ class ES:
         self.env = observed(env, params)
         self._episodes = NoAutoReset(Batched(self.env, config.episodes))
         self._max_steps = _max_steps(env, params, config)
-        self._distribution = distribution("es", env, params)
+        space: Any = env.action_space(params)
+        is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
+        several = of_several(env, params)
+        if not (several or is_box or isinstance(space, spaces.Discrete)):
+            raise ConfigError(
+                f"es needs actions of a Discrete, a MultiDiscrete or a float Box, {env.name} has {space}."
+            )
+        kind: Any = Normal if is_box else Categorical
+        self._distribution: Any = several or kind(space)
         num_outputs = self._distribution.num_outputs - self._distribution.num_constants
         self._policy = Policy(config.hidden, config.memory, num_outputs)
         struct = jax.eval_shape(self._initial_policy, jax.random.key(0))
@@ -196,7 +208,7 @@ class ES:
         action, memory = self._actions(agent, *jax.tree.map(lambda x: x[None], (memory, obs)))
         return action[0], jax.tree.map(lambda x: x[0], memory)
 
-    def update(self, state: ESState) -> tuple[ESState, EpisodeTotals]:
+    def update(self, state: ESState) -> tuple[ESState, Totals]:
         """Evaluates a generation and learns from it; returns the totals of its episodes."""
         key, key_ask, key_play, key_tell = jax.random.split(state.key, 4)
         params = self._strategy.default_params
@@ -204,7 +216,7 @@ class ES:
         returns, statistics = self._play(population, state.agent.statistics, key_play)
         strategy, _ = self._strategy.tell(key_tell, population, -returns.mean(1), strategy, params)  # it minimizes
         agent = ESAgent(self._strategy.get_mean(strategy), statistics)
-        totals = EpisodeTotals(returns.sum(dtype=jnp.float32), jnp.int32(returns.size))
+        totals = {"returns": returns.sum(dtype=jnp.float32), "episodes": jnp.int32(returns.size)}
         return _without_weak_types(ESState(agent, strategy, key)), totals
 
     def _play(
@@ -246,9 +258,13 @@ class ES:
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         outputs, memory = self._policy.apply(agent.policy, memory, obs)  # type: ignore[misc]
-        is_continuous = isinstance(self._distribution, Gaussian)  # whose outputs for deviations are left out
-        raw = outputs if is_continuous else self._distribution.mode(self._distribution.masked(outputs, mask))
-        return self._distribution.to_env(raw), memory
+        if mask is not None:
+            outputs = self._distribution.masked(outputs, mask)
+        if self._distribution.num_constants:  # deviations, which a policy without chance does not need
+            outputs = jnp.concatenate([outputs, jnp.zeros_like(outputs)], -1)
+        action = self._distribution.mode(outputs)
+        bounds = self._distribution.bounds
+        return jnp.clip(action, *bounds) if bounds else action, memory
 
     def _shaped(self, population: Any, fitness: jax.Array, state: Any, params: Any) -> jax.Array:
         """What each member counts, (members,), less for a better one: logarithms of the elite's ranks (Hansen 2016)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -16,25 +16,15 @@ ILLEGAL = np.float32(-1e9)
 """The logit or value of an action that must not be chosen."""
 
 
-class EpisodeTotals(NamedTuple):
-    """Sums over the episodes that ended.
+Totals = dict[str, jax.Array]
+"""Of the episodes that ended: the sum of their `returns`, float32, and the number of `episodes`, int32."""
 
-    Attributes:
-      returns: of their returns, float32 ().
-      episodes: their number, int32 ().
-    """
 
-    returns: jax.Array
-    episodes: jax.Array
-
-    @classmethod
-    def of(cls, info: dict[str, Any]) -> EpisodeTotals:
-        """The totals of one step of a batch, from the `info` of `LogWrapper`."""
-        ended = info["returned_episode"]
-        return cls(
-            jnp.where(ended, info["returned_episode_returns"], 0).sum(dtype=jnp.float32),
-            ended.sum(dtype=jnp.int32),
-        )
+def totals_of(info: dict[str, Any]) -> Totals:
+    """The totals of one step of a batch, from the `info` of `LogWrapper`."""
+    ended = info["returned_episode"]
+    returns = jnp.where(ended, info["returned_episode_returns"], 0).sum(dtype=jnp.float32)
+    return {"returns": returns, "episodes": ended.sum(dtype=jnp.int32)}
 
 
 class Learner(Protocol):
@@ -59,7 +49,7 @@ class Learner(Protocol):
         """The state before the first update; its attribute `agent` is what `act` takes."""
         ...
 
-    def update(self, state: Any) -> tuple[Any, EpisodeTotals]:
+    def update(self, state: Any) -> tuple[Any, Totals]:
         """The next state, and the totals of the episodes that ended on the way."""
         ...
 

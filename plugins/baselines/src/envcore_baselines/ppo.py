@@ -1,109 +1,146 @@
-"""Proximal policy optimization (Schulman et al. 2017, "Proximal policy optimization algorithms").
+"""Proximal policy optimization (Schulman et al. 2017, "Proximal policy optimization algorithms"), in one file.
 
-To be read from top to bottom: settings, network, and the learner, whose `update` collects a rollout, estimates
-advantages and takes epochs of minibatches. An update is a pure function, so a run is a `scan` of it and many seeds are
-a `vmap`.
+`python ppo.py CartPole-v1` trains an agent. An update is a pure function in three phases: it plays a rollout, estimates
+advantages, and takes epochs of minibatches. So a run is a `scan` of it, and many seeds are a `vmap`.
 
 What is usual but not in the paper: a nearly uniform initial policy, advantages normalized in each minibatch, gradients
 clipped by their global norm, a learning rate that falls to zero, running normalization of observations and rewards. An
-episode that a time limit ends is not taken for a terminated one: its last reward includes the discounted value of
-`final_obs` (Pardo et al. 2018, "Time limits in reinforcement learning").
-
-With the setting `memory`, the network is recurrent: it remembers the episode so far, in a gated recurrent unit (Cho et
-al. 2014). Gradients go back through all steps of a rollout, and a minibatch consists of whole rollouts of some of the
-environments.
+episode that a time limit ends is not taken for a terminated one: the value of its last observation counts (Pardo et al.
+2018, "Time limits in reinforcement learning").
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+import sys
+from typing import Annotated, Any, Literal, NamedTuple
 
+import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
-from envcore.wrappers import Batched, LogWrapper, NormalizeReward, RunningStatistics
+from envcore.rollout import RolloutState, run_rollout, start_rollout
+from envcore.wrappers import (
+    ActionMaskObservation,
+    Batched,
+    ClipAction,
+    FlattenObservation,
+    LogWrapper,
+    NormalizeReward,
+    RunningStatistics,
+)
 from flax import linen as nn
 
-from envcore_baselines.distributions import distribution
-from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import EpisodeTotals, as_floats, obs_struct, observed, split
-from envcore_baselines.settings import at_least, between, one_of
+Fraction = Annotated[float, (0, 1)]
 
 
 @dataclasses.dataclass(frozen=True)
 class PPOConfig:
-    """Settings of `PPO`.
+    """Settings of `PPO`."""
 
-    Attributes:
-      total_steps: environment steps of one agent. They are rounded up to whole updates, and beyond 100 of them so that
-        all points of the curve have equally many.
-      num_envs: environments that one agent steps at the same time.
-      rollout_steps: steps of each environment in an update.
-      epochs: passes over the steps of an update.
-      minibatches: gradient steps in an epoch; they divide num_envs * rollout_steps, or num_envs if there is a memory.
-      learning_rate: of Adam, at the start.
-      anneal: whether the learning rate falls linearly to zero.
-      discount: of rewards.
-      gae_lambda: the mixing factor of generalized advantage estimation (Schulman et al. 2016).
-      clip: the range of probability ratios is 1 - clip to 1 + clip.
-      entropy_coefficient: weight of the policy's entropy in the loss.
-      value_coefficient: weight of the value's squared error in the loss.
-      max_grad_norm: gradients with a larger global norm are scaled down to it.
-      normalize_observations: whether observations are shifted and scaled to mean 0 and variance 1.
-      normalize_rewards: whether rewards are scaled to discounted returns of variance 1.
-      torso: "mlp" or, for observations of shape (height, width, channels), "conv".
-      hidden: units of the hidden layers; after a convolution, those of the layers behind it.
-      activation: "tanh" or "relu", of the hidden layers.
-      shared: whether policy and value share the hidden layers; always so with a convolution or a memory.
-      memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
+    total_steps: int = 500_000  # of the environments of one agent, rounded up to whole updates
+    num_envs: int = 16  # that one agent steps at the same time
+    rollout_steps: int = 128  # of each environment in an update
+    epochs: int = 4  # passes over the steps of an update
+    minibatches: int = 4  # gradient steps in an epoch; they divide num_envs * rollout_steps
+    learning_rate: Fraction = 2.5e-4  # of Adam, at the start
+    anneal: bool = True  # whether the learning rate falls linearly to zero
+    discount: Fraction = 0.99  # of rewards
+    gae_lambda: Fraction = 0.95  # of generalized advantage estimation (Schulman et al. 2016)
+    clip: float = 0.2  # probability ratios are clipped to 1 - clip and 1 + clip
+    entropy_coefficient: float = 0.01  # weight of the policy's entropy in the loss
+    value_coefficient: float = 0.5  # weight of the value's squared error in the loss
+    max_grad_norm: float = 0.5  # gradients with a larger global norm are scaled down to it
+    normalize_observations: bool = False  # to mean 0 and variance 1
+    normalize_rewards: bool = False  # to discounted returns of variance 1
+    torso: Literal["mlp", "conv"] = "mlp"  # "conv" for observations of shape (height, width, channels)
+    hidden: tuple[int, ...] = (64, 64)  # units of the hidden layers; after a convolution, of those behind it
+    activation: Literal["tanh", "relu"] = "tanh"  # of the hidden layers
+    shared: bool = False  # whether policy and value share the hidden layers; always so with a convolution
+
+
+class Categorical:
+    """Discrete actions; `outputs` are their logits, float32 (..., num_outputs)."""
+
+    num_constants, bounds = 0, None
+
+    def __init__(self, space: spaces.Discrete):
+        self.num_outputs = space.n
+
+    def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
+        return jax.random.categorical(key, outputs).astype(jnp.int32)
+
+    def mode(self, outputs: jax.Array) -> jax.Array:
+        return outputs.argmax(-1).astype(jnp.int32)
+
+    def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
+        return jnp.take_along_axis(nn.log_softmax(outputs), action[..., None], axis=-1)[..., 0]
+
+    def entropy(self, outputs: jax.Array) -> jax.Array:
+        return -(nn.softmax(outputs) * nn.log_softmax(outputs)).sum(-1)
+
+    def masked(self, outputs: jax.Array, mask: jax.Array) -> jax.Array:
+        """The outputs where illegal actions are never chosen; as they are where the mask allows none."""
+        return jnp.where(mask | ~mask.any(-1, keepdims=True), outputs, np.float32(-1e9))
+
+
+class Normal:
+    """Independent continuous actions; `outputs` are means and logarithms of deviations, float32 (..., num_outputs).
+
+    The deviations are learned, but do not depend on the observation. In outputs, -1 and 1 are the bounds of an action.
     """
 
-    total_steps: int = at_least(1, 500_000, 10**12)
-    num_envs: int = at_least(1, 16, 10**7)
-    rollout_steps: int = at_least(1, 128)
-    epochs: int = at_least(1, 4)
-    minibatches: int = at_least(1, 4)
-    learning_rate: float = between(0, 1, 2.5e-4)
-    anneal: bool = True
-    discount: float = between(0, 1, 0.99)
-    gae_lambda: float = between(0, 1, 0.95)
-    clip: float = between(0, 10, 0.2)
-    entropy_coefficient: float = between(0, 10, 0.01)
-    value_coefficient: float = between(0, 10, 0.5)
-    max_grad_norm: float = between(0, 1e6, 0.5)
-    normalize_observations: bool = False
-    normalize_rewards: bool = False
-    torso: str = one_of("mlp", "conv")
-    hidden: tuple[int, ...] = (64, 64)
-    activation: str = one_of("tanh", "relu")
-    shared: bool = False
-    memory: int = at_least(0, 0)
+    def __init__(self, space: spaces.Box):
+        low, high = (np.asarray(bound, np.float32).reshape(-1) for bound in (space.low, space.high))
+        self.num_constants, self.num_outputs = low.size, 2 * low.size
+        self.bounds, self._shape = (space.low, space.high), space.shape
+        is_bounded = np.isfinite(low) & np.isfinite(high)
+        self._center = np.where(is_bounded, low / 2 + high / 2, 0)
+        self._scale = np.where(is_bounded, high / 2 - low / 2, 1)
+
+    def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
+        mean, log_std = jnp.split(outputs, 2, axis=-1)
+        return self._action(mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape))
+
+    def mode(self, outputs: jax.Array) -> jax.Array:
+        return self._action(jnp.split(outputs, 2, axis=-1)[0])
+
+    def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
+        mean, log_std = jnp.split(outputs, 2, axis=-1)
+        number = (action.reshape(mean.shape) - self._center) / self._scale
+        return jax.scipy.stats.norm.logpdf(number, mean, jnp.exp(log_std)).sum(-1)
+
+    def entropy(self, outputs: jax.Array) -> jax.Array:
+        _, log_std = jnp.split(outputs, 2, axis=-1)
+        return (log_std + np.float32(0.5 * np.log(2 * np.pi * np.e))).sum(-1)
+
+    def _action(self, number: jax.Array) -> jax.Array:
+        return jnp.asarray(self._center + self._scale * number).reshape(*number.shape[:-1], *self._shape)
 
 
 # Orthogonal weights, which are more usual, need a QR decomposition, which takes 10 s to compile and deadlocks under
 # vmap on CPU.
-_SMALL = nn.initializers.variance_scaling(1e-4, "fan_in", "truncated_normal")
+SMALL = nn.initializers.variance_scaling(1e-4, "fan_in", "truncated_normal")
 
 
 class Convolution(nn.Module):
     """A convolution with 4 x 4 kernels at every second row and column; odd sizes are padded with one row of zeros.
 
     A row of the result is a product of four rows of the image and a banded matrix, because XLA's own convolution is
-    slow on CPU, and slower still under `vmap` over networks. The four rows are cut out of flat images: with two axes
-    fewer, XLA copies them ten times as fast, and PPO takes 0.5 to 0.75 of the time in MinAtar's games.
+    slow on CPU, and slower still under `vmap` over networks: PPO takes 0.5 to 0.75 of the time in MinAtar's games.
     """
 
     features: int
 
     @nn.compact
     def __call__(self, images: jax.Array) -> jax.Array:
-        """Maps images, (..., h, w, channels), to (..., h / 2 - 1, w / 2 - 1, features), rounded up."""
-        odd = [(0, size % 2) for size in images.shape[-3:-1]]
-        images = jnp.pad(images, [*[(0, 0)] * (images.ndim - 3), *odd, (0, 0)])
-        *batch, height, width, channels = images.shape
+        """Maps images, (n, h, w, channels), to (n, h / 2 - 1, w / 2 - 1, features), rounded up."""
+        odd = [(0, size % 2) for size in images.shape[1:3]]
+        images = jnp.pad(images, [(0, 0), *odd, (0, 0)])
+        number, height, width, channels = images.shape
         shape = (4, 4, channels, self.features)
         kernel = self.param("kernel", nn.initializers.lecun_normal(in_axis=(0, 1, 2)), shape)  # type: ignore[arg-type]
         bias = self.param("bias", nn.initializers.zeros, (self.features,))
@@ -111,159 +148,136 @@ class Convolution(nn.Module):
         is_under = (column[:, None] - start == np.arange(4)[:, None, None]).astype(np.float32)
         band = jnp.einsum("kwo,rkcf->rwcof", is_under, kernel).reshape(4 * width * channels, -1)
         size = width * channels
-        images = images.reshape(-1, height * size)
-        rows = [images[:, row * size : (row + 4) * size] for row in range(0, height - 2, 2)]
+        flat = images.reshape(number, height * size)
+        rows = [flat[:, row * size : (row + 4) * size] for row in range(0, height - 2, 2)]
         result = jnp.concatenate(rows, axis=1).reshape(-1, 4 * size) @ band
-        return result.reshape(*batch, len(rows), len(start), -1) + bias
+        return result.reshape(number, len(rows), len(start), -1) + bias
 
 
-class Network(nn.Module):
+class ActorCritic(nn.Module):
     """Policy and value, as functions of observations.
 
     Attributes:
-      torso, hidden, activation, shared, memory: as in `PPOConfig`.
+      config: with the attributes `torso`, `hidden`, `activation` and `shared`.
       num_outputs: numbers that the distribution of actions is computed from.
       num_constants: how many of them, the last ones, are the same for all observations.
     """
 
-    torso: str
-    hidden: tuple[int, ...]
-    activation: str
-    shared: bool
-    memory: int
+    config: PPOConfig
     num_outputs: int
     num_constants: int
 
     @nn.compact
-    def __call__(self, memory: Any, obs: jax.Array, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
-        """Goes through T steps of N environments.
-
-        Args:
-          memory: before the first step, float32 (N, memory); () without a memory.
-          obs: float32 (T, N, *shape).
-          start: whether each is the first of its episode, bool (T, N).
-
-        Returns:
-          Outputs, (T, N, num_outputs), values, (T, N), and the memory after the last step.
-        """
-        activation = nn.relu if self.activation == "relu" else nn.tanh
-        if self.torso == "conv":
+    def __call__(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Maps observations, (n, *shape), to outputs, float32 (n, num_outputs), and values, float32 (n,)."""
+        activation = nn.relu if self.config.activation == "relu" else nn.tanh
+        # On a CPU, XLA takes up to ten times as long to convert bools.
+        obs = jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)
+        if self.config.torso == "conv":
             obs = nn.relu(Convolution(16)(obs))
-        actor = critic = obs.reshape(*start.shape, -1)
-        if self.torso == "conv" or self.memory or self.shared:
-            for units in self.hidden:
-                actor = activation(nn.Dense(units)(actor))
-            if self.memory:
-                memory, actor = self._remember(memory, actor, start)
-            critic = actor
-        else:
-            for units in self.hidden:
-                actor = activation(nn.Dense(units)(actor))
-                critic = activation(nn.Dense(units)(critic))
-        outputs = nn.Dense(self.num_outputs - self.num_constants, kernel_init=_SMALL)(actor)
+        actor = critic = obs.reshape(obs.shape[0], -1)
+        is_shared = self.config.shared or self.config.torso == "conv"
+        for units in self.config.hidden:
+            actor = activation(nn.Dense(units)(actor))
+            critic = actor if is_shared else activation(nn.Dense(units)(critic))
+        outputs = nn.Dense(self.num_outputs - self.num_constants, kernel_init=SMALL)(actor)
         if self.num_constants:
-            constants = self.param("constants", nn.initializers.zeros, (1, 1, self.num_constants))
-            constants = jnp.broadcast_to(constants, (*start.shape, self.num_constants))
-            outputs = jnp.concatenate([outputs, constants], axis=-1)
-        return outputs, nn.Dense(1)(critic)[..., 0], memory
-
-    def _remember(self, memory: jax.Array, inputs: jax.Array, start: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The memory after all steps, and after each; it forgets where an episode starts."""
-        cell = nn.GRUCell(self.memory, recurrent_kernel_init=nn.initializers.lecun_normal(), parent=None)
-        weights: Any = self.param("memory", lambda key: cell.init(key, memory, inputs[0]))
-
-        def step(memory: jax.Array, step: tuple[jax.Array, jax.Array]) -> Any:
-            inputs, start = step
-            return cell.apply(weights, jnp.where(start[:, None], 0, memory), inputs)
-
-        return jax.lax.scan(step, memory, (inputs, start))
+            constants = self.param("constants", nn.initializers.zeros, (self.num_constants,))
+            outputs = jnp.concatenate([outputs, jnp.broadcast_to(constants, (len(outputs), self.num_constants))], -1)
+        return outputs, nn.Dense(1)(critic)[..., 0]
 
 
-class PPOAgent(NamedTuple):
+class Agent(NamedTuple):
     """What acting takes.
 
     Attributes:
-      network: the parameters of `Network`.
-      statistics: `RunningStatistics` of the observations; those of no observation if they are not normalized.
+      network: the parameters of the network.
+      statistics: of the observations; those of no observation if they are not normalized.
     """
 
     network: Any
     statistics: RunningStatistics
 
 
-class PPOState(NamedTuple):
+class State(NamedTuple):
     """Everything that the next update depends on."""
 
-    agent: PPOAgent
+    agent: Agent
     optimizer: Any
-    env_state: Any
-    obs: Any
-    start: jax.Array
-    memory: Any
+    rollout: RolloutState
     key: jax.Array
 
 
-class Step(NamedTuple):
-    """A step of every environment; in a rollout, with a leading axis for time."""
+class Steps(NamedTuple):
+    """What is learned from: steps of all environments, each leaf with the axes (rollout_steps, num_envs)."""
 
     obs: Any
-    start: jax.Array
-    action: jax.Array
-    log_prob: jax.Array
-    value: jax.Array
+    action: Any
     reward: jax.Array
+    next_obs: Any
     done: jax.Array
+    terminated: jax.Array
 
 
 class PPO:
-    """Learns in one environment.
-
-    `init`, `update` and `act` serve training, where the algorithm steps its environments. Where something else steps
-    them, as bsuite's runner does, call `start` once, then `choose` before and `complete` after every step, and `learn`
-    after every `rollout_steps` steps.
+    """Learns in one environment, by pure functions.
 
     Args:
-      env: the environment, one that observes a `Box`, `Discrete` or a collection of them, and takes actions of a
-        `Discrete`, a `MultiDiscrete` or a float `Box`.
+      env: the environment, whose actions are those of a `Discrete` or a float `Box`.
       params: its params.
       config: the settings.
+      network: what maps n observations to outputs and values, a module of flax's kind: `init(key, obs)` gives weights
+        for `apply(weights, obs)`. By default `ActorCritic`.
+      distribution: of other actions than those above, with the attributes and methods of `Categorical`.
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, and with the masks of
-        a `Discrete`'s actions, which then are legal.
+      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, or one with the masks
+        of `ActionMaskObservation`, whose legal actions are taken.
 
     Raises:
-      ConfigError: the settings do not fit each other or the environment.
+      ValueError: the settings do not fit each other or the environment.
     """
 
     Config = PPOConfig
 
-    def __init__(self, env: Environment, params: Any, config: PPOConfig):
-        self.env = observed(env, params)
-        shape = obs_struct(self.env, params).shape
-        if config.torso == "conv" and not (len(shape) == 3 and min(shape[:2]) > 2):
-            raise ConfigError(
+    def __init__(
+        self,
+        env: Environment,
+        params: Any,
+        config: PPOConfig | None = None,
+        network: Any = None,
+        distribution: Any = None,
+    ):
+        self.config = config = PPOConfig() if config is None else config
+        is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
+        self.env, self._params = env if is_observed else FlattenObservation(env), params
+        if self.steps_per_update % config.minibatches:
+            product = f"num_envs * rollout_steps = {self.steps_per_update}"
+            raise ValueError(f"minibatches must divide {product}, got {config.minibatches}.")
+        obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
+        if config.torso == "conv" and not network and (obs.ndim != 3 or min(obs.shape[:2]) < 3):
+            raise ValueError(
                 "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3, "
                 f"{env.name} has {env.observation_space(params)}."
             )
-        self._rows = config.num_envs if config.memory else config.num_envs * config.rollout_steps
-        if self._rows % config.minibatches:
-            product = "num_envs" if config.memory else "num_envs * rollout_steps"
-            raise ConfigError(f"minibatches must divide {product} = {self._rows}, got {config.minibatches}.")
-        self.config, self._params = config, params
-        self._distribution = distribution("ppo", env, params)
-        sizes = (self._distribution.num_outputs, self._distribution.num_constants)
-        layers = (config.torso, config.hidden, config.activation, config.shared, config.memory)
-        self._network = Network(*layers, *sizes)
-        self._batch: Environment = LogWrapper(Batched(self.env, config.num_envs))
-        if config.normalize_rewards:
-            self._batch = NormalizeReward(self._batch, gamma=config.discount)
+        space: Any = env.action_space(params)
+        is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
+        if not (distribution or is_box or isinstance(space, spaces.Discrete)):
+            raise ValueError(f"ppo needs actions of a Discrete or a float Box, {env.name} has {space}.")
+        kind: Any = Normal if is_box else Categorical
+        self._distribution: Any = distribution or kind(space)
+        sizes = self._distribution.num_outputs, self._distribution.num_constants
+        self._network: Any = network or ActorCritic(config, *sizes)
+        self._obs = obs
+        batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
+        self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
         has_limit = bool(np.any(np.asarray(params.max_steps_in_episode) != NO_TIME_LIMIT))
         self._truncates = has_limit or hasattr(env.unwrapped, "library_env")  # a bridge's: its library may
-        self._optimizer = optax.chain(
-            optax.clip_by_global_norm(config.max_grad_norm), optax.adam(self._learning_rate(), eps=1e-5)
-        )
+        steps = self.num_updates * config.epochs * config.minibatches
+        rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
+        adam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(rate, eps=1e-5))
+        self._optimizer = optax.flatten(adam)  # one long vector takes fewer operations
 
     @property
     def steps_per_update(self) -> int:
@@ -275,150 +289,132 @@ class PPO:
         """Updates of a run."""
         return -(-self.config.total_steps // self.steps_per_update)
 
-    def init(self, key: jax.Array) -> PPOState:
+    def init(self, key: jax.Array) -> State:
         """The state before the first update."""
-        key, key_env, key_network = jax.random.split(key, 3)
-        obs, env_state = self._batch.reset(key_env, self._params)
-        return self.start(key, key_network, obs, env_state)
+        key, key_env, key_agent = jax.random.split(key, 3)
+        agent, optimizer = self.start(key_agent)
+        return State(agent, optimizer, start_rollout(self._batch, key_env, self._params), key)
 
-    def start(self, key: jax.Array, key_network: jax.Array, obs: Any, env_state: Any = None) -> PPOState:
-        """The state before the first update, with the first observations of `num_envs` environments."""
-        array, _ = split(obs)
-        statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(array.shape[1:]))
-        memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (len(array), *x.shape)), self.start_memory())
-        start = jnp.ones(len(array), jnp.bool_)
-        network = self._network.init(key_network, memory, as_floats(array[None]), start[None])
-        return PPOState(
-            PPOAgent(network, statistics), self._optimizer.init(network), env_state, obs, start, memory, key
-        )
+    def start(self, key: jax.Array) -> tuple[Agent, Any]:
+        """An agent that has learned nothing, and its optimizer."""
+        network = self._network.init(key, jnp.zeros((1, *self._obs.shape), self._obs.dtype))
+        statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape))
+        return Agent(network, statistics), self._optimizer.init(network)
 
     def start_memory(self) -> Any:
-        """What an agent remembers at the start of an episode: float32 (memory,), () if it has no memory."""
-        return jnp.zeros(self.config.memory) if self.config.memory else ()
+        """What an agent remembers at the start of an episode: nothing."""
+        return ()
 
-    def act(
-        self, agent: PPOAgent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False
-    ) -> tuple[jax.Array, Any]:
+    def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, the most probable one if `greedy`; and the memory after it."""
-        memory, obs = jax.tree.map(lambda x: x[None], (memory, obs))
-        outputs, _, memory = self._apply_once(agent, memory, obs, jnp.zeros(1, jnp.bool_))
-        raw = self._distribution.mode(outputs) if greedy else self._distribution.sample(outputs, key)
-        return self._distribution.to_env(raw)[0], jax.tree.map(lambda x: x[0], memory)
+        outputs, _ = self._apply(agent, jax.tree.map(lambda x: x[None], obs))
+        action = self._distribution.mode(outputs) if greedy else self._distribution.sample(outputs, key)
+        bounds = self._distribution.bounds
+        return jnp.clip(action[0], *bounds) if bounds else action[0], memory
 
-    def update(self, state: PPOState) -> tuple[PPOState, EpisodeTotals]:
-        """Collects a rollout and learns from it; returns the totals of the episodes that ended in it."""
-        memory = state.memory
-        state, (steps, totals) = jax.lax.scan(self._step, state, length=self.config.rollout_steps)
-        return self.learn(state, memory, steps), jax.tree.map(lambda x: x.sum(0), totals)
-
-    def choose(self, state: PPOState, key: jax.Array) -> tuple[jax.Array, Step, Any]:
-        """What the agent does for `state.obs`.
+    def update(self, state: State) -> tuple[State, dict[str, jax.Array]]:
+        """Plays a rollout and learns from it.
 
         Returns:
-          The actions for the environments; the steps, of which `complete` fills in the rest; the memory after them.
+          The next state; of the episodes that ended, the sum of their `returns`, and the number of `episodes`.
         """
-        outputs, value, memory = self._apply_once(state.agent, state.memory, state.obs, state.start)
-        action = self._distribution.sample(outputs, key)
-        log_prob = self._distribution.log_prob(outputs, action)
-        step = Step(state.obs, state.start, action, log_prob, value, jnp.zeros_like(value), state.start)
-        return self._distribution.to_env(action), step, memory
 
-    def complete(
-        self, agent: PPOAgent, step: Step, memory: Any, reward: jax.Array, done: jax.Array, info: dict[str, Any]
-    ) -> Step:
-        """The steps with what the environments returned; `memory` is that after them."""
+        def policy(agent: Agent, obs: Any, key: jax.Array) -> jax.Array:
+            return self._distribution.sample(self._apply(agent, obs)[0], key)
+
+        def collect(step: Any) -> Any:
+            steps = Steps(step.obs, step.action, step.reward, step.next_obs, step.done, step.info["terminated"])
+            ended, returns = step.info["returned_episode"], step.info["returned_episode_returns"]
+            return steps, {"returns": jnp.where(ended, returns, 0).sum(), "episodes": ended.sum(dtype=jnp.int32)}
+
+        length, params = self.config.rollout_steps, self._params
+        rollout, collected = run_rollout(self._batch, policy, state.rollout, length, params, state.agent, collect)
+        key, key_learn = jax.random.split(state.key)
+        obs = self._batch.observe(rollout.state, params)
+        agent, optimizer = self.learn(state.agent, state.optimizer, collected[0], obs, key_learn)
+        return State(agent, optimizer, rollout, key), jax.tree.map(lambda x: x.sum(0), collected[1])
+
+    def learn(self, agent: Agent, optimizer: Any, steps: Steps, obs: Any, key: jax.Array) -> tuple[Agent, Any]:
+        """Learns from a rollout, after which `obs` is observed; returns the next agent and optimizer."""
+        config, shape = self.config, steps.reward.shape
+
+        # Advantages: what each step earned beyond the value of where it was.
+        flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), steps)
+        outputs, values = self._apply(agent, flat.obs)
+        rows = values.reshape(shape)
+        next_rows = jnp.concatenate([rows[1:], self._apply(agent, obs)[1][None]])
         if self._truncates:
-            _, final_value, _ = self._apply_once(agent, memory, info["final_obs"], jnp.zeros_like(done))
-            is_cut = info["truncated"] & ~info["terminated"]
-            reward = reward + self.config.discount * jnp.where(is_cut, final_value, 0)
-        return step._replace(reward=reward, done=done)
+            next_rows = self._apply(agent, flat.next_obs)[1].reshape(shape)
 
-    def learn(self, state: PPOState, memory: Any, steps: Step) -> PPOState:
-        """Learns from a rollout, (rollout_steps, num_envs), after which the state is `state`; before it, `memory`."""
-        _, last_value, _ = self._apply_once(state.agent, state.memory, state.obs, state.start)
-        advantages = self._advantages(steps, last_value)
-        state = self._take_epochs(state, memory, (steps, advantages, advantages + steps.value))
-        if self.config.normalize_observations:
-            included = jnp.ones(steps.done.shape, jnp.bool_)
-            statistics = state.agent.statistics.update(split(steps.obs)[0], included)
-            state = state._replace(agent=state.agent._replace(statistics=statistics))
-        return state
+        def backwards(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
+            value, next_value, reward, done, terminated = step
+            error = reward + config.discount * jnp.where(terminated, 0, next_value) - value
+            advantage = error + config.discount * config.gae_lambda * jnp.where(done, 0, later)
+            return advantage, advantage
 
-    def _step(self, state: PPOState, _: Any) -> tuple[PPOState, tuple[Step, EpisodeTotals]]:
-        key, key_action, key_step = jax.random.split(state.key, 3)
-        action, step, memory = self.choose(state, key_action)
-        obs, env_state, reward, done, info = self._batch.step(key_step, state.env_state, action, self._params)
-        step = self.complete(state.agent, step, memory, reward, done, info)
-        state = state._replace(env_state=env_state, obs=obs, start=done, memory=memory, key=key)
-        return state, (step, EpisodeTotals.of(info))
+        row = (rows, next_rows, steps.reward, steps.done, steps.terminated)
+        advantages = jax.lax.scan(backwards, jnp.zeros(shape[1]), row, reverse=True)[1].reshape(-1)
 
-    def _advantages(self, steps: Step, last_value: jax.Array) -> jax.Array:
-        """Generalized advantage estimates, (time, environment)."""
+        # Update: epochs of minibatches.
+        def loss(network: Any, obs: Any, action: Any, log_prob: Any, advantage: Any, target: Any) -> jax.Array:
+            outputs, value = self._apply(agent._replace(network=network), obs)
+            ratio = jnp.exp(self._distribution.log_prob(outputs, action) - log_prob)
+            clipped = jnp.clip(ratio, 1 - config.clip, 1 + config.clip)
+            advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+            policy_loss = -jnp.minimum(ratio * advantage, clipped * advantage).mean()
+            value_loss = 0.5 * ((value - target) ** 2).mean()
+            entropy = self._distribution.entropy(outputs).mean()
+            return policy_loss + config.value_coefficient * value_loss - config.entropy_coefficient * entropy
 
-        def body(carry: tuple[jax.Array, jax.Array], step: Step) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-            advantage, next_value = carry
-            discount = self.config.discount * (1 - step.done.astype(jnp.float32))
-            error = step.reward + discount * next_value - step.value
-            advantage = error + discount * self.config.gae_lambda * advantage
-            return (advantage, step.value), advantage
-
-        return jax.lax.scan(body, (jnp.zeros_like(last_value), last_value), steps, reverse=True)[1]
-
-    def _take_epochs(self, state: PPOState, memory: Any, batch: Any) -> PPOState:
-        """Takes the gradient steps of all epochs; `memory` is that before the rollout."""
-        if not self.config.memory:  # steps do not depend on each other: each is a rollout of its own
-            batch = jax.tree.map(lambda x: x.reshape(1, self._rows, *x.shape[2:]), batch)
-        key, *keys = jax.random.split(state.key, 1 + self.config.epochs)
-        orders = jnp.stack([jax.random.permutation(each, self._rows) for each in keys])
-
-        def body(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], None]:
+        def descend(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], None]:
             network, optimizer = carry
-            minibatch = jax.tree.map(lambda x: x[:, rows], batch)
-            start = jax.tree.map(lambda x: x[rows], memory)
-            gradients = jax.grad(self._loss)(network, state.agent.statistics, start, *minibatch)
+            gradients = jax.grad(loss)(network, *jax.tree.map(lambda x: x[rows], batch))
             updates, optimizer = self._optimizer.update(gradients, optimizer, network)
             return (optax.apply_updates(network, updates), optimizer), None
 
-        rows = orders.reshape(self.config.epochs * self.config.minibatches, -1)
-        (network, optimizer), _ = jax.lax.scan(body, (state.agent.network, state.optimizer), rows)
-        return state._replace(agent=state.agent._replace(network=network), optimizer=optimizer, key=key)
+        log_prob = self._distribution.log_prob(outputs, flat.action)
+        batch = (flat.obs, flat.action, log_prob, advantages, advantages + values)
+        orders = jax.vmap(lambda key: _shuffled(key, self.steps_per_update))(jax.random.split(key, config.epochs))
+        minibatches = orders.reshape(config.epochs * config.minibatches, -1)
+        (network, optimizer), _ = jax.lax.scan(descend, (agent.network, optimizer), minibatches)
+        statistics = agent.statistics
+        if config.normalize_observations:
+            statistics = statistics.update(_split(steps.obs)[0], jnp.ones(shape, jnp.bool_))
+        return Agent(network, statistics), optimizer
 
-    def _loss(
-        self,
-        network: Any,
-        statistics: RunningStatistics,
-        memory: Any,
-        steps: Step,
-        advantage: jax.Array,
-        target: jax.Array,
-    ) -> jax.Array:
-        outputs, value, _ = self._apply(PPOAgent(network, statistics), memory, steps.obs, steps.start)
-        ratio = jnp.exp(self._distribution.log_prob(outputs, steps.action) - steps.log_prob)
-        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        clipped = jnp.clip(ratio, 1 - self.config.clip, 1 + self.config.clip)
-        policy_loss = -jnp.minimum(ratio * advantage, clipped * advantage).mean()
-        value_loss = 0.5 * ((value - target) ** 2).mean()
-        entropy = self._distribution.entropy(outputs).mean()
-        return policy_loss + self.config.value_coefficient * value_loss - self.config.entropy_coefficient * entropy
-
-    def _apply_once(self, agent: PPOAgent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
-        """As `_apply`, for one step of N environments: no array has an axis for time."""
-        obs, start = jax.tree.map(lambda x: x[None], (obs, start))
-        outputs, values, memory = self._apply(agent, memory, obs, start)
-        return outputs[0], values[0], memory
-
-    def _apply(self, agent: PPOAgent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, Any]:
-        """Outputs, those of legal actions, values and memory; see `Network`."""
-        obs, mask = split(obs)
-        obs = as_floats(obs)
+    def _apply(self, agent: Agent, obs: Any) -> tuple[jax.Array, jax.Array]:
+        """Outputs, those of legal actions, and values of n observations."""
+        obs, mask = _split(obs)
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
-        applied: Any = self._network.apply(agent.network, memory, obs, start)
-        outputs, values, memory = applied
-        return self._distribution.masked(outputs, mask), values, memory
+        outputs, values = self._network.apply(agent.network, obs)
+        return outputs if mask is None else self._distribution.masked(outputs, mask), values
 
-    def _learning_rate(self) -> Any:
-        if not self.config.anneal:
-            return self.config.learning_rate
-        steps = self.num_updates * self.config.epochs * self.config.minibatches
-        return optax.linear_schedule(self.config.learning_rate, 0.0, steps)
+
+def _split(obs: Any) -> tuple[Any, Any]:
+    """Observations and their action masks, None without masks."""
+    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
+
+
+def _shuffled(key: jax.Array, size: int) -> jax.Array:
+    """The numbers below `size` in random order, int32 (size,): numbers sorted by random bits above them.
+
+    `jax.random.permutation` takes eight times as long on a CPU, a quarter of an update.
+    """
+    bits = (size - 1).bit_length()
+    numbers = jax.random.bits(key, (size,)) << bits | jnp.arange(size, dtype=jnp.uint32)
+    return (jax.lax.sort(numbers, is_stable=False) & (1 << bits) - 1).astype(jnp.int32)
+
+
+def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:
+    """Trains an agent, and prints the returns of its episodes."""
+    ppo = PPO(*envcore.make(env_id), PPOConfig(total_steps=int(total_steps)))
+    state, update = jax.jit(ppo.init)(jax.random.key(0)), jax.jit(ppo.update)
+    for number in range(1, ppo.num_updates + 1):
+        state, totals = update(state)
+        if number % 10 == 0:
+            print(f"{number * ppo.steps_per_update:,} steps: {totals['returns'] / totals['episodes']:.1f}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,6 +1,13 @@
-"""Settings of algorithms: dataclasses with checked fields, and one TOML file per environment. Imports no JAX.
+"""Settings of algorithms: dataclasses, whose annotations are checked, and one TOML file per environment.
 
-A file `configs/CartPole-v1.toml` has a table for each algorithm:
+    steps: int = 128                        # at least 1; at least 0 if the default is 0
+    scale: float = 0.5                      # from 0 to 1,000,000
+    discount: Annotated[float, (0, 1)] = 0.99       # from 0 to 1; integers take bounds as well
+    activation: Literal["tanh", "relu"] = "tanh"
+    hidden: tuple[int, ...] = (64, 64)      # at least 1 each
+    anneal: bool = True
+
+This module imports no JAX. A file `configs/CartPole-v1.toml` has a table for each algorithm:
 
     [ppo]
     total_steps = 500_000
@@ -15,7 +22,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from envcore_runs.records import File, shown
 
@@ -26,22 +33,10 @@ FOLDER = Path(__file__).parent / "configs"
 _MOST_LAYERS = 100
 """Of a network; with thousands, its compilation takes minutes."""
 
+_LARGEST, _LARGEST_FLOAT = 10**12, 10**6
+"""Integer and number without bounds of their own."""
+
 Config = TypeVar("Config")
-
-
-def at_least(smallest: int, default: int, largest: int = 2**31 - 1) -> Any:
-    """A field that holds an integer, bounds included."""
-    return dataclasses.field(default=default, metadata={"at_least": (smallest, largest)})
-
-
-def between(low: float, high: float, default: float) -> Any:
-    """A field that holds a number, bounds included."""
-    return dataclasses.field(default=default, metadata={"between": (low, high)})
-
-
-def one_of(default: str, *others: str) -> Any:
-    """A field that holds one of some words."""
-    return dataclasses.field(default=default, metadata={"one_of": (default, *others)})
 
 
 def of_environment(env_id: str, algorithm: str) -> dict[str, Any]:
@@ -62,10 +57,11 @@ def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
       ConfigError: there is no such field, or a value is invalid.
     """
     fields: dict[str, Any] = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    hints = get_type_hints(kind, include_extras=True)
     for name in values:
         if name not in fields:
             raise ConfigError(f"{source}: there is no setting {name!r}; there are {', '.join(fields)}.")
-    checked = {name: _checked(fields[name], value, source) for name, value in values.items()}
+    checked = {name: _checked(name, hints[name], fields[name].default, value, source) for name, value in values.items()}
     return kind(**checked)
 
 
@@ -75,35 +71,36 @@ def as_toml(config: Any, algorithm: str) -> str:
     return "\n".join([f"[{algorithm}]", *lines])
 
 
-def _checked(field: Any, value: Any, source: str) -> Any:
+def _checked(name: str, hint: Any, default: Any, value: Any, source: str) -> Any:
     def invalid(wanted: str) -> ConfigError:
-        return ConfigError(f"{source}: {field.name} must be {wanted}, got {shown(value)}.")
+        return ConfigError(f"{source}: {name} must be {wanted}, got {shown(value)}.")
 
     is_number = type(value) is int or (type(value) is float and math.isfinite(value))
-    if isinstance(field.default, bool):
+    kind, bounds = (hint.__origin__, hint.__metadata__[0]) if get_origin(hint) is Annotated else (hint, None)
+    if kind is bool:
         if not isinstance(value, bool):
             raise invalid("true or false")
         return value
-    if "at_least" in field.metadata:
-        smallest, largest = field.metadata["at_least"]
+    if kind is int:
+        smallest, largest = bounds or (min(default, 1), _LARGEST)
         if not is_number or value != int(value) or value < smallest:
             raise invalid(f"an integer of at least {smallest}")
         if value > largest:
             raise invalid(f"at most {largest:,}")
         return int(value)
-    if "between" in field.metadata:
-        low, high = field.metadata["between"]
+    if kind is float:
+        low, high = bounds or (0, _LARGEST_FLOAT)
         if not is_number or not low <= value <= high:
-            raise invalid(f"a number from {low} to {high}")
+            raise invalid(f"a number from {low} to {high:,}")
         return float(value)
-    if "one_of" in field.metadata:
-        if value not in field.metadata["one_of"]:
-            raise invalid(f"one of {', '.join(map(repr, field.metadata['one_of']))}")
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise invalid(f"one of {', '.join(map(repr, get_args(kind)))}")
         return value
     if not isinstance(value, list | tuple) or not all(type(x) is int and 0 < x < 2**31 for x in value):
         raise invalid("a list of positive integers below 2**31")
     if len(value) > _MOST_LAYERS:
-        raise ConfigError(f"{source}: {field.name} must be at most {_MOST_LAYERS} layers, got {len(value):,}.")
+        raise ConfigError(f"{source}: {name} must be at most {_MOST_LAYERS} layers, got {len(value):,}.")
     return tuple(value)
 
 

@@ -29,7 +29,7 @@ from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Curve, CurveRecord
-from envcore_baselines.learner import EpisodeTotals, Learner
+from envcore_baselines.learner import Learner, Totals
 
 CHECKPOINT, CURVE_CSV, CURVE_PNG = "checkpoint.safetensors", "curve.csv", "curve.png"
 
@@ -264,12 +264,10 @@ def _start(learner: Learner, sharding: NamedSharding | None, keys: jax.Array) ->
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _point(
-    learner: Learner, num_updates: int, sharding: NamedSharding | None, states: Any
-) -> tuple[Any, EpisodeTotals]:
+def _point(learner: Learner, num_updates: int, sharding: NamedSharding | None, states: Any) -> tuple[Any, Totals]:
     """The states after so many updates of every seed, and the totals of each seed's episodes."""
 
-    def of_seed(state: Any) -> tuple[Any, EpisodeTotals]:
+    def of_seed(state: Any) -> tuple[Any, Totals]:
         state, totals = jax.lax.scan(lambda state, _: learner.update(state), state, length=num_updates)
         return state, jax.tree.map(lambda x: jnp.sum(x, 0, dtype=x.dtype), totals)
 

@@ -1,0 +1,401 @@
+"""Proximal policy optimization (Schulman et al. 2017) with a recurrent network, in one file.
+
+`python ppo_rnn.py MemoryChain-bsuite` trains an agent. It remembers the episode so far, in a gated recurrent unit (Cho
+et al. 2014). What differs from `ppo.py`: the memory goes from step to step, gradients go back through all steps of a
+rollout, and a minibatch consists of whole rollouts of some of the environments.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Annotated, Any, Literal, NamedTuple
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from envcore import spaces
+from envcore.environment import Environment
+from envcore.wrappers import (
+    ActionMaskObservation,
+    Batched,
+    ClipAction,
+    FlattenObservation,
+    LogWrapper,
+    NormalizeReward,
+    RunningStatistics,
+)
+from flax import linen as nn
+
+Fraction = Annotated[float, (0, 1)]
+
+
+@dataclasses.dataclass(frozen=True)
+class RecurrentPPOConfig:
+    """Settings of `RecurrentPPO`."""
+
+    total_steps: int = 500_000  # of the environments of one agent, rounded up to whole updates
+    num_envs: int = 16  # that one agent steps at the same time
+    rollout_steps: int = 128  # of each environment in an update
+    epochs: int = 4  # passes over the steps of an update
+    minibatches: int = 4  # gradient steps in an epoch; they divide num_envs
+    learning_rate: Fraction = 2.5e-4  # of Adam, at the start
+    anneal: bool = True  # whether the learning rate falls linearly to zero
+    discount: Fraction = 0.99  # of rewards
+    gae_lambda: Fraction = 0.95  # of generalized advantage estimation (Schulman et al. 2016)
+    clip: float = 0.2  # probability ratios are clipped to 1 - clip and 1 + clip
+    entropy_coefficient: float = 0.01  # weight of the policy's entropy in the loss
+    value_coefficient: float = 0.5  # weight of the value's squared error in the loss
+    max_grad_norm: float = 0.5  # gradients with a larger global norm are scaled down to it
+    normalize_observations: bool = False  # to mean 0 and variance 1
+    normalize_rewards: bool = False  # to discounted returns of variance 1
+    hidden: tuple[int, ...] = (64, 64)  # units of the layers before the memory
+    activation: Literal["tanh", "relu"] = "tanh"  # of the hidden layers
+    memory: int = 64  # units of the memory
+
+
+class Categorical:
+    """Discrete actions; `outputs` are their logits, float32 (..., num_outputs)."""
+
+    num_constants, bounds = 0, None
+
+    def __init__(self, space: spaces.Discrete):
+        self.num_outputs = space.n
+
+    def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
+        return jax.random.categorical(key, outputs).astype(jnp.int32)
+
+    def mode(self, outputs: jax.Array) -> jax.Array:
+        return outputs.argmax(-1).astype(jnp.int32)
+
+    def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
+        return jnp.take_along_axis(nn.log_softmax(outputs), action[..., None], axis=-1)[..., 0]
+
+    def entropy(self, outputs: jax.Array) -> jax.Array:
+        return -(nn.softmax(outputs) * nn.log_softmax(outputs)).sum(-1)
+
+    def masked(self, outputs: jax.Array, mask: jax.Array) -> jax.Array:
+        """The outputs where illegal actions are never chosen; as they are where the mask allows none."""
+        return jnp.where(mask | ~mask.any(-1, keepdims=True), outputs, np.float32(-1e9))
+
+
+class Normal:
+    """Independent continuous actions; `outputs` are means and logarithms of deviations, float32 (..., num_outputs).
+
+    The deviations are learned, but do not depend on the observation. In outputs, -1 and 1 are the bounds of an action.
+    """
+
+    def __init__(self, space: spaces.Box):
+        low, high = (np.asarray(bound, np.float32).reshape(-1) for bound in (space.low, space.high))
+        self.num_constants, self.num_outputs = low.size, 2 * low.size
+        self.bounds, self._shape = (space.low, space.high), space.shape
+        is_bounded = np.isfinite(low) & np.isfinite(high)
+        self._center = np.where(is_bounded, low / 2 + high / 2, 0)
+        self._scale = np.where(is_bounded, high / 2 - low / 2, 1)
+
+    def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
+        mean, log_std = jnp.split(outputs, 2, axis=-1)
+        return self._action(mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape))
+
+    def mode(self, outputs: jax.Array) -> jax.Array:
+        return self._action(jnp.split(outputs, 2, axis=-1)[0])
+
+    def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
+        mean, log_std = jnp.split(outputs, 2, axis=-1)
+        number = (action.reshape(mean.shape) - self._center) / self._scale
+        return jax.scipy.stats.norm.logpdf(number, mean, jnp.exp(log_std)).sum(-1)
+
+    def entropy(self, outputs: jax.Array) -> jax.Array:
+        _, log_std = jnp.split(outputs, 2, axis=-1)
+        return (log_std + np.float32(0.5 * np.log(2 * np.pi * np.e))).sum(-1)
+
+    def _action(self, number: jax.Array) -> jax.Array:
+        return jnp.asarray(self._center + self._scale * number).reshape(*number.shape[:-1], *self._shape)
+
+
+# Orthogonal weights, which are more usual, need a QR decomposition, which takes 10 s to compile and deadlocks under
+# vmap on CPU.
+SMALL = nn.initializers.variance_scaling(1e-4, "fan_in", "truncated_normal")
+
+
+class Network(nn.Module):
+    """Policy and value, as functions of all observations so far.
+
+    Attributes:
+      config: the settings.
+      num_outputs: numbers that the distribution of actions is computed from.
+      num_constants: how many of them, the last ones, are the same for all observations.
+    """
+
+    config: RecurrentPPOConfig
+    num_outputs: int
+    num_constants: int
+
+    @nn.compact
+    def __call__(self, memory: jax.Array, obs: jax.Array, start: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """Goes through T steps of n environments.
+
+        Args:
+          memory: before the first step, float32 (n, memory).
+          obs: float32 (T, n, *shape).
+          start: whether each is the first of its episode, where the memory is empty, bool (T, n).
+
+        Returns:
+          Outputs, (T, n, num_outputs), values, (T, n), and the memory after the last step.
+        """
+        activation = nn.relu if self.config.activation == "relu" else nn.tanh
+        hidden = obs.reshape(*start.shape, -1)
+        for units in self.config.hidden:
+            hidden = activation(nn.Dense(units)(hidden))
+        # Orthogonal weights, the default, take 10 s to compile.
+        cell = nn.GRUCell(self.config.memory, recurrent_kernel_init=nn.initializers.lecun_normal(), parent=None)
+        weights: Any = self.param("memory", lambda key: cell.init(key, memory, hidden[0]))
+
+        def step(memory: jax.Array, step: tuple[jax.Array, jax.Array]) -> Any:
+            inputs, start = step
+            return cell.apply(weights, jnp.where(start[:, None], 0, memory), inputs)
+
+        memory, hidden = jax.lax.scan(step, memory, (hidden, start))
+        outputs = nn.Dense(self.num_outputs - self.num_constants, kernel_init=SMALL)(hidden)
+        if self.num_constants:
+            constants = self.param("constants", nn.initializers.zeros, (self.num_constants,))
+            constants = jnp.broadcast_to(constants, (*start.shape, self.num_constants))
+            outputs = jnp.concatenate([outputs, constants], -1)
+        return outputs, nn.Dense(1)(hidden)[..., 0], memory
+
+
+class Agent(NamedTuple):
+    """What acting takes.
+
+    Attributes:
+      network: the parameters of `Network`.
+      statistics: of the observations; those of no observation if they are not normalized.
+    """
+
+    network: Any
+    statistics: RunningStatistics
+
+
+class Now(NamedTuple):
+    """Where n environments are: their state, what they show, whether an episode starts, and the memory before it."""
+
+    env_state: Any
+    obs: Any
+    start: jax.Array
+    memory: jax.Array
+
+
+class State(NamedTuple):
+    """Everything that the next update depends on."""
+
+    agent: Agent
+    optimizer: Any
+    now: Now
+    key: jax.Array
+
+
+class Steps(NamedTuple):
+    """What is learned from: steps of all environments, each leaf with the axes (rollout_steps, num_envs).
+
+    Attributes:
+      start: whether each is the first of its episode.
+      next_value: the value of what came after it, also at the end of an episode.
+    """
+
+    obs: Any
+    start: jax.Array
+    action: Any
+    reward: jax.Array
+    next_value: jax.Array
+    done: jax.Array
+    terminated: jax.Array
+
+
+class RecurrentPPO:
+    """Learns in one environment, by pure functions.
+
+    Args:
+      env: the environment, whose actions are those of a `Discrete` or a float `Box`.
+      params: its params.
+      config: the settings.
+      distribution: of other actions than those, with the attributes and methods of `Categorical`.
+
+    Attributes:
+      config: the settings.
+      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, or one with the masks
+        of `ActionMaskObservation`, whose legal actions are taken.
+
+    Raises:
+      ValueError: the settings do not fit each other or the environment.
+    """
+
+    Config = RecurrentPPOConfig
+
+    def __init__(
+        self, env: Environment, params: Any, config: RecurrentPPOConfig | None = None, distribution: Any = None
+    ):
+        self.config = config = RecurrentPPOConfig() if config is None else config
+        is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
+        self.env, self._params = env if is_observed else FlattenObservation(env), params
+        if config.num_envs % config.minibatches:
+            raise ValueError(f"minibatches must divide num_envs = {config.num_envs}, got {config.minibatches}.")
+        if not config.memory:
+            raise ValueError("memory must be at least 1, got 0: ppo has none.")
+        space: Any = env.action_space(params)
+        is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
+        if not (distribution or is_box or isinstance(space, spaces.Discrete)):
+            raise ValueError(f"ppo_rnn needs actions of a Discrete or a float Box, {env.name} has {space}.")
+        kind: Any = Normal if is_box else Categorical
+        self._distribution: Any = distribution or kind(space)
+        self._network: Any = Network(config, self._distribution.num_outputs, self._distribution.num_constants)
+        self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
+        batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
+        self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
+        steps = self.num_updates * config.epochs * config.minibatches
+        rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
+        adam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(rate, eps=1e-5))
+        self._optimizer = optax.flatten(adam)  # one long vector takes fewer operations
+
+    @property
+    def steps_per_update(self) -> int:
+        """Environment steps of one update."""
+        return self.config.num_envs * self.config.rollout_steps
+
+    @property
+    def num_updates(self) -> int:
+        """Updates of a run."""
+        return -(-self.config.total_steps // self.steps_per_update)
+
+    def init(self, key: jax.Array) -> State:
+        """The state before the first update."""
+        key, key_env, key_agent = jax.random.split(key, 3)
+        agent, optimizer = self.start(key_agent)
+        obs, env_state = self._batch.reset(key_env, self._params)
+        start = jnp.ones(self.config.num_envs, jnp.bool_)
+        memory = jnp.zeros((self.config.num_envs, self.config.memory))
+        return State(agent, optimizer, Now(env_state, obs, start, memory), key)
+
+    def start(self, key: jax.Array) -> tuple[Agent, Any]:
+        """An agent that has learned nothing, and its optimizer."""
+        obs, start = jnp.zeros((1, 1, *self._obs.shape)), jnp.ones((1, 1), jnp.bool_)
+        network = self._network.init(key, self.start_memory()[None], obs, start)
+        statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape))
+        return Agent(network, statistics), self._optimizer.init(network)
+
+    def start_memory(self) -> jax.Array:
+        """What an agent remembers at the start of an episode: float32 (memory,)."""
+        return jnp.zeros(self.config.memory)
+
+    def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
+        """The action for one observation of `env`, the most probable one if `greedy`; and the memory after it."""
+        memory, obs = jax.tree.map(lambda x: x[None], (memory, obs))
+        outputs, _, memory = self._step(agent, memory, obs, jnp.zeros(1, jnp.bool_))
+        action = self._distribution.mode(outputs) if greedy else self._distribution.sample(outputs, key)
+        bounds = self._distribution.bounds
+        return jnp.clip(action[0], *bounds) if bounds else action[0], memory[0]
+
+    def value(self, agent: Agent, memory: jax.Array, obs: Any) -> jax.Array:
+        """The values of n observations of `env`, float32 (n,), before which the memory, (n, memory), was this."""
+        return self._step(agent, memory, obs, jnp.zeros(len(memory), jnp.bool_))[1]
+
+    def update(self, state: State) -> tuple[State, dict[str, jax.Array]]:
+        """Plays a rollout and learns from it.
+
+        Returns:
+          The next state; of the episodes that ended, the sum of their `returns`, and the number of `episodes`.
+        """
+        agent = state.agent
+
+        def collect(now: Now, key: jax.Array) -> tuple[Now, Any]:
+            key_action, key_step = jax.random.split(key)
+            outputs, _, memory = self._step(agent, now.memory, now.obs, now.start)
+            action = self._distribution.sample(outputs, key_action)
+            obs, env_state, reward, done, info = self._batch.step(key_step, now.env_state, action, self._params)
+            next_value = self.value(agent, memory, info["final_obs"])
+            steps = Steps(now.obs, now.start, action, reward, next_value, done, info["terminated"])
+            returns = jnp.where(info["returned_episode"], info["returned_episode_returns"], 0)
+            totals = {"returns": returns.sum(), "episodes": info["returned_episode"].sum(dtype=jnp.int32)}
+            return Now(env_state, obs, done, memory), (steps, totals)
+
+        key, key_collect, key_learn = jax.random.split(state.key, 3)
+        keys = jax.random.split(key_collect, self.config.rollout_steps)
+        now, (steps, totals) = jax.lax.scan(collect, state.now, keys)
+        agent, optimizer = self.learn(agent, state.optimizer, steps, state.now.memory, key_learn)
+        return State(agent, optimizer, now, key), jax.tree.map(lambda x: x.sum(0), totals)
+
+    def learn(self, agent: Agent, optimizer: Any, steps: Steps, memory: jax.Array, key: jax.Array) -> tuple[Agent, Any]:
+        """Learns from a rollout, before which the `memory` was this; returns the next agent and optimizer."""
+        config = self.config
+
+        # Advantages: what each step earned beyond the value of where it was.
+        outputs, values, _ = self._apply(agent, memory, steps.obs, steps.start)
+
+        def backwards(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
+            value, step = step
+            error = step.reward + config.discount * jnp.where(step.terminated, 0, step.next_value) - value
+            advantage = error + config.discount * config.gae_lambda * jnp.where(step.done, 0, later)
+            return advantage, advantage
+
+        _, advantages = jax.lax.scan(backwards, jnp.zeros_like(values[0]), (values, steps), reverse=True)
+
+        # Update: epochs of minibatches.
+        def loss(network: Any, memory: Any, steps: Steps, log_prob: Any, advantage: Any, target: Any) -> jax.Array:
+            outputs, value, _ = self._apply(agent._replace(network=network), memory, steps.obs, steps.start)
+            ratio = jnp.exp(self._distribution.log_prob(outputs, steps.action) - log_prob)
+            clipped = jnp.clip(ratio, 1 - config.clip, 1 + config.clip)
+            advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+            policy_loss = -jnp.minimum(ratio * advantage, clipped * advantage).mean()
+            value_loss = 0.5 * ((value - target) ** 2).mean()
+            entropy = self._distribution.entropy(outputs).mean()
+            return policy_loss + config.value_coefficient * value_loss - config.entropy_coefficient * entropy
+
+        def descend(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], None]:
+            network, optimizer = carry
+            gradients = jax.grad(loss)(network, memory[rows], *jax.tree.map(lambda x: x[:, rows], batch))
+            updates, optimizer = self._optimizer.update(gradients, optimizer, network)
+            return (optax.apply_updates(network, updates), optimizer), None
+
+        log_prob = self._distribution.log_prob(outputs, steps.action)
+        batch = (steps, log_prob, advantages, advantages + values)
+        orders = [jax.random.permutation(each, config.num_envs) for each in jax.random.split(key, config.epochs)]
+        minibatches = jnp.stack(orders).reshape(config.epochs * config.minibatches, -1)
+        (network, optimizer), _ = jax.lax.scan(descend, (agent.network, optimizer), minibatches)
+        statistics = agent.statistics
+        if config.normalize_observations:
+            statistics = statistics.update(_split(steps.obs)[0], jnp.ones(values.shape, jnp.bool_))
+        return Agent(network, statistics), optimizer
+
+    def _step(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """As `_apply`, for one step of n environments: no array has an axis for time."""
+        outputs, values, memory = self._apply(agent, memory, *jax.tree.map(lambda x: x[None], (obs, start)))
+        return outputs[0], values[0], memory
+
+    def _apply(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """Outputs, those of legal actions, values and memory; see `Network`."""
+        obs, mask = _split(obs)
+        if self.config.normalize_observations:
+            obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
+        applied: Any = self._network.apply(agent.network, memory, obs.astype(jnp.float32), start)
+        outputs, values, memory = applied
+        return outputs if mask is None else self._distribution.masked(outputs, mask), values, memory
+
+
+def _split(obs: Any) -> tuple[Any, Any]:
+    """Observations and their action masks, None without masks."""
+    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
+
+
+def main(env_id: str = "MemoryChain-bsuite", total_steps: str = "500_000") -> None:
+    """Trains an agent, and prints the returns of its episodes."""
+    ppo = RecurrentPPO(*envcore.make(env_id), RecurrentPPOConfig(total_steps=int(total_steps)))
+    state, update = jax.jit(ppo.init)(jax.random.key(0)), jax.jit(ppo.update)
+    for number in range(1, ppo.num_updates + 1):
+        state, totals = update(state)
+        if number % 10 == 0:
+            print(f"{number * ppo.steps_per_update:,} steps: {totals['returns'] / totals['episodes']:.3f}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
