@@ -14,8 +14,9 @@ from envcore.wrappers import Batched, LogWrapper
 from envcore_adapters.brax import BraxEnv
 from envcore_adapters.dm_env import DmEnv
 from envcore_adapters.gymnasium import GymnasiumVectorEnv, gymnasium_id
-from envcore_baselines.es import ES, ESConfig
-from envcore_baselines.ppo import PPO, PPOConfig
+from envcore_baselines import algorithms
+from envcore_baselines.es import ESConfig
+from envcore_baselines.ppo import PPOConfig
 from envcore_testing.numerics import numerics
 
 ENVIRONMENTS = ["brax/fast", "navix/Navix-Empty-5x5-v0", "pgx/2048"]
@@ -84,10 +85,11 @@ def test_rollouts(env_id: str) -> None:
 @pytest.mark.parametrize("env_id", [*ENVIRONMENTS, "jumanji/Cleaner-v0"])
 def test_agents(env_id: str) -> None:
     env, params = envcore.make(env_id)
-    for learner in (
-        PPO(env, params, PPOConfig(num_envs=2, rollout_steps=4, minibatches=1, epochs=1, total_steps=8)),
-        ES(env, params, ESConfig(population_size=2, episodes=1, max_steps=3, total_steps=6)),
+    for name, config in (
+        ("ppo", PPOConfig(num_envs=2, rollout_steps=4, minibatches=1, epochs=1, total_steps=8)),
+        ("es", ESConfig(population_size=2, episodes=1, max_steps=3, total_steps=6)),
     ):
+        learner = algorithms.learner(name, env, params, config)
         state = jax.jit(learner.init)(jax.random.key(0))
         state, _ = jax.jit(learner.update)(state)
         obs, _ = learner.env.reset(jax.random.key(0), params)
