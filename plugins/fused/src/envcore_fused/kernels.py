@@ -6,7 +6,7 @@ import contextlib
 import functools
 import hashlib
 import linecache
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -36,12 +36,24 @@ def call(
       threads: number of threads.
       block: number of threads of a block.
     """
+    dims = {f"array{i}": shape for i, (shape, _) in enumerate(outputs, len(inputs))}
+    function = kernel(name, text, scalars, inputs, outputs, block)
+    with quiet():
+        return list(function(*scalars.values(), *inputs, output_dims=dims, launch_dims=threads))
+
+
+def kernel(
+    name: str,
+    text: str,
+    scalars: Iterable[str],
+    inputs: Sequence[jax.Array | np.ndarray],
+    outputs: Sequence[tuple[tuple[int, ...], Any]],
+    block: int,
+) -> Any:
+    """What JAX calls; its attribute `kernel` is Warp's. The arguments are those of `call`."""
     types = tuple((np.dtype(x.dtype).name, len(x.shape)) for x in inputs)
     types += tuple((np.dtype(dtype).name, len(shape)) for shape, dtype in outputs)
-    kernel = _kernel(name, text, tuple(scalars), types, len(outputs), block)
-    dims = {f"array{i}": shape for i, (shape, _) in enumerate(outputs, len(inputs))}
-    with _quiet():
-        return list(kernel(*scalars.values(), *inputs, output_dims=dims, launch_dims=threads))
+    return _kernel(name, text, tuple(scalars), types, len(outputs), block)
 
 
 @functools.lru_cache(maxsize=256)
@@ -75,7 +87,7 @@ def _kernel(
     file = f"<envcore_fused {name} {digest}>"
     linecache.cache[file] = (len(python), None, python.splitlines(keepends=True), file)
     scope: dict[str, Any] = {"wp": wp, "snippet": snippet, "options": options, "__name__": __name__}
-    with _quiet():
+    with quiet():
         exec(compile(python, file, "exec"), scope)
         return wp.jax_kernel(
             scope[f"{name}_{digest}"], num_outputs=num_outputs, vmap_method="sequential", block_dim=block
@@ -83,7 +95,7 @@ def _kernel(
 
 
 @contextlib.contextmanager
-def _quiet() -> Generator[None]:
+def quiet() -> Generator[None]:
     """Warp prints what it loads."""
     import warp as wp
 
