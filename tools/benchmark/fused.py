@@ -4,7 +4,8 @@
 
 It writes `tools/site/data/fused.json`, a row for each environment, GPU and what is collected: registers of a thread,
 bytes of local memory (where registers spill), instructions of a step, and seconds to compile. A step's instructions are
-those inside the loop of steps, each counted once: what only some steps run, such as a game's reset, counts in full.
+those inside the loop of steps, each counted once: what only some steps run, such as a game's reset, counts in full, and
+a network's layer, which is a loop of its own, as one pass.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import argparse
 import contextlib
 import functools
 import importlib.metadata
+import itertools
 import json
+import math
 import re
 import subprocess
 import tempfile
@@ -27,8 +30,10 @@ import envcore
 import jax
 import jax.numpy as jnp
 import warp as wp
+from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.rollout import Policy, Transition, random_policy, start_rollout
+from envcore.spaces import Discrete
 from envcore.typing import PyTree
 from envcore.wrappers import Batched
 from envcore_fused import kernels, run_rollout
@@ -36,6 +41,9 @@ from envcore_fused import kernels, run_rollout
 DATA = Path(__file__).parents[1] / "site" / "data" / "fused.json"
 GPUS = {"H100": 90, "A100": 80}
 NUM_ENVS = 65_536
+NETWORK = "64 x 64 network"
+MOST_INPUTS = 1_024
+"""A layer with more does not fit a GPU's shared memory."""
 COLLECT: dict[str, Callable[[Transition], PyTree]] = {
     "nothing": lambda step: (),
     "transitions": lambda step: (step.obs, step.action, step.reward, step.done),
@@ -62,15 +70,42 @@ def environments() -> list[str]:
 
 
 def measure(env_id: str) -> list[dict[str, Any]]:
-    """A row for each GPU and what is collected."""
-    env = Batched(envcore.make(env_id)[0], NUM_ENVS)
+    """A row for each GPU, policy and what is collected."""
+    env, params = envcore.make(env_id)
+    batch = Batched(env, NUM_ENVS)
+    found: list[tuple[str, str, Policy, PyTree]] = [("random", name, random_policy(batch), None) for name in COLLECT]
+    if math.prod(env.observation_space(params).shape) <= MOST_INPUTS:
+        found.append((NETWORK, "transitions", *network(batch)))
     rows = []
-    for collected, collect in COLLECT.items():
-        kernel, block = rollout_kernel(env, random_policy(env), collect=collect)
+    for label, collected, policy, policy_params in found:
+        kernel, block = rollout_kernel(batch, policy, policy_params, collect=COLLECT[collected])
         for gpu, arch in GPUS.items():
-            row = {"id": env_id, "policy": "random", "collected": collected, "gpu": gpu}
+            row = {"id": env_id, "policy": label, "collected": collected, "gpu": gpu}
             rows.append(row | compiled(kernel, block, arch) | {"warp": wp.__version__})
     return rows
+
+
+def network(batch: Batched) -> tuple[Policy, PyTree]:
+    """A policy with two hidden layers of 64 units and what it takes, as `jax.ShapeDtypeStruct`."""
+    params = arguments.default_params(batch.env)
+    actions: Any = batch.env.action_space(params)
+    is_discrete = isinstance(actions, Discrete)
+    sizes = [math.prod(batch.env.observation_space(params).shape), 64, 64]
+    sizes.append(actions.n if is_discrete else math.prod(actions.shape))
+    weights = [
+        tuple(jax.ShapeDtypeStruct(shape, jnp.float32) for shape in ((inputs, outputs), (outputs,)))
+        for inputs, outputs in itertools.pairwise(sizes)
+    ]
+
+    def policy(weights: PyTree, obs: jax.Array, key: jax.Array) -> jax.Array:
+        x = obs.reshape(len(obs), -1).astype(jnp.float32)
+        *hidden, (matrix, bias) = weights
+        for each in hidden:
+            x = jnp.tanh(x @ each[0] + each[1])
+        x = x @ matrix + bias
+        return x.argmax(1) if is_discrete else actions.low + (actions.high - actions.low) * jax.nn.sigmoid(x)
+
+    return policy, weights
 
 
 def rollout_kernel(env: Environment, policy: Policy, policy_params: PyTree = None, **options: Any) -> tuple[Any, int]:
@@ -84,8 +119,10 @@ def rollout_kernel(env: Environment, policy: Policy, policy_params: PyTree = Non
     """
     found: list[tuple[Any, int]] = []
 
-    def instead(name: str, text: str, scalars: Any, inputs: Any, outputs: Any, *, threads: int, block: int) -> Any:
-        kernel = kernels.kernel(name, text, scalars, inputs, outputs, block)
+    def instead(
+        name: str, text: str, scalars: Any, inputs: Any, outputs: Any, *, threads: int, block: int, warps: int = 1
+    ) -> Any:
+        kernel = kernels.kernel(name, text, scalars, inputs, outputs, block, warps)
         found.append((kernel.kernel, block))
         return [jnp.zeros(*output) for output in outputs]
 

@@ -180,8 +180,8 @@ BATCH = Batched(CATCH, 4)
         (BATCH, {"collect": lambda t: t.reward - t.reward.mean()}, "collect must compute each environment's row"),
         (
             BATCH,
-            {"policy": lambda _, obs, key: (obs[:, 0] @ np.ones((5, 1), "f4"))[:, 0] > 0},
-            "dot_general at .*test_",
+            {"policy": lambda _, obs, key: jnp.convolve(obs[0, 0], np.ones(2, "f4"))[None, 0] > 0},
+            "conv_general_dilated at .*test_",
         ),
         (StickyAction(BATCH), {}, "StickyAction draws for a whole batch"),
         (NormalizeObservation(BATCH), {}, "belongs to all environments together"),

@@ -16,12 +16,12 @@ from envcore.typing import PyTree
 from jax.core import Tracer
 from jax.extend import source_info_util
 
-from envcore_fused import indexing, reductions, rules
+from envcore_fused import indexing, products, reductions, rules
 from envcore_fused.keys import FUNCTIONS, is_key, keys_of, words_of
 from envcore_fused.rules import TooManyError, array_of, each, is_equal, select
 from envcore_fused.scalars import Graph, check_dtype
 
-_RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES}
+_RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES, **products.RULES}
 _MOST_ITERATIONS = 1_000
 _CALLS = {
     "checkpoint": "jaxpr",
@@ -60,7 +60,7 @@ def interpret_function(
         if is_key(const) and not isinstance(const, Tracer):
             consts.append(keys_of(graph.array(np.asarray(jax.random.key_data(const)))))
         elif isinstance(const, Tracer):
-            values = graph.inputs(f"closed{len(closed_over)}", const.shape, const.dtype)
+            values = graph.fixed(f"closed{len(closed_over)}", const.shape, const.dtype)
             closed_over.append((const, values))
             consts.append(values)
         else:

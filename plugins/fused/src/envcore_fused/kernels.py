@@ -24,6 +24,7 @@ def call(
     *,
     threads: int,
     block: int,
+    warps: int = 1,
 ) -> list[jax.Array]:
     """Calls the function `name` of generated code, `name(thread, *scalars, *inputs, *outputs)`, in every thread.
 
@@ -35,9 +36,10 @@ def call(
       outputs: shapes and dtypes of the results.
       threads: number of threads.
       block: number of threads of a block.
+      warps: number of warps that do the same work, as `source.prelude` takes it.
     """
     dims = {f"array{i}": shape for i, (shape, _) in enumerate(outputs, len(inputs))}
-    function = kernel(name, text, scalars, inputs, outputs, block)
+    function = kernel(name, text, scalars, inputs, outputs, block, warps)
     with quiet():
         return list(function(*scalars.values(), *inputs, output_dims=dims, launch_dims=threads))
 
@@ -49,16 +51,23 @@ def kernel(
     inputs: Sequence[jax.Array | np.ndarray],
     outputs: Sequence[tuple[tuple[int, ...], Any]],
     block: int,
+    warps: int = 1,
 ) -> Any:
     """What JAX calls; its attribute `kernel` is Warp's. The arguments are those of `call`."""
     types = tuple((np.dtype(x.dtype).name, len(x.shape)) for x in inputs)
     types += tuple((np.dtype(dtype).name, len(shape)) for shape, dtype in outputs)
-    return _kernel(name, text, tuple(scalars), types, len(outputs), block)
+    return _kernel(name, text, tuple(scalars), types, len(outputs), block, warps)
 
 
 @functools.lru_cache(maxsize=256)
 def _kernel(
-    name: str, text: str, scalars: tuple[str, ...], types: tuple[tuple[str, int], ...], num_outputs: int, block: int
+    name: str,
+    text: str,
+    scalars: tuple[str, ...],
+    types: tuple[tuple[str, int], ...],
+    num_outputs: int,
+    block: int,
+    warps: int,
 ) -> Any:
     import warp as wp
 
@@ -79,7 +88,7 @@ def _kernel(
             f"    call_{name}_{digest}(wp.tid(), {', '.join((*scalars, *arrays))})",
         ]
     )
-    code = f"{source.prelude(block)}\n{text}\n}}  // namespace\n#undef FN\n"
+    code = f"{source.prelude(block, warps)}\n{text}\n}}  // namespace\n#undef FN\n"
     options = {
         "fuse_fp": False,
         "extra_build_options": wp.ModuleBuildOptions(extra_cuda_preamble=code, extra_cpu_preamble=code),

@@ -23,6 +23,9 @@ from envcore_fused.trace import Program, lower
 
 _TABLE_BLOCK = 256
 _FEW = 16_384  # environments, which are spread over many of a GPU's processors
+_SHARING = (
+    4  # warps that share 32 environments and the work of a network: one alone would spill with large observations
+)
 _KEY_TYPE = "threefry2x32"
 _MOST_PROGRAMS = 256
 _programs: dict[Any, Program] = {}
@@ -44,7 +47,8 @@ def run_rollout(
 
     Args:
       env: one environment, or `Batched` with or without wrappers around it.
-      policy: `random_policy(env)`, or elementwise arithmetic and indexing of one environment's observation.
+      policy: `random_policy(env)`, or a function of each environment's observation alone: arithmetic, indexing, the
+        layers of a network.
       start: from `start_rollout`, or from an earlier rollout.
       num_steps: number of steps, static.
       params: the environment's params; its defaults if None.
@@ -93,7 +97,8 @@ def _play(
         block=_TABLE_BLOCK,
     )
     steps, structure = jax.tree.flatten(program.stacked)
-    block = 32 if num_envs <= _FEW else 128
+    warps = _SHARING if program.num_units else 1
+    lanes = 32 if program.num_units or num_envs <= _FEW else 128
     results = kernels.call(
         "rollout",
         program.rollout,
@@ -103,8 +108,9 @@ def _play(
             *(((num_envs, x.size // num_envs), x.dtype) for x in state if x.size),
             *(((num_steps, num_envs, x.size), x.dtype) for x in steps if x.size),
         ],
-        threads=-(-num_envs // block) * block,
-        block=block,
+        threads=-(-num_envs // lanes) * lanes * warps,
+        block=lanes * warps,
+        warps=warps,
     )
     state = [results.pop(0).reshape(x.shape) if x.size else x for x in state]
     shapes = [(num_steps, *batch_shape, *x.shape) for x in steps]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import numpy as np
@@ -31,7 +30,8 @@ def by_row(name: str, fun: Callable[[PyTree, PyTree], PyTree]) -> Callable[..., 
 def _check(name: str, fun: Callable[[PyTree, PyTree], PyTree], row: PyTree, shared: PyTree) -> None:
     """Compares the scalars computed from two rows, from the same rows exchanged, and from one row alone."""
     graph = Graph()
-    first, second, others = (_inputs(graph, kind, tree) for kind, tree in (("a", row), ("b", row), ("s", shared)))
+    first, second = (_leaves(kind, row, graph.inputs) for kind in "ab")
+    others = _leaves("s", shared, graph.fixed)
 
     def results(*rows: list[np.ndarray]) -> list[np.ndarray]:
         batch = [np.stack(leaves) for leaves in zip(*rows, strict=True)]
@@ -57,5 +57,5 @@ def _check(name: str, fun: Callable[[PyTree, PyTree], PyTree], row: PyTree, shar
             )
 
 
-def _inputs(graph: Graph, kind: str, tree: Any) -> list[np.ndarray]:
-    return [graph.inputs(f"{kind}{i}", x.shape, x.dtype) for i, x in enumerate(jax.tree.leaves(tree))]
+def _leaves(kind: str, tree: PyTree, inputs: Callable[..., np.ndarray]) -> list[np.ndarray]:
+    return [inputs(f"{kind}{i}", x.shape, x.dtype) for i, x in enumerate(jax.tree.leaves(tree))]
