@@ -105,7 +105,7 @@ def test_plain_products_inside_vmap_and_wrappers():
 
 def test_a_network_too_large_for_shared_memory_is_refused():
     batch, params = _batch("CartPole-v1", 8)
-    network = Actor(2, units=256)
+    network = Actor(2, units=180)
     weights = jax.eval_shape(network.init, jax.random.key(0), jnp.zeros((1, 4)))
 
     def play(start, weights):
@@ -113,5 +113,77 @@ def test_a_network_too_large_for_shared_memory_is_refused():
         return envcore_fused.run_rollout(batch, policy, start, 3, params, weights)
 
     start = jax.eval_shape(lambda key: start_rollout(batch, key), jax.random.key(0))
-    with pytest.raises(InvalidArgumentError, match=r"needs 66048 bytes of shared memory .* a GPU has 44032"):
+    with pytest.raises(InvalidArgumentError, match=r"needs 46592 bytes of shared memory .* a GPU has 44032"):
         jax.eval_shape(play, start, weights)
+
+
+def _greedy(epsilon):
+    def policy(weights, obs, key):
+        key_coin, key_act = jax.random.split(key)
+        is_random = jax.random.uniform(key_coin, (len(obs),)) < epsilon
+        return jnp.where(is_random, jax.random.randint(key_act, (len(obs),), 0, 3), (obs[:, 2, 1] > 0).astype(int))
+
+    return policy
+
+
+def _sampled(weights, obs, key):
+    return jax.random.categorical(key, obs[:, :3, 1] * jnp.array([1.0, 2.0, -1.0])[None])
+
+
+def _each_with_its_key(weights, obs, key):
+    keys = jax.random.split(key, len(obs))
+    return jax.vmap(lambda key, obs: jax.random.randint(key, (), 0, 2) + (obs[0, 0] > 0).astype(int))(keys, obs)
+
+
+def _shared(weights, obs, key):
+    coin, start = jax.random.split(key)
+    first = jax.random.randint(start, (), 0, 3)
+    return jnp.where(jax.random.bernoulli(coin, 0.5, (len(obs), 2)).all(1), first, 1)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [_greedy(0.3), _sampled, *(pytest.param(each, marks=pytest.mark.slow) for each in (_each_with_its_key, _shared))],
+)
+def test_a_policy_draws_what_it_draws_in_run_rollout(policy):
+    batch = Batched(envcore.make("Catch-bsuite")[0], NUM_ENVS)
+    ours, theirs = _played(batch, policy, None)
+    _assert_equal(ours, theirs)
+    assert len(np.unique(ours[1][1])) > 1
+
+
+def test_noise_of_a_box():
+    batch, params = _batch("Pendulum-v1", 33)
+
+    def policy(scale, obs, key):
+        return jnp.clip(scale * jax.random.normal(key, (len(obs), 1)), -2.0, 2.0)
+
+    _assert_equal(*_played(batch, policy, params, 1.5, num_steps=12), 1e-3)
+
+
+def test_a_network_and_draws_collect_what_a_learner_needs():
+    env, params = envcore.make("CartPole-v1")
+    batch = LogWrapper(Batched(env, NUM_ENVS))
+    network, weights = _network(Batched(env, NUM_ENVS), params)
+
+    def policy(weights, obs, key):
+        return jax.random.categorical(key, network.apply(weights, obs))
+
+    ours, theirs = _played(batch, policy, params, weights)
+    _assert_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        lambda _, obs, key: jax.random.randint(key, (7,), 0, 3)[: len(obs)],
+        lambda _, obs, key: jax.random.randint(key, (3, len(obs)), 0, 3)[0],
+        lambda _, obs, key: jax.random.randint(key, (len(obs),), 0, 3)[::-1],
+        lambda _, obs, key: jax.random.randint(key, (1,), 0, 3).repeat(len(obs)),
+    ],
+)
+def test_draws_that_are_not_the_row_s_own_are_refused(policy):
+    batch = Batched(envcore.make("Catch-bsuite")[0], NUM_ENVS)
+    start = jax.eval_shape(lambda key: start_rollout(batch, key), jax.random.key(0))
+    with pytest.raises(InvalidArgumentError, match="the policy must"):
+        jax.eval_shape(lambda start: envcore_fused.run_rollout(batch, policy, start, 3), start)

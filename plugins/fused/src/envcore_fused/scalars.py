@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,10 +61,24 @@ class Table:
 
 
 class Graph:
-    """Makes scalars; two with the same operation and arguments are one."""
+    """Makes scalars; two with the same operation and arguments are one.
+
+    Attributes:
+      rows: the numbers of a batch's rows, while a function of the batch is interpreted.
+    """
 
     def __init__(self) -> None:
+        self.rows: Sequence[Scalar] = ()
         self._known: dict[Any, Scalar] = {}
+
+    @contextlib.contextmanager
+    def drawing(self, rows: Sequence[Scalar]) -> Generator[None]:
+        """A random draw as long as these rows has an element for each."""
+        before, self.rows = self.rows, rows
+        try:
+            yield
+        finally:
+            self.rows = before
 
     def constant(self, value: Any, dtype: Any) -> Scalar:
         value = np.asarray(value, dtype)[()]
