@@ -111,6 +111,7 @@ FN float op_sin(float a) { return BUILTIN(sinf)(a); }
 FN float op_cos(float a) { return BUILTIN(cosf)(a); }
 FN float op_tan(float a) { return BUILTIN(tanf)(a); }
 FN float op_tanh(float a) { return BUILTIN(tanhf)(a); }
+FN float op_logistic(float a) { return 1.0f / (1.0f + op_exp(-a)); }
 FN float op_pow(float a, float b) { return BUILTIN(powf)(a, b); }
 FN float op_atan2(float a, float b) { return BUILTIN(atan2f)(a, b); }
 // Giles' polynomials (2010), as XLA evaluates them.

@@ -23,7 +23,7 @@ class TooManyError(Exception):
 _SAME_NAME = """
     add sub mul div rem max min and or xor not neg eq ne lt le gt ge shift_left shift_right_logical abs sign floor ceil
     shift_right_arithmetic sqrt rsqrt exp expm1 log log1p sin cos tan tanh pow atan2 is_finite population_count
-    erf_inv
+    erf_inv logistic
 """
 
 
