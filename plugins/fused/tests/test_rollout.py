@@ -151,7 +151,7 @@ def test_a_rollout_continues_where_another_ended():
     _assert_equal(end, envcore_fused.run_rollout(batch, policy, start, 25, collect=_everything)[0])
 
 
-def test_vmap_plays_one_rollout_after_another():
+def test_vmap_plays_all_rollouts():
     batch = Batched(envcore.make("Catch-bsuite")[0], 8)
 
     def play(run):
@@ -162,6 +162,29 @@ def test_vmap_plays_one_rollout_after_another():
 
     keys = jax.random.split(jax.random.key(1), 3)
     _assert_equal(play(envcore_fused.run_rollout)(keys), play(run_rollout)(keys))
+
+
+def test_vmap_over_params_and_policies():
+    env, params = envcore.make("Pendulum-v1")
+    batch = Batched(env, 5)
+    masses, gains = np.linspace(0.5, 2, 3, dtype=np.float32), np.ones((2, 3, 32), np.float32)
+    gains *= np.linspace(-1, 1, 192, dtype=np.float32).reshape(2, 3, 32)
+
+    def play(run):
+        def policy(gains, obs, key):
+            return jnp.clip(jnp.tanh(obs @ gains) @ gains[0] + jax.random.normal(key, (len(obs),)), -2, 2)[:, None]
+
+        def fun(key, mass, gains):
+            own = params.replace(m=mass)
+            return run(batch, policy, start_rollout(batch, key, own), 8, own, gains, collect=_everything)
+
+        over_both = jax.vmap(jax.vmap(fun, (None, 0, None)), (None, None, 0))
+        return quick_jit(over_both)
+
+    key = jax.random.key(1)
+    ours, theirs = (play(run)(key, masses, gains) for run in (envcore_fused.run_rollout, run_rollout))
+    _assert_equal(ours, theirs, 1e-3)
+    assert len(np.unique(ours[1][2].sum(axis=(2, 3)))) == 6
 
 
 CATCH = envcore.make("Catch-bsuite")[0]

@@ -94,7 +94,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str)
     name, params, avals = equation.primitive.name, equation.params, [var.aval for var in equation.outvars]
     if name in _CALLS:
         inner = params[_CALLS[name]]
-        rows = [graph.input("n", np.int32)] if params.get("name") == ROW else graph.rows
+        rows = [graph.input("number", np.int32)] if params.get("name") == ROW else graph.rows
         with graph.drawing(rows):
             return interpret(graph, getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, place)
     if name in _PROGRAMS:

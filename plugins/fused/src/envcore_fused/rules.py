@@ -129,7 +129,7 @@ def _clamp(graph: Graph, aval: Any, low: np.ndarray, x: np.ndarray, high: np.nda
 
 @rule
 def _axis_index(graph: Graph, aval: Any, **params: Any) -> Scalar:
-    return graph.input("n", np.int32)
+    return graph.input("number", np.int32)
 
 
 @rule

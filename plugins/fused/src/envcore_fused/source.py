@@ -29,9 +29,9 @@ def shared_columns(values: Iterable[Scalar]) -> list[Scalar]:
 
 
 def table_function(columns: Sequence[Scalar], key: Sequence[Scalar], next_key: Sequence[Scalar]) -> str:
-    """A function of one block: its first thread derives the key of every step, then all compute the table's rows.
+    """A function of a block for each rollout: its first thread derives the key of every step, then all compute rows.
 
-    A row has the words of the step's key, then the columns.
+    A row of the table has the words of the step's key, then the columns.
     """
     chain, row, width = Body(), Body(), row_width(columns)
     chain.compute(next_key)
@@ -40,6 +40,9 @@ def table_function(columns: Sequence[Scalar], key: Sequence[Scalar], next_key: S
     return "\n".join(
         [
             "FN void table(int thread, int num_steps, const uint32* key, uint32* rows, uint32* last_key) {",
+            "  const int rollout = thread / BLOCK;",
+            f"  key += rollout * {len(words)}, last_key += rollout * {len(words)};",
+            f"  rows += (size_t)rollout * num_steps * {width}, thread %= BLOCK;",
             "  if (thread == 0) {",
             *(f"    uint32 {text(x)} = key[{i}];" for i, x in words),
             f"    for (int t = 0; t < num_steps; ++t) {{ uint32* const row = rows + (size_t)t * {width};",
@@ -74,6 +77,9 @@ def rollout_function(
 ) -> tuple[str, int]:
     """A function of one environment: a loop of steps, which stores `stacked` of each, and at the end the state.
 
+    There are `count` environments, `num_envs` in each rollout, which has its own rows of the table, and its own arrays
+    of `fixed` where their strides are not 0.
+
     Also returns how many words of shared memory an environment needs for the layers of a network.
     """
     body = Body(columns)
@@ -97,15 +103,19 @@ def rollout_function(
     for leaf in fixed:
         used = [(i, x) for i, x in enumerate(leaf.values.flat) if x in body.inputs]
         begins += [f"  const {type_name(x.dtype)} {text(x)} = {leaf.name}[{i}];" for i, x in used]
+    width, strides = row_width(columns), [f"int stride{i}" for i in range(len(fixed))]
     pointers = [f"const {x.pointer}" for x in (*state, *fixed)] + [x.pointer for x in (*next_state, *stacked)]
     lines = "\n".join(
         [
             *_tables(body),
-            "FN void rollout(int thread, int count, int num_steps, const uint32* __restrict__ row,",
-            f"                {', '.join(pointers)}) {{",
+            f"FN void rollout({', '.join(['int thread, int count, int num_envs, int num_steps', *strides])},",
+            f"                const uint32* __restrict__ row, {', '.join(pointers)}) {{",
             "  STAGE",
+            "  const int number = n % num_envs, rollout = n / num_envs;",
+            f"  row += (size_t)rollout * num_steps * {width};",
+            *(f"  {leaf.name} += (size_t)rollout * stride{i};" for i, leaf in enumerate(fixed)),
             *begins,
-            f"  for (int t = 0; t < num_steps; ++t, row += {row_width(columns)}) {{",
+            f"  for (int t = 0; t < num_steps; ++t, row += {width}) {{",
             *body.lines,
             *(["    SYNC_BLOCK"] if layers else []),
             "  }",
