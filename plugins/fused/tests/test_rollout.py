@@ -6,12 +6,14 @@ import envcore
 import envcore_fused
 import jax
 import jax.numpy as jnp
+import mnist_files
 import numpy as np
 import pytest
 from envcore import trees
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, FlattenObservation, LogWrapper, NormalizeObservation, StickyAction
+from envcore_fused.trace import lower
 from envcore_testing.compilation import quick_jit
 
 NUM_ENVS = 64
@@ -74,6 +76,18 @@ def test_an_environment_plays_what_run_rollout_plays(name):
 def test_every_environment_is_tested():
     names = {name for name in envcore.registry if "/" not in name and "MNIST" not in name}
     assert set(QUICK) | set(SLOW) >= names
+
+
+@pytest.mark.slow
+def test_images_among_the_params_are_looked_up(tmp_path):
+    folder = str(mnist_files.write(tmp_path, mnist_files.random_images()))
+    env, params = envcore.make("MNISTBandit-bsuite", folder=folder)
+    batch = Batched(env, NUM_ENVS)
+    _, (obs, *_) = _compare(batch, random_policy(batch), num_steps=5, params=params)
+    assert len(np.unique(np.asarray(obs).reshape(-1, 28 * 28), axis=0)) > 20
+    many = params.replace(images=jax.ShapeDtypeStruct((60_000, 28, 28), np.uint8))
+    with pytest.raises(InvalidArgumentError, match="arrays of params of up to 1,048,576 elements, got 47,040,000"):
+        lower(batch, random_policy(batch), _everything, many, None)
 
 
 def test_only_the_end_is_computed_where_nothing_is_collected():

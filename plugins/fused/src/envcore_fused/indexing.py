@@ -12,7 +12,7 @@ from envcore_fused.memory import Memory, memory_of
 from envcore_fused.rules import array_of, each, is_equal, same, select
 from envcore_fused.scalars import Graph, Scalar
 
-_MOST_SELECTS = 64
+_MOST_SELECTS = {"const": 64, "load": 1}  # where a table takes longer
 
 
 def _clamped(graph: Graph, start: Scalar, most: int) -> Scalar:
@@ -32,7 +32,8 @@ def _pick(graph: Graph, x: np.ndarray, starts: Sequence[Scalar], offset: Sequenc
             place = offset[axis] + int(start.args[0])
             spans[axis] = slice(place, place + 1)
     choices: Any = x[tuple(spans)]
-    memory = memory_of(choices) if choices.size > _MOST_SELECTS else None
+    most = _MOST_SELECTS.get(getattr(choices.flat[0], "op", ""), choices.size)  # a key has no operation
+    memory = memory_of(choices) if choices.size > most else None
     if memory:
         return graph.apply("lookup", choices.flat[0].dtype, memory.of, _place(graph, memory, starts, choices.shape))
     for start, axis in zip(starts[::-1], range(x.ndim)[::-1], strict=True):
