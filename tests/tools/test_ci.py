@@ -81,7 +81,7 @@ def test_the_exhaustive_workflow_runs_every_library_that_has_such_tests():
     assert {path.parts[-3] for path in with_tests} == {"bridges"}
     of_their_own = (ROOT / "plugins" / "bridges" / "tests" / "clients").glob("test_*.py")
     names = [path.stem.removeprefix("test_").replace("_", "-") for path in (*with_tests, *of_their_own)]
-    assert job["strategy"]["matrix"]["library"] == sorted(names)
+    assert job["strategy"]["matrix"]["library"] == sorted([*names, "fused"])
     (step,) = (step for step in job["steps"] if "run" in step)
     assert (step["run"], step["env"]) == (".ci/run exhaustive", {"LIBRARY": "${{ matrix.library }}"})
 
@@ -93,6 +93,11 @@ def test_the_exhaustive_tests_of_one_library(checkout, variables, tests):
     assert (ROOT / tests).exists()
     command = "uv run pytest -m exhaustive -p no:program_cache"
     assert checkout.run("exhaustive", **variables)[0] == f"{command} {tests}\n"
+
+
+def test_the_kernels_for_gpus_are_compiled_with_a_disassembler(checkout):
+    command = "uv run --with nvidia-cuda-nvdisasm pytest -m exhaustive tests/tools/test_fused_programs.py"
+    assert checkout.run("exhaustive", LIBRARY="fused")[0] == f"{command}\n"
 
 
 @pytest.mark.parametrize("library", ["craftax", "gymnax", "kinetix", "popgym-arcade"])

@@ -26,6 +26,7 @@ def test_a_function_is_called_in_every_thread(capfd):
 @pytest.mark.slow
 def test_it_compiles_for_a_gpu_that_is_not_there(tmp_path):
     wp = pytest.importorskip("warp")
-    kernel = kernels._kernel("twice", TWICE, ("count",), (("int32", 1), ("int32", 1), ("bool", 1)), 2, 32)
+    x = np.arange(50, dtype=np.int32)
+    kernel = kernels.kernel("twice", TWICE, ["count"], [x], [(x.shape, x.dtype), (x.shape, np.dtype("bool"))], 32)
     wp.compile_aot_module(kernel.kernel.module, arch=90, module_dir=tmp_path, use_ptx=True)
     assert list(tmp_path.glob("*.ptx"))

@@ -6,12 +6,14 @@ import envcore
 import envcore_fused
 import jax
 import jax.numpy as jnp
+import mnist_files
 import numpy as np
 import pytest
 from envcore import trees
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, FlattenObservation, LogWrapper, NormalizeObservation, StickyAction
+from envcore_fused.trace import lower
 from envcore_testing.compilation import quick_jit
 
 NUM_ENVS = 64
@@ -74,6 +76,18 @@ def test_an_environment_plays_what_run_rollout_plays(name):
 def test_every_environment_is_tested():
     names = {name for name in envcore.registry if "/" not in name and "MNIST" not in name}
     assert set(QUICK) | set(SLOW) >= names
+
+
+@pytest.mark.slow
+def test_images_among_the_params_are_looked_up(tmp_path):
+    folder = str(mnist_files.write(tmp_path, mnist_files.random_images()))
+    env, params = envcore.make("MNISTBandit-bsuite", folder=folder)
+    batch = Batched(env, NUM_ENVS)
+    _, (obs, *_) = _compare(batch, random_policy(batch), num_steps=5, params=params)
+    assert len(np.unique(np.asarray(obs).reshape(-1, 28 * 28), axis=0)) > 20
+    many = params.replace(images=jax.ShapeDtypeStruct((60_000, 28, 28), np.uint8))
+    with pytest.raises(InvalidArgumentError, match="arrays of params of up to 1,048,576 elements, got 47,040,000"):
+        lower(batch, random_policy(batch), _everything, many, None)
 
 
 def test_only_the_end_is_computed_where_nothing_is_collected():
@@ -151,7 +165,7 @@ def test_a_rollout_continues_where_another_ended():
     _assert_equal(end, envcore_fused.run_rollout(batch, policy, start, 25, collect=_everything)[0])
 
 
-def test_vmap_plays_one_rollout_after_another():
+def test_vmap_plays_all_rollouts():
     batch = Batched(envcore.make("Catch-bsuite")[0], 8)
 
     def play(run):
@@ -162,6 +176,29 @@ def test_vmap_plays_one_rollout_after_another():
 
     keys = jax.random.split(jax.random.key(1), 3)
     _assert_equal(play(envcore_fused.run_rollout)(keys), play(run_rollout)(keys))
+
+
+def test_vmap_over_params_and_policies():
+    env, params = envcore.make("Pendulum-v1")
+    batch = Batched(env, 5)
+    masses, gains = np.linspace(0.5, 2, 3, dtype=np.float32), np.ones((2, 3, 32), np.float32)
+    gains *= np.linspace(-1, 1, 192, dtype=np.float32).reshape(2, 3, 32)
+
+    def play(run):
+        def policy(gains, obs, key):
+            return jnp.clip(jnp.tanh(obs @ gains) @ gains[0] + jax.random.normal(key, (len(obs),)), -2, 2)[:, None]
+
+        def fun(key, mass, gains):
+            own = params.replace(m=mass)
+            return run(batch, policy, start_rollout(batch, key, own), 8, own, gains, collect=_everything)
+
+        over_both = jax.vmap(jax.vmap(fun, (None, 0, None)), (None, None, 0))
+        return quick_jit(over_both)
+
+    key = jax.random.key(1)
+    ours, theirs = (play(run)(key, masses, gains) for run in (envcore_fused.run_rollout, run_rollout))
+    _assert_equal(ours, theirs, 1e-3)
+    assert len(np.unique(ours[1][2].sum(axis=(2, 3)))) == 6
 
 
 CATCH = envcore.make("Catch-bsuite")[0]
@@ -180,8 +217,8 @@ BATCH = Batched(CATCH, 4)
         (BATCH, {"collect": lambda t: t.reward - t.reward.mean()}, "collect must compute each environment's row"),
         (
             BATCH,
-            {"policy": lambda _, obs, key: (obs[:, 0] @ np.ones((5, 1), "f4"))[:, 0] > 0},
-            "dot_general at .*test_",
+            {"policy": lambda _, obs, key: jnp.convolve(obs[0, 0], np.ones(2, "f4"))[None, 0] > 0},
+            "conv_general_dilated at .*test_",
         ),
         (StickyAction(BATCH), {}, "StickyAction draws for a whole batch"),
         (NormalizeObservation(BATCH), {}, "belongs to all environments together"),

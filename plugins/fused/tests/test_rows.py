@@ -15,6 +15,7 @@ NUMBER = jax.ShapeDtypeStruct((), np.float32)
         lambda x, y: (x * y).sum(axis=1),
         lambda x, y: {"a": x[:, ::-1], "b": jnp.zeros(len(x))},
         lambda x, y: jax.vmap(lambda row: jnp.where(row > y, row, y))(x),
+        lambda x, y: jax.random.uniform(jax.random.key(0), (len(x), 2)),
     ],
 )
 def test_a_function_of_each_row_is_one_of_a_row(fun):
@@ -31,7 +32,7 @@ def test_a_function_of_each_row_is_one_of_a_row(fun):
         lambda x, y: x[::-1],
         lambda x, y: x * jnp.arange(len(x), dtype=jnp.float32)[:, None],
         lambda x, y: x / len(x),
-        lambda x, y: jax.random.uniform(jax.random.key(0), (len(x),)),
+        lambda x, y: jax.random.uniform(jax.random.key(0), (len(x),))[::-1],
     ],
 )
 def test_a_function_that_mixes_or_tells_apart_rows_is_refused(fun):

@@ -108,6 +108,7 @@ FUNCTIONS = [
     lax.cos,
     lax.tan,
     lax.tanh,
+    lax.logistic,
     lax.sqrt,
     lax.rsqrt,
     lax.erf_inv,

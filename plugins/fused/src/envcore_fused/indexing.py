@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from envcore_fused.memory import Memory, memory_of
 from envcore_fused.rules import array_of, each, is_equal, same, select
-from envcore_fused.scalars import Graph, Scalar, Table
+from envcore_fused.scalars import Graph, Scalar
 
-_MOST_SELECTS = 64
+_MOST_SELECTS = {"const": 64, "load": 1}  # where a table takes longer
 
 
 def _clamped(graph: Graph, start: Scalar, most: int) -> Scalar:
@@ -31,17 +32,10 @@ def _pick(graph: Graph, x: np.ndarray, starts: Sequence[Scalar], offset: Sequenc
             place = offset[axis] + int(start.args[0])
             spans[axis] = slice(place, place + 1)
     choices: Any = x[tuple(spans)]
-    if choices.size > _MOST_SELECTS and all(scalar.is_constant for scalar in choices.flat):
-        place = graph.constant(0, np.int32)
-        for start, count in zip(starts, choices.shape, strict=True):
-            if count > 1:
-                scaled = graph.apply("op_mul", np.int32, place, graph.constant(count, np.int32))
-                start = (
-                    start if start.dtype == np.int32 else graph.apply("op_convert", np.int32, np.dtype(np.int32), start)
-                )
-                place = graph.apply("op_add", np.int32, scaled, start)
-        dtype = choices.flat[0].dtype
-        return graph.apply("lookup", dtype, Table(dtype, tuple(scalar.args[0] for scalar in choices.flat)), place)
+    most = _MOST_SELECTS.get(getattr(choices.flat[0], "op", ""), choices.size)  # a key has no operation
+    memory = memory_of(choices) if choices.size > most else None
+    if memory:
+        return graph.apply("lookup", choices.flat[0].dtype, memory.of, _place(graph, memory, starts, choices.shape))
     for start, axis in zip(starts[::-1], range(x.ndim)[::-1], strict=True):
         rows = list(np.moveaxis(choices, axis, 0))
         chosen = array_of(rows[0], choices.shape[:axis])
@@ -50,6 +44,17 @@ def _pick(graph: Graph, x: np.ndarray, starts: Sequence[Scalar], offset: Sequenc
             chosen = each(lambda no, yes: select(graph, is_here, no, yes), chosen, row)  # noqa: B023
         choices = array_of(chosen, choices.shape[:axis])
     return choices[()]
+
+
+def _place(graph: Graph, memory: Memory, starts: Sequence[Scalar], shape: Sequence[int]) -> Scalar:
+    place = graph.constant(memory.start, np.int32)
+    for start, count, stride in zip(starts, shape, memory.strides, strict=True):
+        if count > 1:
+            is_int32 = start.dtype == np.int32
+            index = start if is_int32 else graph.apply("op_convert", np.int32, np.dtype(np.int32), start)
+            offset = graph.apply("op_mul", np.int32, index, graph.constant(stride, np.int32))
+            place = graph.apply("op_add", np.int32, place, offset)
+    return place
 
 
 def _dynamic_slice(graph: Graph, aval: Any, x: np.ndarray, *starts: Any, slice_sizes: Any) -> Any:

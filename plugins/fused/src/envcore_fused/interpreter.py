@@ -16,13 +16,15 @@ from envcore.typing import PyTree
 from jax.core import Tracer
 from jax.extend import source_info_util
 
-from envcore_fused import indexing, reductions, rules
-from envcore_fused.keys import FUNCTIONS, is_key, keys_of, words_of
+from envcore_fused import indexing, products, reductions, rules
+from envcore_fused.keys import BY_ROW, FUNCTIONS, is_key, keys_of, words_of
 from envcore_fused.rules import TooManyError, array_of, each, is_equal, select
 from envcore_fused.scalars import Graph, check_dtype
 
-_RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES}
+_RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES, **products.RULES}
 _MOST_ITERATIONS = 1_000
+ROW = "row_of_a_batch"
+"""The name of a jitted function that is applied to a batch of one row, that of the environment."""
 _CALLS = {
     "checkpoint": "jaxpr",
     "closed_call": "call_jaxpr",
@@ -60,7 +62,7 @@ def interpret_function(
         if is_key(const) and not isinstance(const, Tracer):
             consts.append(keys_of(graph.array(np.asarray(jax.random.key_data(const)))))
         elif isinstance(const, Tracer):
-            values = graph.inputs(f"closed{len(closed_over)}", const.shape, const.dtype)
+            values = graph.fixed(f"closed{len(closed_over)}", const.shape, const.dtype)
             closed_over.append((const, values))
             consts.append(values)
         else:
@@ -92,7 +94,9 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str)
     name, params, avals = equation.primitive.name, equation.params, [var.aval for var in equation.outvars]
     if name in _CALLS:
         inner = params[_CALLS[name]]
-        return interpret(graph, getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, place)
+        rows = [graph.input("number", np.int32)] if params.get("name") == ROW else graph.rows
+        with graph.drawing(rows):
+            return interpret(graph, getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, place)
     if name in _PROGRAMS:
         return _PROGRAMS[name](graph, equation, inputs, place)
     if name in FUNCTIONS:
@@ -121,8 +125,13 @@ def _of_words(graph: Graph, equation: Any, inputs: list[np.ndarray]) -> list[Any
         words_of(x) if is_key(var.aval) else graph.array(x) for x, var in zip(inputs, equation.invars, strict=True)
     ]
     dtypes = [np.uint32 if is_key(var.aval) else var.aval.dtype for var in equation.invars]
+    name, params, fun = equation.primitive.name, equation.params, FUNCTIONS[equation.primitive.name]
+    if graph.rows and name in BY_ROW and arrays[0].ndim == 1 and params["shape"][:1] == (len(graph.rows),):
+        fun = BY_ROW[name]
+        arrays.append(graph.array([graph.apply("op_convert", np.uint32, np.dtype(np.uint32), x) for x in graph.rows]))
+        dtypes.append(np.uint32)
     structs = tuple(jax.ShapeDtypeStruct(x.shape, dtype) for x, dtype in zip(arrays, dtypes, strict=True))
-    fun = functools.partial(FUNCTIONS[equation.primitive.name], **equation.params)
+    fun = functools.partial(fun, **params)
     _, (words,), _ = interpret_function(graph, fun, structs, arrays)
     return [keys_of(words) if is_key(out.aval) else words]
 

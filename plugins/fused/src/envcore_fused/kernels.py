@@ -6,7 +6,7 @@ import contextlib
 import functools
 import hashlib
 import linecache
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -24,6 +24,7 @@ def call(
     *,
     threads: int,
     block: int,
+    warps: int = 1,
 ) -> list[jax.Array]:
     """Calls the function `name` of generated code, `name(thread, *scalars, *inputs, *outputs)`, in every thread.
 
@@ -35,18 +36,38 @@ def call(
       outputs: shapes and dtypes of the results.
       threads: number of threads.
       block: number of threads of a block.
+      warps: number of warps that do the same work, as `source.prelude` takes it.
     """
+    dims = {f"array{i}": shape for i, (shape, _) in enumerate(outputs, len(inputs))}
+    function = kernel(name, text, scalars, inputs, outputs, block, warps)
+    with quiet():
+        return list(function(*scalars.values(), *inputs, output_dims=dims, launch_dims=threads))
+
+
+def kernel(
+    name: str,
+    text: str,
+    scalars: Iterable[str],
+    inputs: Sequence[jax.Array | np.ndarray],
+    outputs: Sequence[tuple[tuple[int, ...], Any]],
+    block: int,
+    warps: int = 1,
+) -> Any:
+    """What JAX calls; its attribute `kernel` is Warp's. The arguments are those of `call`."""
     types = tuple((np.dtype(x.dtype).name, len(x.shape)) for x in inputs)
     types += tuple((np.dtype(dtype).name, len(shape)) for shape, dtype in outputs)
-    kernel = _kernel(name, text, tuple(scalars), types, len(outputs), block)
-    dims = {f"array{i}": shape for i, (shape, _) in enumerate(outputs, len(inputs))}
-    with _quiet():
-        return list(kernel(*scalars.values(), *inputs, output_dims=dims, launch_dims=threads))
+    return _kernel(name, text, tuple(scalars), types, len(outputs), block, warps)
 
 
 @functools.lru_cache(maxsize=256)
 def _kernel(
-    name: str, text: str, scalars: tuple[str, ...], types: tuple[tuple[str, int], ...], num_outputs: int, block: int
+    name: str,
+    text: str,
+    scalars: tuple[str, ...],
+    types: tuple[tuple[str, int], ...],
+    num_outputs: int,
+    block: int,
+    warps: int,
 ) -> Any:
     import warp as wp
 
@@ -67,7 +88,7 @@ def _kernel(
             f"    call_{name}_{digest}(wp.tid(), {', '.join((*scalars, *arrays))})",
         ]
     )
-    code = f"{source.prelude(block)}\n{text}\n}}  // namespace\n#undef FN\n"
+    code = f"{source.prelude(block, warps)}\n{text}\n}}  // namespace\n#undef FN\n"
     options = {
         "fuse_fp": False,
         "extra_build_options": wp.ModuleBuildOptions(extra_cuda_preamble=code, extra_cpu_preamble=code),
@@ -75,7 +96,7 @@ def _kernel(
     file = f"<envcore_fused {name} {digest}>"
     linecache.cache[file] = (len(python), None, python.splitlines(keepends=True), file)
     scope: dict[str, Any] = {"wp": wp, "snippet": snippet, "options": options, "__name__": __name__}
-    with _quiet():
+    with quiet():
         exec(compile(python, file, "exec"), scope)
         return wp.jax_kernel(
             scope[f"{name}_{digest}"], num_outputs=num_outputs, vmap_method="sequential", block_dim=block
@@ -83,7 +104,7 @@ def _kernel(
 
 
 @contextlib.contextmanager
-def _quiet() -> Generator[None]:
+def quiet() -> Generator[None]:
     """Warp prints what it loads."""
     import warp as wp
 

@@ -52,9 +52,13 @@ def _seed(seeds: jax.Array, **params: Any) -> jax.Array:
 
 
 def _bits(keys: jax.Array, *, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
-    if bit_width != 32:
-        raise InvalidArgumentError(f"envcore_fused has no rule for random words of {bit_width} bits.")
+    _check_width(bit_width)
     return _over_batch(lambda key: random.bits(key, shape), keys.ndim - 1)(keys)
+
+
+def _check_width(bits: int) -> None:
+    if bits != 32:
+        raise InvalidArgumentError(f"envcore_fused has no rule for random words of {bits} bits.")
 
 
 def _split(keys: jax.Array, *, shape: tuple[int, ...]) -> jax.Array:
@@ -69,6 +73,19 @@ def _fold_in(keys: jax.Array, data: jax.Array) -> jax.Array:
         return jnp.stack(random._threefry((key[0], key[1]), (jnp.zeros_like(number), number)))
 
     return _over_batch(one, keys.ndim - 1)(keys, data)
+
+
+def _bits_by_row(key: jax.Array, rows: jax.Array, *, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
+    _check_width(bit_width)
+    return jax.vmap(lambda row: random._block(key[0], key[1], row * np.uint32(np.prod(shape[1:])), shape[1:]))(rows)
+
+
+def _split_by_row(key: jax.Array, rows: jax.Array, *, shape: tuple[int, ...]) -> jax.Array:
+    def of(row: jax.Array) -> jax.Array:
+        counters = random._counters(shape[1:], row * np.uint32(np.prod(shape[1:])))
+        return jnp.stack(random._threefry((key[0], key[1]), counters), axis=-1)
+
+    return jax.vmap(of)(rows)
 
 
 def _over_batch(fun: Callable[..., jax.Array], num_axes: int) -> Callable[..., jax.Array]:
@@ -86,3 +103,6 @@ FUNCTIONS: dict[str, Callable[..., jax.Array]] = {
     "random_unwrap": _unchanged,
     "random_wrap": _unchanged,
 }
+
+BY_ROW: dict[str, Callable[..., jax.Array]] = {"random_bits": _bits_by_row, "random_split": _split_by_row}
+"""From one key and the numbers of rows, these rows of a block: a word depends on the key and its place alone."""

@@ -44,6 +44,9 @@ class LaneSpace(spaces.Space):
     def __init__(self, space: spaces.Space):
         self._space = space
 
+    def __repr__(self) -> str:
+        return repr(self._space)
+
     @property
     def shape(self) -> PyTree:
         return self._space.shape

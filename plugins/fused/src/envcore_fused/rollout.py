@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.custom_batching
 import jax.numpy as jnp
 from envcore import checks, random, trees
 from envcore.engine import arguments
@@ -23,6 +24,9 @@ from envcore_fused.trace import Program, lower
 
 _TABLE_BLOCK = 256
 _FEW = 16_384  # environments, which are spread over many of a GPU's processors
+_SHARING = (
+    4  # warps that share 32 environments and the work of a network: one alone would spill with large observations
+)
 _KEY_TYPE = "threefry2x32"
 _MOST_PROGRAMS = 256
 _programs: dict[Any, Program] = {}
@@ -40,11 +44,13 @@ def run_rollout(
     """What `envcore.rollout.run_rollout` returns, computed by one kernel on a CPU or a CUDA device.
 
     The environments play the same trajectories with the same key: integers and bools are equal bit for bit, floats
-    differ by rounding. Under `vmap` the rollouts run one after another; they cannot be differentiated.
+    differ by rounding. Under `vmap`, over params for example, one kernel plays all rollouts. They cannot be
+    differentiated.
 
     Args:
       env: one environment, or `Batched` with or without wrappers around it.
-      policy: `random_policy(env)`, or elementwise arithmetic and indexing of one environment's observation.
+      policy: `random_policy(env)`, or a function of each environment's observation alone: arithmetic, indexing, the
+        layers of a network, and draws of `jax.random` whose first axis is the environments'.
       start: from `start_rollout`, or from an earlier rollout.
       num_steps: number of steps, static.
       params: the environment's params; its defaults if None.
@@ -82,36 +88,76 @@ def _play(
     state: list[jax.Array],
     fixed: list[jax.Array],
 ) -> tuple[jax.Array, list[jax.Array], PyTree]:
-    num_envs = math.prod(batch_shape)
+    """Plays a rollout, and under `vmap` all of them by one kernel."""
+
+    @jax.custom_batching.custom_vmap
+    def play(*inputs: Any) -> Any:
+        return _play_rollouts(program, batch_shape, num_steps, *inputs)
+
+    @play.def_vmap
+    def _(axis_size: int, in_batched: Any, words: Any, state: Any, fixed: Any) -> Any:
+        num_rollouts = words.shape[1 if in_batched[0] else 0]
+
+        def merged(x: jax.Array, is_batched: bool) -> jax.Array:
+            inner = x.shape[2 if is_batched else 1 :]
+            x = jnp.broadcast_to(x, (axis_size, num_rollouts, *inner))
+            return x.reshape(axis_size * num_rollouts, *inner)
+
+        def merged_unless_shared(x: jax.Array, is_batched: bool) -> jax.Array:
+            return x if not is_batched and len(x) == 1 else merged(x, is_batched)
+
+        words, state = jax.tree.map(merged, (words, state), tuple(in_batched[:2]))
+        found = play(words, state, jax.tree.map(merged_unless_shared, fixed, in_batched[2]))
+        found = jax.tree.map(lambda x: x.reshape(axis_size, len(x) // axis_size, *x.shape[1:]), found)
+        return found, jax.tree.map(lambda _: True, found)
+
+    found = play(*jax.tree.map(lambda x: x[None], (words, state, fixed)))
+    return jax.tree.map(lambda x: x[0], found)
+
+
+def _play_rollouts(
+    program: Program,
+    batch_shape: tuple[int, ...],
+    num_steps: int,
+    words: jax.Array,
+    state: list[jax.Array],
+    fixed: list[jax.Array],
+) -> tuple[jax.Array, list[jax.Array], PyTree]:
+    """Plays several rollouts, which are the first axis of all arrays; it may be 1 in those of `fixed`."""
+    num_envs, num_rollouts = math.prod(batch_shape), len(words)
     rows, words = kernels.call(
         "table",
         program.table,
         {"num_steps": num_steps},
         [words],
-        [((num_steps, program.width), words.dtype), (words.shape, words.dtype)],
-        threads=_TABLE_BLOCK,
+        [((num_rollouts, num_steps, program.width), words.dtype), (words.shape, words.dtype)],
+        threads=num_rollouts * _TABLE_BLOCK,
         block=_TABLE_BLOCK,
     )
     steps, structure = jax.tree.flatten(program.stacked)
-    block = 32 if num_envs <= _FEW else 128
+    state_in, fixed = [x for x in state if x.size], [x.reshape(len(x), -1) for x in fixed if x.size]
+    count = num_rollouts * num_envs
+    warps = _SHARING if program.num_units else 1
+    lanes = 32 if program.num_units or count <= _FEW else 128
+    strides = {f"stride{i}": x.shape[1] if len(x) > 1 else 0 for i, x in enumerate(fixed)}
     results = kernels.call(
         "rollout",
         program.rollout,
-        {"count": num_envs, "num_steps": num_steps},
-        [rows, *(x.reshape(num_envs, -1) for x in state if x.size), *(x.reshape(-1) for x in fixed if x.size)],
+        {"count": count, "num_envs": num_envs, "num_steps": num_steps, **strides},
+        [rows, *(x.reshape(count, -1) for x in state_in), *(x.reshape(-1) for x in fixed)],
         [
-            *(((num_envs, x.size // num_envs), x.dtype) for x in state if x.size),
-            *(((num_steps, num_envs, x.size), x.dtype) for x in steps if x.size),
+            *(((count, x.size // count), x.dtype) for x in state_in),
+            *(((num_steps, count, x.size), x.dtype) for x in steps if x.size),
         ],
-        threads=-(-num_envs // block) * block,
-        block=block,
+        threads=-(-count // lanes) * lanes * warps,
+        block=lanes * warps,
+        warps=warps,
     )
     state = [results.pop(0).reshape(x.shape) if x.size else x for x in state]
-    shapes = [(num_steps, *batch_shape, *x.shape) for x in steps]
-    stacked = [
-        results.pop(0).reshape(shape) if x.size else jnp.zeros(shape, x.dtype)
-        for shape, x in zip(shapes, steps, strict=True)
-    ]
+    stacked = []
+    for x in steps:
+        array = results.pop(0) if x.size else jnp.zeros((num_steps, count, 0), x.dtype)
+        stacked.append(jnp.moveaxis(array.reshape(num_steps, num_rollouts, *batch_shape, *x.shape), 1, 0))
     return words, state, jax.tree.unflatten(structure, stacked)
 
 

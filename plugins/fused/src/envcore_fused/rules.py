@@ -23,7 +23,7 @@ class TooManyError(Exception):
 _SAME_NAME = """
     add sub mul div rem max min and or xor not neg eq ne lt le gt ge shift_left shift_right_logical abs sign floor ceil
     shift_right_arithmetic sqrt rsqrt exp expm1 log log1p sin cos tan tanh pow atan2 is_finite population_count
-    erf_inv
+    erf_inv logistic
 """
 
 
@@ -129,7 +129,7 @@ def _clamp(graph: Graph, aval: Any, low: np.ndarray, x: np.ndarray, high: np.nda
 
 @rule
 def _axis_index(graph: Graph, aval: Any, **params: Any) -> Scalar:
-    return graph.input("n", np.int32)
+    return graph.input("number", np.int32)
 
 
 @rule

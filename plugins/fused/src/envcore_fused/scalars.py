@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import math
+from collections.abc import Collection, Generator, Sequence
 from typing import Any
 
 import numpy as np
 from envcore.errors import InvalidArgumentError
 
 CONSTANT, BY_STEP, BY_ENVIRONMENT = range(3)
+_MOST_HELD = 8  # elements of an array that are kept in registers
+_MOST_FIXED = 2**20
 _DTYPES = {"bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float32"}
 
 
@@ -24,7 +29,8 @@ class Scalar:
     """A number in the program.
 
     Attributes:
-      op: a constant's "const", an input's "input", or a function of `arithmetic.h`.
+      op: a constant's "const", an input's "input", or what `source` makes an expression of, such as a function of
+        `arithmetic.h`.
       dtype: its type.
       args: the scalars that it is computed from; of a constant its value, of an input its name.
       number: its place in the graph, above those of its arguments.
@@ -55,10 +61,24 @@ class Table:
 
 
 class Graph:
-    """Makes scalars; two with the same operation and arguments are one."""
+    """Makes scalars; two with the same operation and arguments are one.
+
+    Attributes:
+      rows: the numbers of a batch's rows, while a function of the batch is interpreted.
+    """
 
     def __init__(self) -> None:
+        self.rows: Sequence[Scalar] = ()
         self._known: dict[Any, Scalar] = {}
+
+    @contextlib.contextmanager
+    def drawing(self, rows: Sequence[Scalar]) -> Generator[None]:
+        """A random draw as long as these rows has an element for each."""
+        before, self.rows = self.rows, rows
+        try:
+            yield
+        finally:
+            self.rows = before
 
     def constant(self, value: Any, dtype: Any) -> Scalar:
         value = np.asarray(value, dtype)[()]
@@ -79,12 +99,30 @@ class Graph:
             array[index] = self.input(f"{name}_{place}", dtype, varies)
         return array
 
+    def fixed(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """An array of inputs that all steps and environments share; of a longer one, elements are read where needed.
+
+        Raises:
+          InvalidArgumentError: there is no arithmetic for its type, or it has too many elements.
+        """
+        size = math.prod(shape)
+        if size <= _MOST_HELD:
+            return self.inputs(name, shape, dtype)
+        check_dtype(dtype)
+        if size > _MOST_FIXED:
+            raise InvalidArgumentError(
+                f"envcore_fused takes arrays of params of up to {_MOST_FIXED:,} elements, got {size:,}."
+            )
+        array = np.empty(size, object)
+        array[:] = [self.apply("load", dtype, name, place) for place in range(size)]
+        return array.reshape(shape)
+
     def apply(self, op: str, dtype: Any, *args: Any) -> Scalar:
         """The result of an operation; an argument that is no scalar is a static one, part of the source."""
         operands = [x for x in args if isinstance(x, Scalar)]
         identity = tuple(x.number if isinstance(x, Scalar) else x for x in args)
         kinds = tuple(isinstance(x, Scalar) for x in args)
-        varies = max((x.varies for x in operands), default=CONSTANT)
+        varies = BY_ENVIRONMENT if op == "load" else max((x.varies for x in operands), default=CONSTANT)
         return self._scalar((op, np.dtype(dtype), identity, kinds), op, np.dtype(dtype), args, varies)
 
     def _scalar(self, identity: Any, op: str, dtype: np.dtype, args: tuple[Any, ...], varies: int) -> Scalar:
@@ -103,13 +141,16 @@ class Graph:
         return result
 
 
-def live(outputs: list[Scalar], known: set[int]) -> list[Scalar]:
-    """What the outputs are computed from, in order and not yet known; `known` then has them."""
+def live(outputs: list[Scalar], known: set[int], ends: Collection[str] = ()) -> list[Scalar]:
+    """What the outputs are computed from, in order and not yet known; `known` then has them.
+
+    What scalars with an operation of `ends` are computed from is left out.
+    """
     found, stack = [], list(outputs)
     while stack:
         scalar = stack.pop()
         if scalar.number not in known:
             known.add(scalar.number)
             found.append(scalar)
-            stack.extend(scalar.operands)
+            stack.extend(() if scalar.op in ends else scalar.operands)
     return sorted(found, key=lambda scalar: scalar.number)

@@ -14,13 +14,16 @@ from envcore.errors import InvalidArgumentError
 from envcore.rollout import Policy, RolloutState, Transition
 from envcore.typing import PyTree
 
-from envcore_fused import source
+from envcore_fused import rules, source
+from envcore_fused.body import KEY_WORDS, Leaf
 from envcore_fused.interpreter import interpret_function
 from envcore_fused.keys import is_key
 from envcore_fused.lane import AXIS, lane_of, lane_policy
 from envcore_fused.rows import by_row
-from envcore_fused.scalars import BY_STEP, Graph
-from envcore_fused.source import Leaf
+from envcore_fused.scalars import BY_STEP, Graph, Scalar, live
+
+_MOST_KEPT = 64  # elements of an observation that are kept in registers until they are both stored and seen
+_MOST_UNITS = 344  # of 32 environments: 44 KB, and 5 KB of the 48 KiB are for rows that are stored
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -31,6 +34,7 @@ class Program:
       table: the function that computes what all environments share.
       rollout: the function that plays one environment.
       width: words of a row of the table.
+      num_units: words of shared memory that an environment needs for the layers of a network.
       closed_over: traced arrays that the policy or `collect` refers to, which are further inputs.
       stacked: what a step of one environment stores, as `jax.ShapeDtypeStruct`.
     """
@@ -38,6 +42,7 @@ class Program:
     table: str
     rollout: str
     width: int
+    num_units: int
     closed_over: list[jax.Array]
     stacked: PyTree
 
@@ -62,8 +67,9 @@ def lower(
         return end.key, end.state, jax.tree.map(lambda x: x[0], stacked)
 
     graph = Graph()
-    key = graph.inputs("key", (source.KEY_WORDS,), np.uint32, BY_STEP)
-    states, fixed = (_inputs(graph, *pair) for pair in (("state", state), ("fixed", (params, policy_params))))
+    key = graph.inputs("key", (KEY_WORDS,), np.uint32, BY_STEP)
+    states = _leaves("state", state, graph.inputs)
+    fixed = _leaves("fixed", (params, policy_params), graph.fixed)
     result, outputs, closed_over = interpret_function(
         graph,
         step,
@@ -76,12 +82,20 @@ def lower(
         Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, jax.tree.leaves(result), strict=True))
     ]
     next_key, next_states, stacked = leaves[0], leaves[1 : 1 + len(states)], leaves[1 + len(states) :]
+    stacked = _read_from_units(graph, stacked)
     wanted = [x for leaf in (*next_states, *stacked) for x in leaf.values.flat]
     columns = source.shared_columns(wanted)
+    text, num_units = source.rollout_function(columns, *map(_filled, (states, fixed, next_states, stacked)))
+    if num_units > _MOST_UNITS:
+        raise InvalidArgumentError(
+            f"envcore_fused needs {num_units * 4 * 32} bytes of shared memory for two layers of the policy's network "
+            f"that follow each other, and a GPU has {_MOST_UNITS * 4 * 32}."
+        )
     return Program(
         table=source.table_function(columns, list(key.flat), list(next_key.values.flat)),
-        rollout=source.rollout_function(columns, *map(_filled, (states, fixed, next_states, stacked))),
+        rollout=text,
         width=source.row_width(columns),
+        num_units=num_units,
         closed_over=[value for value, _ in closed_over],
         stacked=result[2],
     )
@@ -107,10 +121,24 @@ def _state_struct(env: Environment) -> PyTree:
     return struct
 
 
-def _inputs(graph: Graph, kind: str, tree: PyTree) -> list[Leaf]:
+def _leaves(kind: str, tree: PyTree, inputs: Callable[..., np.ndarray]) -> list[Leaf]:
     return [
-        Leaf(f"{kind}{i}", graph.inputs(f"{kind}{i}", x.shape, x.dtype), x.dtype)
-        for i, x in enumerate(jax.tree.leaves(tree))
+        Leaf(f"{kind}{i}", inputs(f"{kind}{i}", x.shape, x.dtype), x.dtype) for i, x in enumerate(jax.tree.leaves(tree))
+    ]
+
+
+def _read_from_units(graph: Graph, stacked: list[Leaf]) -> list[Leaf]:
+    """What a step stores, where it is the input of a layer, is read from there: registers would spill."""
+    places: dict[int, Scalar] = {}
+    for units in live([x for leaf in stacked for x in leaf.values.flat], set()):
+        if units.op == "units":
+            reads = [graph.apply("unit", units.dtype, units, number) for number in range(len(units.operands))]
+            places.update(zip((x.number for x in units.operands), reads, strict=True))
+    return [
+        dataclasses.replace(leaf, values=rules.each(lambda x: places.get(x.number, x), leaf.values))
+        if leaf.values.size > _MOST_KEPT
+        else leaf
+        for leaf in stacked
     ]
 
 
