@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig, EnsembleState
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
-from envcore_baselines.errors import ConfigError
 from toy import Counter, Spring
 
 KEY = jax.random.key(0)
@@ -135,7 +134,7 @@ def test_an_episode_is_played_by_one_member(small: BootstrappedDQN, agent_state:
 
 
 def test_continuous_actions() -> None:
-    with pytest.raises(ConfigError, match="Q-learning needs actions of a Discrete, Spring has Box"):
+    with pytest.raises(ValueError, match="Q-learning needs actions of a Discrete, Spring has Box"):
         learner(Spring())
 
 

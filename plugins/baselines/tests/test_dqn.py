@@ -10,11 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envcore_baselines import dqn as dqn_file
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
-from envcore_baselines.errors import ConfigError
 from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(0)
+STRUCT: Any = {"obs": jax.ShapeDtypeStruct((2,), jnp.uint8), "reward": jax.ShapeDtypeStruct((), jnp.float32)}
 SMALL: dict[str, Any] = {
     "num_envs": 4,
     "rollout_steps": 2,
@@ -39,6 +40,31 @@ def returns(dqn: DQN, key: jax.Array, num_updates: int) -> np.ndarray:
     _, totals = jax.jit(lambda state: jax.lax.scan(lambda x, _: dqn.update(x), state, length=num_updates))(state)
     sums = [np.asarray(x).reshape(10, -1).sum(1) for x in (totals["returns"], totals["episodes"])]
     return sums[0] / sums[1]
+
+
+def transitions(first: int, number: int) -> dict[str, jax.Array]:
+    values = np.arange(first, first + number)
+    return {"obs": jnp.asarray(np.stack([values, values], 1), jnp.uint8), "reward": jnp.asarray(values, jnp.float32)}
+
+
+def test_new_transitions_take_the_place_of_the_oldest() -> None:
+    buffer = dqn_file.empty(STRUCT, 6)
+    for count in range(0, 10, 2):
+        buffer = jax.jit(dqn_file.add)(buffer, transitions(count, 2), jnp.int32(count))
+    assert buffer["reward"].tolist() == [6, 7, 8, 9, 4, 5]
+    assert buffer["obs"][:, 1].tolist() == [6, 7, 8, 9, 4, 5]
+    assert buffer["obs"].dtype == jnp.uint8
+
+
+def test_what_is_stored_is_sampled_uniformly() -> None:
+    buffer = dqn_file.add(dqn_file.empty(STRUCT, 6), transitions(7, 3), jnp.int32(0))
+    batch = dqn_file.sample(buffer, jnp.int32(3), 6000, jax.random.key(0))
+    assert (batch["obs"][:, 0] == batch["reward"]).all()
+    counts = np.bincount(batch["obs"][:, 0], minlength=10)
+    assert counts[:7].sum() == 0
+    assert (np.abs(counts[7:] - 2000) < 4 * np.sqrt(6000 * 2 / 9)).all()
+    full = dqn_file.add(buffer, transitions(10, 3), jnp.int32(3))
+    assert set(dqn_file.sample(full, jnp.int32(90), 200, jax.random.key(0))["obs"][:, 0].tolist()) == {*range(7, 13)}
 
 
 def test_errors_are_those_of_one_step_targets() -> None:
@@ -108,7 +134,7 @@ def test_a_dict_of_observations_is_flattened() -> None:
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ValueError, match=message):
         learner(env, **settings)
 
 

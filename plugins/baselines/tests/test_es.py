@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore.wrappers import RunningStatistics
-from envcore_baselines.errors import ConfigError
+from envcore_baselines.distributions import of_several
 from envcore_baselines.es import ES, ESAgent, ESConfig, ESState
 from envcore_baselines.learner import Totals
 from toy import Counter, Deck, Spring
@@ -128,7 +128,7 @@ class Wide(Counter):
 
 
 def test_two_actions_at_once() -> None:
-    es = learner(Wide(), hidden=())
+    es = ES(Wide(), Wide().default_params, ESConfig(hidden=(), max_steps=3), of_several(Wide(), None))
     agent = jax.jit(es.init)(jax.random.key(0)).agent
     outputs = agent.policy["params"]["Dense_0"]
     values = jnp.array([0.0, 1.0, 3.0, 2.0, 1.0])
@@ -142,11 +142,11 @@ def test_two_actions_at_once() -> None:
     [
         (Counter(), {"population_size": 5}, "population_size must be even, got 5"),
         (Deck(), {}, "es plays whole episodes and Deck has no time limit: give one with the setting max_steps"),
-        (Whole(), {}, "es needs actions of a Discrete, a MultiDiscrete or a float Box, Whole has Box"),
+        (Whole(), {}, "es needs actions of a Discrete or a float Box, Whole has Box"),
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ValueError, match=message):
         learner(env, **settings)
 
 

@@ -15,10 +15,10 @@ from envcore.errors import InvalidArgumentError
 from envcore.wrappers import ActionMaskObservation
 from envcore_baselines import algorithms
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQNConfig
-from envcore_baselines.dqn import DQNConfig, Transition
+from envcore_baselines.dqn import ILLEGAL, DQNConfig, Transition, masked
 from envcore_baselines.es import ESConfig
 from envcore_baselines.evaluation import episode_returns
-from envcore_baselines.learner import ILLEGAL, as_observed, masked, obs_struct, observed, with_masks
+from envcore_baselines.learner import as_observed, observed, with_masks
 from envcore_baselines.ppo import Categorical, PPOConfig
 from envcore_baselines.ppo_rnn import RecurrentPPOConfig
 from envcore_baselines.trained import TrainedAgent
@@ -176,7 +176,6 @@ def test_what_is_observed() -> None:
     obs, _ = learner_env.reset(KEY)
     assert jax.tree.map(jnp.shape, obs) == {"action_mask": (6,), "observation": (7,)}
     jax.tree.map(np.testing.assert_array_equal, as_observed(learner_env, env.reset(KEY)[0], None), obs)
-    assert obs_struct(learner_env, None).shape == (7,)
     assert observed(env, None) == learner_env  # which others have put masks around
     assert with_masks(env, None) == env
     assert isinstance(with_masks(Pairs(), None), ActionMaskObservation)

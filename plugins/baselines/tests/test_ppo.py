@@ -235,16 +235,24 @@ def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> 
         algorithms.learner("ppo", env, env.default_params, PPOConfig(**{**vars(SMALL), **settings}))
 
 
-@pytest.mark.parametrize("name", ["ppo", "ppo_rnn"])
-def test_a_copy_of_the_file_trains(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "env_id", "steps"),
+    [
+        ("ppo", "Catch-bsuite", 20_480),
+        ("ppo_rnn", "Catch-bsuite", 20_480),
+        ("dqn", "Catch-bsuite", 10_000),
+        ("es", "CartPole-v1", 200_000),
+    ],
+)
+def test_a_copy_of_the_file_trains(name: str, env_id: str, steps: int, tmp_path: Path) -> None:
     source = Path(ppo.__file__).parent / f"{name}.py"
     (tmp_path / "copied.py").write_text(source.read_text())
     imports = re.findall(r"^(?:from|import) (\w+)", source.read_text(), flags=re.MULTILINE)
     assert not [package for package in imports if package.startswith("envcore_")]
-    program = "import copied; copied.main('Catch-bsuite', '20_480')"
+    program = f"import copied; copied.main({env_id!r}, '{steps}')"
     found = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
-    assert found.stdout.startswith("20,480 steps: ")
+    assert re.match(r"[\d,]+ steps: -?[\d.]+\n", found.stdout)
 
 
 class Wide(Counter):

@@ -24,9 +24,7 @@ import jax.numpy as jnp
 from envcore import random
 from flax import linen as nn
 
-from envcore_baselines import replay
-from envcore_baselines.dqn import DQN, DQNConfig, Transition
-from envcore_baselines.learner import as_floats, masked, split
+from envcore_baselines.dqn import DQN, DQNConfig, Transition, add, as_floats, empty, masked, split
 
 Fraction = Annotated[float, (0, 1)]
 
@@ -118,7 +116,7 @@ class BootstrappedDQN(DQN):
         )
         values = jax.ShapeDtypeStruct((self.config.members, self._network.sizes[-1]), jnp.float32)
         mask = jax.ShapeDtypeStruct((self.config.members,), jnp.bool_)
-        stored = replay.empty(Stored(self._transition, values, values, mask), self.config.replay_capacity)
+        stored = empty(Stored(self._transition, values, values, mask), self.config.replay_capacity)
         active = jnp.zeros(self.config.num_envs, jnp.int32)
         optimizer = self._optimizer.init(networks)
         return EnsembleState(networks, networks, optimizer, jnp.int32(0), stored, priors, active)
@@ -141,7 +139,7 @@ class BootstrappedDQN(DQN):
         )
         drawn = random.integers(random.bits(key_active, done.shape), self.config.members)
         rows = Stored(transitions, prior, next_prior, mask)
-        stored = replay.add(agent_state.replay, rows, steps * self.config.num_envs)
+        stored = add(agent_state.replay, rows, steps * self.config.num_envs)
         return agent_state._replace(replay=stored, active=jnp.where(done, drawn, agent_state.active))
 
     def _loss(self, network: Any, agent_state: EnsembleState, batch: Stored) -> jax.Array:

@@ -34,9 +34,8 @@ from envcore.environment import Environment
 from envcore.wrappers import RunningStatistics
 from flax import linen as nn
 
-from envcore_baselines import replay
 from envcore_baselines import visits as places
-from envcore_baselines.dqn import chosen, gradient_step
+from envcore_baselines.dqn import add, chosen, empty, gradient_step
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.visits import Visits
 
@@ -263,7 +262,7 @@ class CountingDQN:
         capacity = self.config.replay_capacity
         return CountingDQNState(
             learned=Learned(network, network, self._optimizer.init(network), zero),
-            replay=replay.empty(row, capacity),
+            replay=empty(row, capacity),
             returns=jnp.zeros(capacity),
             is_cut=jnp.zeros(capacity, jnp.bool_),
             visits=places.empty(self._actions),
@@ -306,7 +305,7 @@ class CountingDQN:
         row = Stored(
             agent_state.inputs, agent_state.cell, step.action, step.reward, discount, is_cut, episodes, agent_state.gain
         )
-        stored = replay.add(agent_state.replay, jax.tree.map(lambda x: x[None], row), number)
+        stored = add(agent_state.replay, jax.tree.map(lambda x: x[None], row), number)
         gain, place = agent_state.gain + step.reward, episodes % self.config.replay_capacity
         episodes = episodes + step.done.astype(jnp.int32)
         square = agent_state.square + step.done * (gain**2 - agent_state.square) / jnp.maximum(episodes, 1)

@@ -1,6 +1,7 @@
-"""Deep Q-learning (Mnih et al. 2015, "Human-level control through deep reinforcement learning").
+"""Deep Q-learning (Mnih et al. 2015, "Human-level control through deep reinforcement learning"), in one file.
 
-To be read from top to bottom: settings, network, and the learner, which acts greedily except for a fraction of random
+`python dqn.py Catch-bsuite` trains an agent. To be read from top to bottom: settings, network, replay buffer, and the
+learner, which acts greedily except for a fraction of random
 actions, stores every step in a replay buffer, and takes gradient steps on the squared errors of one-step targets. An
 update is a pure function, so a run is a `scan` of it and many seeds are a `vmap`.
 
@@ -12,19 +13,22 @@ terminated; where a time limit ended it, the target includes the value of `final
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, NamedTuple
+import sys
+from typing import Annotated, Any, NamedTuple, TypeVar
 
+import envcore
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from envcore import random, spaces, trees
 from envcore.environment import Environment
-from envcore.wrappers import Batched, LogWrapper
+from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, LogWrapper
 from flax import linen as nn
 
-from envcore_baselines import replay
-from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import ILLEGAL, Totals, as_floats, masked, observed, split, totals_of
+ILLEGAL = np.float32(-1e9)  # the value of an action that must not be chosen
+
+T = TypeVar("T")
 
 Fraction = Annotated[float, (0, 1)]
 
@@ -104,6 +108,35 @@ class Transition(NamedTuple):
     next_obs: Any
 
 
+def empty(struct: T, capacity: int) -> T:
+    """A buffer without transitions, zeros (capacity, *shape), for transitions of these shapes and dtypes."""
+    return jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), struct)
+
+
+def add(replay: T, transitions: T, count: jax.Array) -> T:
+    """The buffer with a batch of transitions, (N, *shape) with an N that divides the capacity, in place of the oldest.
+
+    Args:
+      replay: the buffer.
+      transitions: the new ones.
+      count: number of transitions that were added so far, a multiple of N.
+    """
+
+    def write(rows: jax.Array, new: jax.Array) -> jax.Array:
+        start = count % rows.shape[0]
+        return jax.lax.dynamic_update_slice_in_dim(rows, new.astype(rows.dtype), start, axis=0)
+
+    return jax.tree.map(write, replay, transitions)
+
+
+def sample(replay: T, count: jax.Array, size: int, key: jax.Array) -> T:
+    """A batch of `size` stored transitions, drawn uniformly with replacement; `count` were added so far, at least 1."""
+    capacity = jax.tree.leaves(replay)[0].shape[0]
+    stored = jnp.minimum(count, capacity)
+    rows = (random.uniform(key, (size,)) * stored).astype(jnp.int32)
+    return jax.tree.map(lambda x: x[jnp.minimum(rows, stored - 1)], replay)
+
+
 class AgentState(NamedTuple):
     """What an agent has learned, and what it stores to learn from.
 
@@ -168,7 +201,7 @@ class DQN:
         masks, if any; actions then are legal.
 
     Raises:
-      ConfigError: the settings do not fit each other or the environment.
+      ValueError: the settings do not fit each other or the environment.
     """
 
     Config = DQNConfig
@@ -176,18 +209,17 @@ class DQN:
     def __init__(self, env: Environment, params: Any, config: DQNConfig):
         space = env.action_space(params)
         if not isinstance(space, spaces.Discrete):
-            raise ConfigError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
+            raise ValueError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
         if config.replay_capacity % config.num_envs:
-            raise ConfigError(
-                f"num_envs must divide replay_capacity = {config.replay_capacity}, got {config.num_envs}."
-            )
+            raise ValueError(f"num_envs must divide replay_capacity = {config.replay_capacity}, got {config.num_envs}.")
         if config.min_replay_size > config.replay_capacity:
-            raise ConfigError(
+            raise ValueError(
                 f"min_replay_size must be at most replay_capacity = {config.replay_capacity}, "
                 f"got {config.min_replay_size}."
             )
         self.config, self._params = config, params
-        self.env = observed(env, params)
+        is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
+        self.env = env if is_observed else FlattenObservation(env)
         self._network = Network((*config.hidden, space.n))
         self._batch = LogWrapper(Batched(self.env, config.num_envs))
         self._optimizer = optax.adam(config.learning_rate)
@@ -221,8 +253,12 @@ class DQN:
         action = values.argmax(-1).astype(jnp.int32) if greedy else self._choose(values, key)
         return action[0], memory
 
-    def update(self, state: DQNState) -> tuple[DQNState, Totals]:
-        """Takes `rollout_steps` steps, then `gradient_steps`; returns the totals of the episodes that ended."""
+    def update(self, state: DQNState) -> tuple[DQNState, dict[str, jax.Array]]:
+        """Takes `rollout_steps` steps, then `gradient_steps`.
+
+        Returns:
+          The next state; of the episodes that ended, the sum of their `returns`, and the number of `episodes`.
+        """
         state, totals = jax.lax.scan(self._step, state, length=self.config.rollout_steps)
         key, key_learn = random.split(state.key)
         agent_state = self.learn(state.agent_state, state.steps, key_learn)
@@ -231,7 +267,7 @@ class DQN:
     def start(self, key: jax.Array) -> Any:
         """What an agent knows before its first step."""
         network = self._init_network(key)
-        stored = replay.empty(self._transition, self.config.replay_capacity)
+        stored = empty(self._transition, self.config.replay_capacity)
         return AgentState(network, network, self._optimizer.init(network), jnp.int32(0), stored)
 
     def explore(self, agent_state: Any, obs: Any, key: jax.Array) -> jax.Array:
@@ -250,7 +286,7 @@ class DQN:
           steps: steps that each environment took before, int32 ().
           key: a random key.
         """
-        stored = replay.add(agent_state.replay, transitions, steps * self.config.num_envs)
+        stored = add(agent_state.replay, transitions, steps * self.config.num_envs)
         return agent_state._replace(replay=stored)
 
     def learn(self, agent_state: Any, steps: jax.Array, key: jax.Array) -> Any:
@@ -259,17 +295,19 @@ class DQN:
         is_enough = count >= self.config.min_replay_size
         return jax.lax.cond(is_enough, self._learn, lambda agent_state, *_: agent_state, agent_state, count, key)
 
-    def _step(self, state: DQNState, _: Any) -> tuple[DQNState, Totals]:
+    def _step(self, state: DQNState, _: Any) -> tuple[DQNState, dict[str, jax.Array]]:
         key, key_action, key_step, key_record = random.split(state.key, 4)
         action = self.explore(state.agent_state, state.obs, key_action)
         obs, env_state, reward, done, info = self._batch.step(key_step, state.env_state, action, self._params)
         transitions = Transition(state.obs, action, reward, info["discount"], info["final_obs"])
         agent_state = self.record(state.agent_state, transitions, done, state.steps, key_record)
-        return DQNState(agent_state, state.steps + jnp.int32(1), env_state, obs, key), totals_of(info)
+        returns = jnp.where(info["returned_episode"], info["returned_episode_returns"], 0)
+        totals = {"returns": returns.sum(), "episodes": info["returned_episode"].sum(dtype=jnp.int32)}
+        return DQNState(agent_state, state.steps + jnp.int32(1), env_state, obs, key), totals
 
     def _learn(self, agent_state: Any, count: jax.Array, key: jax.Array) -> Any:
         def step(agent_state: Any, key: jax.Array) -> tuple[Any, None]:
-            batch = replay.sample(agent_state.replay, count, self.config.batch_size, key)
+            batch = sample(agent_state.replay, count, self.config.batch_size, key)
             gradients = jax.grad(self._loss)(agent_state.network, agent_state, batch)
             return gradient_step(agent_state, gradients, self._optimizer, self.config.target_period), None
 
@@ -318,3 +356,32 @@ def gradient_step(learned: Any, gradients: Any, optimizer: optax.GradientTransfo
 def chosen(values: jax.Array, actions: jax.Array) -> jax.Array:
     """The values, (N, actions), of one action each, int32 (N,)."""
     return jnp.where(jnp.arange(values.shape[-1]) == actions[:, None], values, 0).sum(-1)
+
+
+def split(obs: Any) -> tuple[Any, Any]:
+    """Observations and their action masks, None without masks."""
+    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
+
+
+def masked(values: jax.Array, mask: Any) -> jax.Array:
+    """Values of actions, (..., n), `ILLEGAL` where the mask is False; as they are where it allows none, or is None."""
+    return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
+
+
+def as_floats(obs: jax.Array) -> jax.Array:
+    """Observations as float32. On a CPU, XLA takes up to ten times as long to convert bools."""
+    return jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)
+
+
+def main(env_id: str = "Catch-bsuite", total_steps: str = "100_000") -> None:
+    """Trains an agent, and prints the returns of its episodes."""
+    dqn = DQN(*envcore.make(env_id), DQNConfig(total_steps=int(total_steps), rollout_steps=100, gradient_steps=100))
+    state, update = jax.jit(dqn.init)(jax.random.key(0)), jax.jit(dqn.update)
+    for number in range(1, dqn.num_updates + 1):
+        state, totals = update(state)
+        if number % 100 == 0:
+            print(f"{number * dqn.steps_per_update:,} steps: {totals['returns'] / totals['episodes']:.3f}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

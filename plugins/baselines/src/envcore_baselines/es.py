@@ -1,11 +1,11 @@
-"""Evolution strategy, after OpenAI's.
+"""Evolution strategy, after OpenAI's, in one file.
 
 Salimans et al. 2017, "Evolution strategies as a scalable alternative to reinforcement learning".
 
-To be read from top to bottom: settings, policy, and the learner. An update is a generation: a normal distribution over
-the policy's parameters is asked for a population, every member plays whole episodes, and the distribution is told their
-mean returns. evosax's `Open_ES` does the asking and telling: members come in pairs on either side of the mean, returns
-are replaced by their ranks, and Adam moves the mean.
+`python es.py CartPole-v1` trains an agent. To be read from top to bottom: settings, policy, and the learner. An update
+is a generation: a normal distribution over the policy's parameters is asked for a population, every member plays whole
+episodes, and the distribution is told their mean returns. evosax's `Open_ES` does the asking and telling: members come
+in pairs on either side of the mean, returns are replaced by their ranks, and Adam moves the mean.
 
 All members of a generation play the same episodes: the same starts and the same draws at the same step. Differences
 between their returns are then due to the policies, not to luck.
@@ -19,23 +19,20 @@ An update is a pure function, so a run is a `scan` of it and many seeds are a `v
 from __future__ import annotations
 
 import dataclasses
+import sys
 from typing import Annotated, Any, NamedTuple
 
+import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
-from envcore.wrappers import Batched, NoAutoReset, RunningStatistics
+from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, NoAutoReset, RunningStatistics
 from evosax.algorithms import Open_ES
 from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn
 from flax import linen as nn
-
-from envcore_baselines.distributions import of_several
-from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import Totals, as_floats, obs_struct, observed, split
-from envcore_baselines.ppo import Categorical, Normal
 
 _CHUNK = 20  # steps between two looks at whether all episodes have ended
 
@@ -113,6 +110,36 @@ class Policy(nn.Module):
         return nn.Dense(self.num_outputs)(outputs), memory
 
 
+class _Discrete:
+    """The actions of a `Discrete`: outputs are their values, float32 (..., n)."""
+
+    def __init__(self, space: spaces.Discrete):
+        self.num_outputs = space.n
+
+    def mode(self, outputs: jax.Array) -> jax.Array:
+        return outputs.argmax(-1).astype(jnp.int32)
+
+    def masked(self, outputs: jax.Array, mask: jax.Array) -> jax.Array:
+        return jnp.where(mask | ~mask.any(-1, keepdims=True), outputs, np.float32(-1e9))
+
+
+class _Continuous:
+    """The actions of a float `Box`: outputs, float32 (..., size), in which -1 and 1 are its bounds."""
+
+    def __init__(self, space: spaces.Box):
+        low, high = (np.asarray(bound, np.float32) for bound in (space.low, space.high))
+        is_bounded = np.isfinite(low) & np.isfinite(high)
+        self._center, self._scale = (
+            np.where(is_bounded, low / 2 + high / 2, 0),
+            np.where(is_bounded, high / 2 - low / 2, 1),
+        )
+        self._low, self._high, self.num_outputs = low, high, low.size
+
+    def mode(self, outputs: jax.Array) -> jax.Array:
+        action = self._center + self._scale * outputs.reshape(*outputs.shape[:-1], *self._low.shape)
+        return jnp.clip(action, self._low, self._high)
+
+
 class ESAgent(NamedTuple):
     """What acting takes.
 
@@ -138,39 +165,40 @@ class ES:
 
     Args:
       env: the environment, one that observes a `Box`, `Discrete` or a collection of them, and takes actions of a
-        `Discrete`, a `MultiDiscrete` or a float `Box`.
+        `Discrete` or a float `Box`.
       params: its params.
       config: the settings.
+      distribution: of other actions: their `mode(outputs)`, of which there are `num_outputs`, and with action masks
+        `masked(outputs, mask)`.
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, and with the masks of
-        a `Discrete`'s actions, which then are legal.
+      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, or one with the masks
+        of `ActionMaskObservation`, whose legal actions are taken.
 
     Raises:
-      ConfigError: the settings do not fit each other or the environment.
+      ValueError: the settings do not fit each other or the environment.
     """
 
     Config = ESConfig
 
-    def __init__(self, env: Environment, params: Any, config: ESConfig):
+    def __init__(self, env: Environment, params: Any, config: ESConfig | None = None, distribution: Any = None):
+        config = ESConfig() if config is None else config
         if config.population_size % 2:
-            raise ConfigError(f"population_size must be even, got {config.population_size}.")
+            raise ValueError(f"population_size must be even, got {config.population_size}.")
         self.config, self._params = config, params
-        self.env = observed(env, params)
+        is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
+        self.env = env if is_observed else FlattenObservation(env)
+        self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
         self._episodes = NoAutoReset(Batched(self.env, config.episodes))
         self._max_steps = _max_steps(env, params, config)
         space: Any = env.action_space(params)
         is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
-        several = of_several(env, params)
-        if not (several or is_box or isinstance(space, spaces.Discrete)):
-            raise ConfigError(
-                f"es needs actions of a Discrete, a MultiDiscrete or a float Box, {env.name} has {space}."
-            )
-        kind: Any = Normal if is_box else Categorical
-        self._distribution: Any = several or kind(space)
-        num_outputs = self._distribution.num_outputs - self._distribution.num_constants
-        self._policy = Policy(config.hidden, config.memory, num_outputs)
+        if not (distribution or is_box or isinstance(space, spaces.Discrete)):
+            raise ValueError(f"es needs actions of a Discrete or a float Box, {env.name} has {space}.")
+        kind: Any = _Continuous if is_box else _Discrete
+        self._distribution: Any = distribution or kind(space)
+        self._policy = Policy(config.hidden, config.memory, self._distribution.num_outputs)
         struct = jax.eval_shape(self._initial_policy, jax.random.key(0))
         self._strategy = Open_ES(
             config.population_size,
@@ -195,8 +223,7 @@ class ES:
         key, key_policy, key_strategy = jax.random.split(key, 3)
         policy = self._initial_policy(key_policy)
         strategy = self._strategy.init(key_strategy, policy, self._strategy.default_params)
-        shape = obs_struct(self.env, self._params).shape
-        statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(shape))
+        statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape))
         return _without_weak_types(ESState(ESAgent(policy, statistics), strategy, key))
 
     def start_memory(self) -> Any:
@@ -208,8 +235,12 @@ class ES:
         action, memory = self._actions(agent, *jax.tree.map(lambda x: x[None], (memory, obs)))
         return action[0], jax.tree.map(lambda x: x[0], memory)
 
-    def update(self, state: ESState) -> tuple[ESState, Totals]:
-        """Evaluates a generation and learns from it; returns the totals of its episodes."""
+    def update(self, state: ESState) -> tuple[ESState, dict[str, jax.Array]]:
+        """Evaluates a generation and learns from it.
+
+        Returns:
+          The next state; of all episodes, the sum of their `returns`, and the number of `episodes`.
+        """
         key, key_ask, key_play, key_tell = jax.random.split(state.key, 4)
         params = self._strategy.default_params
         population, strategy = self._strategy.ask(key_ask, state.strategy, params)
@@ -232,7 +263,7 @@ class ES:
             key, key_step = jax.random.split(key)
             if self.config.normalize_observations:
                 # What comes after an episode may be infinite, and infinity times zero is not zero.
-                array, _ = split(obs)
+                array, _ = _split(obs)
                 is_seen = running.reshape(*running.shape, *[1] * (array.ndim - 2))
                 seen = seen.update(jnp.where(is_seen, array, 0), running)
             action, memory = act(population, memory, obs)
@@ -253,18 +284,14 @@ class ES:
 
     def _actions(self, agent: ESAgent, memory: Any, obs: Any) -> tuple[jax.Array, Any]:
         """The actions for a batch of observations, and the memory after them."""
-        obs, mask = split(obs)
-        obs = as_floats(obs)
+        obs, mask = _split(obs)
+        obs = obs.astype(jnp.float32)
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         outputs, memory = self._policy.apply(agent.policy, memory, obs)  # type: ignore[misc]
         if mask is not None:
             outputs = self._distribution.masked(outputs, mask)
-        if self._distribution.num_constants:  # deviations, which a policy without chance does not need
-            outputs = jnp.concatenate([outputs, jnp.zeros_like(outputs)], -1)
-        action = self._distribution.mode(outputs)
-        bounds = self._distribution.bounds
-        return jnp.clip(action, *bounds) if bounds else action, memory
+        return self._distribution.mode(outputs), memory
 
     def _shaped(self, population: Any, fitness: jax.Array, state: Any, params: Any) -> jax.Array:
         """What each member counts, (members,), less for a better one: logarithms of the elite's ranks (Hansen 2016)."""
@@ -274,9 +301,8 @@ class ES:
         return weight.mean() - weight
 
     def _initial_policy(self, key: jax.Array) -> Any:
-        shape = obs_struct(self.env, self._params).shape
         memory = jax.tree.map(lambda x: x[None], self.start_memory())
-        return self._policy.init(key, memory, jnp.zeros((1, *shape), jnp.float32))
+        return self._policy.init(key, memory, jnp.zeros((1, *self._obs.shape), jnp.float32))
 
     def _learning_rate(self) -> Any:
         if not self.config.anneal:
@@ -292,7 +318,7 @@ class ES:
 def _max_steps(env: Environment, params: Any, config: ESConfig) -> int:
     limit = int(np.max(np.asarray(params.max_steps_in_episode)))
     if limit == NO_TIME_LIMIT and not config.max_steps:
-        raise ConfigError(
+        raise ValueError(
             f"es plays whole episodes and {env.name} has no time limit: give one with the setting max_steps."
         )
     return min(limit, config.max_steps or limit)
@@ -301,3 +327,21 @@ def _max_steps(env: Environment, params: Any, config: ESConfig) -> int:
 def _without_weak_types(state: ESState) -> ESState:
     """The strategy starts from Python numbers; a state of other types would compile every program twice."""
     return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), state)
+
+
+def _split(obs: Any) -> tuple[Any, Any]:
+    """Observations and their action masks, None without masks."""
+    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
+
+
+def main(env_id: str = "CartPole-v1", total_steps: str = "10_000_000") -> None:
+    """Trains an agent, and prints the returns of each generation's episodes."""
+    es = ES(*envcore.make(env_id), ESConfig(total_steps=int(total_steps)))
+    state, update = jax.jit(es.init)(jax.random.key(0)), jax.jit(es.update)
+    for number in range(1, es.num_updates + 1):
+        state, totals = update(state)
+        print(f"{number * es.steps_per_update:,} steps: {totals['returns'] / totals['episodes']:.1f}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
 from envcore.engine import arguments
@@ -18,13 +17,6 @@ ILLEGAL = np.float32(-1e9)
 
 Totals = dict[str, jax.Array]
 """Of the episodes that ended: the sum of their `returns`, float32, and the number of `episodes`, int32."""
-
-
-def totals_of(info: dict[str, Any]) -> Totals:
-    """The totals of one step of a batch, from the `info` of `LogWrapper`."""
-    ended = info["returned_episode"]
-    returns = jnp.where(ended, info["returned_episode_returns"], 0).sum(dtype=jnp.float32)
-    return {"returns": returns, "episodes": ended.sum(dtype=jnp.int32)}
 
 
 class Learner(Protocol):
@@ -89,23 +81,3 @@ def as_observed(env: Environment, obs: Any, params: Any) -> Any:
 def split(obs: Any) -> tuple[Any, Any]:
     """An observation of an `observed` environment as an array and its action mask, None where it has none."""
     return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
-
-
-def obs_struct(env: Environment, params: Any) -> Any:
-    """Shape and dtype of the array that an `observed` environment observes, as `jax.ShapeDtypeStruct`."""
-    return split(jax.eval_shape(env.observe, arguments.state_struct(env), params))[0]
-
-
-def masked(outputs: jax.Array, mask: Any) -> jax.Array:
-    """Logits or values of actions, (..., n), `ILLEGAL` where the mask is False; as they are where it allows none."""
-    if mask is None:
-        return outputs
-    return jnp.where(mask | ~mask.any(-1, keepdims=True), outputs, ILLEGAL)
-
-
-def as_floats(obs: jax.Array) -> jax.Array:
-    """Observations as a network reads them, float32.
-
-    XLA's CPU backend often converts pictures of bools in 1 to 3 ns a number, but chooses between two floats in 0.2.
-    """
-    return jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)

@@ -325,14 +325,14 @@ class PPO:
         def collect(step: Any) -> Any:
             steps = Steps(step.obs, step.action, step.reward, step.next_obs, step.done, step.info["terminated"])
             ended, returns = step.info["returned_episode"], step.info["returned_episode_returns"]
-            return steps, {"returns": jnp.where(ended, returns, 0).sum(), "episodes": ended.sum(dtype=jnp.int32)}
+            return steps, {"returns": jnp.where(ended, returns, 0), "episodes": ended.astype(jnp.int32)}
 
         length, params = self.config.rollout_steps, self._params
         rollout, collected = run_rollout(self._batch, policy, state.rollout, length, params, state.agent, collect)
         key, key_learn = jax.random.split(state.key)
         obs = self._batch.observe(rollout.state, params)
         agent, optimizer = self.learn(state.agent, state.optimizer, collected[0], obs, key_learn)
-        return State(agent, optimizer, rollout, key), jax.tree.map(lambda x: x.sum(0), collected[1])
+        return State(agent, optimizer, rollout, key), jax.tree.map(jnp.sum, collected[1])
 
     def learn(self, agent: Agent, optimizer: Any, steps: Steps, obs: Any, key: jax.Array) -> tuple[Agent, Any]:
         """Learns from a rollout, after which `obs` is observed; returns the next agent and optimizer."""
