@@ -28,6 +28,10 @@ class Actor(nn.Module):
         return nn.Dense(self.outputs, kernel_init=nn.initializers.normal(1.0))(x)
 
 
+def _outputs(network, weights, x) -> Any:
+    return network.apply(weights, x)
+
+
 def _seen(transition):
     return transition.obs, transition.action, transition.reward, transition.done
 
@@ -73,7 +77,7 @@ def _network(batch, params):
 def test_a_network_chooses_actions(name):
     batch, params = _batch(name)
     network, weights = _network(batch, params)
-    ours, theirs = _played(batch, lambda w, obs, key: network.apply(w, _flat(obs)).argmax(1), params, weights)
+    ours, theirs = _played(batch, lambda w, obs, key: _outputs(network, w, _flat(obs)).argmax(1), params, weights)
     _assert_equal(ours, theirs)
     assert len(np.unique(ours[1][1])) > 1
 
@@ -81,7 +85,9 @@ def test_a_network_chooses_actions(name):
 def test_a_network_acts_in_a_box():
     batch, params = _batch("Reacher-misc", 33)
     network, weights = _network(batch, params)
-    ours, theirs = _played(batch, lambda w, obs, key: jnp.tanh(network.apply(w, obs)), params, weights, num_steps=12)
+    ours, theirs = _played(
+        batch, lambda w, obs, key: jnp.tanh(_outputs(network, w, obs)), params, weights, num_steps=12
+    )
     _assert_equal(ours, theirs, 1e-3)
     assert np.std(ours[1][1]) > 0.1
 
@@ -109,7 +115,7 @@ def test_a_network_too_large_for_shared_memory_is_refused():
     weights = jax.eval_shape(network.init, jax.random.key(0), jnp.zeros((1, 4)))
 
     def play(start, weights):
-        policy = lambda w, obs, key: network.apply(w, obs).argmax(1)  # noqa: E731
+        policy = lambda w, obs, key: _outputs(network, w, obs).argmax(1)  # noqa: E731
         return envcore_fused.run_rollout(batch, policy, start, 3, params, weights)
 
     start = jax.eval_shape(lambda key: start_rollout(batch, key), jax.random.key(0))
@@ -167,7 +173,7 @@ def test_a_network_and_draws_collect_what_a_learner_needs():
     network, weights = _network(Batched(env, NUM_ENVS), params)
 
     def policy(weights, obs, key):
-        return jax.random.categorical(key, network.apply(weights, obs))
+        return jax.random.categorical(key, _outputs(network, weights, obs))
 
     ours, theirs = _played(batch, policy, params, weights)
     _assert_equal(ours, theirs)

@@ -19,7 +19,7 @@ _MOST_TERMS = 64
 
 def _dot_general(
     graph: Graph, aval: Any, x: np.ndarray, y: np.ndarray, *, dimension_numbers: Any, **params: Any
-) -> np.ndarray:
+) -> Any:
     """Every `precision` gets what the highest one asks for: products and sums of float32."""
     (x_contracted, y_contracted), (x_batch, y_batch) = dimension_numbers
     convert = functools.partial(ELEMENTWISE["convert_element_type"], graph, aval)
@@ -42,7 +42,9 @@ def _product(graph: Graph, aval: Any, rows: np.ndarray, columns: np.ndarray) -> 
     memory = memory_of(columns)
     if memory is None and memory_of(rows) is not None:
         return _product(graph, aval, columns, rows).T
-    if columns.size <= _MOST_TERMS:  # whatever the number of rows, so that each is computed in the same way
+    is_array = memory is not None and isinstance(memory.of, str)
+    # Neither depends on the number of rows, so that each is computed in the same way.
+    if columns.size <= _MOST_TERMS and not (is_array and aval.dtype == np.float32):
         result = np.empty((len(rows), len(columns)), object)
         for place in np.ndindex(result.shape):
             result[place] = _sum(graph, aval, rows[place[0]], columns[place[1]])
@@ -66,7 +68,7 @@ def _before_conversion(row: np.ndarray) -> Sequence[Scalar]:
     return before if len(types) == 1 and before[0].dtype.itemsize == 1 else list(row)
 
 
-def _sum(graph: Graph, aval: Any, xs: Sequence[Scalar], ys: Sequence[Scalar]) -> Scalar:
+def _sum(graph: Graph, aval: Any, xs: np.ndarray, ys: np.ndarray) -> Scalar:
     total = graph.constant(0, aval.dtype)
     for x, y in zip(xs, ys, strict=True):
         total = graph.apply("op_add", aval.dtype, total, graph.apply("op_mul", aval.dtype, x, y))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -20,7 +21,7 @@ from envcore_fused.interpreter import interpret_function
 from envcore_fused.keys import is_key
 from envcore_fused.lane import AXIS, lane_of, lane_policy
 from envcore_fused.rows import by_row
-from envcore_fused.scalars import BY_STEP, Graph, Scalar, live
+from envcore_fused.scalars import BY_STEP, Graph, live
 
 _MOST_KEPT = 64  # elements of an observation that are kept in registers until they are both stored and seen
 _MOST_UNITS = 344  # of 32 environments: 44 KB, and 5 KB of the 48 KiB are for rows that are stored
@@ -129,7 +130,7 @@ def _leaves(kind: str, tree: PyTree, inputs: Callable[..., np.ndarray]) -> list[
 
 def _read_from_units(graph: Graph, stacked: list[Leaf]) -> list[Leaf]:
     """What a step stores, where it is the input of a layer, is read from there: registers would spill."""
-    places: dict[int, Scalar] = {}
+    places: dict[int, Any] = {}
     for units in live([x for leaf in stacked for x in leaf.values.flat], set()):
         if units.op == "units":
             reads = [graph.apply("unit", units.dtype, units, number) for number in range(len(units.operands))]
