@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import fusion
-from envcore.fusion import compute_once, recomputed
+from envcore.fusion import compute_once, recomputed, stored
 from fusion_checks import TREE, X, assert_same, plain
 from jax import lax
 
@@ -107,3 +107,17 @@ def test_recomputed_bools_are_the_same_and_xla_computes_them(number):
     converted = jax.jit(lambda bools, number: recomputed(bools, number).astype(jnp.float32))
     np.testing.assert_array_equal(converted(bools, jnp.int32(number)), bools.astype(jnp.float32))
     assert " and(" in str(converted.lower(bools, jnp.int32(number)).compile().as_text())
+
+
+class TestStored:
+    def test_the_arrays_are_the_same(self):
+        tree = {"x": X, "both": (X > 0, jnp.int32(3))}
+        assert_same(jax.jit(jax.vmap(stored, ({"x": 0, "both": (0, None)},)))(tree)["x"], X)
+        assert_same(stored(tree), tree)
+        gradient = jax.grad(lambda x: (stored((x * 2, x))[0] ** 2).sum())(X)
+        assert_same(gradient, 8 * X)
+
+    @pytest.mark.parametrize(("platform", "barriers"), [("cpu", 0), ("cuda", 1)])
+    def test_it_is_a_boundary_on_gpus_alone(self, platform, barriers):
+        lowered = jax.jit(lambda x: stored((x + 1, x * 2))).trace(X).lower(lowering_platforms=(platform,))
+        assert lowered.as_text().count("optimization_barrier") == barriers

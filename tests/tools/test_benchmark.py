@@ -235,7 +235,7 @@ def test_cheaper_iterations_do_the_same(gpu: Any, env_id: str, change: dict[str,
     def total(**change: Any) -> float:
         case = gpu.Case(env_id, NUM_ENVS, "envcore", **change)
         with gpu._boundary(case.boundary):
-            return float(quick_jit(gpu._program(case, 12))(jax.random.key(1)))
+            return float(quick_jit(gpu.program_of(case, 12))(jax.random.key(1)))
 
     assert total(**change) == pytest.approx(total(), rel=1e-5)
 
@@ -268,43 +268,6 @@ def test_what_does_not_fit_into_the_time_is_named(gpu: Any, capsys: pytest.Captu
     assert rows == []
     assert len(without) == len(gpu.cases((8,)))
     assert "CartPole-v1, 8, envcore: no time" in capsys.readouterr().out
-
-
-HLO = """HloModule program
-
-%inner (p: f32[2]) -> f32[2] {
-  %p = f32[2]{0} parameter(0)
-  ROOT %fusion.1 = f32[2]{0} fusion(%p), kind=kLoop, calls=%fused
-}
-
-%body (arg: (s32[], f32[2])) -> (s32[], f32[2]) {
-  %arg = (s32[], f32[2]{0}) parameter(0)
-  %x = f32[2]{0} get-tuple-element(%arg), index=1
-  %call = f32[2]{0} call(%x), to_apply=%inner
-  %both = (f32[2]{0}, f32[2]{0}) fusion(%call), kind=kLoop, calls=%fused.2
-  %copy = f32[2]{0} copy(%x)
-  ROOT %tuple = (s32[], f32[2]{0}) tuple(%n, %copy)
-}
-
-%test (arg.2: (s32[], f32[2])) -> pred[] {
-  ROOT %less = pred[] compare(%n, %m), direction=LT
-}
-
-%unrelated (arg.3: (s32[], f32[2])) -> f32[2] {
-  %while.0 = (s32[], f32[2]{0}) while(%t), condition=%test, body=%inner, backend_config={"known_trip_count":{"n":"5"}}
-}
-
-ENTRY %main (start: f32[2]) -> f32[2] {
-  %while.1 = (s32[], f32[2]{0}) while(%t), condition=%test, body=%body, backend_config={"known_trip_count":{"n":"50"}}
-}
-"""
-
-
-def test_kernels_of_an_iteration_are_counted_where_they_start(workloads: Any) -> None:
-    count = importlib.import_module("kernels").kernels_per_iteration
-    assert count(HLO, 50) == 3  # two fusions and a copy
-    assert count(HLO, 100) == 1.5  # XLA has unrolled the loop
-    assert count(HLO, 99) is None
 
 
 @pytest.mark.slow

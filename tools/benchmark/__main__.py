@@ -19,6 +19,11 @@ default environment; ids are those of the bridges, such as `brax/ant`.
 
 With `--gpu` it writes one table of what bounds a GPU: microseconds and kernels per step of a batch, for every suite at
 three numbers of environments, and with XLA's command buffers, unrolling and other ways to make a step cheaper.
+
+With `--gpu-programs` it compiles these loops, the rollouts and PPO for a GPU that need not be there, and counts the
+kernels, bytes and memory of an iteration:
+`uv run --no-default-groups --group peers --group gpu-compiler python tools/benchmark --gpu-programs`.
+The rows are kept in the folder of `--out`, where a second run goes on; ids that are named are compiled again.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ from typing import Any
 
 import gpu
 import jax
+import programs
 import report
 import scaling
 import versions
@@ -63,6 +69,14 @@ def main() -> None:
     parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="compare with this checkout of envcore")
     parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for results.json and .md")
     parser.add_argument("--gpu", action="store_true", help="measure what bounds a GPU, and nothing else")
+    parser.add_argument(
+        "--gpu-programs",
+        choices=("h100", "h200", "a100"),
+        nargs="?",
+        const="h100",
+        metavar="GPU",
+        help="compile for this GPU (default: h100), and nothing else",
+    )
     parser.add_argument("--gymnasium", action="store_true", help="compare with Gymnasium, and nothing else")
     parser.add_argument("--bridges", action="store_true", help="compare with other libraries' loops, and nothing else")
     parser.add_argument("--trial", action="store_true", help="with --gpu: only try its programs, on any device")
@@ -74,6 +88,10 @@ def main() -> None:
     if args.gpu:
         results, _ = gpu.measure_all(args.limit, args.trial)
         _write(args.out, results, gpu.markdown)
+        return
+    if args.gpu_programs:
+        results = programs.compile_all(args.out / "results.json", args.ids, args.gpu_programs)
+        _write(args.out, results, programs.markdown)
         return
     if args.gymnasium:
         import adapters  # Gymnasium is not in the peers' environment

@@ -32,7 +32,7 @@ from envcore import random
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched
 from jax import lax
-from kernels import kernels_per_iteration
+from kernels import iteration_of
 from report import table
 from workloads import FLOAT32, VARIANTS, carried, seen
 
@@ -177,7 +177,7 @@ def _compile(case: Case, steps: int) -> tuple[Any, float]:
         jax.clear_caches()  # of what was traced without that boundary
     started = time.perf_counter()
     with _boundary(case.boundary):
-        program = jax.jit(_program(case, steps)).lower(jax.random.key(0, impl=case.key_type)).compile()
+        program = jax.jit(program_of(case, steps)).lower(jax.random.key(0, impl=case.key_type)).compile()
     return program, time.perf_counter() - started
 
 
@@ -196,7 +196,7 @@ def _run(case: Case, steps: int, program: Any, compile_seconds: float) -> dict[s
         "steps": steps,
         "steps_per_second": case.num_envs * steps / median,
         "us_per_iteration": median / steps * 1e6,
-        "kernels": kernels_per_iteration(str(program.as_text()), steps),
+        "kernels": (found := iteration_of(str(program.as_text()), steps)) and found.kernels,
         "compile_seconds": compile_seconds,
         "seconds": seconds,
     }
@@ -220,7 +220,8 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
     return table(_COLUMNS, cells, header)
 
 
-def _program(case: Case, steps: int) -> Callable[[jax.Array], Any]:
+def program_of(case: Case, steps: int) -> Callable[[jax.Array], Any]:
+    """The function of a key that is measured."""
     if case.label == "gymnax":
         return VARIANTS["gymnax"](case.env_id, case.num_envs, steps, FLOAT32)
     env, params = envcore.make(case.env_id)

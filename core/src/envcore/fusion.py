@@ -66,6 +66,18 @@ def compute_once(fun: Callable[[*Ts], T], *args: *Ts, as_kernel: bool = False) -
         _in_kernel.reset(token)
 
 
+def stored(values: T) -> T:
+    """The same arrays, computed and stored by one kernel on a GPU: a boundary for what several kernels read.
+
+    XLA writes arrays of different shapes in different kernels, and each computes again what it reads, from a state that
+    another one has overwritten by then: so it copies the state first, a kernel for each array. On CPUs this is nothing,
+    because XLA does not fuse so there.
+
+    With it, an iteration of 2,048 Space Invaders starts 12 kernels instead of 17, on an H100 by XLA's compiler.
+    """
+    return lax.platform_dependent(values, cpu=lambda values: values, default=lax.optimization_barrier)
+
+
 def recomputed(bools: jax.Array, number: jax.Array) -> jax.Array:
     """The same bools, of any shape, as the result of an operation with a traced integer, int32 ().
 

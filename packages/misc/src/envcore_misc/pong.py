@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces, trees
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
+from envcore.fusion import stored
 from envcore.typing import Bool, BoolParam, FloatParam, Int, IntParam
 from flax import struct
 
@@ -179,6 +180,7 @@ class Pong(Environment[PongState, PongParams]):
         ball = self._bounce_off_paddles(self._bounce_off_walls(_move_ball(state)), paddles, params)
         won, lost = self._points(ball.x)
         was_over = jnp.logical_or(*self._points(state.ball_position[1]))
+        paddles, ball, was_over = stored((paddles, ball, was_over))  # for the four fields that they become
         if self.rules == "gymnax":
             reward = won.astype(jnp.float32) - lost.astype(jnp.float32)
         else:
