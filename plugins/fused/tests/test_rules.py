@@ -44,6 +44,7 @@ def _of_flags(a, b):
         "not": ~a,
         "to_int32": a.astype(jnp.int32),
         "to_float32": a.astype(jnp.float32),
+        "to_one_or_zero": jnp.where(a, np.float32(1), np.float32(0)),
         "reductions": jnp.stack([a.all(), a.any(), jnp.bitwise_xor.reduce(a)]),
     }
 
@@ -137,6 +138,7 @@ def test_arrays_are_computed_as_by_xla():
             lax.select_n(x % 3, x, y, x + y),
             jnp.zeros((0, 3), jnp.int32).sum(axis=0) + x[0, :3],
             jnp.concatenate([x[:0], y]),
+            *jnp.split(x, (1, 3), axis=1),
         ]
 
     x = np.arange(20, dtype=np.int32).reshape(5, 4) * 7 % 11

@@ -229,6 +229,7 @@ class PPO:
       network: what maps n observations to outputs and values, a module of flax's kind: `init(key, obs)` gives weights
         for `apply(weights, obs)`. By default `ActorCritic`.
       distribution: of other actions than those above, with the attributes and methods of `Categorical`.
+      rollout: `envcore_fused.run_rollout` plays the same in one kernel.
 
     Attributes:
       config: the settings.
@@ -248,6 +249,7 @@ class PPO:
         config: PPOConfig | None = None,
         network: Any = None,
         distribution: Any = None,
+        rollout: Any = run_rollout,
     ):
         self.config = config = PPOConfig() if config is None else config
         is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
@@ -267,6 +269,7 @@ class PPO:
             raise ValueError(f"ppo needs actions of a Discrete or a float Box, {env.name} has {space}.")
         kind: Any = Normal if is_box else Categorical
         self._distribution: Any = distribution or kind(space)
+        self._rollout = rollout
         sizes = self._distribution.num_outputs, self._distribution.num_constants
         self._network: Any = network or ActorCritic(config, *sizes)
         self._obs = obs
@@ -328,7 +331,7 @@ class PPO:
             return steps, {"returns": jnp.where(ended, returns, 0), "episodes": ended.astype(jnp.int32)}
 
         length, params = self.config.rollout_steps, self._params
-        rollout, collected = run_rollout(self._batch, policy, state.rollout, length, params, state.agent, collect)
+        rollout, collected = self._rollout(self._batch, policy, state.rollout, length, params, state.agent, collect)
         key, key_learn = jax.random.split(state.key)
         obs = self._batch.observe(rollout.state, params)
         agent, optimizer = self.learn(state.agent, state.optimizer, collected[0], obs, key_learn)

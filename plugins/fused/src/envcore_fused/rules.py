@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,8 @@ def select(graph: Graph, which: Scalar, no: Any, yes: Any) -> Any:
         return Key(tuple(select(graph, which, *words) for words in zip(no.words, yes.words, strict=True)))
     if which.is_constant:
         return yes if which.args[0] else no
+    if no.dtype != bool and no is graph.constant(0, no.dtype) and yes is graph.constant(1, no.dtype):
+        return graph.apply("op_convert", no.dtype, no.dtype, which)
     return no if no is yes else graph.apply("op_select", no.dtype, which, no, yes)
 
 
@@ -196,6 +198,11 @@ def _concatenate(graph: Graph, aval: Any, *parts: np.ndarray, dimension: int) ->
 def _stack(graph: Graph, aval: Any, *parts: np.ndarray, **params: Any) -> Any:
     (axis,) = params.values()
     return np.stack(parts, axis)
+
+
+@rule
+def _split(graph: Graph, aval: Any, x: np.ndarray, *, sizes: Sequence[int], axis: int) -> Any:
+    return np.split(x, np.cumsum(sizes)[:-1], axis)
 
 
 @rule
