@@ -2,10 +2,10 @@
 
     uv run --with nvidia-cuda-nvdisasm python tools/benchmark/fused.py [ID...]
 
-It writes `tools/site/data/fused.json`, a row for each environment, GPU and what is collected: registers of a thread,
-bytes of local memory (where registers spill), instructions of a step, and seconds to compile. A step's instructions are
-those inside the loop of steps, each counted once: what only some steps run, such as a game's reset, counts in full, and
-a network's layer, which is a loop of its own, as one pass.
+It writes `tools/site/data/fused.json`, a row for each environment, GPU, policy and what is collected: registers of a
+thread, bytes of local memory (where registers spill), instructions of a step, and seconds of a core to compile. The
+instructions of a step are those inside the loop of steps, each counted once: what only some steps run, such as a game's
+reset, counts in full, and a network's layer, which is a loop of its own, as one pass.
 """
 
 from __future__ import annotations
@@ -139,9 +139,9 @@ def compiled(kernel: Any, block: int, arch: int) -> dict[str, Any]:
     """What a kernel becomes on a GPU of this compute capability, a two-digit number."""
     kernel.module.options["block_dim"] = block
     with tempfile.TemporaryDirectory() as folder, kernels.quiet():
-        started = time.perf_counter()
+        started = time.process_time()
         paths = wp.compile_aot_module(kernel.module, arch=arch, module_dir=folder, use_ptx=False)
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         command = [str(disassembler()), str(paths[0])]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return {
