@@ -81,7 +81,7 @@ def test_the_exhaustive_workflow_runs_every_library_that_has_such_tests():
     assert {path.parts[-3] for path in with_tests} == {"bridges"}
     of_their_own = (ROOT / "plugins" / "bridges" / "tests" / "clients").glob("test_*.py")
     names = [path.stem.removeprefix("test_").replace("_", "-") for path in (*with_tests, *of_their_own)]
-    assert job["strategy"]["matrix"]["library"] == sorted(names)
+    assert job["strategy"]["matrix"]["library"] == sorted([*names, "gpu-programs"])
     (step,) = (step for step in job["steps"] if "run" in step)
     assert (step["run"], step["env"]) == (".ci/run exhaustive", {"LIBRARY": "${{ matrix.library }}"})
 
@@ -93,6 +93,13 @@ def test_the_exhaustive_tests_of_one_library(checkout, variables, tests):
     assert (ROOT / tests).exists()
     command = "uv run pytest -m exhaustive -p no:program_cache"
     assert checkout.run("exhaustive", **variables)[0] == f"{command} {tests}\n"
+
+
+def test_the_kernels_of_our_environments_are_counted_with_the_compiler_for_gpus(checkout):
+    (command,) = checkout.run("exhaustive", LIBRARY="gpu-programs")[0].splitlines()
+    *_, path = command.split()
+    assert command == f"uv run --group gpu-compiler pytest -m exhaustive {path}"
+    assert "mark.exhaustive" in (ROOT / path).read_text()
 
 
 @pytest.mark.parametrize("library", ["craftax", "gymnax", "kinetix", "popgym-arcade"])
