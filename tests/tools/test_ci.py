@@ -81,7 +81,7 @@ def test_the_exhaustive_workflow_runs_every_library_that_has_such_tests():
     assert {path.parts[-3] for path in with_tests} == {"bridges"}
     of_their_own = (ROOT / "plugins" / "bridges" / "tests" / "clients").glob("test_*.py")
     names = [path.stem.removeprefix("test_").replace("_", "-") for path in (*with_tests, *of_their_own)]
-    assert job["strategy"]["matrix"]["library"] == sorted([*names, "fused"])
+    assert job["strategy"]["matrix"]["library"] == sorted([*names, "gpu-programs"])
     (step,) = (step for step in job["steps"] if "run" in step)
     assert (step["run"], step["env"]) == (".ci/run exhaustive", {"LIBRARY": "${{ matrix.library }}"})
 
@@ -95,9 +95,12 @@ def test_the_exhaustive_tests_of_one_library(checkout, variables, tests):
     assert checkout.run("exhaustive", **variables)[0] == f"{command} {tests}\n"
 
 
-def test_the_kernels_for_gpus_are_compiled_with_a_disassembler(checkout):
-    command = "uv run --with nvidia-cuda-nvdisasm pytest -m exhaustive tests/tools/test_fused_programs.py"
-    assert checkout.run("exhaustive", LIBRARY="fused")[0] == f"{command}\n"
+def test_the_programs_for_gpus_are_compiled_with_their_compilers(checkout):
+    (command,) = checkout.run("exhaustive", LIBRARY="gpu-programs")[0].splitlines()
+    *_, first, second = command.split()
+    options = "--group gpu-compiler --with nvidia-cuda-nvdisasm"
+    assert command == f"uv run {options} pytest -m exhaustive {first} {second}"
+    assert all("mark.exhaustive" in (ROOT / path).read_text() for path in (first, second))
 
 
 @pytest.mark.parametrize("library", ["craftax", "gymnax", "kinetix", "popgym-arcade"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +159,37 @@ def test_a_line_of_the_table(programs: Any, monkeypatch: pytest.MonkeyPatch) -> 
     header, _, line = programs.markdown([ROW], header=True).splitlines()
     assert header.startswith("| id | environments | program | kernels | starts | inner loops | copies |")
     assert line == "| Pong-misc | 2,048 | envcore | 9 | 10 | 1 | 0 | 10000 | 3 | 1.2 | 15 | 15 | 20.6 |"
+
+
+LIGHT_AND_HEAVY = (
+    "MountainCar-v0",
+    "Acrobot-v1",
+    "SimpleBandit-bsuite",
+    "DeepSeaStochastic-bsuite",
+    "FrozenLake-misc",
+    "Pong-misc",
+    "Breakout-MinAtar",
+    "Seaquest-MinAtar",
+    "WindyGridworld-v0",
+    "WindyGridworldKing-v0",
+)
+COUNT = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import jax
+jax.config.update("jax_platforms", "cpu")  # before any other use of JAX
+import programs
+print(json.dumps([programs.measure(env_id, 2048, "envcore", "h100") for env_id in sys.argv[2:]]))
+"""
+
+
+@pytest.mark.exhaustive
+def test_no_environment_has_gained_a_kernel(compiler: Any) -> None:
+    if not compiler.is_installed():
+        pytest.skip("XLA's compiler for GPUs is not installed: uv sync --group gpu-compiler")
+    command = [sys.executable, "-c", COUNT, str(TOOLS / "benchmark"), *LIGHT_AND_HEAVY]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    table = json.loads((TOOLS / "site/data/programs.json").read_text())
+    known = {row["id"]: row["kernels"] for row in table if (row["num_envs"], row["program"]) == (2048, "envcore")}
+    gained = {row["id"]: (known[row["id"]], row) for row in found if row.get("kernels", 1e9) > known[row["id"]]}
+    assert not gained

@@ -19,6 +19,7 @@ from pathlib import Path
 import environments
 import fidelity
 import frames
+import gpu_programs
 import history
 import links
 import performance
@@ -70,6 +71,7 @@ def write_sources(source: Path, made_pictures: Path | None) -> None:
     environments.write_pages(source / "environments", made_pictures)
     about, texts = source / "about", _HERE / "pages" / "about"
     performance.write_page(about / "performance.md", texts / "performance.md")
+    gpu_programs.write_page(about / "gpu_programs.md", texts / "gpu_programs.md")
     fidelity.write_page(about / "fidelity.md", texts / "fidelity.md", made_pictures)
     history.write_page(about / "versions.md", texts / "versions.md", suites.our_environments())
     reference.write_pages(source / "reference")

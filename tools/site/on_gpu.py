@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import charts
+import gpu_programs
 
 Row = dict[str, Any]
 
@@ -44,14 +45,22 @@ def speeds(rows: Sequence[Row]) -> list[str]:
     """A table for each number of environments."""
     lines: list[str] = []
     for num_envs in sorted({row["num_envs"] for row in rows}):
-        heads = (f"{num_envs:,} environments", *_PROGRAMS, "ratio", "us an iteration", "kernels an iteration")
+        heads = (
+            f"{num_envs:,} environments",
+            *_PROGRAMS,
+            "ratio",
+            "us an iteration",
+            "computed",
+            "kernels an iteration",
+        )
         lines += ["", _line(heads), "|---" * len(heads) + "|"]
         for env_id, found in _by_environment(rows, num_envs).items():
             both = [found[program] for program in _PROGRAMS if program in found]
             cells = [f"{found[program]['speed']:,g}" if program in found else "no memory" for program in _PROGRAMS]
             ratio = f"{both[-1]['speed'] / both[0]['speed']:.3g}" if len(both) == 2 else ""
-            others = [" and ".join(f"{each[name]:,g}" for each in both) for name in ("us", "kernels")]
-            lines.append(_line((env_id, *cells, ratio, *others)))
+            us, kernels = (" and ".join(f"{each[name]:,g}" for each in both) for name in ("us", "kernels"))
+            computed = " and ".join(gpu_programs.computed(env_id, num_envs, each["variant"]) or "-" for each in both)
+            lines.append(_line((env_id, *cells, ratio, us, computed, kernels)))
     return lines
 
 

@@ -4,8 +4,8 @@
 
 takes the rows that `tools/benchmark` has written, in the place of older ones of the same programs. With
 `--into scaling` it takes those of several numbers of environments into `data/scaling.json`, with `--into gpu` those of
-`tools/benchmark --gpu`, and with `--into devices --cores N` those of `tools/benchmark --cores N` into
-`data/devices.json`.
+`tools/benchmark --gpu`, with `--into programs` those of `tools/benchmark --gpu-programs`, and with
+`--into devices --cores N` those of `tools/benchmark --cores N` into `data/devices.json`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import charts
+import gpu_programs
 import jax
 import on_gpu
 
@@ -42,7 +43,9 @@ def main() -> None:
     """Takes the rows of the files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", type=Path, help="results.json of tools/benchmark")
-    parser.add_argument("--into", choices=("speed", "scaling", "devices", "gpu"), default="speed", help="which file")
+    parser.add_argument(
+        "--into", choices=("speed", "scaling", "devices", "gpu", "programs"), default="speed", help="which file"
+    )
     parser.add_argument("--cores", type=int, metavar="N", help="that tools/benchmark was given; needed for devices")
     parser.add_argument("--date", default=datetime.date.today().isoformat(), help="of the measurement")
     parser.add_argument("--machine", default=_machine(), help="on which it was made")
@@ -52,8 +55,8 @@ def main() -> None:
     rows = {_program(row): row for row in _rows(options.into)}
     for path in options.results:
         for found in json.loads(path.read_text()):
-            if options.into == "gpu":
-                row = on_gpu.row(found)
+            if options.into in ("gpu", "programs"):
+                row = (on_gpu if options.into == "gpu" else gpu_programs).row(found)
             else:
                 row = {name: found[name] for name in ("id", "num_envs", "variant", "reads")}
                 row |= _speedup(found, options.cores) if options.cores else _speed(found)
@@ -180,9 +183,9 @@ def _program(row: Row) -> tuple[Any, ...]:
     return (
         list(_SUITES.values()).index(_suite_of(row["id"])),
         row["id"],
-        row["reads"] != "float32",
+        row.get("reads", "float32") != "float32",
         row["num_envs"],
-        row["variant"],
+        row.get("variant", row.get("program")),
         row.get("cores", 1),
     )
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
-from envcore.fusion import compute_once
+from envcore.fusion import compute_once, stored
 from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 
@@ -190,9 +190,10 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         return state, reward.astype(jnp.float32), False, {"regret": state.exp_reward_best - prob}
 
     def observe(self, state: BernoulliBanditState, params: BernoulliBanditParams) -> jax.Array:
-        arm = (np.arange(self.num_arms, dtype=np.int32) == state.last_action).astype(jnp.float32)
-        time = observed_time(state.time, params, params.min_lim, params.max_lim)
-        return jnp.concatenate(self._arrange(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
+        time, last_action, last_reward = stored((state.time, state.last_action, state.last_reward))
+        arm = (np.arange(self.num_arms, dtype=np.int32) == last_action).astype(jnp.float32)
+        time = observed_time(time, params, params.min_lim, params.max_lim)
+        return jnp.concatenate(self._arrange(last_reward.astype(jnp.float32)[None], arm, time[None]))
 
     def render(self, state: BernoulliBanditState, params: BernoulliBanditParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.bandits import paint_bernoulli_bandit
