@@ -29,7 +29,6 @@ from unittest import mock
 import envcore
 import jax
 import jax.numpy as jnp
-import numpy as np
 import warp as wp
 from envcore.engine import arguments
 from envcore.environment import Environment
@@ -106,7 +105,7 @@ def network(batch: Batched) -> tuple[Policy, PyTree]:
         x = x @ matrix + bias[None]
         if is_discrete:
             return x.argmax(1)
-        low, high = (np.broadcast_to(each, actions.shape)[None] for each in (actions.low, actions.high))
+        low, high = (jnp.broadcast_to(each, actions.shape)[None] for each in (actions.low, actions.high))
         return low + (high - low) * jax.nn.sigmoid(x)
 
     return policy, weights
