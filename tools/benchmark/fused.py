@@ -101,9 +101,12 @@ def network(batch: Batched) -> tuple[Policy, PyTree]:
         x = obs.reshape(len(obs), -1).astype(jnp.float32)
         *hidden, (matrix, bias) = weights
         for each in hidden:
-            x = jnp.tanh(x @ each[0] + each[1])
-        x = x @ matrix + bias
-        return x.argmax(1) if is_discrete else actions.low + (actions.high - actions.low) * jax.nn.sigmoid(x)
+            x = jnp.tanh(x @ each[0] + each[1][None])
+        x = x @ matrix + bias[None]
+        if is_discrete:
+            return x.argmax(1)
+        low, high = (jnp.broadcast_to(each, actions.shape)[None] for each in (actions.low, actions.high))
+        return low + (high - low) * jax.nn.sigmoid(x)
 
     return policy, weights
 
