@@ -190,7 +190,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         return state, reward.astype(jnp.float32), False, {"regret": state.exp_reward_best - prob}
 
     def observe(self, state: BernoulliBanditState, params: BernoulliBanditParams) -> jax.Array:
-        time, last_action, last_reward = stored((state.time, state.last_action, state.last_reward))
+        last_action, last_reward, time = stored((state.last_action, state.last_reward, state.time))
         arm = (np.arange(self.num_arms, dtype=np.int32) == last_action).astype(jnp.float32)
         time = observed_time(time, params, params.min_lim, params.max_lim)
         return jnp.concatenate(self._arrange(last_reward.astype(jnp.float32)[None], arm, time[None]))
