@@ -1,24 +1,23 @@
 """Agents that learn in envcore's environments. Each algorithm is one file, to be read from top to bottom.
 
-envcore train ppo CartPole-v1 --out cartpole
-envcore evaluate cartpole
+    trained = envcore_baselines.train("ppo", "CartPole-v1", seeds=5)
+    agent = envcore_baselines.load("CartPole-v1")
+
+On the command line: `envcore train` and `envcore evaluate`. Names are imported on first use: a plugin's package may not
+import JAX.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from envcore.lazy import lazy_names
 
+TYPE_CHECKING = False  # type checkers treat it as True
 if TYPE_CHECKING:
-    from envcore_baselines.trained import TrainedAgent
+    from envcore_baselines.experiment import Trained as Trained
+    from envcore_baselines.experiment import train as train
+    from envcore_baselines.trained import TrainedAgent as TrainedAgent
+    from envcore_baselines.trained import load as load
 
-
-def load(env_id: str) -> TrainedAgent:
-    """The trained agent of an environment that comes with this package, the best one that we have.
-
-    Raises:
-      FileError: there is none.
-      UnknownEnvironmentError: the suite of the environment is not installed.
-    """
-    from envcore_baselines import trained  # here, because a plugin's package may not import JAX
-
-    return trained.TrainedAgent.of_file(trained.path_of(env_id))
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__, {"experiment": ["Trained", "train"], "trained": ["TrainedAgent", "load"]}
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,12 +102,11 @@ def evaluate(
 def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int, devices: int | None) -> None:
     from envcore_runs import memory, placement
 
-    from envcore_baselines.training import Run
+    from envcore_baselines.experiment import run_of
 
     env, params = choice.make()
     learner = algorithms.learner(name, env, params, config)
-    changed = {key: _as_json(value) for key, value in choice.params.items()}
-    run = Run(name, choice.title, dict(choice.options), changed, dataclasses.asdict(config), seed, num_seeds)
+    run = run_of(choice, name, config, seed, num_seeds)
     sharding = placement.sharding_of_some(num_seeds, devices)
     memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes(sharding))
     keys = run.keys
@@ -220,7 +218,3 @@ def _largest_bytes(fun: Any, *args: Any) -> int:
 
     operations = jax.make_jaxpr(fun)(*args).eqns
     return max(tree_bytes([each.aval for each in operation.outvars]) for operation in operations)
-
-
-def _as_json(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value

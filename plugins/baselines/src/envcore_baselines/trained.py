@@ -69,8 +69,13 @@ class TrainedAgent:
         Raises:
           FileError: there is no checkpoint, it is damaged, or it does not fit the environment.
         """
-        learner, env = run.learner(env, params), with_masks(env, params)
-        agents = Training.load(learner, run.num_seeds, folder).agents
+        learner = run.learner(env, params)
+        return cls.of_seeds(run, env, params, learner, Training.load(learner, run.num_seeds, folder).agents)
+
+    @classmethod
+    def of_seeds(cls, run: Run, env: Environment, params: Any, learner: Learner, agents: Any) -> list[Self]:
+        """The agents of a run, in the order of their seeds; every leaf of `agents` has a leading axis for them."""
+        env = with_masks(env, params)
         return [
             cls(
                 dataclasses.replace(run, seed=run.seed + number, num_seeds=1),
@@ -145,6 +150,16 @@ class TrainedAgent:
                 f"the agent for {self.run.env_id} has a memory, which a policy does not carry: step with `act`."
             )
         return self.act(memory, obs, key)[0]
+
+
+def load(env_id: str) -> TrainedAgent:
+    """The trained agent of an environment that comes with this package, the best one that we have.
+
+    Raises:
+      FileError: there is none.
+      UnknownEnvironmentError: the suite of the environment is not installed.
+    """
+    return TrainedAgent.of_file(path_of(env_id))
 
 
 def player(env_id: str, env: Environment, params: Any, folder: str) -> TrainedAgent:

@@ -135,7 +135,7 @@ class Training:
       learner: the algorithm, for the run's environment.
       keys: the random key of each agent, typed keys (num_seeds,).
       folder: of the run; its checkpoint, if it has one, is where training continues. All processes have to see it, and
-        process 0 writes.
+        process 0 writes. None keeps nothing.
       sharding: the devices; None for one.
       first_seed: the first agent's, which names its column in the curve's file.
 
@@ -152,7 +152,7 @@ class Training:
         self,
         learner: Learner,
         keys: jax.Array,
-        folder: Path,
+        folder: Path | None,
         sharding: NamedSharding | None = None,
         first_seed: int = 0,
     ):
@@ -162,8 +162,8 @@ class Training:
         self.num_points = -(-learner.num_updates // self._updates)
         self._on_a_device = -(-len(keys) // (1 if self._sharding is None else self._sharding.mesh.size))
         self.is_split_anew = False
-        path = folder / CHECKPOINT
-        if path.exists():
+        path = folder / CHECKPOINT if folder else None
+        if folder and path and path.exists():
             tensors, saved = _load(folder, len(keys))
             self.curve = Curve.of_record(saved.curve)
             if self.curve.steps != [self._steps(number + 1) for number in range(min(len(self.curve), self.num_points))]:
@@ -173,7 +173,8 @@ class Training:
             self.is_split_anew = (saved.agents_on_a_device or self._on_a_device) != self._on_a_device
         else:
             self._state, self.curve = _start(learner, self._sharding, self._placed(keys)), Curve(len(keys))
-        run_folder.check_agreed(folder, len(self.curve))
+        if folder:
+            run_folder.check_agreed(folder, len(self.curve))
         self._saved = time.monotonic()
 
     @classmethod
@@ -233,6 +234,8 @@ class Training:
         Raises:
           FileError: a file cannot be written; its previous content stays.
         """
+        if self._folder is None:
+            return
         state = self._whole(self._state)
         if processes.is_first():
             replace(self._folder / CURVE_CSV, self.curve.to_csv(self._first_seed).encode())
