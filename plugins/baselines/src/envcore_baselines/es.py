@@ -128,7 +128,7 @@ class _Continuous:
 
     def __init__(self, space: spaces.Box):
         low, high = (np.asarray(bound, np.float32) for bound in (space.low, space.high))
-        is_bounded = np.isfinite(low) & np.isfinite(high)
+        is_bounded = np.isfinite(low) & np.isfinite(high) & (low < high)
         self._center, self._scale = (
             np.where(is_bounded, low / 2 + high / 2, 0),
             np.where(is_bounded, high / 2 - low / 2, 1),

@@ -97,7 +97,7 @@ class Normal:
         low, high = (np.asarray(bound, np.float32).reshape(-1) for bound in (space.low, space.high))
         self.num_constants, self.num_outputs = low.size, 2 * low.size
         self.bounds, self._shape = (space.low, space.high), space.shape
-        is_bounded = np.isfinite(low) & np.isfinite(high)
+        is_bounded = np.isfinite(low) & np.isfinite(high) & (low < high)
         self._center = np.where(is_bounded, low / 2 + high / 2, 0)
         self._scale = np.where(is_bounded, high / 2 - low / 2, 1)
 
@@ -209,7 +209,11 @@ class State(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What is learned from: steps of all environments, each leaf with the axes (rollout_steps, num_envs)."""
+    """What is learned from: steps of all environments, each leaf with the axes (rollout_steps, num_envs).
+
+    Attributes:
+      next_obs: what was observed after it, also at the end of an episode; None where no episode is cut.
+    """
 
     obs: Any
     action: Any
@@ -326,7 +330,8 @@ class PPO:
             return self._distribution.sample(self._apply(agent, obs)[0], key)
 
         def collect(step: Any) -> Any:
-            steps = Steps(step.obs, step.action, step.reward, step.next_obs, step.done, step.info["terminated"])
+            next_obs = step.next_obs if self._truncates else None
+            steps = Steps(step.obs, step.action, step.reward, next_obs, step.done, step.info["terminated"])
             ended, returns = step.info["returned_episode"], step.info["returned_episode_returns"]
             return steps, {"returns": jnp.where(ended, returns, 0), "episodes": ended.astype(jnp.int32)}
 

@@ -91,7 +91,7 @@ class Normal:
         low, high = (np.asarray(bound, np.float32).reshape(-1) for bound in (space.low, space.high))
         self.num_constants, self.num_outputs = low.size, 2 * low.size
         self.bounds, self._shape = (space.low, space.high), space.shape
-        is_bounded = np.isfinite(low) & np.isfinite(high)
+        is_bounded = np.isfinite(low) & np.isfinite(high) & (low < high)
         self._center = np.where(is_bounded, low / 2 + high / 2, 0)
         self._scale = np.where(is_bounded, high / 2 - low / 2, 1)
 
