@@ -72,7 +72,10 @@ def test_every_environment_in_every_program(programs: Any, monkeypatch: pytest.M
             (env_id, num) for env_id in every for num in (2_048, 65_536, 1_048_576)
         }
     assert {env_id for env_id, _, each in found if each == "PPO"} == {*every} - {*programs.NOTHING}
-    assert found[-2:] == [("Seaquest-MinAtar", 2_048, "gymnax"), ("Seaquest-MinAtar", 2_048, "gymnax + PPO")]
+    learners = {env_id for env_id, _, each in found if each == "PureJaxRL's PPO"}
+    assert {"CartPole-v1", "Pong-misc"} < learners < {*every} - {"Pendulum-v1", *programs.NOTHING}
+    ends = [("Seaquest-MinAtar", 2_048, "gymnax"), ("Seaquest-MinAtar", 2_048, "PureJaxRL's PPO on gymnax")]
+    assert found[-2:] == ends
 
 
 def compiled_here(target: str, fun: Any, *structs: Any) -> Any:

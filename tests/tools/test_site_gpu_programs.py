@@ -45,7 +45,7 @@ def test_the_kernels_of_the_programs(programs: Any) -> None:
     rows = [FOUND, FOUND | {"program": "PPO", "starts": 2_345.0}, FOUND | {"num_envs": 65_536, "kernels": 99.0}]
     header, _, line = programs.kernels(rows)
     assert header.startswith("| 2,048 environments | gymnax's loop | ")
-    assert line == "| Pong-misc |  |  |  | 9, 1 loops inside |  |  | 2,345 |"
+    assert line == "| Pong-misc |  |  |  | 9, 1 loops inside |  |  |  | 2,345 |"
 
 
 def test_computed_times_are_beside_measured_ones(programs: Any) -> None:

@@ -24,7 +24,7 @@ from kernels import iteration_of
 from nothing import Nothing
 from report import table
 from training import ROLLOUT_STEPS
-from workloads import FLOAT32, VARIANTS
+from workloads import FLOAT32, VARIANTS, has
 
 Row = dict[str, Any]
 
@@ -73,9 +73,10 @@ PROGRAMS: dict[str, Callable[[str, int], tuple[Any, int]]] = {
     "import swap": _swap,
     "rewards only": _loop("rewards only"),
     "transitions stored": _loop("transitions stored"),
-    "PPO": _updates("envcore + PPO"),
+    "PPO": _updates("envcore + its PPO"),
+    "PureJaxRL's PPO": _updates("envcore + PPO"),
     "gymnax": _loop("gymnax"),
-    "gymnax + PPO": _updates("gymnax + PPO"),
+    "PureJaxRL's PPO on gymnax": _updates("gymnax + PPO"),
 }
 """Builders of the programs: a function of a key, and how often its loop runs."""
 
@@ -93,7 +94,9 @@ def cases(ids: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     for name in PROGRAMS:
         for num_envs in SIZES:
             for env_id in ids:
-                if name.startswith("gymnax") and not _has_gymnax(env_id):
+                if "gymnax" in name and not _has_gymnax(env_id):
+                    continue
+                if name.startswith("PureJaxRL") and not has("envcore + PPO", env_id):
                     continue
                 if name == "transitions stored" and env_id not in gpu.KEEPING:
                     continue

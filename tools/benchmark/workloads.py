@@ -225,6 +225,10 @@ def has(variant: str, env_id: str) -> bool:
     """Whether the variant exists for an environment: the peer libraries lack some."""
     if variant == "pgx":
         return has_pgx(env_id)
+    if variant in ("gymnax + PPO", "envcore + PPO"):  # PureJaxRL's, which needs discrete actions
+        env, params = envcore.make(env_id)
+        if not hasattr(env.action_space(params), "n"):
+            return False
     return not variant.startswith("gymnax") or has_gymnax(env_id)
 
 

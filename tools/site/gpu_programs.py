@@ -17,7 +17,8 @@ _TABLE = {
     "envcore": "`Batched`",
     "rewards only": "`run_rollout`, rewards",
     "transitions stored": "`run_rollout`, transitions",
-    "gymnax + PPO": "PPO on gymnax",
+    "PureJaxRL's PPO on gymnax": "PureJaxRL's PPO on gymnax",
+    "PureJaxRL's PPO": "PureJaxRL's PPO",
     "PPO": "PPO",
 }
 _LOOPS = ("envcore", "rewards only")
