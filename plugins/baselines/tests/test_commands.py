@@ -124,7 +124,7 @@ def test_show_prints_the_settings(run: Run) -> None:
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=1", "--setting", "clip=2"), "gives 'clip' twice."),
         (
             ("ppo", "Counter-v0", "--out", "x", "--setting", "clip=-1"),
-            "clip must be a number from 0 to 1,000,000, got -1.",
+            "clip must be a number from 0 to 10, got -1.",
         ),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "torso=conv"), "torso = 'conv' needs observations"),
         (("ppo", "Counter-v0", "--out", "x", "--seed", "-1"), "seed must be an integer from 0 to"),

@@ -74,7 +74,7 @@ def test_a_callback_ends_it(tmp_path: Path) -> None:
         ("ppo", "Counter-v0", {"seeds": 0}, InvalidArgumentError, "seeds must be a positive integer, got 0"),
         ("ppo", "Counter-v0", {"seed": -1}, InvalidArgumentError, "seed must be an integer from 0"),
         ("ppo", "Counter-v0", {"speed": 1}, ConfigError, "settings: there is no setting 'speed'"),
-        ("ppo", "Counter-v0", {"clip": -1}, ConfigError, "settings: clip must be a number from 0 to 1,000,000, got -1"),
+        ("ppo", "Counter-v0", {"clip": -1}, ConfigError, "settings: clip must be a number from 0 to 10, got -1"),
         ("ppo", "Counter-v0", {"minibatches": 5}, ConfigError, "minibatches must divide"),
         ("ppo", "Counter-v0", {"params": {"nope": 1}}, EnvcoreError, "nope"),
     ],

@@ -87,8 +87,8 @@ class CountingDQNConfig:
     discount: Fraction = 0.99
     bootstrap_steps: int = 5
     return_episodes: int = 100
-    replay_capacity: Annotated[int, (2, 10**7)] = 10_000
-    min_replay_size: Annotated[int, (2, 10**7)] = 128
+    replay_capacity: Annotated[int, (2, 2**31 - 1)] = 10_000
+    min_replay_size: Annotated[int, (2, 2**31 - 1)] = 128
     period: int = 8
     batch_size: int = 64
     target_period: int = 4

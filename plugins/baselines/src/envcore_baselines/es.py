@@ -63,14 +63,14 @@ class ESConfig:
       memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
     """
 
-    total_steps: int = 10_000_000
+    total_steps: Annotated[int, (1, 10**12)] = 10_000_000
     population_size: Annotated[int, (2, 10**7)] = 128
     episodes: int = 2
     max_steps: int = 0
     elite: Fraction = 0.0
     std: Annotated[float, (1e-6, 100)] = 0.5
     final_std: Annotated[float, (1e-6, 100)] = 0.05
-    learning_rate: float = 0.05
+    learning_rate: Annotated[float, (0, 10)] = 0.05
     anneal: bool = True
     normalize_observations: bool = True
     hidden: tuple[int, ...] = (16, 16)

@@ -30,14 +30,15 @@ from envcore.wrappers import (
 from flax import linen as nn
 
 Fraction = Annotated[float, (0, 1)]
+Weight = Annotated[float, (0, 10)]
 
 
 @dataclasses.dataclass(frozen=True)
 class RecurrentPPOConfig:
     """Settings of `RecurrentPPO`."""
 
-    total_steps: int = 500_000  # of the environments of one agent, rounded up to whole updates
-    num_envs: int = 16  # that one agent steps at the same time
+    total_steps: Annotated[int, (1, 10**12)] = 500_000  # of the environments of one agent, rounded up to whole updates
+    num_envs: Annotated[int, (1, 10**7)] = 16  # that one agent steps at the same time
     rollout_steps: int = 128  # of each environment in an update
     epochs: int = 4  # passes over the steps of an update
     minibatches: int = 4  # gradient steps in an epoch; they divide num_envs
@@ -45,9 +46,9 @@ class RecurrentPPOConfig:
     anneal: bool = True  # whether the learning rate falls linearly to zero
     discount: Fraction = 0.99  # of rewards
     gae_lambda: Fraction = 0.95  # of generalized advantage estimation (Schulman et al. 2016)
-    clip: float = 0.2  # probability ratios are clipped to 1 - clip and 1 + clip
-    entropy_coefficient: float = 0.01  # weight of the policy's entropy in the loss
-    value_coefficient: float = 0.5  # weight of the value's squared error in the loss
+    clip: Weight = 0.2  # probability ratios are clipped to 1 - clip and 1 + clip
+    entropy_coefficient: Weight = 0.01  # weight of the policy's entropy in the loss
+    value_coefficient: Weight = 0.5  # weight of the value's squared error in the loss
     max_grad_norm: float = 0.5  # gradients with a larger global norm are scaled down to it
     normalize_observations: bool = False  # to mean 0 and variance 1
     normalize_rewards: bool = False  # to discounted returns of variance 1

@@ -33,7 +33,7 @@ FOLDER = Path(__file__).parent / "configs"
 _MOST_LAYERS = 100
 """Of a network; with thousands, its compilation takes minutes."""
 
-_LARGEST, _LARGEST_FLOAT = 10**12, 10**6
+_LARGEST, _LARGEST_FLOAT = 2**31 - 1, 10**6
 """Integer and number without bounds of their own."""
 
 Config = TypeVar("Config")
