@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import statistics
 from collections.abc import Iterable, Sequence
@@ -55,7 +56,7 @@ def kernels(rows: Sequence[Row]) -> list[str]:
     lines = table_head((f"{smallest:,} environments", *_TABLE.values()))
     for env_id, programs in found.items():
         cells = [_kernels(programs[name]) if name in programs else "" for name in _TABLE]
-        lines.append(_line((env_id, *cells)))
+        lines.append(line((env_id, *cells)))
     return lines
 
 
@@ -69,13 +70,13 @@ def _kernels(found: Row) -> str:
 def _loops(rows: Sequence[Row]) -> list[str]:
     """A table for each program and number of environments: what an iteration does, and its time."""
     lines: list[str] = []
-    fused = {each["id"]: each for each in _rows("fused") if _is_plain(each)}
+    fused, us = {each["id"]: each for each in _rows("fused") if _is_plain(each)}, measured()
     for name in _LOOPS:
         for num_envs in sorted({each["num_envs"] for each in rows}):
             some = [each for each in rows if (each["program"], each["num_envs"]) == (name, num_envs)]
             title = f"{_TABLE[name]}, {num_envs:,} environments"
             shown = fused if (name, num_envs) == ("rewards only", min(each["num_envs"] for each in rows)) else {}
-            lines += ["", f"````{{dropdown}} {title}", *loop(some, measured(), shown), "````"]
+            lines += ["", f"````{{dropdown}} {title}", *loop(some, us, shown), "````"]
     return lines
 
 
@@ -93,7 +94,7 @@ def loop(rows: Iterable[Row], us: dict[tuple[str, int, str], float], fused: dict
         if fused:
             kernel = fused.get(each["id"], {})
             cells += [f"{kernel.get(name, '')}" for name in ("registers", "spilled_bytes", "instructions")]
-        lines.append(_line(cells))
+        lines.append(line(cells))
     return lines
 
 
@@ -113,10 +114,14 @@ def model(rows: Iterable[Row], us: dict[tuple[str, int, str], float]) -> str:
 
 def computed(env_id: str, num_envs: int, program: str) -> str:
     """The computed microseconds of an iteration on an H100; "" where there are none."""
-    for each in _rows("programs"):
-        if (each["id"], each["num_envs"], each["program"]) == (env_id, num_envs, program) and "error" not in each:
-            return f"{each['us_h100']:g}"
-    return ""
+    us = _computed().get((env_id, num_envs, program))
+    return "" if us is None else f"{us:g}"
+
+
+@functools.cache  # a page asks for each of its rows
+def _computed() -> dict[tuple[str, int, str], float]:
+    rows = [each for each in _rows("programs") if "error" not in each]
+    return {(each["id"], each["num_envs"], each["program"]): each["us_h100"] for each in rows}
 
 
 def measured() -> dict[tuple[str, int, str], float]:
@@ -125,10 +130,10 @@ def measured() -> dict[tuple[str, int, str], float]:
 
 
 def table_head(cells: Sequence[str]) -> list[str]:
-    return [_line(cells), "|---" * len(cells) + "|"]
+    return [line(cells), "|---" * len(cells) + "|"]
 
 
-def _line(cells: Iterable[str]) -> str:
+def line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 

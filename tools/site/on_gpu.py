@@ -7,6 +7,7 @@ from typing import Any
 
 import charts
 import gpu_programs
+from gpu_programs import line, table_head
 
 Row = dict[str, Any]
 
@@ -53,28 +54,25 @@ def speeds(rows: Sequence[Row]) -> list[str]:
             "computed",
             "kernels an iteration",
         )
-        lines += ["", _line(heads), "|---" * len(heads) + "|"]
+        lines += ["", *table_head(heads)]
         for env_id, found in _by_environment(rows, num_envs).items():
             both = [found[program] for program in _PROGRAMS if program in found]
             cells = [f"{found[program]['speed']:,g}" if program in found else "no memory" for program in _PROGRAMS]
             ratio = f"{both[-1]['speed'] / both[0]['speed']:.3g}" if len(both) == 2 else ""
             us, kernels = (" and ".join(f"{each[name]:,g}" for each in both) for name in ("us", "kernels"))
             computed = " and ".join(gpu_programs.computed(env_id, num_envs, each["variant"]) or "-" for each in both)
-            lines.append(_line((env_id, *cells, ratio, us, computed, kernels)))
+            lines.append(line((env_id, *cells, ratio, us, computed, kernels)))
     return lines
 
 
 def rollouts(rows: Sequence[Row]) -> list[str]:
     """A table of `run_rollout` by what it stores."""
     sizes = sorted({row["num_envs"] for row in rows})
-    lines = [
-        _line(("environment", "stored", *(f"{num_envs:,}" for num_envs in sizes))),
-        "|---" * (2 + len(sizes)) + "|",
-    ]
+    lines = table_head(("environment", "stored", *(f"{num_envs:,}" for num_envs in sizes)))
     found = {(row["id"], row["variant"], row["num_envs"]): f"{row['speed']:,g}" for row in rows}
     for env_id, stored in dict.fromkeys((env_id, each) for env_id, each, _ in found if each in _STORED):
         cells = (found.get((env_id, stored, num_envs), "no memory") for num_envs in sizes)
-        lines.append(_line((env_id, _STORED[stored], *cells)))
+        lines.append(line((env_id, _STORED[stored], *cells)))
     return lines
 
 
@@ -84,15 +82,11 @@ def changes(rows: Sequence[Row]) -> list[str]:
     found = {env_id: each for env_id, each in smallest.items() if set(each) - {*_PROGRAMS, *_STORED}}
     all_programs = dict.fromkeys(program for each in found.values() for program in each)
     programs = [x for x in all_programs if x not in ("gymnax", *_STORED) and all(x in each for each in found.values())]
-    lines = [_line(("us an iteration", *found)), "|---" * (1 + len(found)) + "|"]
+    lines = table_head(("us an iteration", *found))
     for program in programs:
         cells = (f"{each[program]['us']:g}" for each in found.values())
-        lines.append(_line(("nothing changed" if program == "envcore" else program, *cells)))
+        lines.append(line(("nothing changed" if program == "envcore" else program, *cells)))
     return lines
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _by_environment(rows: Iterable[Row], num_envs: int) -> dict[str, dict[str, Row]]:
