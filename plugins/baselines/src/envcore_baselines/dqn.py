@@ -1,9 +1,9 @@
 """Deep Q-learning (Mnih et al. 2015, "Human-level control through deep reinforcement learning"), in one file.
 
 `python dqn.py Catch-bsuite` trains an agent. To be read from top to bottom: settings, network, replay buffer, and the
-learner, which acts greedily except for a fraction of random
-actions, stores every step in a replay buffer, and takes gradient steps on the squared errors of one-step targets. An
-update is a pure function, so a run is a `scan` of it and many seeds are a `vmap`.
+learner, which acts greedily except for a fraction of random actions, stores every step in the buffer, and takes
+gradient steps on the squared errors of one-step targets. An update is a pure function, so a run is a `scan` of it and
+many seeds are a `vmap`.
 
 The default settings are those of bsuite's own baseline (Osband et al. 2020, "Behaviour suite for reinforcement
 learning"): an environment at a time, a gradient step after every step. The discount is 0 only where an episode
@@ -54,7 +54,7 @@ class DQNConfig:
     """
 
     total_steps: int = 100_000
-    num_envs: int = 1
+    num_envs: Annotated[int, (1, 10**7)] = 1
     rollout_steps: int = 1
     gradient_steps: int = 1
     replay_capacity: int = 10_000

@@ -76,8 +76,3 @@ def as_observed(env: Environment, obs: Any, params: Any) -> Any:
     if isinstance(env, ActionMaskObservation):
         return {**obs, "observation": as_observed(env.env, obs["observation"], params)}
     return env.flatten(obs, params) if isinstance(env, FlattenObservation) else obs
-
-
-def split(obs: Any) -> tuple[Any, Any]:
-    """An observation of an `observed` environment as an array and its action mask, None where it has none."""
-    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)

@@ -351,9 +351,10 @@ class PPO:
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), steps)
         outputs, values = self._apply(agent, flat.obs)
         rows = values.reshape(shape)
-        next_rows = jnp.concatenate([rows[1:], self._apply(agent, obs)[1][None]])
         if self._truncates:
             next_rows = self._apply(agent, flat.next_obs)[1].reshape(shape)
+        else:
+            next_rows = jnp.concatenate([rows[1:], self._apply(agent, obs)[1][None]])
 
         def backwards(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
             value, next_value, reward, done, terminated = step

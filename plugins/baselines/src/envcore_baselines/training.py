@@ -162,8 +162,7 @@ class Training:
         self.num_points = -(-learner.num_updates // self._updates)
         self._on_a_device = -(-len(keys) // (1 if self._sharding is None else self._sharding.mesh.size))
         self.is_split_anew = False
-        path = folder / CHECKPOINT if folder else None
-        if folder and path and path.exists():
+        if folder and (path := folder / CHECKPOINT).exists():
             tensors, saved = _load(folder, len(keys))
             self.curve = Curve.of_record(saved.curve)
             if self.curve.steps != [self._steps(number + 1) for number in range(min(len(self.curve), self.num_points))]:

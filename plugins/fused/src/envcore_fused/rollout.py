@@ -24,9 +24,7 @@ from envcore_fused.trace import Program, lower
 
 _TABLE_BLOCK = 256
 _FEW = 16_384  # environments, which are spread over many of a GPU's processors
-_SHARING = (
-    4  # warps that share 32 environments and the work of a network: one alone would spill with large observations
-)
+_SHARING = 4  # warps that share 32 environments and a network's work: one alone spills with large observations
 _KEY_TYPE = "threefry2x32"
 _MOST_PROGRAMS = 256
 _programs: dict[Any, Program] = {}

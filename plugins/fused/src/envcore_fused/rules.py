@@ -54,6 +54,7 @@ def select(graph: Graph, which: Scalar, no: Any, yes: Any) -> Any:
         return Key(tuple(select(graph, which, *words) for words in zip(no.words, yes.words, strict=True)))
     if which.is_constant:
         return yes if which.args[0] else no
+    # A network's layer finds the byte before a conversion, which needs less shared memory.
     if no.dtype != bool and no is graph.constant(0, no.dtype) and yes is graph.constant(1, no.dtype):
         return graph.apply("op_convert", no.dtype, no.dtype, which)
     return no if no is yes else graph.apply("op_select", no.dtype, which, no, yes)
