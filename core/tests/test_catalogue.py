@@ -17,7 +17,7 @@ from envcore.environment import Environment, EnvParams
 from envcore.errors import EnvironmentLoadError, InvalidArgumentError
 from envcore.registration import Registry
 from envcore.specs import EnvSpec
-from envcore.suggestions import nearest
+from envcore.spelling import nearest
 from fake_site import FakeSite
 
 

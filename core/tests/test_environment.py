@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from envcore import random, spaces, wrappers
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
-from envcore.errors import EnvironmentDefinitionError, NoPictureError
+from envcore.errors import EnvironmentDefinitionError, InvalidParamsError, NoPictureError
 from envcore_testing.numerics import numerics
 from flax import struct
 from toy import Counter, CounterParams, CounterState, Deck, Fuse, Spring, Tally
@@ -272,6 +272,22 @@ class TestDefaults:
         assert CounterState(count=1) == CounterState(count=1, time=jnp.int32(0))
         with pytest.raises(TypeError):
             CounterState(1, 2)  # pyright: ignore[reportCallIssue]
+
+
+class TestParams:
+    @pytest.mark.parametrize("make", [CounterParams, CounterParams().replace])
+    def test_an_unknown_name_suggests_the_nearest(self, make: Any) -> None:
+        expected = "CounterParams has no param 'bonsu'; its params: max_steps_in_episode, bonus. Did you mean 'bonus'?"
+        with pytest.raises(InvalidParamsError) as error:
+            make(bonus=1.0, bonsu=2.0)
+        assert str(error.value) == expected
+
+    def test_they_are_copied_pickled_replaced_and_mapped_over(self) -> None:
+        params = CounterParams(bonus=2.0, max_steps_in_episode=3)
+        assert copy.deepcopy(params) == pickle.loads(pickle.dumps(params)) == params
+        assert dataclasses.replace(params, bonus=0.5) == params.replace(bonus=0.5) == CounterParams(3, 0.5)
+        many = jax.vmap(lambda bonus: params.replace(bonus=bonus), out_axes=CounterParams(None, 0))(jnp.arange(2.0))
+        assert jax.tree.map(np.shape, many) == CounterParams((), (2,))
 
 
 class TestGradients:

@@ -13,6 +13,7 @@ from typing import Any
 
 import envcore
 import pytest
+from envcore.installing import CORE
 
 HEAVY = {"chex", "flax", "jax", "jaxlib", "numpy", "PIL", "rich", "typer"}
 
@@ -118,4 +119,4 @@ def test_editors_see_the_names_that_programs_see() -> None:
 
 
 def test_the_version_is_that_of_the_distribution() -> None:
-    assert importlib.metadata.version("envcore") == envcore.__version__
+    assert importlib.metadata.version(CORE) == envcore.__version__

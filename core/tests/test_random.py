@@ -174,6 +174,22 @@ class TestCheckKey:
             use(3)
 
 
+class TestUnits:
+    """One block, cut into pieces: also where each piece is computed apart."""
+
+    @pytest.mark.parametrize("on", ["cpu", "default"])
+    @pytest.mark.parametrize("key", [jax.random.key(3), jax.random.PRNGKey(3), jax.random.key(3, impl="rbg")])
+    def test_they_are_those_of_uniform(self, key, on, monkeypatch):
+        monkeypatch.setattr(jax.lax, "platform_dependent", lambda *args, **branches: branches[on](*args))
+        pieces = random.units(key, (2, 3), (), (4,))
+        assert [piece.shape for piece in pieces] == [(2, 3), (), (4,)]
+        whole = random.uniform(key, (11,))
+        np.testing.assert_array_equal(jnp.concatenate([piece.reshape(-1) for piece in pieces]), whole, strict=True)
+
+    def test_no_pieces(self):
+        assert random.units(jax.random.key(0)) == []
+
+
 class TestUnit:
     def test_is_the_top_23_bits_as_a_fraction(self):
         words = np.array([0, 1, 511, 512, 2**31, 2**32 - 512, 2**32 - 1], np.uint32)
@@ -254,6 +270,7 @@ def common_seeds():
     ).astype(np.uint32)
 
 
+@pytest.mark.slow
 class TestBatchesShareNoKeys:
     """Whole batches, by the first key of each: the others count up from it."""
 

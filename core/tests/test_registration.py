@@ -19,11 +19,13 @@ import numpy as np
 import pytest
 import toy
 from envcore.errors import (
+    EnvironmentLoadError,
     InvalidArgumentError,
     PluginError,
     PluginWarning,
     UnknownEnvironmentError,
 )
+from envcore.installing import how_to_install
 from envcore.plugins import discover
 from envcore.registration import Registry
 from envcore.specs import EnvSpec
@@ -46,6 +48,11 @@ def test_discovers_once(site: FakeSite, registry: Registry) -> None:
     site.add_suite("later-suite", "B-v0")
     assert registry.plugins is before
     assert list(registry) == ["A-v0"]
+
+
+def test_its_repr_says_what_is_in_it(site: FakeSite, registry: Registry) -> None:
+    registry.register("Counter-v0", "toy:Counter")
+    assert repr(registry) == "<envcore.registry: 1 environment, 0 plugins>"
 
 
 USES: dict[str, Callable[[Registry], object]] = {
@@ -283,7 +290,7 @@ def test_an_id_is_a_string(registry: Registry, env_id: Any) -> None:
 
 
 def test_nothing_installed(registry: Registry) -> None:
-    with pytest.raises(UnknownEnvironmentError, match=r"No environments are installed at all: pip install 'envcore\["):
+    with pytest.raises(UnknownEnvironmentError, match="No environments are installed at all: pip install "):
         registry.make("Nothing")
     registry.register(*COUNTER)
     with pytest.raises(UnknownEnvironmentError, match=r"Did you mean 'Counter-v0'\? `list\(envcore.registry\)`, or"):
@@ -308,7 +315,7 @@ def test_an_unknown_id_names_what_cannot_be_read(site: FakeSite, registry: Regis
     with pytest.raises(UnknownEnvironmentError) as caught:  # without a warning
         registry.make("CartPole-v1")
     assert "Distribution stranger is unreadable: its entry_points.txt is damaged (TypeError: " in str(caught.value)
-    assert "pip install envcore-classic-control" in str(caught.value)
+    assert how_to_install("envcore-classic-control") in str(caught.value)
 
 
 def test_with_autoload_off_an_unknown_id_says_so_first(
@@ -490,3 +497,90 @@ def test_registering_a_function_or_a_string_imports_no_jax() -> None:
         assert "jax" not in sys.modules
     """
     subprocess.run([sys.executable, "-I", "-c", dedent(code)], check=True)
+
+
+# MODULE:CLASS.
+
+
+MY_ENVS = """
+from envcore import Environment, EnvParams
+from toy import Counter as Counter
+
+def long(goal: int = 5) -> Counter:
+    return Counter(goal)
+
+def unannotated():
+    raise AssertionError("called")
+
+def misannotated() -> "Missing":
+    raise AssertionError("called")
+
+def of_text() -> str:
+    raise AssertionError("called")
+
+number = 3
+"""
+
+
+@pytest.fixture
+def my_envs(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that nothing announces."""
+    (site.folder / "my_envs.py").write_text(MY_ENVS)
+    monkeypatch.delitem(sys.modules, "my_envs", raising=False)
+    monkeypatch.setitem(sys.modules, "toy", toy)
+
+
+@pytest.mark.usefixtures("my_envs")
+def test_an_environment_of_a_module(registry: Registry) -> None:
+    assert registry.find("my_envs:Counter").spec.id == "Counter"
+    assert "my_envs" not in sys.modules
+    env, params = registry.make("my_envs:Counter", goal=4)
+    assert (env, params.bonus) == (toy.Counter(4), toy.Counter().default_params.bonus)
+    assert registry.make("my_envs:long")[0] == toy.Counter(5)
+    assert "my_envs:Counter" not in registry
+    assert list(registry) == []
+
+
+@pytest.mark.usefixtures("my_envs")
+def test_what_is_announced_comes_before_a_module(site: FakeSite, registry: Registry) -> None:
+    site.add("my-envs", hook("return [EnvSpec('Counter', 'toy:Deck'), EnvSpec('Only-v0', 'toy:Deck')]"))
+    assert registry.find("my_envs:Counter") == registry["my-envs:Counter"]
+    assert type(registry.make("my_envs:Counter")[0]) is toy.Deck
+    assert registry.find("Only-v0").distribution == "my-envs"
+    assert registry.make("my_envs:long")[0] == toy.Counter(5)
+
+
+@pytest.mark.usefixtures("my_envs")
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("Nothing", "which cannot be imported: AttributeError: module 'my_envs' has no attribute 'Nothing'"),
+        ("number", "which is neither a subclass of envcore.Environment nor a function"),
+        ("unannotated", "a function that is not annotated to return an Environment"),
+        ("misannotated", "a function that is not annotated to return an Environment"),
+        ("of_text", "a function that is not annotated to return an Environment"),
+    ],
+)
+def test_what_a_module_does_not_have(registry: Registry, name: str, problem: str) -> None:
+    with pytest.raises(EnvironmentLoadError) as caught:
+        registry.make(f"my_envs:{name}")
+    message = f"no distribution announces 'my_envs:{name}', so it is {name} of the module my_envs, {problem}"
+    assert str(caught.value) == message
+
+
+@pytest.mark.usefixtures("my_envs")
+@pytest.mark.parametrize(
+    ("env_id", "message"),
+    [
+        (
+            "no_such_module:Counter",
+            "no installed environment is called 'no_such_module:Counter', nor is there a module 'no_such_module' to ",
+        ),
+        ("my-envs:Counter", "no installed environment is called 'my-envs:Counter'. "),
+        ("my_envs:", "no installed environment is called 'my_envs:'. "),
+    ],
+)
+def test_neither_an_id_nor_a_module(registry: Registry, env_id: str, message: str) -> None:
+    with pytest.raises(UnknownEnvironmentError) as caught:
+        registry.make(env_id)
+    assert str(caught.value).startswith(message)

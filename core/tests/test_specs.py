@@ -1,4 +1,4 @@
-"""`EnvSpec` and `CommandSpec`: which values they accept, and which they refuse."""
+"""What a plugin announces: which values the rows accept, and which they refuse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from envcore.errors import InvalidArgumentError
-from envcore.specs import CommandSpec, EnvSpec
+from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, NamedSpec, PolicySpec
 
 
 def row(**changes: Any) -> EnvSpec:
@@ -96,31 +96,32 @@ def test_copies_pickles_equals_and_hashes() -> None:
     assert spec != dataclasses.replace(spec, kwargs={"size": 4})
 
 
-class TestCommandSpec:
+@pytest.mark.parametrize("kind", [CommandSpec, PolicySpec, AlgorithmSpec])
+class TestNamedSpec:
     @pytest.mark.parametrize("name", ["x", "render", "train-agent", "bsuite_2", "a1-b2"])
-    def test_names(self, name: str) -> None:
-        assert CommandSpec(name, "", "my_package.commands:walk").name == name
+    def test_names(self, kind: type[NamedSpec], name: str) -> None:
+        assert kind(name, "", "my_package.commands:walk").name == name
 
     @pytest.mark.parametrize(
         "name", ["", "-x", "--help", "x-", "x--y", "Render", "2d", "a b", "a:b", "a.b", "x\n", "é", "[red]"]
     )
-    def test_odd_names(self, name: str) -> None:
-        with pytest.raises(InvalidArgumentError, match=r"CommandSpec\.name .* must start with a letter"):
-            CommandSpec(name, "Walk.", "my_package.commands:walk")
+    def test_odd_names(self, kind: type[NamedSpec], name: str) -> None:
+        with pytest.raises(InvalidArgumentError, match=rf"{kind.__name__}\.name .* must start with a letter"):
+            kind(name, "Walk.", "my_package.commands:walk")
 
     @pytest.mark.parametrize("entry_point", ["", "a", "a:", ":b", "a:b:c", "a b:c", "a:b.c"])
-    def test_malformed_entry_points(self, entry_point: str) -> None:
+    def test_malformed_entry_points(self, kind: type[NamedSpec], entry_point: str) -> None:
         with pytest.raises(InvalidArgumentError, match=r"'walk' must read 'package\.module:object'"):
-            CommandSpec("walk", "Walk.", entry_point)
+            kind("walk", "Walk.", entry_point)
 
     @pytest.mark.parametrize("field", ["name", "summary", "entry_point"])
-    def test_what_is_not_a_string(self, field: str) -> None:
+    def test_what_is_not_a_string(self, kind: type[NamedSpec], field: str) -> None:
         fields: dict[str, Any] = {"name": "walk", "summary": "Walk.", "entry_point": "a:b", field: None}
-        with pytest.raises(InvalidArgumentError, match=rf"CommandSpec\.{field} must be a string, got None"):
-            CommandSpec(**fields)
+        with pytest.raises(InvalidArgumentError, match=rf"{kind.__name__}\.{field} must be a string, got None"):
+            kind(**fields)
 
-    def test_is_frozen_and_hashable(self) -> None:
-        spec = CommandSpec("walk", "Walk.", "a:b")
+    def test_is_frozen_and_hashable(self, kind: type[NamedSpec]) -> None:
+        spec = kind("walk", "Walk.", "a:b")
         assert {spec, pickle.loads(pickle.dumps(spec))} == {spec}
         with pytest.raises(dataclasses.FrozenInstanceError):
             spec.name = "run"  # pyright: ignore[reportAttributeAccessIssue]

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from envcore.registration import make as make
     from envcore.registration import register as register
     from envcore.registration import registry as registry
+    from envcore.specs import AlgorithmSpec as AlgorithmSpec
     from envcore.specs import CommandSpec as CommandSpec
     from envcore.specs import EnvSpec as EnvSpec
+    from envcore.specs import PolicySpec as PolicySpec
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
@@ -41,7 +43,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "environment": ["NO_TIME_LIMIT", "Environment", "EnvParams", "EnvState"],
         "errors": ["EnvcoreError"],
         "registration": ["make", "register", "registry"],
-        "specs": ["CommandSpec", "EnvSpec"],
+        "specs": ["AlgorithmSpec", "CommandSpec", "EnvSpec", "PolicySpec"],
     },
     modules=[
         "errors",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib.util
 import inspect
 import re
+import sys
+import typing
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -13,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 from envcore.errors import EnvironmentLoadError, InvalidArgumentError
 from envcore.plugins import import_entry_point
-from envcore.specs import EnvSpec, is_hashable
+from envcore.specs import ENTRY_POINT, EnvSpec, is_hashable
 from envcore.text import printable
 
 if TYPE_CHECKING:
@@ -31,11 +34,13 @@ class Registration:
       distribution: canonical name of the distribution; `"local"` for what `envcore.register` added.
       spec: the announced spec.
       factory: the class or function that was registered itself; None where `spec.entry_point` has to be imported.
+      is_announced: False for what `make` was given as `MODULE:CLASS`; the module stands for a distribution.
     """
 
     distribution: str
     spec: EnvSpec
     factory: Callable[..., Environment] | None = None
+    is_announced: bool = True
 
     @property
     def qualified_id(self) -> str:
@@ -64,6 +69,10 @@ class Registration:
                 raise EnvironmentLoadError(
                     f"{self._pointer}, which is neither a subclass of envcore.Environment nor a function"
                 )
+            if not self.is_announced and not _returns_environment(factory):  # a file may hold the name of any function
+                raise EnvironmentLoadError(
+                    f"{self._pointer}, a function that is not annotated to return an Environment"
+                )
         from envcore.environment import Environment
 
         self._check_names(factory, options)
@@ -86,6 +95,9 @@ class Registration:
 
     @property
     def _pointer(self) -> str:
+        if not self.is_announced:
+            name, module = self.spec.id, self.distribution
+            return f"no distribution announces {self.definition!r}, so it is {name} of the module {module}"
         return f"{self.qualified_id} points at {self.definition!r}"
 
     def _check_names(self, factory: Callable[..., Environment], options: Mapping[str, Any]) -> None:
@@ -160,6 +172,15 @@ def _ordered_number(match: re.Match[str]) -> str:
     return digits if len(digits) == 1 else f":{len(digits):06}{digits}"  # ":" comes right after "9"
 
 
+def of_module(name: str) -> Registration | None:
+    """What `MODULE:CLASS` stands for, without importing it; None if there is no such module."""
+    module, _, attribute = name.rpartition(":")
+    top, *_ = module.split(".")
+    if not ENTRY_POINT.fullmatch(name) or not (top in sys.modules or importlib.util.find_spec(top)):
+        return None
+    return Registration(module, EnvSpec(attribute, name), is_announced=False)
+
+
 def is_factory(value: object) -> TypeGuard[Callable[..., Environment]]:
     """Whether the value can make environments: a subclass of `Environment`, or a function."""
     if not isinstance(value, type):
@@ -167,3 +188,16 @@ def is_factory(value: object) -> TypeGuard[Callable[..., Environment]]:
     from envcore.environment import Environment
 
     return issubclass(value, Environment)
+
+
+def _returns_environment(factory: Callable[..., Environment]) -> bool:
+    """Whether it is a class of environments, or a function whose annotation says that it returns one."""
+    from envcore.environment import Environment
+
+    if isinstance(factory, type):
+        return True
+    try:
+        returned = typing.get_type_hints(factory).get("return")
+    except Exception:  # an annotation that names what is imported for type checkers only
+        return False
+    return isinstance(returned, type) and issubclass(returned, Environment)

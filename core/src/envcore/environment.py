@@ -31,15 +31,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, cast
 import jax
 from flax import struct
 
-from envcore import random, spaces
+from envcore import random, spaces, spelling
 from envcore.engine import arguments, episode, stepping
-from envcore.engine.episode import NO_TIME_LIMIT as NO_TIME_LIMIT
 from envcore.engine.episode import Info as Info
 from envcore.engine.episode import Outcome as Outcome
-from envcore.engine.episode import is_time_up as is_time_up
-from envcore.engine.episode import next_time as next_time
 from envcore.engine.finite import limit as limit
-from envcore.errors import NoPictureError
+from envcore.engine.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
+from envcore.engine.time_limit import is_time_up as is_time_up
+from envcore.engine.time_limit import next_time as next_time
+from envcore.errors import InvalidParamsError, NoPictureError
 from envcore.typing import Int, IntParam, PyTree
 
 
@@ -62,11 +62,22 @@ class EnvState:
 class EnvParams:
     """Base of every environment's params: the numbers that a user may vmap over or differentiate by.
 
+    A name that the class does not have, of the constructor or of `replace`, raises an `InvalidParamsError`.
+
     Attributes:
-      max_steps_in_episode: the step that reaches it is truncated; `NO_TIME_LIMIT` for none.
+      max_steps_in_episode: the step that reaches it is truncated; `NO_TIME_LIMIT`, or infinity, for none. Whole floats
+        are accepted too.
     """
 
     max_steps_in_episode: IntParam = struct.field(default=NO_TIME_LIMIT, kw_only=True)
+
+    def __new__(cls, *args: Any, **fields: Any) -> Self:
+        del args  # of the constructor
+        # `replace` ends here too: flax sets one on every class, so the base class cannot define it.
+        if unknown := fields.keys() - cls.__dataclass_fields__.keys():
+            known = (field.name for field in dataclasses.fields(cls))
+            raise InvalidParamsError(spelling.unknown_param(cls.__name__, min(unknown), known))
+        return super().__new__(cls)
 
     if TYPE_CHECKING:  # flax adds it
 

@@ -1,10 +1,10 @@
 """Discovery of environment plugins.
 
-A distribution announces its environments and commands through one entry point in the group `envcore.plugins`. The
-entry point's value is a light module (no JAX, no environments imported) with one hook or both:
+A distribution announces its environments, commands, policies and algorithms through one entry point in the group
+`envcore.plugins`. The entry point's value is a light module (no JAX, no environments imported) with one hook or more:
 
     from envcore.plugins import hookimpl
-    from envcore.specs import CommandSpec, EnvSpec
+    from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, NamedSpec, PolicySpec
 
     @hookimpl
     def envcore_env_specs():
@@ -13,6 +13,8 @@ entry point's value is a light module (no JAX, no environments imported) with on
     @hookimpl
     def envcore_commands():
         return [CommandSpec("walk", "Walk down a corridor.", "my_package.commands:walk")]
+
+`envcore_policies` and `envcore_algorithms` return `PolicySpec` and `AlgorithmSpec` rows in the same way.
 
 pluggy checks the hooks' names and signatures. The loading is our own: one broken plugin must not take another
 down, and the order must not depend on `sys.path`. What a plugin prints while it is imported goes to standard error,
@@ -23,7 +25,7 @@ Four environment variables control it. They are read at the first discovery, the
     ENVCORE_DISABLE_PLUGINS=a,b   skip these distributions (or entry-point names), without importing them
     ENVCORE_PLUGIN_AUTOLOAD=0     skip all plugins; environments come from `envcore.register` alone
     ENVCORE_STRICT_PLUGINS=1      raise `PluginError` at the first broken plugin instead of warning
-    ENVCORE_TRACE_PLUGINS=1       say on standard error what is imported, before it is: plugins, environments, commands
+    ENVCORE_TRACE_PLUGINS=1       say on standard error what is imported, before it is: plugins and what they announce
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import pluggy
 from packaging.requirements import InvalidRequirement, Requirement
@@ -44,7 +46,8 @@ from packaging.utils import canonicalize_name
 
 from envcore.errors import EnvcoreError, PluginError
 from envcore.installed import Copy, announcing
-from envcore.specs import CommandSpec, EnvSpec
+from envcore.installing import CORE
+from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, NamedSpec, PolicySpec
 from envcore.text import one_line, printable
 from envcore.version import __version__
 from envcore.watching import notify, watched
@@ -55,9 +58,6 @@ AUTOLOAD_OFF = "ENVCORE_PLUGIN_AUTOLOAD is off"
 _MOST_ROWS = 10_000  # of one hook; bsuite, the largest so far, announces some 500 environments
 _MOST_SECONDS = 60.0  # of the hooks of one plugin
 _clock = time.monotonic
-_PLURALS = {EnvSpec: "environments; use options instead", CommandSpec: "commands"}
-
-_Spec = TypeVar("_Spec", EnvSpec, CommandSpec)
 
 hookspec = pluggy.HookspecMarker("envcore")
 hookimpl = pluggy.HookimplMarker("envcore")
@@ -74,6 +74,23 @@ class EnvcoreHooks:
     def envcore_commands(self) -> Iterable[CommandSpec]:  # pyright: ignore[reportReturnType]
         """Returns the commands that this distribution adds to `envcore`, as `CommandSpec` rows."""
 
+    @hookspec
+    def envcore_policies(self) -> Iterable[PolicySpec]:  # pyright: ignore[reportReturnType]
+        """Returns the policies that this distribution brings, as `PolicySpec` rows."""
+
+    @hookspec
+    def envcore_algorithms(self) -> Iterable[AlgorithmSpec]:  # pyright: ignore[reportReturnType]
+        """Returns the algorithms that this distribution brings, as `AlgorithmSpec` rows."""
+
+
+_ROWS: dict[str, tuple[str, type[EnvSpec | NamedSpec]]] = {
+    "envcore_env_specs": ("specs", EnvSpec),
+    "envcore_commands": ("commands", CommandSpec),
+    "envcore_policies": ("policies", PolicySpec),
+    "envcore_algorithms": ("algorithms", AlgorithmSpec),
+}
+"""The hooks, each with the field of `PluginRecord` that has its rows, and their class."""
+
 
 @dataclasses.dataclass(frozen=True)
 class PluginRecord:
@@ -88,7 +105,9 @@ class PluginRecord:
         damaged and does not name the group, so it is unknown whether the distribution has a plugin.
       specs: the announced environments; empty unless loaded.
       error: one line that says why it is left out; empty if it is loaded.
-      commands: the announced commands of `envcore`; empty unless loaded.
+      commands: the announced commands of `envcore`; empty unless loaded, as are the next two.
+      policies: the announced policies.
+      algorithms: the announced algorithms.
       side_effects: what it changed in the process while it was imported, such as `"the working directory"`; it has been
         changed back.
     """
@@ -101,6 +120,8 @@ class PluginRecord:
     specs: tuple[EnvSpec, ...] = ()
     error: str = ""
     commands: tuple[CommandSpec, ...] = ()
+    policies: tuple[PolicySpec, ...] = ()
+    algorithms: tuple[AlgorithmSpec, ...] = ()
     side_effects: tuple[str, ...] = ()
 
     @property
@@ -142,8 +163,8 @@ def discover() -> tuple[PluginRecord, ...]:
                     notify(f"importing {record.title}")
                 disabled_by = f"ENVCORE_DISABLE_PLUGINS={record.distribution}"
                 with watched(f"plugin {record.distribution}", changed, disabled_by):
-                    specs, commands = _announced_by(entry_point)
-                record = dataclasses.replace(record, specs=specs, commands=commands)
+                    announced = _announced_by(entry_point)
+                record = dataclasses.replace(record, **announced)
             except PluginError as error:
                 status = "broken" if copy.names_group else "unreadable"
                 line = str(error) if error.__cause__ else one_line(error)  # with a cause, it is one line already
@@ -157,23 +178,22 @@ def discover() -> tuple[PluginRecord, ...]:
     return tuple(records)
 
 
-def _announced_by(entry_point: Any) -> tuple[tuple[EnvSpec, ...], tuple[CommandSpec, ...]]:
-    """Imports a plugin and calls its hooks; returns its environments and its commands."""
+def _announced_by(entry_point: Any) -> dict[str, Any]:
+    """Imports a plugin and calls its hooks; returns their rows by the field of `PluginRecord`."""
     module = entry_point.load()
     until = _clock() + _MOST_SECONDS
     manager = pluggy.PluginManager("envcore")
     manager.add_hookspecs(EnvcoreHooks)
     manager.register(module)
     manager.check_pending()  # a hook that this core does not know
-    hooks = manager.hook.envcore_env_specs, manager.hook.envcore_commands
-    if not any(hook.get_hookimpls() for hook in hooks):
-        names = " or ".join(f"{hook.name}()" for hook in hooks)
+    hooks = {name: getattr(manager.hook, name) for name in _ROWS}
+    if not any(hook.get_hookimpls() for hook in hooks.values()):
+        names = " or ".join(f"{name}()" for name in hooks)
         raise PluginError(f"it has no function {names} that is marked with @envcore.plugins.hookimpl")
-    environments, commands = hooks
-    return tuple(_rows(environments, EnvSpec, until)), tuple(_rows(commands, CommandSpec, until))
+    return {field: tuple(_rows(hooks[name], kind, until)) for name, (field, kind) in _ROWS.items()}
 
 
-def _rows(hook: Any, kind: type[_Spec], until: float) -> Iterator[_Spec]:
+def _rows(hook: Any, kind: type[EnvSpec | NamedSpec], until: float) -> Iterator[EnvSpec | NamedSpec]:
     """The rows that one hook returns; none without an implementation."""
     results: list[Any] = hook() or [None] * bool(hook.get_hookimpls())  # pluggy leaves a None out
     for rows in results:
@@ -182,7 +202,8 @@ def _rows(hook: Any, kind: type[_Spec], until: float) -> Iterator[_Spec]:
     known: set[str] = set()
     for row, spec in enumerate(itertools.chain.from_iterable(results)):
         if row == _MOST_ROWS:
-            raise PluginError(f"{hook.name}() announces more than {_MOST_ROWS:,} {_PLURALS[kind]}")
+            rows = "environments; use options instead" if kind is EnvSpec else _ROWS[hook.name][0]
+            raise PluginError(f"{hook.name}() announces more than {_MOST_ROWS:,} {rows}")
         if _clock() > until:
             raise PluginError(
                 f"{hook.name}() has announced {row:,} rows after {_MOST_SECONDS:g} s, and more would follow"
@@ -247,7 +268,7 @@ def _check_distribution(copy: Copy) -> None:
     for line in copy.requires:
         wanted = _core_versions(line)
         if wanted is not None and not wanted.contains(__version__, prereleases=True):
-            raise PluginError(f"it needs envcore{wanted}, but envcore {__version__} is installed")
+            raise PluginError(f"it needs {CORE}{wanted}, but {CORE} {__version__} is installed")
 
 
 def _core_versions(line: str) -> SpecifierSet | None:
@@ -256,7 +277,7 @@ def _core_versions(line: str) -> SpecifierSet | None:
         requirement = Requirement(line)
     except InvalidRequirement:
         return None
-    is_core = canonicalize_name(requirement.name) == "envcore"
+    is_core = canonicalize_name(requirement.name) == CORE
     applies = is_core and (requirement.marker is None or requirement.marker.evaluate({"extra": ""}))
     return requirement.specifier if applies else None
 

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Hashable, ItemsView, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING
 
-from envcore.catalogue import Catalogue, Registration, is_factory
+from envcore.catalogue import Catalogue, Registration, is_factory, of_module
 from envcore.errors import InvalidArgumentError, PluginError, PluginWarning, UnknownEnvironmentError
 from envcore.plugins import PluginRecord, discover, problems
 from envcore.specs import EnvSpec
@@ -46,6 +46,11 @@ class Registry(Mapping[str, Registration]):
         self._plugins: tuple[PluginRecord, ...] | None = None
         self._local: dict[str, Registration] = {}
         self._catalogue: Catalogue | None = None
+
+    def __repr__(self) -> str:
+        num_plugins = len(self.plugins)
+        plugins = f"{num_plugins} plugin{'s' * (num_plugins != 1)}"
+        return f"<envcore.registry: {len(self):,} environment{'s' * (len(self) != 1)}, {plugins}>"
 
     @property
     def plugins(self) -> tuple[PluginRecord, ...]:
@@ -91,6 +96,15 @@ class Registry(Mapping[str, Registration]):
             raise UnknownEnvironmentError(f"{env_id!r} is announced by several distributions: use {choices}.")
         return found[0]
 
+    def find(self, env_id: str) -> Registration:
+        """Looks up what `make` takes, without importing it: an id, or `MODULE:CLASS`, which no distribution announces.
+
+        Raises:
+          UnknownEnvironmentError: as for `registry[env_id]`, and there is no such module either.
+        """
+        is_announced = not isinstance(env_id, str) or self._snapshot().find(env_id)
+        return self[env_id] if is_announced else of_module(env_id) or self[env_id]
+
     def __contains__(self, env_id: object) -> bool:  # Mapping's would look for the nearest ids
         return isinstance(env_id, str) and len(self._snapshot().find(env_id)) == 1
 
@@ -107,10 +121,11 @@ class Registry(Mapping[str, Registration]):
         return self._snapshot().entries.values()
 
     def make(self, env_id: str, **options: object) -> tuple[Environment, PyTree]:
-        """Makes an installed environment.
+        """Makes an environment: an installed one, or one of yours.
 
         Args:
-          env_id: `"CartPole-v1"`, or `"distribution:id"` where several distributions announce one id.
+          env_id: `"CartPole-v1"`, or `"distribution:id"` where several distributions announce one id; or
+            `"my_module:MyEnv"`, a subclass of `Environment`, or a function that is annotated to return one.
           **options: the environment's constructor options (its static fields: grid size, action set, ...).
 
         Returns:
@@ -119,11 +134,12 @@ class Registry(Mapping[str, Registration]):
           Python numbers (`env.default_params`), each call of a compiled function would take them there again.
 
         Raises:
-          UnknownEnvironmentError: the id is not installed, or several distributions announce it.
-          EnvironmentLoadError: the announced class cannot be imported.
+          UnknownEnvironmentError: the id is not installed and is not that of a module, or several distributions
+            announce it.
+          EnvironmentLoadError: the class cannot be imported, or is not one of environments.
           InvalidArgumentError: an option is unknown or refused.
         """
-        env = self[env_id].construct(options)  # looked up before JAX is imported
+        env = self.find(env_id).construct(options)  # looked up before JAX is imported
         from envcore.engine.arguments import device_params
 
         return env, device_params(env)
@@ -166,7 +182,7 @@ class Registry(Mapping[str, Registration]):
                     "register takes a subclass of envcore.Environment, a function that returns an environment, or a "
                     f"string 'package.module:Class', got {got}"
                 )
-            factory, entry_point = entry_point, _where(entry_point)
+            factory, entry_point = entry_point, entry_point_of(entry_point)
         spec = EnvSpec(id, entry_point, {} if kwargs is None else kwargs, summary, source, family)
         row = Registration(_LOCAL, spec, factory)
         with self._register_lock:
@@ -203,7 +219,7 @@ def _check_clash(new: Registration, known: Registration | None) -> None:
     raise InvalidArgumentError(f"{message}: choose another id")
 
 
-def _where(factory: Callable[..., object]) -> str:
+def entry_point_of(factory: Callable[..., object]) -> str:
     """What an `EnvSpec` says of a class or function that nothing has to import: `"__main__:Walk"`."""
     names = [*(factory.__module__ or "__main__").split("."), factory.__name__]
     *module, name = (re.sub(r"\W|^(?=\d)", "_", each) or "_" for each in names)

@@ -1,4 +1,4 @@
-"""What a plugin announces: environments and commands, as strings, so that nothing has to be imported. No JAX."""
+"""What a plugin announces, as strings, so that nothing has to be imported. No JAX."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import dataclasses
 import re
 from collections.abc import Hashable, Mapping
 from types import MappingProxyType
-from typing import final
+from typing import ClassVar, final
 
 from envcore.errors import InvalidArgumentError
 
+ENTRY_POINT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+"""What an entry point reads like: `"package.module:object"`."""
+
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]*")
-_COMMAND = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
+_NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
 _LONGEST = 1_000  # characters of a string
-_ENTRY_POINT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 @final
@@ -48,7 +50,7 @@ class EnvSpec:
         problem = None
         if not _ID.fullmatch(self.id):
             problem = f"id {self.id!r} must start with a letter or digit and hold only a-z, A-Z, 0-9 and . _ + / -"
-        elif not _ENTRY_POINT.fullmatch(self.entry_point):
+        elif not ENTRY_POINT.fullmatch(self.entry_point):
             problem = f"entry_point of {self.id!r} must read 'package.module:Class', got {self.entry_point!r}"
         elif self.family and not self.id.startswith(f"{self.family}/"):
             problem = f"family of {self.id!r} must be the part of its id before a '/', got {self.family!r}"
@@ -66,21 +68,21 @@ class EnvSpec:
         return EnvSpec, (self.id, self.entry_point, dict(self.kwargs), self.summary, self.source, self.family)
 
 
-@final
 @dataclasses.dataclass(frozen=True)
-class CommandSpec:
-    """A command that a plugin adds to `envcore`, the command line of the distribution envcore-cli.
+class NamedSpec:
+    """Base of what a plugin announces by a name: commands, policies and algorithms.
 
     Attributes:
-      name: what a user types after `envcore`, for example `"render"`.
-      summary: one line on what it does, shown by `envcore --help`.
-      entry_point: `"package.module:object"`, imported only when the command is called: a `typer.Typer` with commands of
-        its own, or a function whose parameters become options.
+      name: what a user types.
+      summary: one line on what it does.
+      entry_point: `"package.module:object"`, imported only when it is used.
 
     Raises:
       InvalidArgumentError: a field is not a string of at most 1,000 characters, or `name` or `entry_point` is
         malformed.
     """
+
+    kind: ClassVar[str]
 
     name: str
     summary: str
@@ -88,15 +90,52 @@ class CommandSpec:
 
     def __post_init__(self) -> None:
         _check_strings(self, "name", "summary", "entry_point")
-        if not _COMMAND.fullmatch(self.name):
+        if not _NAME.fullmatch(self.name):
             raise InvalidArgumentError(
-                f"CommandSpec.name {self.name!r} must start with a letter and hold only words of a-z and 0-9, "
-                "joined by - or _"
+                f"{type(self).__name__}.name {self.name!r} must start with a letter and hold only words of a-z and "
+                "0-9, joined by - or _"
             )
-        if not _ENTRY_POINT.fullmatch(self.entry_point):
+        if not ENTRY_POINT.fullmatch(self.entry_point):
             raise InvalidArgumentError(
-                f"CommandSpec.entry_point of {self.name!r} must read 'package.module:object', got {self.entry_point!r}"
+                f"{type(self).__name__}.entry_point of {self.name!r} must read 'package.module:object', "
+                f"got {self.entry_point!r}"
             )
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class CommandSpec(NamedSpec):
+    """A command that a plugin adds to `envcore`, the command line of the distribution envcore-cli.
+
+    `name` is what follows `envcore`, for example `"render"`, and `envcore --help` shows the summary. The object is a
+    `typer.Typer` with commands of its own, or a function whose parameters become options.
+    """
+
+    kind = "command"
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class PolicySpec(NamedSpec):
+    """A policy that plays under a name, for example with `--policy trained`.
+
+    The object is a function of the environment's id, the environment, its params and what follows a colon after the
+    name ("" for nothing). `envcore_runs.policies` of the distribution envcore-runs says what it returns.
+    """
+
+    kind = "policy"
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class AlgorithmSpec(NamedSpec):
+    """An algorithm that trains agents, for example with `envcore train ppo`, of the distribution envcore-baselines.
+
+    The object is a class with the members of `envcore_baselines.learner.Learner`, and `Config`, the dataclass of its
+    settings.
+    """
+
+    kind = "algorithm"
 
 
 def _check_strings(spec: object, *names: str) -> None:

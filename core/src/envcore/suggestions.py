@@ -1,13 +1,12 @@
 """What to say of a name that is not found: what resembles it, what to install, which plugins are left out.
 
 `index.json`, which is read only then, maps what may not be installed, a distribution or an extra of one, to lists of
-names: its `environments`, its `families` (whose members' ids begin with the family and a "/") and its `commands`.
+names: its `environments`, its `families` (whose members' ids begin with the family and a "/"), its `commands` and its
+`policies`.
 """
 
 from __future__ import annotations
 
-import difflib
-import heapq
 import importlib.resources
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,12 +15,11 @@ from typing import Literal
 from packaging.utils import canonicalize_name
 
 from envcore.catalogue import Catalogue
+from envcore.installing import how_to_install
 from envcore.plugins import AUTOLOAD_OFF, PluginRecord
+from envcore.specs import ENTRY_POINT
+from envcore.spelling import nearest
 from envcore.text import printable
-
-_CANDIDATES = 200  # that difflib compares with a misspelled name, at some 50 us each
-_LONGEST = 100  # as far as a misspelled name is compared
-_CUTOFF = 0.6  # difflib's similarity from which a name is suggested
 
 
 def unknown_environment(env_id: str, catalogue: Catalogue, plugins: Sequence[PluginRecord]) -> str:
@@ -35,10 +33,12 @@ def unknown_environment(env_id: str, catalogue: Catalogue, plugins: Sequence[Plu
     installed = {plugin.distribution for plugin in plugins if plugin.status != "unreadable"}
     to_install = list(_to_install(qualifier, name, installed, catalogue))
     if not (to_install or installed or catalogue.ids):
-        to_install = ["No environments are installed at all: pip install 'envcore[all]'."]
+        to_install = [f"No environments are installed at all: {how_to_install('envcore[all]')}."]
     last = "`list(envcore.registry)`, or `envcore list` of envcore-cli, shows what is installed."
-    first = f"no installed environment is called {env_id!r}."
-    parts = [first, *meant, *to_install, *_to_ask(name, catalogue), *left_out(plugins), last]
+    first = f"no installed environment is called {env_id!r}"
+    if ENTRY_POINT.fullmatch(env_id):
+        first += f", nor is there a module {qualifier!r} to import {name} from"
+    parts = [f"{first}.", *meant, *to_install, *_to_ask(name, catalogue), *left_out(plugins), last]
     return printable(" ".join(parts))
 
 
@@ -50,26 +50,10 @@ def left_out(plugins: Iterable[PluginRecord]) -> Iterator[str]:
             yield f"{kind} {plugin.distribution} is {plugin.status}: {plugin.error}."
 
 
-def offered(kind: Literal["environments", "families", "commands"]) -> dict[str, str]:
+def offered(kind: Literal["environments", "families", "commands", "policies"]) -> dict[str, str]:
     """The names of one kind in `index.json`, each with what to install for it."""
     text = importlib.resources.files("envcore").joinpath("index.json").read_text(encoding="utf-8")
     return {name: requirement for requirement, names in json.loads(text).items() for name in names.get(kind, ())}
-
-
-def nearest(typed: str, names: Iterable[str]) -> list[str]:
-    """Up to three names that are spelt like this one, the most similar first."""
-    typed = typed.lower()[:_LONGEST]
-    originals = {each.lower(): each for each in names}
-    most = (2 - _CUTOFF) / _CUTOFF  # difflib never suggests what is so many times as long
-    close = [each for each in originals if len(typed) <= most * len(each) and len(each) <= most * len(typed)]
-    if len(close) > _CANDIDATES:
-        pairs = {typed[i : i + 2] for i in range(len(typed) - 1)}
-
-        def shared(each: str) -> float:
-            return sum(map(each.__contains__, pairs)) / (len(each) + len(typed))
-
-        close = heapq.nlargest(_CANDIDATES, close, key=shared)
-    return [originals[each] for each in difflib.get_close_matches(typed, close, n=3, cutoff=_CUTOFF)]
 
 
 def _to_ask(name: str, catalogue: Catalogue) -> Iterator[str]:
@@ -103,7 +87,7 @@ def _to_install(qualifier: str, name: str, installed: set[str], catalogue: Catal
     best = next(iter(near), "")
     if best in offers:
         requirement = offers[best]
-        yield f"{requirement} has {best!r}: pip install {repr(requirement) if '[' in requirement else requirement}."
+        yield f"{requirement} has {best!r}: {how_to_install(requirement)}."
 
 
 def _prefixes(env_id: str) -> Iterator[str]:

@@ -66,6 +66,7 @@ def test_one_environment(done: bool) -> None:
     assert int(result["episodes"]) == done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 100])
 def test_every_batch_size_and_share_of_finished_ones(size: int) -> None:
     draws = np.random.default_rng(0).random(size)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import toy
-from envcore.environment import NO_TIME_LIMIT, is_time_up, next_time
+from envcore.environment import NO_TIME_LIMIT
 from envcore.wrappers import Batched, LogWrapper, NoAutoReset
 
 KEY = jax.random.key(0)
@@ -29,23 +28,6 @@ def steps(env: Any, time: int, limit: int, count: int = 4) -> tuple[list[int], l
         times.append(int(state.time))
         truncated.append(bool(info["truncated"]))
     return times, truncated
-
-
-def test_the_next_time_is_one_more_and_never_wraps() -> None:
-    times = jnp.array([0, 1, LAST - 2, LAST - 1, LAST], jnp.int32)
-    after = next_time(times)
-    assert after.dtype == jnp.int32
-    assert after.tolist() == [1, 2, LAST - 1, LAST, LAST]
-
-
-@pytest.mark.parametrize(
-    ("limit", "reached"),
-    [(1, [False, True, True, True]), (LAST - 1, [False, False, True, True]), (NO_TIME_LIMIT, [False] * 4)],
-)
-def test_every_limit_is_reached_but_no_limit_never(limit: int, reached: list[bool]) -> None:
-    times = jnp.array([0, 1, LAST - 1, LAST], jnp.int32)
-    assert is_time_up(times, np.int32(limit)).tolist() == reached
-    assert jax.jit(is_time_up)(times, jnp.int32(limit)).tolist() == reached
 
 
 @pytest.mark.parametrize("start", [LAST - 2, LAST - 1, LAST])

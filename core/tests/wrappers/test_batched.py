@@ -37,7 +37,7 @@ WRAPPED: dict[str, Callable[[Environment], Environment]] = {
     "NoAutoReset": wrappers.NoAutoReset,
     "FrameStack": lambda batch: wrappers.FrameStack(batch, 2),
 }
-QUICK = ("alone", "LogWrapper", "StickyAction")
+QUICK = ("alone", "LogWrapper")
 
 
 def test_batched_equals_vmap() -> None:
@@ -107,6 +107,7 @@ def test_two_devices_equal_one(wrapped: str) -> None:
             assert_equal(jax.jit(lambda key, whole=whole: program(whole, key))(key), expected)
 
 
+@pytest.mark.slow
 @on_supported
 @pytest.mark.parametrize(
     ("env", "key"),
@@ -140,6 +141,7 @@ def test_the_first_axis_is_split_and_no_step_communicates() -> None:
     assert re.findall(r"all-gather|all-reduce|all-to-all|collective-permute", text) == []
 
 
+@pytest.mark.slow
 @on_supported
 def test_a_mesh_may_have_other_axes() -> None:
     grid = jax.make_mesh((1, 2, 1), ("model", "data", "more"), axis_types=(AxisType.Auto,) * 3)

@@ -53,6 +53,7 @@ def test_a_mask_beside_the_observation() -> None:
     assert info["final_obs"]["action_mask"].tolist() == [False, True]
 
 
+@pytest.mark.slow
 def test_observations_with_masks_conform() -> None:
     check_env(ActionMaskObservation(MustCount()))
 

@@ -116,6 +116,7 @@ def test_an_interrupt_that_a_destructor_swallows_is_raised_again():
         assert "collected True" in terminal.text
 
 
+@pytest.mark.slow
 def test_interruptible_code_that_does_not_return_to_python_is_ended():
     with program(LOOP.format("at_once(ready, native)", "pass")) as terminal:
         terminal.wait_for("ready")
@@ -123,6 +124,7 @@ def test_interruptible_code_that_does_not_return_to_python_is_ended():
         assert "collected" not in terminal.text
 
 
+@pytest.mark.slow
 def test_a_report_that_takes_too_long_is_ended():
     with program(LOOP.format("done > 1 or ready()", "native()")) as terminal:
         terminal.wait_for("ready")
@@ -321,6 +323,7 @@ def test_what_a_library_does_with_the_signals_can_be_undone():
     assert end_by(body, signal.SIGTERM) == (143, "", "terminated\n")
 
 
+@pytest.mark.slow
 def test_a_rollout_reports_its_results_so_far():
     with envcore("rollout", "Counter-v0", "--num-envs", "16384", "--steps", "100000000") as terminal:
         terminal.wait_for("━")

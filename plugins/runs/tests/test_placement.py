@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import jax
 import pytest
+from envcore import devices
 from envcore.errors import EnvcoreError
 from envcore_runs import placement
 
 
+@pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is too old")
 def test_things_are_split_over_as_many_devices_as_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [placement.sharding("--num-envs", count).mesh.size for count in (1, 2, 3, 4)] == [1, 2, 1, 2]
     assert placement.sharding("--num-envs", 4, devices=1).mesh.size == 1

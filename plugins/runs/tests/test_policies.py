@@ -10,7 +10,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from envcore import registry
 from envcore.errors import InvalidArgumentError
+from envcore.installing import how_to_install
+from envcore.plugins import PluginRecord
+from envcore.registration import Registry
+from envcore.specs import PolicySpec
 from envcore.wrappers import ActionMaskObservation, Batched
 from envcore_runs.policies import batch_policy, find_player
 from toy import Counter
@@ -55,24 +60,22 @@ def fails(env_id, env, params, argument):
 
 @pytest.fixture(autouse=True)
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two distributions that announce policies, and one whose entry points cannot be read."""
+    """Two distributions that announce policies."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "announced_policies", raising=False)
     (tmp_path / "announced_policies.py").write_text(ANNOUNCED)
     good = {name: f"announced_policies:{name}" for name in ("counts", "idle", "fails")}
-    announce(tmp_path, "good", {**good, "twice": "one:f", "gone": "not_there:f"})
-    announce(tmp_path, "other", {"twice": "other:f"})
-    announce(tmp_path, "damaged", {})
-    (tmp_path / "damaged-1.0.dist-info" / "entry_points.txt").write_bytes(b"[envcore.policies\n\xff")
+    records = (
+        record("good", {**good, "twice": "one:f", "gone": "not_there:f"}),
+        record("other", {"twice": good["counts"]}),
+    )
+    monkeypatch.setattr("envcore.registration.discover", lambda: records)
+    monkeypatch.setattr(registry, "__dict__", vars(Registry()))
 
 
-def announce(folder: Path, name: str, policies: dict[str, str]) -> None:
-    """Installs a distribution."""
-    info = folder / f"{name}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    lines = [f"{word} = {target}" for word, target in policies.items()]
-    (info / "entry_points.txt").write_text("\n".join(["[envcore.policies]", *lines]))
+def record(distribution: str, policies: dict[str, str]) -> PluginRecord:
+    specs = tuple(PolicySpec(name, "", target) for name, target in policies.items())
+    return PluginRecord(distribution, "1.0", "main", distribution, "loaded", policies=specs)
 
 
 def actions(name: str, count: int) -> list[int]:
@@ -87,9 +90,10 @@ def actions(name: str, count: int) -> list[int]:
 def test_an_announced_policy_has_a_memory_and_gets_what_follows_the_colon() -> None:
     assert actions("counts", 4) == [1, 1, 1, 1]
     assert actions("counts:3", 7) == [1, 0, 0, 1, 0, 0, 1]
+    assert actions("other:twice:2", 3) == actions("good:counts:2", 3) == [1, 0, 1]
     import announced_policies  # pyright: ignore[reportMissingImports]
 
-    assert announced_policies.calls == [("Counter-v0", ENV, PARAMS)] * 2
+    assert announced_policies.calls == [("Counter-v0", ENV, PARAMS)] * 4
 
 
 def test_a_batch_has_no_memory() -> None:
@@ -134,9 +138,15 @@ def test_legal_actions_without_masks() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("gone", "policy gone fails: ModuleNotFoundError: No module named 'not_there'"),
+        (
+            "gone",
+            "the policy good:gone points at 'not_there:f', which cannot be imported: ModuleNotFoundError: ",
+        ),
         ("fails:x", "policy fails fails: ValueError: no such thing"),
-        ("twice:x", "policy twice is announced by good and other: uninstall all but one of them"),
+        (
+            "twice:x",
+            "the policy 'twice' is announced by several distributions: use 'good:twice' or 'other:twice'.",
+        ),
         (
             "count",
             "policy must be random, legal, .*counts, .*idle, .* or MODULE:FUNCTION, as in .*, got 'count'",
@@ -156,3 +166,11 @@ def test_an_action_that_does_not_fit_is_named(tmp_path: Path) -> None:
     player: Any = find_player("user_policies:f", "Counter-v0", ENV, PARAMS)
     with pytest.raises(InvalidArgumentError, match="policy user_policies:f fails when jit traces it"):
         player.act((), OBS, KEY)
+
+
+@pytest.mark.parametrize("name", ["trained", "trained:runs/cartpole"])
+def test_a_policy_of_a_distribution_that_is_not_installed(name: str) -> None:
+    install = how_to_install("envcore-baselines")
+    message = f"the policy 'trained' is not installed. envcore-baselines provides it: {install}"
+    with pytest.raises(InvalidArgumentError, match=message):
+        find_player(name, "Counter-v0", ENV, PARAMS)

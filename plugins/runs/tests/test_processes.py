@@ -37,6 +37,7 @@ envcore_cli.main()
 ROLLOUT = ("rollout", "CartPole-v1", "--num-envs", "64", "--steps", "300", "--seed", "3")
 
 
+@pytest.mark.slow
 def test_two_processes_report_what_one_reports() -> None:
     with commands(*pair(*ROLLOUT), Command(*ROLLOUT, num_devices=4), Command(*ROLLOUT, num_devices=1)) as found:
         (first, one_out, err), (second, two_out, two_err), (third, four, _), (fourth, alone, _) = (
@@ -56,6 +57,7 @@ OPEN_MPI = {"OMPI_MCA_orte_hnp_uri": "{uri}.0;tcp://127.0.0.1:1", "OMPI_COMM_WOR
 RANKS = {"SLURM": ("SLURM_PROCID", "SLURM_LOCALID"), "Open MPI": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cluster", "variables"), [("SLURM", SLURM), ("Open MPI", OPEN_MPI)])
 def test_processes_of_a_cluster_find_each_other(cluster: str, variables: dict[str, str]) -> None:
     job = os.getpid() % 4096  # JAX takes the port from the job's number
@@ -75,6 +77,7 @@ def test_a_process_can_be_alone_in_a_cluster() -> None:
     assert "steps/s on 2 x cpu," in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("process_id", "message"),
     [
@@ -91,6 +94,7 @@ def test_an_absent_process_is_an_error_in_time(process_id: str, message: str) ->
     assert message.format(port=port) in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
@@ -109,6 +113,7 @@ def test_processes_with_other_commands_end(first: tuple[str, ...], second: tuple
     assert ends == [(1, "", f"error: {message}: give all processes the same command.\n")] * 2
 
 
+@pytest.mark.slow
 def test_a_number_that_is_given_twice_ends_both() -> None:
     flags = connected(2)[0]
     with commands(Command(*ROLLOUT, *flags), Command(*ROLLOUT, *flags)) as found:
@@ -232,6 +237,7 @@ def test_one_process_gathers_its_own_numbers() -> None:
     np.testing.assert_array_equal(processes.gathered(rows), rows)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old")
 def test_the_second_start_compiles_nothing(tmp_path: Path) -> None:
     def misses() -> str:

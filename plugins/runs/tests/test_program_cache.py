@@ -93,6 +93,7 @@ def test_the_last_folder_counts(tmp_path: Path) -> None:
     assert second - first
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old")
 def test_a_damaged_program_is_compiled_once_more(tmp_path: Path) -> None:
     misses, _, result = run(tmp_path)
@@ -176,6 +177,7 @@ def test_an_entry_may_be_a_link_to_a_file(tmp_path: Path, entries: Any) -> None:
     assert (tmp_path / "key-cache").is_symlink()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old")
 def test_a_program_under_the_name_of_another_is_compiled_once_more(tmp_path: Path) -> None:
     misses, _, result = run(tmp_path)

@@ -38,6 +38,7 @@ class Record:
     pairs: dict[str, Pair]
     anything: Any = None
     maybe: str | None = None
+    extra: dict[str, int] = dataclasses.field(default_factory=dict[str, int])
 
 
 VALID: dict[str, Any] = {

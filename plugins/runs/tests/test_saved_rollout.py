@@ -109,6 +109,7 @@ saved(Path(sys.argv[1]), record=RECORD, progress=progress)
 """
 
 
+@pytest.mark.slow
 def test_a_rollout_that_was_killed_ends_with_the_same_bytes(tmp_path: Path) -> None:
     whole, folder = tmp_path / "whole", tmp_path / "folder"
     saved(whole, record=RECORD)

@@ -135,6 +135,7 @@ def test_the_share_of_legal_actions(env: Choice, share: float) -> None:
     assert jnp.unique(actions).tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 def test_a_batch() -> None:
     env = Batched(LastIsLegal(), 3)
     _, state = env.reset(KEYS[0])

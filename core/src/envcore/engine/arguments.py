@@ -13,8 +13,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from envcore import forks, random, spaces, trees
+from envcore import forks, random, spaces, spelling, trees
 from envcore.engine.finite import check_finite
+from envcore.engine.time_limit import with_integer_limit
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
 from envcore.typing import PyTree
 
@@ -34,14 +35,21 @@ def checked(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyT
 def checked_params(env: Env, params: PyTree) -> PyTree:
     """The params with exactly the types of the defaults, and the defaults for None.
 
+    A time limit may be a float too, see `EnvParams`.
+
     Raises:
       EnvcoreError: this process was forked after JAX had started.
     """
     forks.check()  # every function that a user calls comes here before it computes anything
+    return typed_params(env, params)
+
+
+def typed_params(env: Env, params: PyTree) -> PyTree:
+    """The same in a process that may have been forked: nothing is computed."""
     if params is None:
         return default_params(env)
-    params = env._completed(params)
     defaults = default_params(env)
+    params = with_integer_limit(env.name, env._completed(params), defaults)
     checked = trees.conform(params, defaults, f"{env.name}'s params", InvalidParamsError, _VMAP)
     if checked is not params:  # else JAX holds every value
         _check_values(env, params, defaults)
@@ -155,7 +163,7 @@ def with_updates(env: Env, params: PyTree) -> PyTree:
     known = param_names(defaults)
     unknown = sorted(set(params) - set(known), key=str)
     if unknown:
-        raise InvalidParamsError(f"{env.name} has no param {unknown[0]!r}; its params: {', '.join(known)}.")
+        raise InvalidParamsError(spelling.unknown_param(env.name, unknown[0], known))
     return defaults.replace(**params)
 
 
@@ -174,7 +182,7 @@ def _check_values(env: Env, params: PyTree, defaults: PyTree) -> None:
     if isinstance(limit, int | np.integer | np.ndarray) and np.less(limit, 1).any():
         raise InvalidParamsError(
             f"{env.name}'s params.max_steps_in_episode must be at least 1, got {limit}; "
-            "envcore.environment.NO_TIME_LIMIT stands for none."
+            "envcore.environment.NO_TIME_LIMIT, or infinity, stands for none."
         )
     check_finite(env.name, params, defaults)
     env.check_params(params)

@@ -6,28 +6,21 @@ Time, the time limit and the dtypes of what the rules return are taken care of h
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from envcore import trees
 from envcore.engine import arguments
 from envcore.engine.arguments import Env
 from envcore.engine.auto_reset import reset_where
+from envcore.engine.time_limit import is_time_up, next_time
 from envcore.errors import EnvironmentDefinitionError
 from envcore.fusion import compute_once
 from envcore.typing import PyTree
 
 Info = dict[str, PyTree]
-
-NO_TIME_LIMIT = 2**31 - 1
-"""`max_steps_in_episode` of an environment that has no time limit: no step is ever truncated.
-
-It is also the largest value of `state.time`. The count stops there, and the episode continues without truncation; every
-smaller limit has been reached by then.
-"""
 
 
 class Outcome(NamedTuple):
@@ -97,13 +90,3 @@ def conform(env: Env, value: PyTree, expected: PyTree, what: str) -> PyTree:
 
 def _broken(env: Env, problem: str) -> EnvironmentDefinitionError:
     return EnvironmentDefinitionError(f"{type(env).__qualname__} breaks the contract: {problem}")
-
-
-def next_time(time: jax.Array) -> jax.Array:
-    """The time one step later, int32 of any shape; it stays at 2**31 - 1, where adding 1 would wrap around."""
-    return time + (time != np.int32(NO_TIME_LIMIT)).astype(jnp.int32)
-
-
-def is_time_up(time: jax.Array, limit: Any) -> jax.Array:
-    """Whether the limit is reached, bool of the time's shape; `NO_TIME_LIMIT` never is."""
-    return (time >= limit) & (limit != np.int32(NO_TIME_LIMIT))

@@ -1,7 +1,8 @@
 """Figures that several suites share, each as layers for `painting.paint(height, window, *figure)`.
 
-All pictures share a style: the agent is blue if it is a machine and orange if it walks on a grid; goals and other good
-things are green, dangers red, walls and other fixed parts gray, boards and guides pale.
+All pictures share a style: the agent is blue if it is a machine, and orange if it walks on a grid or is on a dark
+screen; goals and other good things are green, dangers red, walls and other fixed parts gray, boards and guides pale.
+What the agent controls has a contrast of at least 3 with what surrounds it.
 """
 
 from __future__ import annotations

@@ -50,9 +50,9 @@ class Box(ArraySpace):
         if self._dtype.itemsize > 4:
             raise TypeError(f"a Box holds numbers of at most 32 bits, got {self._dtype}")
         self._shape = tuple(shape) if shape is not None else np.broadcast_shapes(_shape(low), _shape(high))
-        self.low, self.high = self._bound(low), self._bound(high)
-        if isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray):
-            bounds = _distinct(self.low), _distinct(self.high)
+        self._low, self._high = self._bound(low), self._bound(high)
+        if isinstance(self._low, np.ndarray) and isinstance(self._high, np.ndarray):
+            bounds = _distinct(self._low), _distinct(self._high)
             is_right = bounds[0] <= bounds[1]
             if not is_right.all():
                 low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in bounds)
@@ -77,6 +77,16 @@ class Box(ArraySpace):
             raise ValueError(f"Box cannot use the bound {bound} for shape {self._shape}: {error}") from error
 
     @property
+    def low(self) -> PyTree:
+        """The lower bound in the shape of a value: a numpy array, or a JAX array where it is traced."""
+        return self._low
+
+    @property
+    def high(self) -> PyTree:
+        """The upper bound likewise."""
+        return self._high
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return self._shape
 
@@ -86,18 +96,18 @@ class Box(ArraySpace):
 
     def sample(self, key: jax.Array) -> jax.Array:
         if self._dtype == np.bool_:
-            low, high = self.low.astype(np.int32), self.high.astype(np.int32)
+            low, high = self._low.astype(np.int32), self._high.astype(np.int32)
             return sample_integers(key, self._shape, low, high, self.axis_name).astype(bool)
         if self._dtype.kind in "iu":
-            return sample_integers(key, self._shape, self.low, self.high, self.axis_name).astype(self._dtype)
-        concrete = isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray)
-        if concrete and np.isfinite(_distinct(self.low)).all() and np.isfinite(_distinct(self.high)).all():
+            return sample_integers(key, self._shape, self._low, self._high, self.axis_name).astype(self._dtype)
+        concrete = isinstance(self._low, np.ndarray) and isinstance(self._high, np.ndarray)
+        if concrete and np.isfinite(_distinct(self._low)).all() and np.isfinite(_distinct(self._high)).all():
             unit = random.unit(random.bits(key, self._shape, self.axis_name))
-            return _between(unit, self.low, self.high).astype(self._dtype)
+            return _between(unit, self._low, self._high).astype(self._dtype)
         return self._sample_unbounded(key)
 
     def _sample_unbounded(self, key: jax.Array) -> jax.Array:
-        low, high = jnp.asarray(self.low, jnp.float32), jnp.asarray(self.high, jnp.float32)
+        low, high = jnp.asarray(self._low, jnp.float32), jnp.asarray(self._high, jnp.float32)
         unit = random.unit(random.bits(key, self._shape, self.axis_name))
         tail = -jnp.log1p(-unit)  # exponential with mean 1
         has_low, has_high = jnp.isfinite(low), jnp.isfinite(high)
@@ -127,32 +137,32 @@ class Box(ArraySpace):
         value = jnp.asarray(value)
         if self._dtype == np.bool_:
             value = value.astype(np.int32)
-            return ((value >= self.low.astype(np.int32)) & (value <= self.high.astype(np.int32))).all()
+            return ((value >= self._low.astype(np.int32)) & (value <= self._high.astype(np.int32))).all()
         cast = value.astype(self._dtype)
-        within = (cast >= self.low) & (cast <= self.high)
+        within = (cast >= self._low) & (cast <= self._high)
         if self._dtype.kind in "iu":  # a wider integer may wrap around into the bounds
             within &= (cast.astype(value.dtype) == value) & ((cast < 0) == (value < 0))
         return within.all()
 
     def batch(self, num: int, axis_name: AxisName | None = None) -> Box:
         num = checks.positive_integer("num", num)
-        return Box(self.low, self.high, (num, *self._shape), self._dtype, axis_name)
+        return Box(self._low, self._high, (num, *self._shape), self._dtype, axis_name)
 
     def unbatch(self) -> Space:
-        return Box(self.low[0], self.high[0], self._shape[1:], self._dtype) if self._shape else super().unbatch()
+        return Box(self._low[0], self._high[0], self._shape[1:], self._dtype) if self._shape else super().unbatch()
 
     def flat_space(self) -> Box:
-        return Box(self.low.reshape(-1), self.high.reshape(-1), None, self._dtype)
+        return Box(self._low.reshape(-1), self._high.reshape(-1), None, self._dtype)
 
     def flatten(self, value: PyTree) -> jax.Array:
         return jnp.asarray(value).reshape(-1)
 
     def _static(self) -> tuple[PyTree, ...]:
-        return (self._shape, self._dtype.name, _bytes(self.low), _bytes(self.high), self.axis_name)
+        return (self._shape, self._dtype.name, _bytes(self._low), _bytes(self._high), self.axis_name)
 
     def __repr__(self) -> str:
         over = "" if self.axis_name is None else f", axis_name={self.axis_name!r}"
-        return f"Box({_short(self.low)}, {_short(self.high)}, {self._shape}, {self._dtype.name}{over})"
+        return f"Box({_short(self._low)}, {_short(self._high)}, {self._shape}, {self._dtype.name}{over})"
 
 
 def symmetric_box(high: Iterable[Any]) -> Box:

@@ -1,8 +1,9 @@
 """Wrappers: environments made of environments.
 
 Every wrapper is an `Environment`, a frozen dataclass, and works under `jit` and `vmap`. They stack in any order, also
-around and inside `Batched`. A wrapper that remembers something has a `WrapperState`, whose `env_state` is the state of
-the wrapped environment, and a `ParamsWrapper` has `WrapperParams` around the wrapped environment's params.
+around and inside `Batched`; `RandomizeParams` only inside. A wrapper that remembers something has a `WrapperState`,
+whose `env_state` is the state of the wrapped environment, and a `ParamsWrapper` has `WrapperParams` around the wrapped
+environment's params.
 """
 
 from envcore.wrappers.actions import ClipAction as ClipAction
@@ -24,3 +25,5 @@ from envcore.wrappers.observations import FrameStack as FrameStack
 from envcore.wrappers.observations import PixelObservation as PixelObservation
 from envcore.wrappers.params import ParamsWrapper as ParamsWrapper
 from envcore.wrappers.params import WrapperParams as WrapperParams
+from envcore.wrappers.randomize import RandomizeParams as RandomizeParams
+from envcore.wrappers.randomize import UniformParams as UniformParams

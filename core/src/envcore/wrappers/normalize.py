@@ -49,7 +49,7 @@ class RunningStatistics:
         return cls(np.zeros(shape, np.float32), np.ones(shape, np.float32), np.float32(1e-4))
 
     def update(self, values: jax.Array, included: jax.Array, axis_name: AxisName | None = None) -> RunningStatistics:
-        """Adds the values, shape (*batch, *shape), whose entry in `included`, bool (*batch,), is true.
+        """Adds the values, shape `(*batch, *shape)`, whose entry in `included`, bool `(*batch,)`, is true.
 
         With an `axis_name`, inside `jax.shard_map` or `jax.pmap`, it adds those of all devices along that axis.
         """
@@ -68,7 +68,7 @@ class RunningStatistics:
         return RunningStatistics(self.mean + delta * (count / weight), all_squares / weight, weight)
 
     def normalized(self, values: jax.Array, epsilon: float = 1e-8) -> jax.Array:
-        """The values, shape (*batch, *shape), shifted and scaled to mean 0 and variance 1: float32."""
+        """The values, shape `(*batch, *shape)`, shifted and scaled to mean 0 and variance 1: float32."""
         values = values.astype(jnp.float32)
         mean, var = (jnp.broadcast_to(each, values.shape) for each in (self.mean, self.var))
         return (values - mean) / jnp.sqrt(var + np.float32(epsilon))

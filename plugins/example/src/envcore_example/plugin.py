@@ -1,7 +1,7 @@
-"""Announces the suite's environments to envcore. Imports no JAX."""
+"""Announces the suite's environments and its policy to envcore. Imports no JAX."""
 
 from envcore.plugins import hookimpl
-from envcore.specs import EnvSpec
+from envcore.specs import EnvSpec, PolicySpec
 
 _SOURCE = "Sutton & Barto (2018)"
 
@@ -24,3 +24,9 @@ def envcore_env_specs() -> list[EnvSpec]:
             source=f"{_SOURCE}, exercise 6.9",
         ),
     ]
+
+
+@hookimpl
+def envcore_policies() -> list[PolicySpec]:
+    """What `--policy windy` plays."""
+    return [PolicySpec("windy", "Takes the shortest path of WindyGridworld-v0.", "envcore_example.policies:windy")]

@@ -61,11 +61,16 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     Original: Sutton & Barto (2018), "Reinforcement Learning: An Introduction", second edition, example 6.5 (the grid
     and its wind), exercise 6.9 (king's moves) and exercise 6.10 (the wind with gusts).
 
-    Observation: int32 (2,), row and column of the agent; row 0 is the top one.
-    Action: 0 up, 1 right, 2 down, 3 left. With `king_moves` also 4 up-right, 5 down-right, 6 down-left, 7 up-left. A
-      step is the move plus the wind of the column that it starts from, in cells upwards; the edge of the grid stops it.
-      With probability `gust_probability` the wind of a windy column is one cell stronger, and with the same probability
-      one cell weaker.
+    A step is the move plus the wind of the column that it starts from, in cells upwards; the edge of the grid stops it.
+    With probability `gust_probability` the wind of a windy column is one cell stronger, and with the same probability
+    one cell weaker.
+
+    Observation: int32 (2,).
+      0: row of the agent; the top row is 0
+      1: column of the agent
+    Action: int32 ().
+      0: up, 1: right, 2: down, 3: left
+      With `king_moves` also 4 up-right, 5 down-right, 6 down-left, 7 up-left.
     Reward: -1 on every step, also the last one.
     Termination: the agent is on the goal.
     Truncation: after 500 steps.

@@ -1,34 +1,32 @@
-"""Policies: what chooses the actions of a run, by name or as a function."""
+"""Policies: what chooses the actions of a run, by name or as a function.
+
+A distribution announces a policy by a `PolicySpec`, whose entry point is a function of the environment's id, the
+environment, its params and what follows a colon after the name ("" for nothing). It returns an object with the methods
+`start_memory` and `act` of `Player`, and with its attribute `env` if `act` takes other observations than the
+environment's.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import jax
-from envcore import random, spaces
+from envcore import announced, random, spaces, suggestions
+from envcore.announced import Announced
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, InvalidArgumentError
-from envcore.installed import announcing
+from envcore.installing import how_to_install
 from envcore.rollout import Policy, random_policy
+from envcore.specs import PolicySpec
 from envcore.text import one_line
 from envcore.wrappers import ActionMaskObservation, Batched
 
 from envcore_runs.description import name_of
 from envcore_runs.naming import argument
-
-GROUP = "envcore.policies"
-"""The group of entry points in which a distribution announces a policy, which then goes by its name.
-
-The entry point is a function of the environment's id, the environment, its params and what follows a colon after the
-name ("" for nothing). It returns an object with the methods `start_memory` and `act` of `Player`, and with its
-attribute `env` if `act` takes other observations than the environment's.
-"""
+from envcore_runs.user_modules import imported_function
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,13 +74,16 @@ def find_player(policy: str | Policy, env_id: str, env: Environment, params: Any
     if name == "legal":
         masked = env if isinstance(env, ActionMaskObservation) else _with_masks(env)
         return Player(name, masked, tuple, _WithoutMemory(_Legal(env.action_space(params))))
-    announced = _announced()
-    word, _, rest = name.partition(":")
-    if word in announced:
-        agent = _made(word, announced[word], env_id, env, params, rest)
+    found, rest = _announced(name)
+    if found:
+        agent = _made(found, env_id, env, params, rest)
         env = getattr(agent, "env", env)
         return Player(name, env, agent.start_memory, _Checked(name, env, params, agent.act))
-    function = imported(argument("policy"), name, ("random", "legal", *sorted(announced)))
+    word = name.partition(":")[0]
+    if owner := suggestions.offered("policies").get(word):
+        provides = f"{owner} provides it: {how_to_install(owner)}"
+        raise InvalidArgumentError(f"{argument('policy')}: the policy {word!r} is not installed. {provides}.")
+    function = imported_function(argument("policy"), name, ("random", "legal", *announced.by_name(PolicySpec)))
     return Player(name, env, tuple, _Checked(name, env, params, _WithoutMemory(function)))
 
 
@@ -124,60 +125,28 @@ class _Checked:
             raise _policy_error(self.name, error) from error
 
 
-def _announced() -> dict[str, dict[str, Any]]:
-    """The entry points of announced policies, by name and distribution."""
-    found: dict[str, dict[str, Any]] = {}
-    for distribution in announcing(GROUP):
-        for entry_point in distribution.entry_points:
-            found.setdefault(entry_point.name, {})[distribution.name] = entry_point
-    return found
+def _announced(policy: str) -> tuple[Announced[PolicySpec] | None, str]:
+    """The announced policy that `name:argument` or `distribution:name:argument` means, None for none; its argument."""
+    first, _, rest = policy.partition(":")
+    second, _, last = rest.partition(":")
+    if second and (found := announced.find(PolicySpec, f"{first}:{second}", InvalidArgumentError)):
+        return found, last
+    return announced.find(PolicySpec, first, InvalidArgumentError), rest
 
 
-def _made(word: str, entry_points: Mapping[str, Any], *args: Any) -> Any:
+def _made(policy: Announced[PolicySpec], *args: Any) -> Any:
     """Imports the function that announces a policy, and calls it.
 
     Raises:
-      InvalidArgumentError: it fails, or several distributions announce the name.
+      InvalidArgumentError: it cannot be imported, or fails.
     """
-    if len(entry_points) > 1:
-        owners = " and ".join(entry_points)
-        raise InvalidArgumentError(
-            f"{argument('policy')} {word} is announced by {owners}: uninstall all but one of them."
-        )
-    (entry_point,) = entry_points.values()
+    function = policy.load(InvalidArgumentError)
     try:
-        return entry_point.load()(*args)
+        return function(*args)
     except EnvcoreError:
         raise
     except (Exception, SystemExit) as error:  # a plugin may raise anything
-        raise InvalidArgumentError(f"{argument('policy')} {word} fails: {one_line(error)}") from error
-
-
-def imported(what: str, name: str, words: Sequence[str] = ("random",)) -> Callable[..., Any]:
-    """Imports the function that a user names as `module:function`; the module may be in the working directory.
-
-    Args:
-      what: the option or argument, for error messages.
-      name: its value.
-      words: other values that it takes, for error messages.
-
-    Raises:
-      InvalidArgumentError: the name is malformed, there is no such function, or its module cannot be imported.
-    """
-    module, _, function = name.partition(":")
-    if not function or not all(map(str.isidentifier, module.split("."))) or module.endswith(".py"):
-        raise InvalidArgumentError(
-            f"{what} must be {', '.join(words)} or MODULE:FUNCTION, as in `import MODULE`, got {name!r}."
-        )
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found = getattr(importlib.import_module(module), function)
-    except (Exception, SystemExit) as error:
-        raise InvalidArgumentError(f"{what} {name} cannot be imported: {one_line(error)}") from error
-    if not callable(found):
-        raise InvalidArgumentError(f"{what} {name} is not a function, but {found!r}.")
-    return found
+        raise InvalidArgumentError(f"{argument('policy')} {policy.spec.name} fails: {one_line(error)}") from error
 
 
 def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:

@@ -241,7 +241,8 @@ def _record(kind: Any, checks: dict[str, Callable[[Any], Any]], value: Any) -> A
         if name not in checks:
             raise _RecordError("is unknown to this version", place_of(name))
     for field in dataclasses.fields(kind):
-        if field.name not in value and field.default is dataclasses.MISSING:
+        has_default = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+        if field.name not in value and not has_default:
             raise _RecordError("is missing", f".{field.name}")
     found = {name: _inside(checks[name], each, f".{name}") for name, each in value.items()}
     try:

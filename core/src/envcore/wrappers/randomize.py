@@ -1,0 +1,189 @@
+"""`RandomizeParams`: params that are drawn anew for each episode, or once for each environment of a batch."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+
+from envcore import random, spelling, trees
+from envcore.engine import arguments
+from envcore.environment import Outcome
+from envcore.errors import InvalidParamsError
+from envcore.typing import PyTree
+from envcore.wrappers.base import Wrapper, WrapperState
+
+_MOST_INTEGERS = 2**23  # of a range: as many as the float32 of [0, 1) that are drawn
+
+
+@dataclasses.dataclass(frozen=True)
+class UniformParams:
+    """Draws some params uniformly, each element of an array on its own.
+
+    Attributes:
+      ranges: the name, the lowest and the highest value of each; an integer param can have both.
+    """
+
+    ranges: tuple[tuple[str, float, float], ...]
+
+    def __call__(self, key: jax.Array, params: PyTree) -> PyTree:
+        """The params with those of the ranges drawn by `key`."""
+        shapes = [jnp.shape(getattr(params, name)) for name, _, _ in self.ranges]
+        ends = np.cumsum([math.prod(shape) for shape in shapes])
+        parts = jnp.split(random.uniform(key, (int(ends[-1]),)), ends[:-1])  # one block costs least
+        drawn = {
+            name: _scaled(part.reshape(shape), getattr(params, name), low, high)
+            for (name, low, high), part, shape in zip(self.ranges, parts, shapes, strict=True)
+        }
+        return params.replace(**drawn)
+
+    def ends(self, params: PyTree) -> Iterator[PyTree]:
+        """The params at the lowest and at the highest values of all ranges."""
+        for end in (1, 2):
+            yield params.replace(
+                **{row[0]: np.full(np.shape(getattr(params, row[0])), row[end]) for row in self.ranges}
+            )
+
+
+class RandomizedStart(NamedTuple):
+    """What the start of an episode draws: its params, and the start of the wrapped environment."""
+
+    params: PyTree
+    start: PyTree
+
+
+@struct.dataclass
+class RandomizedState(WrapperState):
+    """State of `RandomizeParams`.
+
+    Attributes:
+      episode_params: the params of the running episode.
+    """
+
+    episode_params: PyTree
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomizeParams(Wrapper):
+    """Draws params at the start of each episode: domain randomization.
+
+        RandomizeParams(env, {"length": (0.3, 0.8), "masspole": (0.05, 0.2)})
+        RandomizeParams(env, lambda key, params: params.replace(length=jax.random.uniform(key, minval=0.3, maxval=0.8)))
+
+    Inside `Batched`, each environment of the batch has params of its own. `state.episode_params` holds those of the
+    running episode. They are what the rules, observations, masks and pictures see; the spaces are those of the params
+    that `reset` and `step` are given, which should cover what is drawn: give the longest time limit, if that is drawn.
+    The draws of a step are its key.
+
+    Attributes:
+      env: the environment.
+      draw_params: `(key, params) -> params`, where params are those given to `reset` or `step`; a pure function for
+        `jit` and `vmap`, whose values are not checked. Or the lowest and the highest value of some params by name, of
+        which it makes `UniformParams`.
+      each_episode: if False, params are drawn by `reset` alone, and stay the same after an auto-reset.
+
+    Raises:
+      InvalidParamsError: there is no range, one is malformed or has invalid ends, or the environment has no such param;
+        while tracing, the function returns other types than those of the params.
+      TypeError: `draw_params` is neither a function nor a mapping.
+      ValueError: the environment is a batch, which has one set of params: put `Batched` around this wrapper.
+    """
+
+    draw_params: Callable[[jax.Array, PyTree], PyTree] | Mapping[str, tuple[float, float]]
+    each_episode: bool = True
+
+    def __post_init__(self) -> None:
+        if self.batch_shape:
+            raise ValueError("RandomizeParams goes inside Batched: Batched(RandomizeParams(env, ...), num_envs)")
+        if isinstance(self.draw_params, Mapping):
+            ranges = _checked_ranges(self.env, self.draw_params)
+            object.__setattr__(self, "draw_params", UniformParams(ranges))
+        elif not callable(self.draw_params):
+            raise TypeError(f"draw_params must be a function or ranges by name, got {self.draw_params!r}")
+        self.check_params(arguments.default_params(self.env))
+
+    def __repr__(self) -> str:  # a function's own shows its address
+        draw = getattr(self.draw_params, "__qualname__", self.draw_params)
+        return f"RandomizeParams(env={self.env!r}, draw_params={draw}, each_episode={self.each_episode})"
+
+    def check_params(self, params: PyTree) -> None:
+        super().check_params(params)
+        if isinstance(self.draw_params, UniformParams):
+            for end in self.draw_params.ends(params):
+                arguments.checked_params(self.env, end)
+
+    def draw_start(self, key: jax.Array, params: PyTree) -> RandomizedStart:
+        params = self._drawn(key, params)
+        return RandomizedStart(params, self.env.draw_start(random.reset_key(key), params))
+
+    def init_state(self, draws: RandomizedStart, params: PyTree, /) -> RandomizedState:
+        return RandomizedState(arguments.init_state(self.env, draws.start, draws.params), draws.params)
+
+    def draw(self, key: jax.Array, params: PyTree) -> jax.Array:
+        return key  # what is drawn depends on the episode's params, which only `advance` knows
+
+    def advance(self, state: RandomizedState, action: PyTree, draws: jax.Array, params: PyTree) -> Outcome:
+        params = state.episode_params
+        outcome = self.env.advance(state.env_state, action, self.env.draw(draws, params), params)
+        return outcome._replace(state=RandomizedState(outcome.state, params))
+
+    def restart(self, key: jax.Array, done: jax.Array, state: RandomizedState, params: PyTree) -> RandomizedState:
+        of_episode = state.episode_params
+        if self.each_episode:
+            of_episode = trees.where(done, self._drawn(key, params), of_episode)
+        return RandomizedState(self.env.restart(random.reset_key(key), done, state.env_state, of_episode), of_episode)
+
+    def observe(self, state: RandomizedState, params: PyTree) -> PyTree:
+        return self.env.observe(state.env_state, state.episode_params)
+
+    def action_mask(self, state: RandomizedState, params: PyTree) -> PyTree:
+        return self.env.action_mask(state.env_state, state.episode_params)
+
+    def render(self, state: RandomizedState, params: PyTree, height: int = 256) -> jax.Array:
+        return self.env.render(state.env_state, state.episode_params, height)
+
+    def _drawn(self, key: jax.Array, params: PyTree) -> PyTree:
+        draw: Any = self.draw_params
+        what = f"what draw_params returns for {self.name}"
+        drawn = trees.conform(draw(key, params), arguments.default_params(self.env), what, InvalidParamsError)
+        return jax.tree.map(jnp.asarray, drawn)
+
+
+def _scaled(unit: jax.Array, value: Any, low: float, high: float) -> jax.Array:
+    """Numbers of [0, 1), float32, as numbers from `low` to `high`, of the kind of `value`."""
+    if trees.kind(jnp.result_type(value)) == "float":
+        return np.float32(low) + unit * np.float32(high - low)
+    return np.int32(low) + (unit * np.float32(high - low + 1)).astype(jnp.int32)
+
+
+def _checked_ranges(env: Any, ranges: Mapping[str, Any]) -> tuple[tuple[str, float, float], ...]:
+    params = arguments.default_params(env)
+    known = arguments.param_names(params)
+    if not ranges:
+        raise InvalidParamsError(f"no params of {env.name} are given a range.")
+    for name, ends in ranges.items():
+        if name not in known:
+            raise InvalidParamsError(spelling.unknown_param(env.name, name, known))
+        kind = trees.kind(jnp.result_type(getattr(params, name)))
+        if kind not in ("float", "integer"):
+            raise InvalidParamsError(f"{env.name}'s param {name!r} is a {kind}, which has no range.")
+        if not _is_range(ends, kind):
+            numbers = f"two {f'integers less than {_MOST_INTEGERS:,} apart' if kind == 'integer' else 'finite numbers'}"
+            raise InvalidParamsError(f"the range of {name!r} must be {numbers}, the lower one first, got {ends!r}.")
+    return tuple((name, *ends) for name, ends in ranges.items())
+
+
+def _is_range(ends: Any, kind: str) -> bool:
+    numbers = (int, np.integer) if kind == "integer" else (int, float, np.integer, np.floating)
+    if not isinstance(ends, tuple | list) or len(ends) != 2:
+        return False
+    if any(isinstance(end, bool) or not isinstance(end, numbers) for end in ends):
+        return False
+    low, high = ends
+    return low <= high < low + _MOST_INTEGERS if kind == "integer" else low <= high and high - low < math.inf

@@ -1,0 +1,242 @@
+"""`RandomizeParams`: params that are fixed in an episode, and differ between episodes and environments."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from envcore import devices
+from envcore.environment import EnvParams
+from envcore.errors import InvalidParamsError
+from envcore.rollout import random_policy, run_rollout, start_rollout
+from envcore.wrappers import (
+    ActionMaskObservation,
+    Batched,
+    LogWrapper,
+    NoAutoReset,
+    NormalizeObservation,
+    RandomizeParams,
+    Sharded,
+    StickyAction,
+    UniformParams,
+)
+from envcore_testing import check_env
+from flax import struct
+from toy import Counter, CounterParams, Deck, Spring
+
+KEY = jax.random.key(5)
+BONUS = {"bonus": (0.5, 2.0)}
+
+
+def draw_bonus(key: jax.Array, params: CounterParams) -> CounterParams:
+    return params.replace(bonus=params.bonus + jax.random.uniform(key, dtype=jnp.float32))
+
+
+def draw_nothing(key: jax.Array, params: Any) -> Any:
+    return params
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "env",
+    [
+        RandomizeParams(Counter(), BONUS),
+        RandomizeParams(Counter(), draw_bonus, each_episode=False),
+        RandomizeParams(Deck(), draw_nothing),  # whose reset is expensive
+        pytest.param(RandomizeParams(StickyAction(Spring()), {"stiffness": (1, 2.0)}), marks=pytest.mark.slow),
+        pytest.param(LogWrapper(RandomizeParams(Counter(), BONUS)), marks=pytest.mark.slow),
+        pytest.param(StickyAction(RandomizeParams(Counter(), BONUS)), marks=pytest.mark.slow),
+    ],
+)
+def test_conforms(env: Any) -> None:
+    check_env(env)
+
+
+@pytest.mark.parametrize("each_episode", [True, False])
+def test_params_stay_in_an_episode_and_differ_between_episodes(each_episode: bool) -> None:
+    env: Any = LogWrapper(Batched(RandomizeParams(Counter(), BONUS, each_episode), 8))
+    steps = run_rollout(env, random_policy(env), start_rollout(env, KEY), 60, collect=lambda step: step)[1]
+    bonus, done = np.asarray(steps.state.episode_params.bonus), np.asarray(steps.done)
+    assert ((bonus >= 0.5) & (bonus <= 2)).all()
+    assert done.sum(0).min() > 2
+    changes = bonus[1:] != bonus[:-1]
+    np.testing.assert_array_equal(changes, done[:-1] & each_episode)
+    assert len(np.unique(bonus[0])) == 8
+    # `state` is the one before the step, whose params the rules see.
+    reward = np.asarray(steps.reward)
+    np.testing.assert_array_equal(reward[reward != 0], bonus[reward != 0])
+
+
+def test_the_function_sees_the_params_that_are_given() -> None:
+    env = RandomizeParams(Counter(), draw_bonus)
+    params = env.default_params.replace(bonus=100.0)
+    _, state = env.reset(KEY, params)
+    assert 100 < state.episode_params.bonus < 101
+    first, done = state.episode_params.bonus, False
+    for number in range(3):  # counting to 3 ends the episode
+        _, state, _, done, _ = env.step(jax.random.key(number), state, 1, params)
+    assert done
+    assert 100 < state.episode_params.bonus < 101
+    assert state.episode_params.bonus != first
+
+
+def test_vmap_and_batched_agree() -> None:
+    env = RandomizeParams(Spring(), {"stiffness": (0.5, 2.0)})
+    batch = Batched(env, 4)
+    _, state = batch.reset(KEY)
+    step = jax.vmap(env.step, (0, 0, 0))
+    keys = jax.random.split(KEY, 4)
+    actions = batch.action_space(batch.default_params).sample(KEY)
+    alone = [env.step(keys[i], jax.tree.map(lambda x, i=i: x[i], state), actions[i]) for i in range(4)]
+    chex.assert_trees_all_close(step(keys, state, actions), jax.tree.map(lambda *x: jnp.stack(x), *alone), rtol=1e-6)
+
+
+def test_wrappers_inside_keep_what_survives_a_reset() -> None:
+    inside = RandomizeParams(NormalizeObservation(Counter()), BONUS)
+    outside = NormalizeObservation(RandomizeParams(Counter(), BONUS))
+    for env in (inside, outside):
+        _, state = env.reset(KEY)
+        for number in range(7):
+            _, state, *_ = env.step(jax.random.key(number), state, 1)
+        assert state.observation_statistics.count.round() == 10
+
+
+def test_nested_wrappers_draw_independently() -> None:
+    env = RandomizeParams(RandomizeParams(Counter(), BONUS), {"max_steps_in_episode": (5, 9_000)})
+    states = jax.vmap(lambda key: env.reset(key)[1])(jax.random.split(KEY, 500))
+    inner, outer = states.env_state.episode_params.bonus, states.episode_params.max_steps_in_episode
+    assert abs(np.corrcoef(inner, outer)[0, 1]) < 0.2
+
+
+@struct.dataclass
+class ArrayParams(EnvParams):
+    winds: Any = struct.field(default_factory=lambda: np.zeros(3, np.float32))
+    size: Any = 4
+    is_slippery: Any = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Arrays(Counter):
+    @property
+    def default_params(self) -> Any:
+        return ArrayParams()
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        return state, params.winds.sum(), jnp.bool_(False)
+
+
+def test_arrays_and_integers() -> None:
+    env = RandomizeParams(Arrays(), {"winds": (-1, 3), "size": (2, 5)})
+    assert env.draw_params == UniformParams((("winds", -1, 3), ("size", 2, 5)))
+    params = jax.vmap(lambda key: env.reset(key)[1].episode_params)(jax.random.split(KEY, 400))
+    chex.assert_shape(params.winds, (400, 3))
+    assert np.unique(params.winds).size > 1100
+    assert (-1 <= params.winds.min() < -0.9, 2.9 < params.winds.max() <= 3) == (True, True)
+    assert (params.size.dtype, np.unique(params.size).tolist()) == (jnp.int32, [2, 3, 4, 5])
+    counts = np.bincount(params.size)[2:]
+    assert counts.min() > 70
+
+
+def test_a_range_of_one_number() -> None:
+    env = RandomizeParams(Counter(), {"bonus": (0.25, 0.25), "max_steps_in_episode": (7, 7)})
+    params = env.reset(KEY)[1].episode_params
+    assert (params.bonus, params.max_steps_in_episode) == (0.25, 7)
+
+
+@dataclasses.dataclass(frozen=True)
+class Bonus(Counter):
+    """Everything that depends on params shows them."""
+
+    def observe(self, state: Any, params: Any) -> Any:
+        return super().observe(state, params) * params.bonus
+
+    def action_mask(self, state: Any, params: Any) -> Any:
+        return jnp.stack([True, params.bonus > 1])
+
+    def render(self, state: Any, params: Any, height: int = 256) -> Any:
+        return jnp.full((height, height, 3), params.bonus * 50).astype(jnp.uint8)
+
+
+def test_observations_masks_and_pictures_are_of_the_episodes_params() -> None:
+    env = RandomizeParams(Bonus(), BONUS)
+    for number in range(4):
+        obs, state = env.reset(jax.random.key(number))
+        bonus = state.episode_params.bonus
+        assert obs.max() == bonus
+        assert env.render(state, env.default_params, 8)[0, 0, 0] == jnp.uint8(bonus * 50)
+        masked, _ = ActionMaskObservation(env).reset(jax.random.key(number))
+        assert masked["action_mask"].tolist() == [True, bool(bonus > 1)]
+        assert env.action_mask(state, env.default_params).tolist() == [True, bool(bonus > 1)]
+
+
+def test_without_auto_reset() -> None:
+    env = RandomizeParams(Counter(), BONUS)
+    (_, state), done = NoAutoReset(env).reset(KEY), False
+    for _ in range(3):
+        _, after, _, done, _ = NoAutoReset(env).step(KEY, state, 1)
+        assert after.episode_params == state.episode_params
+        state = after
+    assert done
+
+
+@pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is too old")
+def test_on_two_devices() -> None:
+    env = RandomizeParams(Counter(), BONUS)
+    found = [
+        run_rollout(e, random_policy(e), start_rollout(e, KEY), 20)[1].reward
+        for e in (Batched(env, 4), Sharded(env, 4))
+    ]
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize(
+    ("draw_params", "error", "message"),
+    [
+        ({}, InvalidParamsError, "no params of Arrays are given a range"),
+        ({"wind": (0, 1)}, InvalidParamsError, "Arrays has no param 'wind'; its params: "),
+        ({"is_slippery": (0, 1)}, InvalidParamsError, "Arrays's param 'is_slippery' is a bool, which has no range"),
+        (
+            {"winds": 3},
+            InvalidParamsError,
+            "the range of 'winds' must be two finite numbers, the lower one first, got 3",
+        ),
+        ({"winds": (1, 0)}, InvalidParamsError, r"must be two finite numbers, the lower one first, got \(1, 0\)"),
+        ({"winds": (0, float("inf"))}, InvalidParamsError, "must be two finite numbers"),
+        ({"winds": (float("nan"), 1)}, InvalidParamsError, "must be two finite numbers"),
+        ({"winds": (False, True)}, InvalidParamsError, "must be two finite numbers"),
+        ({"winds": (1, 2, 3)}, InvalidParamsError, "must be two finite numbers"),
+        ({"size": (1, 2.5)}, InvalidParamsError, "must be two integers less than 8,388,608 apart"),
+        ({"size": (0, 2**23)}, InvalidParamsError, "must be two integers less than 8,388,608 apart"),
+        ({"max_steps_in_episode": (0, 3)}, InvalidParamsError, "max_steps_in_episode must be at least 1, got 0"),
+        ({"winds": (0, 1e300)}, InvalidParamsError, "params.winds.* must fit into float32"),
+        (3, TypeError, "draw_params must be a function or ranges by name, got 3"),
+    ],
+)
+def test_what_cannot_be_drawn(draw_params: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        RandomizeParams(Arrays(), draw_params)
+
+
+def test_ends_are_checked_with_the_params_that_are_given() -> None:
+    env = RandomizeParams(Spring(), {"stiffness": (0.5, 2.0)})
+    env.check_params(env.default_params)
+    with pytest.raises(InvalidParamsError):
+        env.reset(KEY, env.default_params.replace(max_steps_in_episode=0))
+
+
+def test_a_function_that_returns_something_else() -> None:
+    env: Any = RandomizeParams(Counter(), lambda key, params: params.replace(bonus=jnp.zeros(2)))
+    with pytest.raises(
+        InvalidParamsError, match=r"what draw_params returns for Counter.bonus must have shape \(\), got"
+    ):
+        env.reset(KEY)
+
+
+def test_it_goes_inside_a_batch() -> None:
+    with pytest.raises(ValueError, match=r"RandomizeParams goes inside Batched: Batched\(RandomizeParams\(env"):
+        RandomizeParams(Batched(Counter(), 2), BONUS)

@@ -1,0 +1,39 @@
+"""The announced policy."""
+
+from __future__ import annotations
+
+import envcore
+import jax
+import pytest
+from envcore import announced
+from envcore.specs import PolicySpec
+from envcore_example.policies import windy
+
+
+def test_it_is_announced() -> None:
+    found = announced.find(PolicySpec, "envcore-example:windy", envcore.EnvcoreError)
+    assert found is not None
+    assert found.load(envcore.EnvcoreError) is windy
+
+
+def test_windy_takes_the_shortest_path_of_the_book() -> None:
+    env, params = envcore.make("envcore-example:WindyGridworld-v0")
+    policy = windy("WindyGridworld-v0", env, params, "")
+    key, memory = jax.random.key(0), policy.start_memory()
+    obs, state = env.reset(key, params)
+    for number in range(15):
+        action, memory = policy.act(memory, obs, key)
+        obs, state, _, done, _ = env.step(key, state, action, params)
+        assert bool(done) == (number == 14)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "argument", "message"),
+    [
+        ("WindyGridworldKing-v0", "", "plays WindyGridworld-v0, not WindyGridworldKing-v0"),
+        ("WindyGridworld-v0", "fast", "takes no argument, got 'fast'"),
+    ],
+)
+def test_what_it_refuses(env_id: str, argument: str, message: str) -> None:
+    with pytest.raises(envcore.EnvcoreError, match=message):
+        windy(env_id, *envcore.make(f"envcore-example:{env_id}"), argument)
