@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from envcore.installing import how_to_install
 from envcore_bsuite.analysis import load_results, score
 from PIL import Image
 
@@ -120,7 +121,7 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pandas", None)
     code, out, err = run("bsuite", command, str(tmp_path))
     assert (code, out) == (1, "")
-    assert err == "error: envcore_bsuite.analysis needs pandas: pip install 'envcore-bsuite[analysis]'.\n"
+    assert err == f"error: envcore_bsuite.analysis needs pandas: {how_to_install('envcore-bsuite[analysis]')}.\n"
 
 
 def test_an_empty_path_is_an_error(run: Run) -> None:

@@ -32,3 +32,8 @@ def test_spread() -> None:
     flags = np.arange(256)
     expected = flags[:, None] >> np.arange(8) & 1
     np.testing.assert_array_equal(lanes.unpack_lanes(lanes.spread(jnp.asarray(flags, jnp.uint32))), expected)
+
+
+def test_the_mask_of_flags() -> None:
+    flags = np.random.default_rng(2).integers(0, 2, (50, 8))
+    np.testing.assert_array_equal(lanes.mask_of(jnp.asarray(flags, jnp.uint32)), flags @ 2 ** np.arange(8))

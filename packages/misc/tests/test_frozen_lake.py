@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_misc.frozen_lake import MAPS, FrozenLake, FrozenLakeDraws, FrozenLakeState
+from envcore_misc.frozen_lake import FrozenLake, FrozenLakeDraws, FrozenLakeState
 from rules import check_rule, rules
 
 GOLDEN = Path(__file__).parents[3] / "tests" / "golden" / "toy_text.frozen_lake.npz"
@@ -116,11 +116,11 @@ def test_every_recorded_step(number: int) -> None:
     np.testing.assert_array_equal(np.asarray(terminated)[clear], columns["terminated"][clear])
 
 
-@pytest.mark.parametrize("name", MAPS)
-def test_transition_table_is_gymnasiums(name: str) -> None:
-    original: Any = gymnasium.make("FrozenLake-v1", map_name=name).unwrapped
-    env = FrozenLake(map_name=name)
-    assert gymnasium.make("FrozenLake-v1", map_name=name).spec.max_episode_steps == 100  # pyright: ignore
+@pytest.mark.parametrize(("name", "registered"), [("4x4", "FrozenLake-v1"), ("8x8", "FrozenLake8x8-v1")])
+def test_transition_table_and_time_limit_are_gymnasiums(name: str, registered: str) -> None:
+    made: Any = gymnasium.make(registered)
+    original, env = made.unwrapped, FrozenLake(map_name=name)
+    assert env.default_params.max_steps_in_episode == made.spec.max_episode_steps
     tiles = original.observation_space.n
     assert env.observation_space(env.default_params).n == tiles  # pyright: ignore[reportAttributeAccessIssue]
     for action in range(4):
@@ -149,6 +149,10 @@ def test_starts_uniformly_on_start_tiles() -> None:
     counts = np.bincount(position, minlength=6)
     assert set(np.flatnonzero(counts)) == {0, 2, 5}
     assert (np.abs(counts[[0, 2, 5]] - 1000) < 4 * np.sqrt(3000 * 2 / 9)).all()
+
+
+def test_a_lake_of_your_own_has_the_small_lakes_time_limit() -> None:
+    assert FrozenLake(desc=("SFG",), map_name="8x8").default_params.max_steps_in_episode == 100
 
 
 @pytest.mark.parametrize(

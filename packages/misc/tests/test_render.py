@@ -65,7 +65,6 @@ COLORS = {
         painting.STONE,
         painting.GREEN,
         painting.ORANGE,
-        painting.YELLOW,
         painting.RED,
         painting.INK,
     ],

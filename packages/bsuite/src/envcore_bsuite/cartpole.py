@@ -99,9 +99,17 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     Original: bsuite 0.3.6 `environments/cartpole.py`, Osband et al. (2020), "Behaviour suite for reinforcement
     learning"; after Barto, Sutton & Anderson (1983).
 
-    Observation: float32 (1, 6): cart position and velocity, both divided by `x_threshold`; sine and cosine of the
-      pole's angle (0 is upright); its angular velocity in rad/s; time divided by `max_time`.
-    Action: 0 pushes left, 1 does not push, 2 pushes right, with `force_mag`.
+    Observation: float32 (1, 6).
+      0: position of the cart, divided by `x_threshold`
+      1: velocity of the cart, divided by `x_threshold`
+      2: sine of the pole's angle; upright is 0
+      3: cosine of the pole's angle
+      4: angular velocity of the pole, rad/s
+      5: time, divided by `max_time`
+    Action: int32 ().
+      0: push the cart left, with `force_mag`
+      1: do not push
+      2: push it right, with `force_mag`
     Reward: 1 while the pole's tip is higher than `height_threshold` times its length and the cart is nearer to the
       center than `x_threshold`, else 0.
     Termination: a reward of 0, or more than `max_time` seconds have passed (1,001 steps of 0.01 s).

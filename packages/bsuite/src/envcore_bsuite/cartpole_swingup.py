@@ -71,9 +71,19 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
 
     Cart and pole are those of CartPole-bsuite; the pole starts hanging down.
 
-    Observation: float32 (1, 8): the six numbers of CartPole-bsuite; 1 if the cart is nearer to the center than
-      `x_reward_threshold`, else -1; 1 if the pole turns more slowly than `theta_dot_threshold`, else -1.
-    Action: 0 pushes left, 1 does not push, 2 pushes right, with `force_mag`.
+    Observation: float32 (1, 8).
+      0: position of the cart, divided by `x_threshold`
+      1: velocity of the cart, divided by `x_threshold`
+      2: sine of the pole's angle; upright is 0
+      3: cosine of the pole's angle
+      4: angular velocity of the pole, rad/s
+      5: time, divided by `max_time`
+      6: 1 if the cart is nearer to the center than `x_reward_threshold`, else -1
+      7: 1 if the pole turns more slowly than `theta_dot_threshold`, else -1
+    Action: int32 ().
+      0: push the cart left, with `force_mag`
+      1: do not push
+      2: push it right, with `force_mag`
     Reward: -`move_cost` for a push; and 1 while the pole's tip is higher than `height_threshold` times its length and
       both of the flags in the observation are 1.
     Termination: the cart is further than `x_threshold` from the center, or more than `max_time` seconds have passed

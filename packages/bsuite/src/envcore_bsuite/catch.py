@@ -61,7 +61,10 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     bottom row. The paddle moves first, then the ball falls.
 
     Observation: float32 (rows, columns), 1 where the ball or the paddle is, else 0.
-    Action: 0 moves the paddle left, 1 leaves it, 2 moves it right; the walls stop it.
+    Action: int32 ().
+      0: move the paddle left; the wall stops it
+      1: leave it
+      2: move it right; the wall stops it
     Reward: 0, and at the end 1 if the paddle catches the ball, else -1.
     Termination: the ball reaches the bottom row, after rows - 1 steps. There is no time limit.
 

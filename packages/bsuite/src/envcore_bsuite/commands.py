@@ -131,9 +131,9 @@ def _make_agent(name: str) -> Any:
         from envcore_bsuite.agents import random_agent
 
         return random_agent
-    from envcore_runs.policies import imported
+    from envcore_runs.user_modules import imported_function
 
-    return imported("AGENT", name)
+    return imported_function("AGENT", name)
 
 
 def _names(folders: list[Path]) -> list[str]:
@@ -147,7 +147,7 @@ def _analysis() -> Any:
     try:
         from envcore_bsuite import analysis
     except ModuleNotFoundError as error:
-        if "envcore-bsuite[analysis]" not in str(error):
+        if "bsuite[analysis]" not in str(error):
             raise
         raise CommandError(f"{error}.") from error
     return analysis

@@ -55,8 +55,10 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
     The first action chooses one of five chains; later actions have no effect. Each chain pays once, after 1, 3, 10, 30
     or 100 steps: a reward of 1, or of 1.1 for the chain that `mapping_seed` selects.
 
-    Observation: float32 (1, 2), the chain (-1 before the choice), and the time divided by `max_steps_in_episode`.
-    Action: the chain.
+    Observation: float32 (1, 2).
+      0: the chain; -1 before the choice
+      1: time, divided by `max_steps_in_episode`
+    Action: int32 (), the chain.
     Reward: the chain's, at its time; else 0.
     Termination: after 100 steps (`max_steps_in_episode`); the original calls this a termination.
 

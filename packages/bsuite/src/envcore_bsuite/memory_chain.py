@@ -67,10 +67,11 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
     An episode begins by showing its context, random bits. Near the end it asks for one of them, and the action that
     follows is the answer; all actions before it have no effect.
 
-    Observation: float32 (1, 2 + num_bits): 1 minus the fraction of `memory_length` that has passed; the index of the
-      bit that is asked for, in the last observation before the answer, else 0; the context as -1 and 1 at the start,
-      else 0.
-    Action: 0 or 1, the bit.
+    Observation: float32 (1, n + 2), where n is `num_bits`.
+      0: 1 minus the fraction of `memory_length` that has passed
+      1: index of the bit that is asked for, in the last observation before the answer; else 0
+      2 to n + 1: the context, -1 or 1 for each bit, at the start; else 0
+    Action: int32 (), the bit, 0 or 1.
     Reward: 1 for the right answer, -1 for the wrong one; 0 before.
     Termination: by the answer, after `memory_length` + 1 steps.
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from envcore import files
+from envcore import downloads, files
 from envcore.errors import DatasetError, FileError
 from envcore.text import one_line
 
@@ -87,6 +87,7 @@ def load_mnist(folder: str | None = None) -> Mnist:
 
     Raises:
       DatasetError: the files are missing or invalid; the message says what to do.
+      DownloadRefusedError: they have to be downloaded, inside `envcore.downloads.refused`.
     """
     return load(locate(folder))
 
@@ -146,6 +147,7 @@ def _fetch(folder: Path, name: str) -> Path:
     path = folder / name
     if path.exists():
         return path
+    downloads.request(f"MNIST's training set (10 MB) from {URL}")
     import pooch
 
     if name == f"{IMAGES}.gz":

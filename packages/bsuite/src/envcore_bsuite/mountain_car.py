@@ -74,8 +74,14 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
     Original: bsuite 0.3.6 `environments/mountain_car.py`, Osband et al. (2020), "Behaviour suite for reinforcement
     learning"; after Moore (1990), "Efficient memory-based learning for robot control".
 
-    Observation: float32 (1, 3): position, velocity, and time divided by `max_steps_in_episode`.
-    Action: 0 pushes left, 1 does nothing, 2 pushes right.
+    Observation: float32 (1, 3). The hill's height is sin(3 * position).
+      0: position of the car
+      1: its velocity, position per step
+      2: time, divided by `max_steps_in_episode`
+    Action: int32 ().
+      0: push left
+      1: do nothing
+      2: push right
     Reward: -1 on every step.
     Termination: position >= `goal_position`, or 1,000 steps (`max_steps_in_episode`); the original calls both a
       termination.

@@ -81,9 +81,14 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     The first action decides whether to take the umbrella; later ones have no effect. The last reward tells whether that
     was right; all rewards before it are noise.
 
-    Observation: float32 (1, 3 + n_distractor): whether an umbrella is needed, whether there is one (random before the
-      first action), 1 minus the fraction of the chain that has passed, and random bits, new at each step.
-    Action: 0 leaves the umbrella, 1 takes it.
+    Observation: float32 (1, n + 3), where n is `n_distractor`.
+      0: 1 if an umbrella is needed, else 0
+      1: 1 if there is one, else 0; random before the first action
+      2: 1 minus the fraction of the chain that has passed
+      3 to n + 2: random bits, new at each step
+    Action: int32 ().
+      0: leave the umbrella
+      1: take it
     Reward: 1 or -1: at the end for the right or the wrong choice, before at random.
     Termination: after `chain_length` steps.
 

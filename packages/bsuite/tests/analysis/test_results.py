@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 
 import pytest
+from envcore.installing import how_to_install
 from envcore_bsuite import sweep
 from envcore_bsuite.analysis import load_results, score
 from envcore_bsuite.errors import ResultsError
@@ -98,5 +100,6 @@ def test_error_names_the_extra(library: str, module: str, monkeypatch: pytest.Mo
     for name in [name for name in sys.modules if name.startswith("envcore_bsuite.analysis")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ModuleNotFoundError, match=rf"needs {library}: pip install 'envcore-bsuite\[analysis\]'"):
+    message = f"needs {library}: {how_to_install('envcore-bsuite[analysis]')}"
+    with pytest.raises(ModuleNotFoundError, match=re.escape(message)):
         importlib.import_module("envcore_bsuite.analysis")

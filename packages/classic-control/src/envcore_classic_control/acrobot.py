@@ -101,9 +101,17 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
     Original: Gymnasium 1.4 `classic_control/acrobot.py`, after Sutton (1996), "Generalization in reinforcement
     learning: successful examples using sparse coarse coding", and Sutton & Barto (1998).
 
-    Observation: float32 (6,), cosine and sine of the first angle (0 hangs down), cosine and sine of the second angle
-      (relative to the first link), the two angular velocities in rad/s.
-    Action: 0, 1, 2 apply `available_torque[action]` to the second joint.
+    Observation: float32 (6,).
+      0: cosine of the first joint's angle; the link hangs down at 0
+      1: sine of it
+      2: cosine of the second joint's angle; the links are in line at 0
+      3: sine of it
+      4: angular velocity of the first joint, rad/s
+      5: angular velocity of the second joint, rad/s
+    Action: int32 (), the torque on the second joint, `available_torque[action]`. By default:
+      0: -1 N m
+      1: 0 N m
+      2: 1 N m
     Reward: -1 on every step, 0 on the step that reaches the goal.
     Termination: -cos(angle 1) - cos(angle 1 + angle 2) > 1, the tip is more than one link above the first joint.
     Truncation: after 500 steps.

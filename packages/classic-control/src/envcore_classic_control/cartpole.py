@@ -90,9 +90,14 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     Original: Gymnasium 1.4 `classic_control/cartpole.py`, after Barto, Sutton & Anderson (1983), "Neuronlike adaptive
     elements that can solve difficult learning control problems".
 
-    Observation: float32 (4,): cart position in m, cart velocity in m/s, pole angle in rad (0 is upright), pole angular
-      velocity in rad/s.
-    Action: 0 pushes left, 1 pushes right, with `force_mag`.
+    Observation: float32 (4,).
+      0: position of the cart, m; the center is 0
+      1: velocity of the cart, m/s
+      2: angle of the pole, rad; upright is 0
+      3: angular velocity of the pole, rad/s
+    Action: int32 ().
+      0: push the cart left, with `force_mag`
+      1: push it right, with `force_mag`
     Reward: 1 on every step, also the last one. With `sutton_barto_reward`: 0, and -1 on the last step. Stepping on
       after the end without a reset gives 0 (-1) outside the limits below, and 1 (0) where the pole has come back inside
       them.

@@ -71,8 +71,13 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
     Original: Gymnasium 1.4 `classic_control/mountain_car.py`, after Moore (1990), "Efficient memory-based learning for
     robot control".
 
-    Observation: float32 (2,), position and velocity (the hill's height is sin(3 * position)).
-    Action: 0 pushes left, 1 does nothing, 2 pushes right.
+    Observation: float32 (2,). The hill's height is sin(3 * position).
+      0: position of the car
+      1: its velocity, position per step
+    Action: int32 ().
+      0: push left
+      1: do nothing
+      2: push right
     Reward: -1 on every step.
     Termination: position >= `goal_position` and velocity >= `goal_velocity`.
     Truncation: after 200 steps.

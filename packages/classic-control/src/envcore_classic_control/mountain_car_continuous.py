@@ -58,9 +58,12 @@ class MountainCarContinuousParams(EnvParams):
 class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousParams]):
     """MountainCarContinuous-v0: the mountain car with a continuous push, rewarded for the goal, penalized for effort.
 
-    Original: Gymnasium 1.4 `classic_control/continuous_mountain_car.py`.
+    Original: Gymnasium 1.4 `classic_control/continuous_mountain_car.py`, after Moore (1990), "Efficient memory-based
+      learning for robot control".
 
-    Observation: float32 (2,), position and velocity (the hill's height is sin(3 * position)).
+    Observation: float32 (2,). The hill's height is sin(3 * position).
+      0: position of the car
+      1: its velocity, position per step
     Action: float32 (1,), the push, which moves the car clipped to [`min_action`, `max_action`].
     Reward: -0.1 times the square of the push before clipping, plus 100 on the step that terminates.
     Termination: position >= `goal_position` and velocity >= `goal_velocity`.

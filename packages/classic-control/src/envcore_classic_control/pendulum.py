@@ -69,13 +69,17 @@ class PendulumStart(NamedTuple):
 class Pendulum(Environment[PendulumState, PendulumParams]):
     """Pendulum-v1: swing a pendulum up from a random angle and hold it upright, with too little torque to lift it.
 
-    Original: Gymnasium 1.4 `classic_control/pendulum.py`.
+    Original: Gymnasium 1.4 `classic_control/pendulum.py`, Brockman et al. (2016), "OpenAI Gym".
 
-    Observation: float32 (3,), cosine and sine of the angle (0 is upright), angular velocity in rad/s.
+    Observation: float32 (3,).
+      0: cosine of the angle; upright is 0
+      1: sine of the angle
+      2: angular velocity, rad/s
     Action: float32 (1,), torque in N m; clipped to [-`max_torque`, `max_torque`].
     Reward: -(angle^2 + 0.1 velocity^2 + 0.001 torque^2), of the state before the step, the angle wrapped to [-pi, pi)
       and the torque clipped.
-    Termination: never. Truncation: after 200 steps.
+    Termination: never.
+    Truncation: after 200 steps.
 
     Deviations: float32 where the original integrates in float64.
     """

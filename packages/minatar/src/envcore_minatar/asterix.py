@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import NamedTuple
 
 import jax
@@ -21,6 +20,7 @@ from envcore_minatar.lanes import (
     ONES,
     in_lane_of,
     lane,
+    mask_of,
     not_zero,
     pack_lanes,
     shown_in,
@@ -87,7 +87,7 @@ class AsterixState(MinAtarState):
         check_known(entities, _are_entities, "`entities` must be (8, 5): filled, column, row, moves right, is gold.")
         filled, column, _, from_left, gold = jnp.moveaxis(jnp.asarray(entities).astype(jnp.uint32), -1, 0)
         columns = pack_lanes(jnp.moveaxis(filled * (column + 1), -1, 0))
-        return {"columns": columns, "from_left": _mask(from_left), "gold": _mask(gold)}
+        return {"columns": columns, "from_left": mask_of(from_left), "gold": mask_of(gold)}
 
     @View
     def shot_timer(self) -> jax.Array:
@@ -125,9 +125,12 @@ class Asterix(Game[AsterixState, AsterixDraws]):
     The rest of a step still takes place after an enemy is touched. With probability `sticky_action_prob` a step repeats
     the last executed action instead of the given one.
 
-    Observation: bool (10, 10, 4), rows and columns of player, enemies, trails (the cell behind an entity, unless it is
-      off the board) and gold.
-    Action: 0 nothing, 1 left, 2 up, 3 right, 4 down. The full set has a sixth, fire, that does nothing.
+    Observation: bool (10, 10, 4), rows, columns and channels.
+      0: the player, 1: enemies
+      2: trails: the cell behind each entity, unless it is off the board
+      3: gold
+    Action: int32 (). The full set has a sixth, fire, that does nothing.
+      0: nothing, 1: left, 2: up, 3: right, 4: down
     Reward: 1 for gathered gold; at most 1 per step, since the player's row has one slot.
     Termination: an enemy is touched. A step after that changes nothing. There is no time limit.
 
@@ -194,6 +197,13 @@ class Asterix(Game[AsterixState, AsterixDraws]):
 
     def observe(self, state: AsterixState, params: MinAtarParams) -> jax.Array:
         return expand_once(_expand, *compute_once(_visible, state))
+
+    def paint(self, state: AsterixState, height: int) -> jax.Array:
+        from envcore_minatar.render.lanes import paint_asterix
+
+        timers = state.spawn_speed, state.spawn_timer, state.move_speed, state.move_timer
+        slowest = {"slowest_spawn": _FIRST_SPAWN_SPEED, "slowest_move": _FIRST_MOVE_SPEED}
+        return paint_asterix(height, state.player_x, state.player_y, *timers, state.entities, **slowest)
 
 
 def _play_entities(state: AsterixState, action: jax.Array, draws: AsterixDraws) -> tuple[jax.Array, ...]:
@@ -279,11 +289,6 @@ def _expand(player: jax.Array, enemies: Halves, trails: Halves, gold: Halves) ->
 
 def _is_gold(kinds: jax.Array, slot: jax.Array) -> jax.Array:
     return has_bit(kinds, slot + NUM_LANES)
-
-
-def _mask(flags: jax.Array) -> jax.Array:
-    """The word whose bit i is flag i, from uint32 (..., 8) of zeros and ones."""
-    return functools.reduce(lax.bitwise_or, [flags[..., i] << i for i in range(NUM_LANES)])
 
 
 def _are_entities(entities: np.ndarray) -> bool | np.ndarray:

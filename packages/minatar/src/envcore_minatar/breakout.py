@@ -114,9 +114,13 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
 
     With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
-    Observation: bool (10, 10, 4), rows and columns of paddle, ball, the ball's last place, bricks.
-    Action: 0 nothing, 1 left, 2 right. The full set has six: nothing, left, up, right, down, fire; only left and right
-      move the paddle.
+    Observation: bool (10, 10, 4), rows, columns and channels.
+      0: the paddle
+      1: the ball
+      2: the last place of the ball
+      3: bricks
+    Action: int32 (). The full set has six: nothing, left, up, right, down, fire; only left and right move the paddle.
+      0: nothing, 1: left, 2: right
     Reward: 1 for a broken brick.
     Termination: the ball is lost. A step after that changes nothing. There is no time limit.
 
@@ -184,6 +188,12 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
 
     def observe(self, state: BreakoutState, params: MinAtarParams) -> jax.Array:
         return expand_once(_expand, *compute_once(_visible, state))
+
+    def paint(self, state: BreakoutState, height: int) -> jax.Array:
+        from envcore_minatar.render.arcade import paint_breakout
+
+        ball = state.ball_y, state.ball_x, state.ball_dir
+        return paint_breakout(height, *ball, state.pos, state.last_y, state.last_x, state.strike, state.brick_map)
 
 
 def _bounce_off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array]:

@@ -133,9 +133,16 @@ class Freeway(Game[FreewayState, FreewayDraws]):
 
     With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
-    Observation: bool (10, 10, 7), rows and columns of chicken, cars, and the cells behind cars of speed 1, 2, 3, 4, 5.
-    Action: 0 nothing, 1 up, 2 down. The full set has six: nothing, left, up, right, down, fire; only up and down move
-      the chicken.
+    Observation: bool (10, 10, 7), rows, columns and channels.
+      0: the chicken
+      1: cars
+      2: the cells behind cars of speed 1
+      3: the cells behind cars of speed 2
+      4: the cells behind cars of speed 3
+      5: the cells behind cars of speed 4
+      6: the cells behind cars of speed 5
+    Action: int32 (). The full set has six: nothing, left, up, right, down, fire; only up and down move the chicken.
+      0: nothing, 1: up, 2: down
     Reward: 1 for reaching the top row.
     Termination: the time limit, after `max_steps_in_episode` steps: 2,501, because the original counts from 2,500 and
       ends the game below 0. It calls that a termination. A step after it changes nothing.
@@ -213,6 +220,11 @@ class Freeway(Game[FreewayState, FreewayDraws]):
     def observe(self, state: FreewayState, params: MinAtarParams) -> jax.Array:
         # Converting stored bools takes longest with an odd number of channels: 1.5 ns each.
         return recomputed(expand_once(_expand, *compute_once(_visible, state)), state.time)
+
+    def paint(self, state: FreewayState, height: int) -> jax.Array:
+        from envcore_minatar.render.lanes import paint_freeway
+
+        return paint_freeway(height, state.pos, state.move_timer, state.cars, move_period=_MOVE_PERIOD)
 
 
 def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:

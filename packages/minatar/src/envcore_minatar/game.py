@@ -12,7 +12,7 @@ from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
-from envcore import random, require, spaces
+from envcore import random, require, spaces, trees
 from envcore.environment import Environment, EnvParams, EnvState, computed
 from envcore.fusion import compute_once
 from envcore.typing import Bool, Float, FloatParam, Int
@@ -86,6 +86,7 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     Attributes:
       use_minimal_action_set: only the actions that have an effect in this game, instead of all six.
       difficulty_ramping: the game gets harder over time; no effect in Breakout and Freeway.
+      original_palette: pictures are the original's, the observation's cells in its colors.
 
     Class attributes for games:
       minimal_actions: the minimal action set.
@@ -97,6 +98,7 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
 
     use_minimal_action_set: bool = True
     difficulty_ramping: bool = True
+    original_palette: bool = False
 
     minimal_actions: ClassVar[tuple[int, ...]]
     channels: ClassVar[tuple[str, ...]]
@@ -116,6 +118,10 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
           action: the executed action, int32 () in the full action set; the next state holds it as `last_action`.
           draws: as `draw_game` returns them.
         """
+        raise NotImplementedError
+
+    def paint(self, state: StateT, height: int) -> jax.Array:
+        """The picture of a state, uint8 (height, height, 3)."""
         raise NotImplementedError
 
     def state_fields(self) -> dict[str, spaces.Space]:
@@ -164,9 +170,12 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
         return super().restart(key, done, state, params).replace(last_action=state.last_action)
 
     def render(self, state: StateT, params: MinAtarParams, height: int = 256) -> jax.Array:
-        from envcore_minatar.render import paint_grid
+        state = trees.narrow(state)
+        if not self.original_palette:
+            return self.paint(state, height)
+        from envcore_minatar.render.original import paint_channels
 
-        return paint_grid(height, self.observe(state, params))
+        return paint_channels(height, self.observe(state, params))
 
 
 def move_sideways(column: jax.Array, action: jax.Array) -> jax.Array:

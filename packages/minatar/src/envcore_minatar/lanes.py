@@ -52,6 +52,11 @@ def shown_in(row: np.ndarray, column: np.ndarray) -> np.ndarray:
     return np.maximum(half(in_lane_of(row, column + 1)), 1)
 
 
+def mask_of(flags: jax.Array) -> jax.Array:
+    """The word whose bit i is flag i, from uint32 (..., 8) of zeros and ones."""
+    return functools.reduce(lax.bitwise_or, [flags[..., i] << i for i in range(NUM_LANES)])
+
+
 def not_zero(word: jax.Array) -> jax.Array:
     """1 in every lane that is not 0."""
     pairs = word | lax.shift_right_logical(word, np.uint32(1))

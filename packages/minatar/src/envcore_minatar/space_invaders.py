@@ -157,10 +157,12 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
 
     With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
-    Observation: bool (10, 10, 6), rows and columns of cannon, aliens, aliens if they move left, aliens if they move
-      right, the cannon's bullets, the aliens' bullets.
-    Action: 0 nothing, 1 left, 2 right, 3 fire. The full set has six: nothing, left, up, right, down, fire; up and down
-      do nothing.
+    Observation: bool (10, 10, 6), rows, columns and channels.
+      0: the cannon, 1: aliens
+      2: aliens, if they move left, 3: aliens, if they move right
+      4: the cannon's bullets, 5: the aliens' bullets
+    Action: int32 (). The full set has six: nothing, left, up, right, down, fire; up and down do nothing.
+      0: nothing, 1: left, 2: right, 3: fire
     Reward: 1 for an alien shot.
     Termination: a bullet or an alien reaches the cannon, or the aliens turn while one of them is in the bottom row. A
       step after that changes nothing. There is no time limit.
@@ -241,6 +243,25 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
             | jnp.where(cannon_column == state.pos, BOTTOM_MARK, np.uint32(0))
         )
         return expand_once(lambda rows, masks: (rows[:, None] & masks[None]) != 0, state.rows, masks)
+
+    def paint(self, state: SpaceInvadersState, height: int) -> jax.Array:
+        from envcore_minatar.render.arcade import paint_space_invaders
+
+        return paint_space_invaders(
+            height,
+            state.pos,
+            state.shot_timer,
+            state.alien_dir,
+            state.enemy_move_interval,
+            state.alien_move_timer,
+            state.alien_shot_timer,
+            state.alien_map,
+            state.f_bullet_map,
+            state.e_bullet_map,
+            cool_down=_COOL_DOWN,
+            shot_interval=_SHOT_INTERVAL,
+            slowest=_SLOWEST,
+        )
 
 
 def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:

@@ -5,8 +5,18 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
-from envcore_minatar.seaquest.state import Bullet, Diver, join_bullets, join_divers, split_bullets, split_divers
+import pytest
+from envcore_minatar.seaquest.state import (
+    Bullet,
+    Diver,
+    insert_first,
+    join_bullets,
+    join_divers,
+    split_bullets,
+    split_divers,
+)
 
 
 def items(kind: Any, rows: list[tuple[int, ...]]) -> list[Any]:
@@ -38,3 +48,11 @@ def test_a_place_without_anything_is_zeros() -> None:
     missing = BULLETS[3]._replace(exists=False)
     assert numbers(split_bullets(join_bullets([BULLETS[0], missing, BULLETS[2]])))[1] == [0, 0, 0, 0]
     assert [int(word) for word in join_divers([DIVERS[0]._replace(exists=False)] * 4)] == [0, 0]
+
+
+@pytest.mark.parametrize("free", [0, 1, 2, 3])
+def test_an_item_enters_first_and_the_first_free_place_is_filled(free: int) -> None:
+    old = [item._replace(exists=np.bool_(number != free)) for number, item in enumerate(BULLETS[:3])]
+    new = BULLETS[3]
+    assert numbers(insert_first(old, jnp.bool_(True), new)) == numbers([new, *old[:free], *old[free + 1 :]][:3])
+    assert numbers(insert_first(old, jnp.bool_(False), new)) == numbers(old)

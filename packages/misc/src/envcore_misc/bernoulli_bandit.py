@@ -95,12 +95,15 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
 
     The observation contains the last action and reward, so a recurrent policy can learn within an episode.
 
-    Observation: float32 (2 + num_arms,), the last reward, one-hot the last arm, time. Before the first step they are 0,
-      the first arm and `min_lim`. Time goes from `min_lim` to `max_lim` over an episode, or counts steps where
-      `normalize_time` is false. With `time_last=False` it comes second, as in the original.
-    Action: the arm.
+    Observation: float32 (n + 2,), where n is `num_arms`.
+      0: the last reward; 0 before the first step
+      1 to n: the last arm, one-hot; the first arm before the first step
+      n + 1: time, from `min_lim` to `max_lim` over an episode; steps so far where `normalize_time` is false
+      With `time_last=False` the time comes second, as in the original.
+    Action: int32 (), the arm.
     Reward: 1 with the arm's probability, else 0.
-    Termination: never. Truncation: after 100 steps.
+    Termination: never.
+    Truncation: after 100 steps.
 
     `info["regret"]` is the mean reward of the best arm minus that of the chosen arm, as in the original.
 

@@ -113,9 +113,14 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
     each episode draws its own goal. No episode starts on its goal: a start or a goal that is drawn is uniform over the
     cells other than the one drawn or fixed before it, and a fixed start that is the fixed goal is drawn instead.
 
-    Observation: float32 (4,), row and column of the agent, row and column of the goal, from 0 at the upper left corner
-      of the outer wall. With `use_visual_obs` an image, bool (13, 13, 3): walls, agent, goal.
-    Action: 0 up, 1 right, 2 down, 3 left.
+    Observation: float32 (4,). Rows and columns count from 0 at the upper left corner of the outer wall.
+      0: row of the agent
+      1: column of the agent
+      2: row of the goal
+      3: column of the goal
+      With `use_visual_obs` it is an image, bool (13, 13, 3): walls, agent, goal.
+    Action: int32 ().
+      0: up, 1: right, 2: down, 3: left
     Reward: 1 for the step that reaches the goal, else 0.
     Termination: the agent is on the goal. Stepping on without a reset continues from there.
     Truncation: after `max_steps_in_episode` steps, 500 or none as above.

@@ -73,18 +73,19 @@ class FrozenLakeDraws(NamedTuple):
 class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     """FrozenLake-misc: cross a slippery frozen lake from the start to the goal without falling into a hole.
 
-    Original: Gymnasium 1.4 `toy_text/frozen_lake.py` (FrozenLake-v1, and FrozenLake8x8-v1 with `map_name="8x8"` and a
-    limit of 200 steps).
+    Original: Gymnasium 1.4 `toy_text/frozen_lake.py` (FrozenLake-v1, and FrozenLake8x8-v1 with `map_name="8x8"`),
+      Brockman et al. (2016), "OpenAI Gym".
 
     The lake is a grid of S (start), F (frozen), H (hole) and G (goal). An episode starts on a start tile, uniformly. On
     slippery ice a move goes in the chosen direction with probability `success_rate`, else to either side of it with
     equal probability. A move off the grid does nothing.
 
     Observation: int32 (), row * columns + column.
-    Action: 0 left, 1 down, 2 right, 3 up.
+    Action: int32 ().
+      0: left, 1: down, 2: right, 3: up
     Reward: `reward_schedule` for stepping onto the goal, into a hole, or onto any other tile.
     Termination: on the goal or in a hole. A step from there changes nothing and earns 0.
-    Truncation: after 100 steps.
+    Truncation: after 100 steps; after 200 on the map "8x8".
 
     Deviations: probabilities are float32.
 
@@ -129,7 +130,8 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
 
     @property
     def default_params(self) -> FrozenLakeParams:
-        return FrozenLakeParams()
+        is_large = self.desc is None and self.map_name == "8x8"
+        return FrozenLakeParams(max_steps_in_episode=200 if is_large else 100)
 
     def action_space(self, params: FrozenLakeParams) -> spaces.Discrete:
         return spaces.Discrete(4)

@@ -84,11 +84,17 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
     an agent to learn `mu` depends on both, and on the length of an episode. With `sigma_p` of 0 the task is `mean_mu`:
     `vmap` over it to evaluate given tasks.
 
-    Observation: float32 (4,), the last reward, one-hot the last arm, time. Before the first step they are 0, the safe
-      arm and -1. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is false.
-    Action: 0 the safe arm, 1 the risky one.
+    Observation: float32 (4,).
+      0: the last reward; 0 before the first step
+      1: 1 if the last arm was the safe one, as before the first step, else 0
+      2: 1 if it was the risky one, else 0
+      3: time, from -1 to 1 over an episode; steps so far where `normalize_time` is false
+    Action: int32 ().
+      0: the safe arm
+      1: the risky arm
     Reward: the arm's.
-    Termination: never. Truncation: after 100 steps.
+    Termination: never.
+    Truncation: after 100 steps.
 
     Deviations: gymnax divides the time by 100 whatever the time limit, and declares bounds that
     negative rewards and times exceed. Here the time is divided by `max_steps_in_episode`, and rewards have no bounds.

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
-from envcore.fusion import compute_once
+from envcore.fusion import compute_once, stacked, stored
 from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 
@@ -107,13 +107,19 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
 
     With `center_init` the robot starts at the center, with either rules.
 
-    Observation: float32 (6,), position, last reward, last action as given, time. Before the first step all entries
-      except position and time are 0. Time goes from -1 to 1 over an episode, or counts steps where `normalize_time` is
-      false. With the original's rules float32 (2,), the position.
-    Action: float32 (2,), the move along x and y.
+    Observation: float32 (6,).
+      0 and 1: x and y of the robot
+      2: the last reward; 0 before the first step
+      3 and 4: the last action as given; 0 before the first step
+      5: time, from -1 to 1 over an episode; steps so far where `normalize_time` is false
+      With the original's rules it is float32 (2,), x and y of the robot.
+    Action: float32 (2,).
+      0: move along x
+      1: move along y
     Reward: 1 where the move reaches the goal, else 0; with `dense_reward` the distance to the goal after the move,
       negated.
-    Termination: never. Truncation: after 100 steps; 60 with the original's rules.
+    Termination: never.
+    Truncation: after 100 steps; 60 with the original's rules.
 
     Gradients by state, action and params are those of the rules with the draws held fixed; whether the goal is reached
     has none, so use `dense_reward`. At the goal itself the distance has gradient 0.
@@ -173,8 +179,8 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         )
 
     def draw_start(self, key: jax.Array, params: PointRobotParams) -> PointRobotStart:
-        units = _uniform(key, 2 if self.fixed_goal else 3)
-        return PointRobotStart(self._place(units[:2]), None if self.fixed_goal else jnp.stack(_direction(units[2])))
+        units = random.units(key, *[()] * (2 if self.fixed_goal else 3))
+        return PointRobotStart(self._place(units[:2]), None if self.fixed_goal else stacked(*_direction(units[2])))
 
     def init_state(self, draws: PointRobotStart, params: PointRobotParams) -> PointRobotState:
         goal = params.goal if draws.goal is None else draws.goal * params.circle_radius
@@ -187,7 +193,7 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         )
 
     def draw(self, key: jax.Array, params: PointRobotParams) -> PointRobotDraws:
-        return self._place(_uniform(key, 2))  # unused with the original's rules; the compiler removes it
+        return self._place(random.units(key, (), ()))  # unused with the original's rules; the compiler removes it
 
     def transition(
         self, state: PointRobotState, action: jax.Array, draws: PointRobotDraws, params: PointRobotParams
@@ -203,6 +209,7 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         distance = _length(state.goal - pos)
         reached = distance <= params.goal_radius
         reward = jnp.where(params.dense_reward, -distance, jnp.where(reached, 1.0, 0.0))
+        reached, reward = stored((reached, reward))  # before the position that they are computed from is overwritten
         state = state.replace(
             last_action=action,
             last_reward=reward,
@@ -214,8 +221,9 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
     def observe(self, state: PointRobotState, params: PointRobotParams) -> jax.Array:
         if not self._is_gymnax:
             return state.pos
-        time = observed_time(state.time, params)
-        return jnp.concatenate([state.pos, state.last_reward[None], state.last_action, time[None]])
+        time, last_reward, last_action = stored((state.time, state.last_reward, state.last_action))
+        time = observed_time(time, params)
+        return jnp.concatenate([state.pos, last_reward[None], last_action, time[None]])
 
     def render(self, state: PointRobotState, params: PointRobotParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.plane import paint_point_robot
@@ -245,12 +253,6 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         return self.rules == "gymnax"
 
 
-def _uniform(key: jax.Array, num: int) -> list[jax.Array]:
-    """Numbers uniform on [0, 1)."""
-    units = compute_once(lambda key: random.uniform(key, (num,)), key)
-    return [units[number] for number in range(num)]
-
-
 def _direction(unit: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The point at this fraction of the half circle of radius 1."""
     angle = _PI * unit
@@ -259,7 +261,7 @@ def _direction(unit: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 def _place(params: PointRobotParams, start: PointRobotDraws) -> jax.Array:
     """Where the robot starts, float32 (2,)."""
-    return jnp.where(params.center_init, 0.0, params.circle_radius * jnp.stack(start))
+    return jnp.where(params.center_init, 0.0, params.circle_radius * stacked(*start))
 
 
 def _length(vector: jax.Array) -> jax.Array:

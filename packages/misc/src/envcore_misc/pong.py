@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces, trees
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
-from envcore.fusion import stored
+from envcore.fusion import stacked, stored
 from envcore.typing import Bool, BoolParam, FloatParam, Int, IntParam
 from flax import struct
 
@@ -89,9 +89,12 @@ class Pong(Environment[PongState, PongParams]):
     - "original": the agent plays both paddles. They are twice as fast and may leave the board by twice their half
       height; velocities are not rounded. The ball always starts to the right, with velocity 0 in y.
 
-    Observation: bool (height, width, 3), whether a cell shows a paddle, the ball, the ball one step before. "original":
-      uint8 (1, height, width), 0 for nothing, 1 for a paddle, 2 for the ball. Pieces off the board show at its edge.
-    Action: 0 nothing, 1 up, 2 down. "original": int32 (2,), one of these for the left and one for the right paddle.
+    Observation: bool (height, width, 3), rows, columns and channels. Pieces off the board show at its edge.
+      0: the paddles, 1: the ball, 2: the ball one step before
+      "original": uint8 (1, height, width), 0 for nothing, 1 for a paddle, 2 for the ball.
+    Action: int32 ().
+      0: stay, 1: up, 2: down
+      "original": int32 (2,), one of these for the left and one for the right paddle.
     Reward: 1 for a point won, -1 for one lost. "original": 1 for each step without a point, as one agent plays both
       sides.
     Termination: a point. A step after that changes nothing and earns 0.
@@ -186,10 +189,10 @@ class Pong(Environment[PongState, PongParams]):
         else:
             reward = 1 - (won | lost).astype(jnp.float32)
         after = state.replace(
-            paddle_centers=jnp.stack(paddles),
-            ball_position=jnp.stack([ball.y, ball.x]),
+            paddle_centers=stacked(*paddles),
+            ball_position=stacked(ball.y, ball.x),
             last_ball_position=state.ball_position,
-            ball_velocity=jnp.stack([ball.y_velocity, ball.x_velocity]),
+            ball_velocity=stacked(ball.y_velocity, ball.x_velocity),
         )
         return trees.where(was_over, state, after), jnp.where(was_over, 0.0, reward), was_over | won | lost
 
@@ -223,7 +226,7 @@ class Pong(Environment[PongState, PongParams]):
             paddle_centers=jnp.full(2, paddles, jnp.float32),
             ball_position=middle,
             last_ball_position=middle,
-            ball_velocity=jnp.stack([y_velocity, x_velocity]),
+            ball_velocity=stacked(y_velocity, x_velocity),
         )
 
     def _move_paddles(self, state: PongState, action: jax.Array, params: PongParams) -> tuple[jax.Array, jax.Array]:

@@ -81,11 +81,15 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     `goal_low` equals `goal_high`, every episode has the same goal; `vmap` over params runs a batch of such tasks, or of
     arms.
 
-    Observation: float32 (3 num_joints + 2,), cosines of all angles, sines of all angles, angular velocities in rad/s, x
-      and y of the goal.
+    Observation: float32 (3n + 2,), where n is `num_joints`.
+      0 to n - 1: cosine of each link's angle
+      n to 2n - 1: sine of each link's angle
+      2n to 3n - 1: angular velocity of each link, rad/s
+      3n and 3n + 1: x and y of the goal
     Action: float32 (num_joints,) in [-1, 1], a torque for each joint.
     Reward: exp(-d^2), with the distance d from the arm's end to the goal after the step.
-    Termination: never. Truncation: after 100 steps, gymnax's limit.
+    Termination: never.
+    Truncation: after 100 steps, gymnax's limit.
 
     Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`), and can
     observe an arm of two joints only, like gymnax; `link_lengths`, all 1 there, and the goal's bounds are constants in
@@ -137,10 +141,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         )
 
     def draw_start(self, key: jax.Array, params: ReacherParams) -> ReacherStart:
-        # Stored once, like the reward, or XLA hashes again for each field on CPU: 48 instead of 141 ns per step
-        # (2,048 environments).
-        units = compute_once(lambda key: random.unit(random.bits(key, (2 * self.num_joints + 2,))), key)
-        return ReacherStart(units[: self.num_joints], units[self.num_joints : -2], units[-2:])
+        return ReacherStart(*random.units(key, (self.num_joints,), (self.num_joints,), (2,)))
 
     def init_state(self, draws: ReacherStart, params: ReacherParams) -> ReacherState:
         return ReacherState(

@@ -80,11 +80,18 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     between its row of `urchin_low` and of `urchin_high`, by default all on the square [-1, 1); there the swimmer starts
     too, at rest. Equal bounds fix a place for every episode; `vmap` over params runs a batch of such tasks.
 
-    Observation: float32 (2 num_urchins + 6,), x and y of each urchin, of the swimmer, of its velocity, of the goal.
-    Action: float32 (2,) in [-1, 1], the force in x and y.
+    Observation: float32 (2n + 6,), where n is `num_urchins`.
+      0 to 2n - 1: x and y of each urchin
+      2n and 2n + 1: x and y of the swimmer
+      2n + 2 and 2n + 3: its velocity along x and y
+      2n + 4 and 2n + 5: x and y of the goal
+    Action: float32 (2,).
+      0: force along x
+      1: force along y
     Reward: exp(-d^2 / 2), with the distance d from the goal, times 1 - exp(-30 u^2) for each urchin, with the distance
       u from it; both after the step.
-    Termination: never. Truncation: after 500 steps, gymnax's limit.
+    Termination: never.
+    Truncation: after 500 steps, gymnax's limit.
 
     Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`); the bounds of
     goal and urchins are constants in its code. Positions and velocities are float32. gymnax has the same rules.
@@ -136,10 +143,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
         )
 
     def draw_start(self, key: jax.Array, params: SwimmerParams) -> SwimmerStart:
-        # Stored once, like the reward, or XLA hashes again for each field on CPU: 58 instead of 240 ns per step
-        # (2,048 environments).
-        units = compute_once(lambda key: random.unit(random.bits(key, (2 * self.num_urchins + 4,))), key)
-        return SwimmerStart(units[:-4].reshape(-1, 2), units[-4:-2], units[-2:])
+        return SwimmerStart(*random.units(key, (self.num_urchins, 2), (2,), (2,)))
 
     def init_state(self, draws: SwimmerStart, params: SwimmerParams) -> SwimmerState:
         return SwimmerState(

@@ -98,4 +98,4 @@ def test_water_without_urchins() -> None:
     env = Swimmer(num_urchins=0)
     picture = env.render(state_of(env, urchin_xys=np.zeros((0, 2))), env.default_params, height=64)
     assert near(picture, painting.ORANGE).any()
-    assert not near(picture, painting.RED, 40).any()
+    assert not near(picture, painting.RED, 20).any()

@@ -7,6 +7,8 @@
 Needs pandas and matplotlib, which the extra `envcore-bsuite[analysis]` installs.
 """
 
+from envcore.installing import how_to_install
+
 try:
     from envcore_bsuite.analysis.radar import plot_radar
     from envcore_bsuite.analysis.results import load_results
@@ -15,7 +17,7 @@ except ModuleNotFoundError as error:
     library = (error.name or "").partition(".")[0]
     if library not in ("envcore_runs", "matplotlib", "pandas"):
         raise
-    message = f"envcore_bsuite.analysis needs {library}: pip install 'envcore-bsuite[analysis]'"
+    message = f"envcore_bsuite.analysis needs {library}: {how_to_install('envcore-bsuite[analysis]')}"
     raise ModuleNotFoundError(message, name=error.name) from error
 
 __all__ = ["load_results", "plot_radar", "score", "score_by_tag"]

@@ -11,7 +11,7 @@ from envcore import painting
 from envcore.painting import figures
 
 _SURFACE: painting.Color = (196, 222, 240)
-_DEPTHS: painting.Color = (52, 92, 146)
+_DEPTHS: painting.Color = (84, 124, 178)
 _SAND: painting.Color = (231, 214, 172)
 
 
@@ -63,7 +63,7 @@ def paint_deep_sea(height: int, row: jax.Array, column: jax.Array, bad_episode: 
     fittings = painting.union(
         painting.box((0.0, 0.08), (0.84, 0.06)), painting.box((0.0, 0.06), (0.16, 0.22), corner=0.04)
     )
-    diver = painting.circle(figures.cell(jnp.minimum(row, size), column, size), 0.33 * unit)
+    at = figures.cell(jnp.minimum(row, size), column, size)
     return painting.paint(
         height,
         window,
@@ -72,7 +72,8 @@ def paint_deep_sea(height: int, row: jax.Array, column: jax.Array, bad_episode: 
         (painting.shown(line, ~bad_episode), painting.PAPER),
         (painting.scaled(chest, end, unit), painting.YELLOW),
         (painting.scaled(fittings, end, unit), painting.INK),
-        (diver, painting.ORANGE),
+        (painting.circle(at, 0.44 * unit), painting.INK),  # stands out at every depth, unlike orange
+        (painting.circle(at, 0.3 * unit), painting.ORANGE),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -30,14 +30,13 @@ from envcore_minatar.seaquest.state import (
     Enemies,
     Enemy,
     SeaquestState,
+    insert_first,
     join_bullets,
     join_divers,
     split_bullets,
     split_divers,
 )
-from envcore_minatar.seaquest.view import SHOWN, ahead, observe_sea, oxygen_cells
-
-ItemT = TypeVar("ItemT", Bullet, Diver)
+from envcore_minatar.seaquest.view import SHOWN, ahead, observe_sea, oxygen_cells, visible_things
 
 _MAX_OXYGEN = 200
 _MAX_DIVERS = 6
@@ -78,9 +77,19 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
 
     With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
-    Observation: bool (10, 10, 10), rows and columns of the player's front and back, its bullets, the last places of
-      enemies and divers, enemy bullets, fish, submarines, a gauge of oxygen, a gauge of divers on board, divers.
-    Action: 0 nothing, 1 left, 2 up, 3 right, 4 down, 5 fire; the full set has the same six.
+    Observation: bool (10, 10, 10), rows, columns and channels.
+      0: the front of the player's submarine
+      1: the back of it
+      2: the player's bullets
+      3: the last places of enemies and divers
+      4: the bullets of enemies
+      5: fish
+      6: submarines of the enemy
+      7: a gauge of oxygen in the bottom row, a cell for 20
+      8: a gauge of divers on board in the bottom row, a cell for each
+      9: divers in the water
+    Action: int32 (). The full set has the same six.
+      0: nothing, 1: left, 2: up, 3: right, 4: down, 5: fire
     Reward: 1 for an enemy shot; up to 10 for six divers brought up, one for 20 of oxygen left, rounded down.
     Termination: the player is hit, is out of oxygen, or surfaces with exactly 0 divers. A step after that changes
       nothing. There is no time limit.
@@ -171,6 +180,21 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
     def observe(self, state: SeaquestState, params: MinAtarParams) -> jax.Array:
         return observe_sea(state)
 
+    def paint(self, state: SeaquestState, height: int) -> jax.Array:
+        from envcore_minatar.render.sea import paint_seaquest
+
+        return paint_seaquest(
+            height,
+            (state.sub_x, state.sub_y, state.sub_or),
+            state.shot_timer,
+            state.oxygen,
+            state.diver_count,
+            *visible_things(state),
+            cool_down=_SHOT_COOL_DOWN,
+            max_oxygen=_MAX_OXYGEN,
+            max_divers=_MAX_DIVERS,
+        )
+
 
 def _spawn_enemy(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
     spawned = Enemy(
@@ -205,7 +229,7 @@ def _spawn_diver(state: SeaquestState, draws: SeaquestDraws) -> list[Diver]:
         row=draws.diver_row,
         move_timer=jnp.int32(_DIVER_MOVE_INTERVAL),
     )
-    return _insert_first(split_divers(state.divers), state.d_spawn_timer == 0, spawned)
+    return insert_first(split_divers(state.divers), state.d_spawn_timer == 0, spawned)
 
 
 def _resolve_action(state: SeaquestState, action: jax.Array) -> SeaquestState:
@@ -221,7 +245,7 @@ def _resolve_action(state: SeaquestState, action: jax.Array) -> SeaquestState:
         sub_or=(state.sub_or | right) & ~left,
         shot_timer=jnp.where(fires, _SHOT_COOL_DOWN, state.shot_timer),
         last_action=action,
-        f_bullets=join_bullets(_insert_first(split_bullets(state.f_bullets), fires, shot)),
+        f_bullets=join_bullets(insert_first(split_bullets(state.f_bullets), fires, shot)),
     )
 
 
@@ -262,15 +286,6 @@ def _ramp(state: SeaquestState, surfaces: jax.Array) -> SeaquestState:
         move_speed=state.move_speed - _int(is_slow & ((state.ramp_index & 1) == 1)),
         ramp_index=state.ramp_index + _int(spawn_faster | is_slow),
     )
-
-
-def _insert_first(items: list[ItemT], enters: jax.Array, new: ItemT) -> list[ItemT]:
-    """Inserts an item first where it `enters`; those before the first free place move up by one, into it."""
-    found: list[ItemT] = []
-    for item in items:
-        found.append(jax.tree.map(lambda x, y, enters=enters: jnp.where(enters, x, y), new, item))
-        new, enters = item, enters & item.exists
-    return found
 
 
 def _spawn_column(right: jax.Array) -> jax.Array:

@@ -6,7 +6,7 @@ Enemies are bits of words (see `slots`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -39,6 +39,9 @@ class Diver(NamedTuple):
     x: Int
     row: Int  # y - 1
     move_timer: Int
+
+
+ItemT = TypeVar("ItemT", Bullet, Diver)
 
 
 class Enemies(NamedTuple):
@@ -161,6 +164,15 @@ def join(numbers: Sequence[ArrayLike], widths: Sequence[int]) -> jax.Array:
     shifts = np.cumsum([0, *widths[:-1]]).astype(np.uint32)
     words = [jnp.asarray(number).astype(jnp.uint32) for number in numbers]
     return slots.union([lax.shift_left(word, shift) for word, shift in zip(words, shifts, strict=True)])
+
+
+def insert_first(items: list[ItemT], enters: jax.Array, new: ItemT) -> list[ItemT]:
+    """Inserts an item first where it `enters`; those before the first free place move up by one, into it."""
+    found: list[ItemT] = []
+    for item in items:
+        found.append(jax.tree.map(lambda x, y, enters=enters: jnp.where(enters, x, y), new, item))
+        new, enters = item, enters & item.exists
+    return found
 
 
 def _split(word: jax.Array, widths: Sequence[int]) -> list[jax.Array]:

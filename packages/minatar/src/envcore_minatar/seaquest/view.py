@@ -39,6 +39,23 @@ def observe_sea(state: SeaquestState) -> jax.Array:
     return expand_once(_expand, first, second, third)
 
 
+def visible_things(state: SeaquestState) -> tuple[tuple[jax.Array, ...], ...]:
+    """The player's bullets, the divers in the water and the enemies, as the picture takes them."""
+    bullets, divers = split_bullets(state.f_bullets), split_divers(state.divers)
+    exist, right, x, y = (jnp.stack(each) for each in zip(*bullets, strict=True))
+    diver_exists, diver_right, diver_x, diver_row, _ = (jnp.stack(each) for each in zip(*divers, strict=True))
+    enemies = state.enemies
+    alive, is_sub, to_right, has_bullet = (
+        slots.to_values((mask,)) == 1 for mask in (enemies.alive, enemies.is_sub, enemies.right, enemies.bullet)
+    )
+    columns, rows, bullet_x = (slots.to_values(number) for number in (enemies.x, enemies.row, enemies.bullet_x))
+    return (
+        (exist, right, x, y),
+        (diver_exists, diver_right, diver_x, diver_row + 1),
+        (alive, is_sub, to_right, columns, rows + 1, has_bullet, bullet_x),
+    )
+
+
 def oxygen_cells(oxygen: jax.Array) -> jax.Array:
     """Cells of the gauge: oxygen * 10 // 200, for oxygen from -2 on."""
     return lax.div(oxygen + _OXYGEN_A_CELL, jnp.full_like(oxygen, _OXYGEN_A_CELL)) - 1

@@ -84,7 +84,7 @@ def paint_meta_maze(
         window,
         board,
         (figures.tiles(np.ones(walls.shape, np.bool_)), painting.shades(walls, painting.PAPER, painting.STONE)),
-        (painting.outline(sight, 0.14), painting.YELLOW),
+        (painting.outline(sight, 0.14), painting.INK),
         _goal(_cell(goal, side)),
         figures.walker(at, 0.4),
         (painting.circle((0.5 * foot, -0.75 * foot), 0.4 * foot), lamp),

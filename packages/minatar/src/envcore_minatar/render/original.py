@@ -1,4 +1,4 @@
-"""Pictures of MinAtar's games: uint8 (height, height, 3), in the colors of the original's `display_state`."""
+"""The pictures of the original's `display_state`: the observation in its colors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from envcore import painting
 
 
 @painting.picture
-def paint_grid(height: int, obs: jax.Array) -> jax.Array:
+def paint_channels(height: int, obs: jax.Array) -> jax.Array:
     """The observation, bool (10, 10, channels), as colored cells on black; where channels overlap, the last shows."""
     num_channels = obs.shape[-1]
     shown = jnp.max(jnp.where(obs, np.arange(1, num_channels + 1, dtype=np.int32)[None, None], 0), axis=-1)
