@@ -17,6 +17,7 @@ from envcore.wrappers import Batched
 from envcore_adapters.dm_env import DmEnv, to_spec
 
 IDS = [found.spec.id for found in envcore.registry.values() if not found.spec.family and "MNIST" not in found.spec.id]
+QUICK = ("CartPole-v1", "Pendulum-v1", "DeepSea-bsuite")
 
 
 class OfficialTests(test_utils.EnvironmentTestMixin, absltest.TestCase):
@@ -31,7 +32,9 @@ class OfficialTests(test_utils.EnvironmentTestMixin, absltest.TestCase):
 
 
 @pytest.mark.parametrize("name", absltest.TestLoader().getTestCaseNames(OfficialTests))
-@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize(
+    "env_id", [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in IDS]
+)
 def test_passes_dm_envs_own_tests(env_id, name):
     case = OfficialTests(name)
     case.env_id = env_id

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError, InvalidParamsError, UnknownEnvironmentError
 from envcore.wrappers import Batched
-from envcore_adapters.inputs import action_error, chosen, optional_seed, single, typed_key
+from envcore_adapters.inputs import action_error, chosen, on_device, optional_seed, single, typed_key
 
 
 def test_an_id_with_params_and_options():
@@ -15,13 +15,18 @@ def test_an_id_with_params_and_options():
     assert params.max_steps_in_episode == 3
 
 
-def test_params_are_on_the_device():
+def test_params_on_the_host_and_on_the_device():
     env, defaults = envcore.make("CartPole-v1")
-    for given in (None, defaults.replace(gravity=3.0), {"gravity": 3.0}):
+    for given in (None, env.default_params.replace(gravity=3.0), {"gravity": 3.0}, defaults.replace(gravity=3.0)):
         found, params = chosen(env, given, {})
         assert found is env
-        assert all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(params))
-        assert params.gravity == np.float32(9.8 if given is None else 3.0)
+        if given is not None and isinstance(params.length, jax.Array):
+            assert params.length is defaults.length  # where the user has put it
+        else:
+            assert all(isinstance(leaf, np.ndarray) for leaf in jax.tree.leaves(params))
+        for each in (params, on_device(params)):
+            assert each.gravity == np.float32(9.8 if given is None else 3.0)
+        assert all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(on_device(params)))
 
 
 def test_options_are_for_ids():

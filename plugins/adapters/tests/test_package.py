@@ -4,9 +4,15 @@ import subprocess
 import sys
 
 import pytest
+from envcore.installing import how_to_install
 
-MODULES = {"brax": "brax", "dm_env": "dm-env", "gymnasium": "gymnasium"}
-"""The modules, which are called like the libraries, and their extras."""
+MODULES = {
+    "brax": ("brax", "brax"),
+    "dm_env": ("dm_env", "dm-env"),
+    "gymnasium": ("gymnasium", "gymnasium"),
+    "sb3": ("stable_baselines3", "sb3"),
+}
+"""The modules, their libraries and their extras."""
 
 
 def run(program):
@@ -15,15 +21,18 @@ def run(program):
 
 
 def test_importing_it_imports_no_library():
-    program = f"import sys, envcore_adapters; assert not {{'jax', *{list(MODULES)}}} & set(sys.modules)"
+    libraries = ["jax", *(library for library, _ in MODULES.values())]
+    program = f"import sys, envcore_adapters; assert not set({libraries}) & set(sys.modules)"
     assert run(program) == (0, "")
 
 
-@pytest.mark.parametrize("library", MODULES)
-def test_a_missing_library(library):
-    _, error = run(f"import sys; sys.modules['{library}'] = None; import envcore_adapters.{library}")
+@pytest.mark.slow
+@pytest.mark.parametrize("module", MODULES)
+def test_a_missing_library(module):
+    library, extra = MODULES[module]
+    _, error = run(f"import sys; sys.modules['{library}'] = None; import envcore_adapters.{module}")
     assert error.count("Traceback") == 1
-    message = f"envcore_adapters.{library} needs {library}: pip install 'envcore-adapters[{MODULES[library]}]'"
+    message = f"envcore_adapters.{module} needs {library}: {how_to_install(f'envcore-adapters[{extra}]')}"
     assert error.splitlines()[-1] == f"ModuleNotFoundError: {message}"
 
 

@@ -49,6 +49,7 @@ def test_brax_lists_what_is_announced() -> None:
     assert set(ENVIRONMENTS) == set(brax.envs._envs) - {"swimmer"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", conformance_cases(FromBrax("fast"), num_steps=40), ids=str)
 def test_conforms(case: Case) -> None:
     case()
@@ -110,6 +111,7 @@ def test_backends_play_as_brax_s(backend: str, promotion_of_brax: None) -> None:
     assert check_lockstep(env, **theirs, params=params, num_steps=100) >= 2
 
 
+@pytest.mark.slow
 def test_params_are_fields_of_the_system(promotion_of_brax: None) -> None:
     env, params = envcore.make("brax/inverted_pendulum", vary=("gravity", "link.inertia.mass"))
     assert list(params.sys) == ["gravity", "link.inertia.mass"]
@@ -163,6 +165,7 @@ def test_metrics_are_info() -> None:
     check_lockstep(env, **braxs(Counting(obs_mode=fast.ObservationMode.DICT_PIXELS_STATE)), num_steps=50)
 
 
+@pytest.mark.slow
 def test_a_wrapped_environment_of_brax_s_varies_too(promotion_of_brax: None) -> None:
     def repeated() -> Any:
         return training.EpisodeWrapper(brax.envs.get_environment("inverted_pendulum"), 1000, 2)
@@ -247,6 +250,7 @@ def test_gradients_flow_as_in_brax() -> None:
     np.testing.assert_array_equal(after, [[1], [0]])
 
 
+@pytest.mark.slow
 def test_pictures() -> None:
     env, params = envcore.make("brax/inverted_pendulum")
     states = jax.vmap(env.reset, (0, None))(jax.random.split(jax.random.key(0), 2), params)[1]

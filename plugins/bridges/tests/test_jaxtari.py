@@ -46,6 +46,7 @@ def test_jaxtari_lists_what_is_announced() -> None:
     assert set(ENVIRONMENTS) == set(jaxtari.core.list_available_games())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", conformance_cases(FromJaxtari("pong"), num_steps=100), ids=str)
 def test_conforms(case: Case) -> None:
     case()
@@ -74,6 +75,7 @@ def jaxtaris(game: Any) -> dict[str, Any]:
     return {"reset": reset, "step": step}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "name",
@@ -115,6 +117,7 @@ def test_observations_are_dicts_of_what_they_were() -> None:
     assert env.action_names == ("noop", "fire", "right", "left", "rightfire", "leftfire")
 
 
+@pytest.mark.slow
 def test_limits_are_jaxtaris_and_truncate() -> None:
     import jaxtari.games.jax_skiing as skiing
     import jaxtari.games.jax_surround as surround

@@ -59,6 +59,7 @@ def test_the_library_lists_what_is_announced() -> None:
     assert set(ENVIRONMENTS) == registered_environments() - _REWARD_FOR_EACH_AGENT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", conformance_cases(from_jumanji("Maze-v0")), ids=str)
 def test_conforms(case: Case) -> None:
     case()
@@ -92,6 +93,7 @@ def test_it_plays_as_the_library_does(name: str) -> None:
     check_lockstep(env, **library_loop(game), num_steps=num_steps)
 
 
+@pytest.mark.slow
 def test_a_time_limit_truncates_where_the_library_calls_it_a_termination() -> None:
     env, params = envcore.make("jumanji/Maze-v0")
     assert params.max_steps_in_episode == 100
@@ -135,6 +137,7 @@ def test_options_are_the_library_s() -> None:
     assert env.reset(jax.random.key(0))[0]["walls"].shape == (5, 6)
 
 
+@pytest.mark.slow
 def test_a_class_of_yours() -> None:
     generator = KnapsackGenerator(num_items=10, total_budget=3.0)
     env = from_jumanji(Knapsack, generator=generator)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import envcore_bridges
 import pytest
+from envcore.installing import how_to_install
 from envcore.specs import EnvSpec
 from envcore_bridges import libraries, plugin
 from envcore_bridges.libraries import LIBRARIES, Library, library_specs
@@ -61,10 +62,10 @@ WITHOUT_LIBRARIES = """
 import importlib.machinery, importlib.metadata, json
 import envcore_bridges
 from envcore_bridges import plugin
-from envcore_bridges.libraries import BY_FAMILY, LIBRARIES
+from envcore_bridges.libraries import BY_MODULE, LIBRARIES
 
 find = importlib.machinery.PathFinder.find_spec
-importlib.machinery.PathFinder.find_spec = lambda name, *rest: None if name in BY_FAMILY else find(name, *rest)
+importlib.machinery.PathFinder.find_spec = lambda name, *rest: None if name in BY_MODULE else find(name, *rest)
 importlib.metadata.version = lambda name: "0.0.8"
 
 errors = {}
@@ -84,7 +85,7 @@ def test_libraries_that_are_missing_are_not_announced_and_an_error_says_what_to_
     assert announced == 0
     assert set(errors) == {library.family for library in LIBRARIES}
     for library in LIBRARIES:
-        advice = f"{library.title}, which is not installed: pip install 'envcore-bridges[{library.extra}]'."
+        advice = f"{library.title}, which is not installed: {how_to_install(f'envcore-bridges[{library.extra}]')}."
         assert re.fullmatch(rf"EnvironmentLoadError: \S+ needs {re.escape(advice)}", errors[library.family])
 
 

@@ -35,12 +35,14 @@ def navix() -> Any:
     return navix
 
 
+@pytest.mark.slow
 def test_the_library_lists_what_is_announced() -> None:
     announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "navix"}
     assert announced == {f"navix/{name}" for name in ENVIRONMENTS}
     assert set(ENVIRONMENTS) == set(navix().registry())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", conformance_cases(FromNavix(CHEAP)), ids=str)
 def test_conforms(case: Case) -> None:
     case()
@@ -80,6 +82,7 @@ def test_it_plays_as_the_library_does(name: str) -> None:
     assert check_lockstep(env, **play(name), num_steps=num_steps) >= num_steps // limit
 
 
+@pytest.mark.slow
 def test_the_limit_is_in_params_and_scales_the_penalty() -> None:
     env, params = envcore.make(f"navix/{CHEAP}", penality_coeff=0.5)
     assert params.max_steps_in_episode == 100
@@ -105,6 +108,7 @@ def test_only_reaching_the_goal_terminates() -> None:
         assert reward == float(ends[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "shape", "dtype"),
     [

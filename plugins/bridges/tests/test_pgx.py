@@ -54,6 +54,7 @@ def test_the_library_lists_what_is_announced() -> None:
     assert set(ENVIRONMENTS) == set(pgx.available_envs()) - _FOR_MORE_PLAYERS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", _CASES, ids=str)
 def test_conforms(case: Case) -> None:
     case()
@@ -66,6 +67,7 @@ def test_every_game_conforms(name: str) -> None:
     check_env(from_pgx(name), num_steps=48)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _GAMES)
 def test_it_plays_as_the_library_does(name: str) -> None:
     env, _ = envcore.make(f"pgx/{name}")
@@ -73,6 +75,7 @@ def test_it_plays_as_the_library_does(name: str) -> None:
     assert check_lockstep(env, **library_loop(pgx.make(name)), num_steps=num_steps) >= 2  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.slow
 def test_whole_games_of_2048() -> None:
     env = from_pgx("2048")
 
@@ -91,6 +94,7 @@ def test_an_illegal_action_ends_the_episode_with_a_penalty() -> None:
     assert (reward, done, info["terminated"]) == (-1, True, True)
 
 
+@pytest.mark.slow
 def test_freeway_s_limit_is_a_param_that_terminates() -> None:
     env, params = envcore.make("pgx/minatar-freeway")
     assert params.max_steps_in_episode == 2501
@@ -111,6 +115,7 @@ def test_options_are_the_game_s() -> None:
     assert from_pgx("2048").action_names == ("left", "up", "right", "down")
 
 
+@pytest.mark.slow
 def test_a_class_of_yours() -> None:
     env = from_pgx(MinAtarBreakout, sticky_action_prob=0.5)
     assert env.name == "MinAtarBreakout"

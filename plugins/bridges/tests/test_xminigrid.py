@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import spaces
+from envcore import painting, spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
 from envcore.wrappers import FlattenObservation
@@ -45,6 +45,7 @@ def test_the_library_lists_what_is_announced() -> None:
     assert set(ENVIRONMENTS) == set(registered_environments())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", conformance_cases(from_xminigrid(CHEAP)), ids=str)
 def test_conforms(case: Case) -> None:
     case()
@@ -121,6 +122,7 @@ def test_a_ruleset_is_a_value() -> None:
         from_xminigrid("XLand-MiniGrid-R1-9x9", ruleset=7)
 
 
+@pytest.mark.slow
 def test_the_limit_is_in_params_and_scales_the_reward() -> None:
     env, params = envcore.make(f"xminigrid/{CHEAP}")
     assert params.max_steps_in_episode == 100
@@ -164,6 +166,7 @@ class Corridor(EmptyRandom):
     """A class of the user's."""
 
 
+@pytest.mark.slow
 def test_classes_and_functions_of_the_user_s_make_environments() -> None:
     env = from_xminigrid(Corridor, height=3, width=9)
     assert env.name == "Corridor"
@@ -201,7 +204,7 @@ def test_pictures_show_the_agent_where_it_is() -> None:
     env, params = envcore.make("xminigrid/MiniGrid-Empty-5x5")
     key = jax.random.key(0)
     _, state = env.reset(key, params)
-    orange = np.array([233, 130, 52])
+    orange = np.array(painting.ORANGE)
 
     def center() -> tuple[int, int]:
         rows, columns = np.nonzero((np.asarray(env.render(state, params, height=120)) == orange).all(-1))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from envcore import registry
+from envcore.installing import how_to_install
 from envcore.plugins import PluginRecord
-from envcore.specs import CommandSpec
+from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, PolicySpec
 from envcore_cli.catalogue import _in_parts, _lines
 from rich.cells import cell_len
 from terminal import Terminal
@@ -40,14 +41,32 @@ def test_list_shows_a_family_in_one_row(run: Run) -> None:
     assert [line.split()[0] for line in out.splitlines()] == ["id", "counters/8", "counters/9", "counters/10"]
     code, _, err = run("list", "count")
     assert code == 1
-    assert "no family of environments is called 'count'; there are: counters, decks, games.\n" in err
+    there = "there are: local, counters, decks, games.\n"
+    assert f"no distribution or family of environments is called 'count'; {there}" in err
+
+
+def test_members_of_a_family_with_the_options_in_which_they_differ(run: Run) -> None:
+    for number, goal in enumerate((8, 9)):
+        kwargs = {"goal": goal, "label": "x", **({"late": True} if number else {})}
+        registry.register(f"counters/{number}", "toy:Counter", kwargs=kwargs, summary="Count.", family="counters")
+    _, *rows = [line.split(maxsplit=2) for line in run("list", "counters")[1].splitlines()]
+    assert [row[2] for row in rows] == ["goal=8", "goal=9, late=True"]
+
+
+@pytest.mark.parametrize("plugins", [(PluginRecord("envcore-a", "1", "a", "a", "loaded", (EnvSpec("A-v0", "a:A"),)),)])
+@pytest.mark.parametrize("name", ["a", "envcore-a"])
+def test_list_of_a_distribution(run: Run, name: str) -> None:
+    assert [line.split()[0] for line in run("list", name)[1].splitlines()] == ["id", "A-v0"]
+    assert len(run("list")[1].splitlines()) == 5
 
 
 def test_an_unknown_family_among_many_or_none(run: Run) -> None:
-    assert run("list", "counters")[2] == "error: no family of environments is called 'counters'; there are: none.\n"
+    assert run("list", "counters")[2] == (
+        "error: no distribution or family of environments is called 'counters'; there are: local.\n"
+    )
     for number in range(100):
         registry.register(f"family{number:03}/0", "toy:Counter", family=f"family{number:03}")
-    assert run("list", "families")[2].endswith("family028, family029 and 70 more.\n")
+    assert run("list", "families")[2].endswith("family027, family028 and 71 more.\n")
 
 
 def test_list_fits_the_terminal(run: Run) -> None:
@@ -89,7 +108,7 @@ def test_a_long_listing_is_quick() -> None:
 
 
 def test_plugins_without_any(run: Run) -> None:
-    assert "pip install 'envcore[all]'" in run("plugins")[1]
+    assert how_to_install("envcore[all]") in run("plugins")[1]
 
 
 @pytest.mark.parametrize(
@@ -98,15 +117,28 @@ def test_plugins_without_any(run: Run) -> None:
         (
             PluginRecord("changing-suite", "1.0", "main", "suite", "loaded", side_effects=("the working directory",)),
             PluginRecord("broken-suite", "2.0", "main", "broken_suite", "broken", (), "ValueError: no rows today"),
-            PluginRecord("a-suite", "3.0", "main", "a", "loaded", commands=(CommandSpec("walk", "", "a:walk"),)),
+            PluginRecord(
+                "a-suite",
+                "3.0",
+                "main",
+                "a",
+                "loaded",
+                (EnvSpec("A-v0", "a:A"),),
+                commands=(CommandSpec("walk", "", "a:walk"), CommandSpec("run", "", "a:run")),
+                policies=(PolicySpec("slow", "", "a:slow"),),
+                algorithms=(AlgorithmSpec("learn", "", "a:Learn"),),
+            ),
         )
     ],
 )
-def test_plugins_with_their_commands_errors_and_side_effects(run: Run) -> None:
-    _, *rows = [line.split(maxsplit=2) for line in run("plugins")[1].splitlines()]
-    assert {name: (version, " ".join(rest.split())) for name, version, rest in rows} == {
-        "changing-suite": ("1.0", "loaded 0 suite changes the working directory"),
-        "broken-suite": ("2.0", "broken 0 broken_suite ValueError: no rows today"),
-        "a-suite": ("3.0", "loaded 0 walk a"),
-    }
+def test_plugins_with_what_they_announce_errors_and_side_effects(run: Run) -> None:
+    assert [" ".join(line.split()) for line in run("plugins")[1].splitlines()] == [
+        "distribution version status announces",
+        "changing-suite 1.0 loaded",
+        "broken-suite 2.0 broken",
+        "a-suite 3.0 loaded 1 environment; commands run, walk; policies slow; algorithms learn",
+        "changing-suite (suite): it changes the working directory",
+        "broken-suite (broken_suite): ValueError: no rows today",
+    ]
+    assert run("--version")[1].splitlines()[1:] == ["changing-suite 1.0", "broken-suite 2.0", "a-suite 3.0"]
     assert "broken-suite is broken. ValueError: no rows today" in run("list")[1]

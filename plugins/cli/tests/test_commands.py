@@ -9,6 +9,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
+from envcore.installing import how_to_install
 from envcore.plugins import PluginRecord
 from envcore.specs import CommandSpec
 
@@ -119,8 +120,7 @@ def test_two_of_one_name_are_qualified_by_distribution(run: Run) -> None:
     code, _, err = run("twin", "x")
     assert code == 1
     assert err == (
-        "error: the command 'twin' is announced by several distributions: use `envcore a-suite:twin` or "
-        "`envcore b-suite:twin`.\n"
+        "error: the command 'twin' is announced by several distributions: use 'a-suite:twin' or 'b-suite:twin'.\n"
     )
     assert run("A_Suite:twin", "x")[1] == "hello x\n"
     assert run("b-suite:twin", "x")[1] == "only x\n"
@@ -160,7 +160,7 @@ def test_an_unknown_command_names_the_nearest_what_to_install_and_what_is_broken
     assert code == 2
     assert "there is no command 'gret'. Did you mean 'greet'?" in said(err)
     assert "Plugin broken-suite is broken: ValueError: no rows today." in said(err)
-    provided = "envcore-bsuite provides it: pip install envcore-bsuite."
+    provided = f"envcore-bsuite provides it: {how_to_install('envcore-bsuite')}."
     assert f"there is no command 'bsuite'. {provided}" in said(run("bsuite")[2])
     assert f"Did you mean 'bsuite'? {provided}" in said(run("bsuit")[2])
     assert "pip install" not in said(run("c-suite:twin")[2])

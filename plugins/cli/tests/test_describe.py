@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
 import toy
 from envcore import registry
+from envcore_cli.describe import _shown
 
 if TYPE_CHECKING:
     from command_line import Run
@@ -57,3 +59,9 @@ def test_info_sets_the_params_of_a_wrapper_and_those_inside(run: Run) -> None:
     _, out, _ = run("info", "Gain-v0", "--set", "gain=2", "--set", "bonus=7")
     assert "gain=2.0, " in out
     assert "bonus=7.0" in out
+
+
+def test_a_large_array_is_shown_by_its_shape() -> None:
+    assert _shown(np.zeros((4, 4), np.int32)) == repr([[0] * 4] * 4)
+    assert _shown(np.zeros((4, 5), np.int32)) == "int32 (4, 5)"
+    assert _shown(np.float32(9.8) * np.ones(1, np.float32)) == "[9.8]"

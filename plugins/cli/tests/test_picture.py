@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import jax
 import pytest
+from envcore.installing import how_to_install
 from toy import Counter
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def test_a_picture_without_the_viewer_is_an_error_before_the_work(
     monkeypatch.setitem(sys.modules, "envcore_viewer.animation", None)
     code, out, err = run("rollout", "Counter-v0", "--gif", str(tmp_path / "a.gif"))
     assert (code, out) == (1, "")
-    assert err == "error: --gif needs envcore-viewer, which is not installed: pip install envcore-viewer.\n"
+    assert err == f"error: --gif needs envcore-viewer, which is not installed: {how_to_install('envcore-viewer')}.\n"
 
 
 def test_rollout_writes_a_picture(run: Run, tmp_path: Path) -> None:

@@ -16,9 +16,10 @@ from gymnax.environments.environment import Environment, EnvParams
 from gymnax.environments.spaces import Box, Discrete, Dict, gymnax_space_to_gym_space
 from gymnax.experimental import RolloutWrapper
 from gymnax.registration import registered_envs
-from gymnax.visualize import Visualizer
+from gymnax.utils.load_mnist import load_mnist
+from gymnax.visualize import Visualizer, vis_gym, visualizer
 from gymnax.wrappers import FlattenObservationWrapper, GymnaxToGymWrapper, GymnaxToVectorGymWrapper, LogWrapper
-from gymnax.wrappers import GymnaxToDmEnvWrapper, dm_env, gym
+from gymnax.wrappers import GymnaxToDmEnvWrapper, LegacyStepAPIWrapper, StickyActionWrapper, compat, dm_env, gym
 from gymnax.wrappers.purerl import GymnaxWrapper, Optional, Tuple, Union, chex, environment, partial, spaces
 import envcore_gymnax.environments.environment as ours
 assert ours.Environment is Environment and isinstance(CartPole(), Environment)
@@ -34,6 +35,7 @@ def run(program):
     return subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 2])
 def test_every_module_path_of_gymnax(times):
     done = run("import sys, envcore_gymnax\n" + "envcore_gymnax.install()\n" * times + USES)

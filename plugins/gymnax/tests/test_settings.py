@@ -123,3 +123,14 @@ def test_replaced_fields_are_read_again():
     assert state.replace(terminal=jnp.array(True)).terminal
     with pytest.raises(AttributeError, match="nonsense"):
         _ = state.nonsense
+
+
+def test_the_key_of_deep_seas_actions():
+    def mapping(**options):
+        return gymnax.make("DeepSea-bsuite", size=20, **options)[1].action_mapping
+
+    one = mapping(action_mapping_key=jax.random.key(1))
+    assert 0.4 < one.mean() < 0.6
+    np.testing.assert_array_equal(one, mapping(action_mapping_key=jax.random.key(1)))
+    assert not np.array_equal(one, mapping(action_mapping_key=jax.random.key(2)))
+    np.testing.assert_array_equal(mapping(action_mapping_key=None), mapping())

@@ -43,7 +43,7 @@ def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(training, "_POINTS", 3)
     run = RUNS[NAME]
     with run.claimed(tmp_path / NAME):
-        found = Training(run.learner(*run.make()), jax.random.split(jax.random.key(0), 1), tmp_path / NAME)
+        found = Training(run.learner(*run.make()), run, tmp_path / NAME)
         found.advance()
         found.advance()
         found.save()
@@ -54,6 +54,7 @@ def go_on(sweep: Path) -> None:
     train(RUNS, sweep, Nobody())  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.slow
 def test_run_json(sweep: Path, mutations: int) -> None:
     path = sweep / NAME / RUN_JSON
 

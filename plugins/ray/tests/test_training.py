@@ -26,7 +26,7 @@ THREADS = {"env_vars": {"NPROC": "4"}}
 """As many threads as the processes of `several_processes` have: sums of floats depend on their number."""
 
 SETTINGS = {"total_steps": 30_000, "num_envs": 8}
-FILES = ["checkpoint.safetensors", "curve.csv", "curve.png", "run.json"]
+FILES = ["checkpoint.safetensors", "curve.csv", "curve.png", "metrics.csv", "run.json"]
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -131,6 +131,7 @@ class Here:
             finish(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_finished", [False, True])
 def test_a_damaged_curve_is_written_anew(tmp_path: Path, is_finished: bool) -> None:
     runs = plan("ppo", ["CartPole-v1"], settings={**SETTINGS, "total_steps": 2048}, seed=3)
@@ -239,6 +240,7 @@ def test_a_signal_saves_what_has_been_trained(tmp_path: Path, signum: signal.Sig
     assert len(saved_curve(Run.load(folder), folder)) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "message"),
     [

@@ -90,6 +90,7 @@ def test_a_game_with_an_idle_action_continues_by_itself():
 @pytest.mark.slow
 def test_a_game_without_an_idle_action_waits_for_each_key_and_fits_its_terminal():
     with play("Fuse-v0", rows=12, columns=70) as terminal:
+        terminal.wait_for("Compiling Fuse-v0.")
         assert "pause" not in terminal.wait_for("r new episode")  # there is nothing to pause
         terminal.press(b"01")  # two keys at once are two steps
         terminal.wait_for("step 2  1  reward 0.5  return 0.5")

@@ -97,13 +97,17 @@ class TestRender:
         assert err.count("\n") == 1
         assert not Path("a.png").exists()
 
-    def test_several_environments_and_copies_are_a_mosaic_with_their_own_frame_rates(self, run: Run, tmp_path: Path):
+    def test_several_environments_and_copies_are_a_mosaic_with_a_frame_a_step(self, run: Run, tmp_path: Path):
         path = tmp_path / "a.webp"
         args = ("--steps", "6", "--height", "10", "--columns", "1", "--num-envs", "2", "--fps", "5")
         code, out, _ = run("render", "Counter-v0", "Counter-v0", "--out", str(path), *args)
         assert code == 0
-        assert "3 frames of 28 x 28 pixels" in out
+        assert "6 frames of 28 x 28 pixels" in out
         assert extent(path)[1] == (28, 28)
+
+    def test_a_mosaic_without_steps_plays_each_environment_at_its_own_frame_rate(self, run: Run, tmp_path: Path):
+        args = ("--height", "6", "--fps", "5", "--out", str(tmp_path / "a.webp"))
+        assert "40 frames" in run("render", "Counter-v0", "Counter-v0", *args)[1]  # of eight seconds
 
     def test_set_and_option_apply_to_all_environments(self, run: Run, tmp_path: Path):
         registry.register("Fuse-v0", "toy:Fuse")
@@ -117,9 +121,27 @@ class TestRender:
         run("render", "Counter-v0", "--out", str(tmp_path / "a.gif"), "--steps", "2", "--height", "40", "--overlay")
         assert extent(tmp_path / "a.gif")[1][1] > 50
 
+    def test_names_are_below_the_pictures(self, run: Run, tmp_path: Path):
+        registry.register("Fuse-v0", "toy:Fuse")
+        path = tmp_path / "a.png"
+        args = ("Counter-v0", "Fuse-v0", "--steps", "2", "--height", "60", "--columns", "1", "--out", str(path))
+        found = []
+        for names in ((), ("--names",)):
+            run("render", *args, *names)
+            with Image.open(path) as image:
+                found.append(np.asarray(image.convert("RGB")))
+        plain, named = found
+        assert plain.shape[0] == 2 * 60 + 8
+        strip = (named.shape[0] - 8) // 2 - 60
+        first, second = named[60 : 60 + strip], named[-strip:]
+        np.testing.assert_array_equal(named[:60], plain[:60])
+        assert (first != second).any()
+        assert all((part.astype(int).sum(-1) < 300).any() for part in (first, second)), "ink"
+
     @pytest.mark.parametrize(
         ("args", "message"),
         [
+            (("Counter-v0", "--out", "a.gif", "--names", "--height", "20"), "needs a width of 32 pixels for a caption"),
             (("Nowhere-v0", "--out", "a.gif"), "no installed environment is called 'Nowhere-v0'"),
             (("Deck-v0", "--out", "a.gif"), "Deck cannot be rendered: its class Deck has to implement render"),
             (("Counter-v0", "--out", "a.txt"), "the name must end in .gif"),
@@ -141,7 +163,7 @@ class TestRender:
             (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "seed must be an integer from 0 to 2**63 - 1, got -1"),
             (
                 ("Counter-v0", "--out", "a.gif", "--policy", "best"),
-                "--policy must be random, legal, trained or MODULE:FUNCTION",
+                "--policy must be random, legal or MODULE:FUNCTION",
             ),
             (
                 ("Counter-v0", "--out", "a.gif", "--policy", "nowhere:f"),

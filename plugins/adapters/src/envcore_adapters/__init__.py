@@ -3,6 +3,7 @@
     from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumVectorEnv  # envcore-adapters[gymnasium]
     from envcore_adapters.dm_env import DmEnv  # envcore-adapters[dm-env]
     from envcore_adapters.brax import BraxEnv  # envcore-adapters[brax]
+    from envcore_adapters.sb3 import SB3VecEnv  # envcore-adapters[sb3]
 
 Importing this package imports neither JAX nor any of these libraries.
 """
@@ -12,10 +13,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator
 
+from envcore.installing import how_to_install
+
 
 @contextlib.contextmanager
-def needs(library: str) -> Generator[None]:
+def needs(library: str, module: str | None = None) -> Generator[None]:
     """Where a module imports the library that it adapts to: says which extra installs it.
+
+    Args:
+      library: what Python imports.
+      module: the module, which its extra is named after; None where it is named like the library.
 
     Raises:
       ModuleNotFoundError: the library is not installed.
@@ -25,6 +32,7 @@ def needs(library: str) -> Generator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
             raise
-        extra = library.replace("_", "-")
-        message = f"envcore_adapters.{library} needs {library}: pip install 'envcore-adapters[{extra}]'"
+        module = module or library
+        extra = module.replace("_", "-")
+        message = f"envcore_adapters.{module} needs {library}: {how_to_install(f'envcore-adapters[{extra}]')}"
         raise ModuleNotFoundError(message, name=error.name) from None

@@ -18,7 +18,7 @@ from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation, RescaleAction
 
 from envcore_adapters import needs
-from envcore_adapters.inputs import action_error, single
+from envcore_adapters.inputs import action_error, on_device, single
 
 with needs("brax"):
     from brax.envs.base import Env, State
@@ -55,7 +55,8 @@ class BraxEnv(Env):
     """
 
     def __init__(self, env: str | Environment, params: Any = None, **options: Any):
-        inner, self.params = single(env, params, options, "brax makes its own")
+        inner, params = single(env, params, options, "brax makes its own")
+        self.params = on_device(params)
         space = inner.action_space(self.params)
         self._num_actions = space.n if isinstance(space, spaces.Discrete) else None
         flat = FlattenObservation(inner)

@@ -17,7 +17,7 @@ from envcore import Environment, forks, random, spaces
 from envcore.engine import arguments
 
 from envcore_adapters import needs
-from envcore_adapters.inputs import optional_seed, single, typed_key
+from envcore_adapters.inputs import on_device, optional_seed, single, typed_key
 
 with needs("dm_env"):
     import dm_env
@@ -48,7 +48,8 @@ class DmEnv(dm_env.Environment):
     """
 
     def __init__(self, env: str | Environment, params: Any = None, seed: int | None = None, **options: Any):
-        self.env, self.params = single(env, params, options, "dm_env has one at a time")
+        self.env, params = single(env, params, options, "dm_env has one at a time")
+        self.params = on_device(params)
         words = np.random.SeedSequence(optional_seed(seed)).generate_state(2)
         self._key = typed_key(jnp.asarray(words))
         self._state: Any = None

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-from envcore import Environment, forks, make, random, spaces
+from envcore import Environment, forks, random, registry, spaces
 from envcore.engine import arguments
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.text import shown
 
 
 def chosen(env: str | Environment, params: Any, options: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The environment, and its params as arrays on the default device.
+    """The environment, and its params as arrays on the host. No backend starts, unless another library's code does it.
 
     Args:
-      env: an environment, or an id for `make`.
+      env: an environment, or an id for `envcore.make`.
       params: its params, a mapping of those that differ from the defaults, or None for the defaults.
       options: constructor options, where `env` is an id.
 
@@ -24,24 +24,20 @@ def chosen(env: str | Environment, params: Any, options: Mapping[str, Any]) -> t
       UnknownEnvironmentError: nothing has this id.
       InvalidArgumentError: env is neither an id nor an environment, or an option is unknown or refused.
       InvalidParamsError: the params belong to another environment, or a name or value is invalid.
-      EnvcoreError: this process was forked after JAX had started.
     """
-    forks.check()  # before `make`, which would hang
     if isinstance(env, str):
-        env, _ = make(env, **options)
+        env = registry.find(env).construct(options)
     elif not isinstance(env, Environment):
         raise InvalidArgumentError(f"env must be an environment of envcore or its id, got {env!r}.")
     elif options:
         raise InvalidArgumentError(
             f"the option {sorted(options)[0]!r} is only for an environment's id: {env.name} is already made."
         )
-    if params is None:
-        return env, arguments.device_params(env)
-    return env, jax.device_put(arguments.checked_params(env, arguments.with_updates(env, params)))
+    return env, arguments.typed_params(env, arguments.with_updates(env, params))
 
 
 def single(env: str | Environment, params: Any, options: Mapping[str, Any], instead: str) -> tuple[Environment, Any]:
-    """The environment, which is not a batch, and its params as arrays on the default device.
+    """The environment, which is not a batch, and its params as arrays on the host.
 
     Args:
       env: an environment, or an id for `envcore.make`.
@@ -57,6 +53,17 @@ def single(env: str | Environment, params: Any, options: Mapping[str, Any], inst
     if made.batch_shape:
         raise InvalidArgumentError(f"{made.name} is a batch of environments: {instead}.")
     return made, params
+
+
+def on_device(params: Any) -> Any:
+    """The params on the default device, where no call has to copy them again.
+
+    Raises:
+      EnvcoreError: this process was forked after JAX had started.
+    """
+    forks.check()
+    # A program may donate its arguments, so they share no memory with the defaults.
+    return jax.tree.map(lambda x: x if isinstance(x, jax.Array) else jax.device_put(x, may_alias=False), params)
 
 
 def optional_seed(seed: Any) -> int | None:

@@ -24,7 +24,7 @@ def reader(space, reads_devices=True):
 @pytest.mark.parametrize("space", [CHOICE, MANY], ids=repr)
 def test_kinds_of_discrete_actions(space, action):
     read = reader(space)(action)
-    assert (read, read.dtype, reader(space).index(action)) == (1, np.int32, 1)
+    assert (read, read.dtype) == (1, np.int32)
 
 
 @pytest.mark.parametrize("action", [[0.5], np.array([0.5]), (np.float32(0.5),), jnp.array([0.5])], ids=repr)
@@ -71,10 +71,8 @@ def test_actions_of_several_parts():
     ids=repr,
 )
 def test_invalid_actions(space, action):
-    calls = [reader(space), *([reader(space).index] if isinstance(space, spaces.Discrete) else [])]
-    for read in calls:
-        with pytest.raises(InvalidActionError, match=r"of CartPole must be in (Discrete|Box|MultiDiscrete)\("):
-            read(action)
+    with pytest.raises(InvalidActionError, match=r"of CartPole must be in (Discrete|Box|MultiDiscrete)\("):
+        reader(space)(action)
 
 
 def test_numbers_beyond_bounds_are_the_environments_affair():

@@ -69,7 +69,7 @@ def test_steps_are_those_of_envcore(env_id):
 
 def _key_of(env):
     """The random key of the next step: it counts up."""
-    return env._program.snapshot(env._position).key + np.uint32([0, 1])
+    return env._program.snapshot(env._packed).key + np.uint32([0, 1])
 
 
 def test_seeding_is_gymnasiums():

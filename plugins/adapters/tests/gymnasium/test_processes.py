@@ -7,6 +7,7 @@ import sys
 import pytest
 
 
+@pytest.mark.slow
 def test_in_64_bit_mode():
     program = (
         "import envcore_adapters.gymnasium as eg, numpy as np\n"
@@ -32,7 +33,8 @@ child = os.fork()
 if child:
     assert os.waitpid(child, 0)[1] == 0
 else:
-    for call in (env.reset, lambda: env.step(0), envs.reset, lambda: envs.step([0, 0]), lambda: GymnasiumEnv(env.env)):
+    new = GymnasiumEnv(env.env)
+    for call in (env.reset, lambda: env.step(0), envs.reset, lambda: envs.step([0, 0]), new.reset):
         try:
             call()
             os._exit(1)
@@ -42,9 +44,61 @@ else:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_in_a_forked_process():
     subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=120, env={**os.environ, "JAX_PLATFORMS": "cpu"})
+
+
+UNSTARTED = """
+import gymnasium, envcore_adapters.gymnasium
+from envcore_adapters.gymnasium import GymnasiumEnv
+from jax._src import xla_bridge
+
+for env_id in ("CartPole-v1", "Pendulum-v1", "Breakout-MinAtar", "FrozenLake-misc", "DeepSea-bsuite"):
+    gymnasium.make(f"envcore/{env_id}", params={"max_steps_in_episode": 50})
+    gymnasium.make_vec(f"envcore/{env_id}", num_envs=3)
+env = GymnasiumEnv("CartPole-v1")
+assert not xla_bridge._backends
+env.reset()
+assert xla_bridge._backends  # that is where they are
+"""
+
+
+def test_no_backend_starts_before_the_first_reset():
+    subprocess.run([sys.executable, "-c", UNSTARTED], check=True, env={**os.environ, "JAX_PLATFORMS": "cpu"})
+
+
+ASYNC = """
+import gymnasium, envcore_adapters.gymnasium, warnings
+from envcore.errors import EnvcoreError
+
+def made():
+    return gymnasium.make_vec(
+        "envcore/CartPole-v1", num_envs=2, vectorization_mode="async", vector_kwargs={"context": "fork"}
+    )
+
+envs = made()
+assert envs.reset(seed=[1, 1])[0].shape == (2, 4)
+assert envs.step([0, 1])[1].tolist() == [1, 1]
+envs.close()
+
+envcore_adapters.gymnasium.GymnasiumEnv("CartPole-v1").reset()
+warnings.simplefilter("ignore")  # JAX's own, of the fork
+envs = made()
+try:
+    envs.reset()
+except EnvcoreError as error:
+    assert "'spawn'" in str(error)
+else:
+    raise AssertionError
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_gymnasiums_processes_are_forked_before_jax_starts_and_refused_afterwards():
+    subprocess.run([sys.executable, "-c", ASYNC], check=True, timeout=240, env={**os.environ, "JAX_PLATFORMS": "cpu"})
 
 
 @pytest.mark.slow

@@ -1,9 +1,10 @@
-"""`Program` looks ahead; legal actions are told of every state that an agent acts in: after resets too."""
+"""`Program` is one kernel; legal actions are told of every state that an agent acts in: after resets too."""
 
 from __future__ import annotations
 
 import dataclasses
 import pickle
+import re
 
 import envcore
 import gymnasium
@@ -11,8 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.wrappers import CheckActions, LogWrapper
-from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumFuncEnv, GymnasiumVectorEnv
+from envcore.wrappers import LogWrapper
+from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumFuncEnv, GymnasiumVectorEnv, kernels
 from envcore_adapters.gymnasium.program import Program
 from flax import struct
 from gymnasium.envs.functional_jax_env import FunctionalJaxEnv
@@ -21,36 +22,24 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordEpisodeStatistics
 
 
-@pytest.mark.parametrize(
-    ("env_id", "looks_ahead"),
-    [
-        ("CartPole-v1", True),
-        ("Breakout-MinAtar", True),
-        ("Catch-bsuite", False),  # two steps for all choices take longer than two calls
-        ("SpaceInvaders-MinAtar", False),
-        ("Pendulum-v1", False),  # has no list of actions
-        ("SimpleBandit-bsuite", False),  # has too many
-    ],
-)
-def test_light_environments_with_few_actions_look_ahead(env_id, looks_ahead):
-    assert Program.of(envcore.make(env_id)[0]).looks_ahead == looks_ahead
-
-
-@pytest.mark.parametrize("num_steps", range(4))
-def test_a_reset_between_two_steps_of_a_call(num_steps):
-    # Callbacks to the host are not made in vain.
-    env, without = (
-        GymnasiumEnv(envcore.make("CartPole-v1")[0]),
-        GymnasiumEnv(CheckActions(envcore.make("CartPole-v1")[0])),
-    )
-    assert (env._program.looks_ahead, without._program.looks_ahead) == (True, False)
-    for each in (env, without):
-        each.reset(seed=1)
-        for action in (1, 1, 0)[:num_steps]:
-            each.step(action)
-    for _ in range(2):
-        np.testing.assert_allclose(env.reset()[0], without.reset()[0])
-        np.testing.assert_allclose(env.step(1)[0], without.step(1)[0], rtol=1e-5, atol=1e-6)
+@pytest.mark.slow
+@pytest.mark.skipif(jax.__version_info__ < kernels._KERNELS_SINCE, reason="XLA cannot compile a program to a kernel")
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "Breakout-MinAtar", "Pendulum-v1"])
+def test_a_call_is_one_kernel(env_id):
+    """Reading, stepping and packing: XLA otherwise calls a function for each, and Breakout takes twice the time."""
+    program, data = Program.of(envcore.make(env_id)[0]), np.zeros(2, np.uint32)
+    params = program.params.pack(program._env.default_params)
+    latest = program.start(data, params)
+    action = program._env.action_space(program._env.default_params).sample(jax.random.key(0))
+    for function, arguments in (
+        (program.start, (data, params)),
+        (program.restart, (latest, params)),
+        (program.step, (latest, params, action)),
+    ):
+        text = function.lower(*arguments).compile().as_text() or ""
+        computed = re.findall(r" = .*? ([a-z-]+)\(", text[text.index("ENTRY") :])
+        assert set(computed) - {"parameter", "tuple", "get-tuple-element"} == {"call"}
+        assert computed.count("call") == 1
 
 
 @struct.dataclass
@@ -150,6 +139,7 @@ def test_without_masks_of_single_numbers(env):
     assert not env.has_wrapper_attr("action_masks")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arrays", ["numpy", "jax"])
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_a_batch(mode, arrays):

@@ -26,7 +26,9 @@ EXAMPLES = ["CartPole-v1", "Pendulum-v1", "Breakout-MinAtar", "FrozenLake-misc",
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("env_id", EXAMPLES)
+@pytest.mark.parametrize(
+    "env_id", [EXAMPLES[0], *(pytest.param(each, marks=pytest.mark.slow) for each in EXAMPLES[1:])]
+)
 def test_arrays_are_new_writable_and_of_the_spaces(env_id, mode):
     envs = gymnasium.make_vec(f"envcore/{env_id}", num_envs=3, autoreset_mode=mode)
     assert envs.metadata["autoreset_mode"] is mode
@@ -238,6 +240,7 @@ def test_copies_go_on_alike(duplicate, arrays):
         jax.tree.map(np.testing.assert_array_equal, envs.step([0, 1, 0])[:4], other.step([0, 1, 0])[:4])
 
 
+@pytest.mark.slow
 def test_what_the_caller_does_with_arrays_changes_nothing():
     envs, other = (GymnasiumVectorEnv("Pendulum-v1", 100_000, arrays="jax") for _ in range(2))
     envs.reset(seed=0)

@@ -134,6 +134,7 @@ def test_the_modes_play_the_same_first_episode(mode):
         jax.tree.map(np.testing.assert_array_equal, ours[:4], theirs[:4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env_id", ["Breakout-MinAtar", "CartPole-v1"])
 def test_batches_whose_computation_xla_spreads_over_threads(env_id):
     envs, alone = GymnasiumVectorEnv(env_id, 100), GymnasiumVectorEnv(env_id, 100, arrays="jax")

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from envcore.errors import EnvironmentLoadError
+from envcore.installing import how_to_install
 from envcore.specs import EnvSpec
 
 
@@ -19,12 +20,13 @@ class Library(NamedTuple):
     """A library.
 
     Attributes:
-      family: what Python imports. The ids of its environments are `family/NAME`.
+      family: the first part of the ids of its environments, `family/NAME`.
       title: its name in text.
       source: its version, authors and year.
       package: the bridge, a package here: its `environments.py` lists NAMEs in a dict called like the family in capital
         letters, each with the task in one line, and its `bridge.py` has the function `from_PACKAGE`.
       qualified: whether that function takes `family/NAME` instead of NAME, because it serves several libraries.
+      imported_as: what Python imports, where it is not the family.
     """
 
     family: str
@@ -32,6 +34,12 @@ class Library(NamedTuple):
     source: str
     package: str
     qualified: bool = False
+    imported_as: str | None = None
+
+    @property
+    def module(self) -> str:
+        """What Python imports."""
+        return self.imported_as or self.family
 
     @property
     def extra(self) -> str:
@@ -62,11 +70,19 @@ LIBRARIES = (
     Library("kinetix", "Kinetix", "Kinetix 3.0, Matthews, Beukman et al. (2025)", "gymnax", qualified=True),
     Library("navix", "Navix", "Navix 0.7, Pignatelli et al. (2024), after MiniGrid", "navix"),
     Library("pgx", "Pgx", "Pgx 2.6.0, Koyamada et al. (2023)", "pgx"),
+    Library(
+        "playground",
+        "MuJoCo Playground",
+        "MuJoCo Playground 0.2, Zakka et al. (2025)",
+        "playground",
+        imported_as="mujoco_playground",
+    ),
     Library("popgym_arcade", "POPGym Arcade", "POPGym Arcade 0.0.7, Wang et al. (2025)", "gymnax", qualified=True),
     Library("xminigrid", "XLand-MiniGrid", "XLand-MiniGrid 0.9, Nikulin et al. (2024)", "xminigrid"),
 )
 
 BY_FAMILY = {library.family: library for library in LIBRARIES}
+BY_MODULE = {library.module: library for library in LIBRARIES}
 
 
 def library_specs(
@@ -97,7 +113,7 @@ def library_specs(
 def is_installed(family: str) -> bool:
     """Whether a library can be imported, without importing it."""
     if family != "gymnax":
-        return importlib.util.find_spec(family) is not None
+        return importlib.util.find_spec(BY_FAMILY[family].module) is not None
     # stable-gymnax, which POPGym Arcade needs, gymnax 0 and envcore-gymnax's alias are imported by the same name.
     try:
         return int(importlib.metadata.version(family).partition(".")[0]) >= 1
@@ -109,5 +125,6 @@ def missing(family: str, needed_by: str) -> EnvironmentLoadError:
     """The error for a library that is not installed."""
     library = BY_FAMILY[family]
     return EnvironmentLoadError(
-        f"{needed_by} needs {library.title}, which is not installed: pip install 'envcore-bridges[{library.extra}]'."
+        f"{needed_by} needs {library.title}, which is not installed: "
+        f"{how_to_install(f'envcore-bridges[{library.extra}]')}."
     )

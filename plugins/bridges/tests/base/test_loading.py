@@ -5,7 +5,8 @@ import pickle
 import jax
 import numpy as np
 import pytest
-from envcore.errors import InvalidArgumentError
+from envcore import forks
+from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore_bridges.base import unknown_name
 from walk import LOADED, FromTheirs, TheirWalk
 
@@ -26,6 +27,14 @@ def test_made_inside_jit_the_library_s_arrays_are_no_tracers() -> None:
     env = FromTheirs(TheirWalk, (("length", 9),))
     jax.jit(lambda key: env.reset(key)[0])(jax.random.key(0))
     assert np.asarray(env.library_env.table).shape == (9,)
+
+
+def test_a_library_is_not_asked_in_a_process_in_which_jax_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    LOADED.clear()
+    monkeypatch.setattr(forks, "_is_after_start", True)
+    with pytest.raises(EnvcoreError, match="forked after JAX had started"):
+        FromTheirs.make(TheirWalk, length=11)
+    assert LOADED == []
 
 
 def test_options_are_checked_when_it_is_made() -> None:

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from envcore import announced
+from envcore.specs import CommandSpec
 from envcore.text import printable
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from envcore_cli import commands
 from envcore_cli.assignments import choose
-from envcore_cli.errors import Interrupted
+from envcore_cli.errors import CommandError, Interrupted
 from envcore_cli.given import given_to
 from envcore_cli.options import (
     Cache,
@@ -53,7 +55,7 @@ class _Commands(TyperGroup):
         name, *rest = args
         if name in self.commands:
             return super().resolve_command(ctx, args)
-        found = commands.find(name)
+        found = announced.find(CommandSpec, name, CommandError)
         if found is None:
             return ctx.fail(commands.unknown(name, self.list_commands(ctx)))
         return name, commands.load(found), rest
@@ -65,8 +67,8 @@ class _Commands(TyperGroup):
             raise Interrupted from None
 
     @functools.cached_property
-    def _of_plugins(self) -> dict[str, commands.PluginCommand]:
-        return commands.plugin_commands(self.commands)
+    def _of_plugins(self) -> dict[str, announced.Announced[CommandSpec]]:
+        return announced.by_name(CommandSpec, self.commands)
 
 
 app = typer.Typer(
@@ -97,12 +99,17 @@ def common(
 
 @app.command("list")
 def list_command(
-    family: Annotated[str, typer.Argument(help="Show the members of a family, such as bsuite/deep_sea.")] = "",
+    group: Annotated[
+        str,
+        typer.Argument(
+            help="Show those of a distribution, such as minatar, or the members of a family, such as bsuite/deep_sea."
+        ),
+    ] = "",
 ) -> None:
     """Show every installed environment, one line per family."""
     from envcore_cli.catalogue import show_environments
 
-    show_environments(family)
+    show_environments(group)
 
 
 @app.command()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from envcore import registry
 from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsError
+from envcore_runs import choice
 from envcore_runs.choice import Choice
 
 _WORDS: dict[str, Any] = {
@@ -25,19 +26,21 @@ _WORDS: dict[str, Any] = {
 _NUMBERS, _DIGITS = re.compile(r"[-+\d_.,e\[\]() ]+"), re.compile(r"\d{1000}")
 
 
-def choose(env_id: str, options: Sequence[str] = (), params: Sequence[str] = ()) -> Choice:
-    """Looks up an id and parses `--option` and `--set`, before anything heavy is imported.
+def choose(
+    env_id: str, options: Sequence[str] = (), params: Sequence[str] = (), randomize: Sequence[str] = ()
+) -> Choice:
+    """Looks up an id and parses `--option`, `--set` and `--randomize`, before anything heavy is imported.
 
     Raises:
-      UnknownEnvironmentError: as for `envcore.make`.
+      UnknownEnvironmentError: as for `envcore_runs.choice.choose`.
       InvalidArgumentError: an argument is not NAME=VALUE, a name is given twice, or a number overflows float64.
     """
-    found = registry[env_id]
-    return Choice(
-        env_id,
+    found = choice.choose(env_id)
+    return dataclasses.replace(
         found,
-        assignments("--option", options, InvalidArgumentError),
-        assignments("--set", params, InvalidParamsError),
+        options=assignments("--option", options, InvalidArgumentError),
+        params=assignments("--set", params, InvalidParamsError),
+        randomize=assignments("--randomize", randomize, InvalidParamsError),
     )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from envcore import registry
 from envcore.catalogue import Registration
 from envcore.errors import UnknownEnvironmentError
+from envcore.installing import how_to_install
+from envcore.plugins import PluginRecord
+from envcore.specs import EnvSpec
 from envcore.text import printable
 from rich.cells import cell_len, set_cell_size
 from rich.table import Table
@@ -15,34 +18,46 @@ from rich.text import Text
 
 from envcore_cli import output
 
-_SHOWN_FAMILIES = 30  # in the error for an unknown family
+_SHOWN_FAMILIES = 30  # in the error for an unknown one
 _GAP = "  "
 _CUT = "\N{HORIZONTAL ELLIPSIS}"
 
 
-def show_environments(family: str = "") -> None:
+def show_environments(group: str = "") -> None:
     """Prints one line per environment or family, then the problems of plugins.
 
     On a terminal, lines are shortened to fit, and distributions left out if there is no room; a pipe or a file gets
     complete lines.
 
     Args:
-      family: print one line for each member of this family instead.
+      group: print one line for each member of this family instead, with the options in which they differ; or only the
+        environments of this distribution, whose "envcore-" may be left out.
 
     Raises:
-      UnknownEnvironmentError: there is no such family.
+      UnknownEnvironmentError: there is no such family or distribution.
     """
     families = by_family()
-    if family and family not in families:
-        raise UnknownEnvironmentError(_unknown_family(family, list(families)))
-    alone = [(env_id, found.distribution, found.spec.summary) for env_id, found in families[family].items()]
-    others = [] if family else [_family_row([*members.values()]) for name, members in families.items() if name]
-    rows = [[printable(cell) for cell in row] for row in (*alone, *others)]
+    distributions = {found.distribution for members in families.values() for found in members.values()}
+    if group in distributions or f"envcore-{group}" in distributions:
+        wanted = {group, f"envcore-{group}"}
+        families = {
+            name: {env_id: found for env_id, found in members.items() if found.distribution in wanted}
+            for name, members in families.items()
+        }
+        group = ""
+    elif group not in families:
+        raise UnknownEnvironmentError(_unknown_group(group, [*distributions], list(families)))
+    if group:
+        found = _member_rows(families[group])
+    else:
+        found = [(env_id, found.distribution, found.spec.summary) for env_id, found in families[""].items()]
+        found += [_family_row([*members.values()]) for name, members in families.items() if name and members]
+    rows = [[printable(cell) for cell in row] for row in found]
     if rows:
         for lines in _in_parts(_lines([("id", "distribution", "task"), *rows], _room())):
             output.write(lines)
     else:
-        output.say("No environments are installed: pip install 'envcore[all]'.")
+        output.say(f"No environments are installed: {how_to_install('envcore[all]')}.")
     for plugin in registry.plugins:
         if plugin.status != "loaded":
             problem = f"{plugin.distribution} is {plugin.status}. {plugin.error}".rstrip()
@@ -88,13 +103,28 @@ def by_family() -> dict[str, dict[str, Registration]]:
     return families
 
 
-def _unknown_family(family: str, known: Sequence[str]) -> str:
-    names = [name for name in known if name]
+def _unknown_group(group: str, distributions: Sequence[str], families: Sequence[str]) -> str:
+    names = sorted(distributions) + [name for name in families if name]
     more = f" and {len(names) - _SHOWN_FAMILIES:,} more" if len(names) > _SHOWN_FAMILIES else ""
     there = f"there are: {', '.join(names[:_SHOWN_FAMILIES]) or 'none'}{more}."
     from envcore.suggestions import left_out  # not needed for a listing
 
-    return " ".join([f"no family of environments is called {family!r}; {there}", *left_out(registry.plugins)])
+    said = f"no distribution or family of environments is called {group!r}; {there}"
+    return " ".join([said, *left_out(registry.plugins)])
+
+
+def _member_rows(members: Mapping[str, Registration]) -> list[tuple[str, str, str]]:
+    """The rows for the members of a family: what each is, or if that is the same, the options in which they differ."""
+    specs = [found.spec for found in members.values()]
+    options = dict.fromkeys(name for spec in specs for name in spec.kwargs)
+    differing = [name for name in options if len({repr(spec.kwargs.get(name)) for spec in specs}) > 1]
+
+    def task(spec: EnvSpec) -> str:
+        if not differing or len({spec.summary for spec in specs}) > 1:
+            return spec.summary
+        return ", ".join(f"{name}={spec.kwargs[name]!r}" for name in differing if name in spec.kwargs)
+
+    return [(env_id, found.distribution, task(found.spec)) for env_id, found in members.items()]
 
 
 def _family_row(members: Sequence[Registration]) -> tuple[str, str, str]:
@@ -113,15 +143,27 @@ def show_plugins() -> None:
     """Prints one row per plugin."""
     found = registry.plugins
     if not found:
-        output.say("No plugins are installed: pip install 'envcore[all]'.")
+        output.say(f"No plugins are installed: {how_to_install('envcore[all]')}.")
         return
-    table = Table(
-        "distribution", "version", "status", "environments", "commands", "module", "error", box=None, pad_edge=False
-    )
+    table = Table("distribution", "version", "status", "announces", box=None, pad_edge=False)
+    for column in table.columns[:3]:
+        column.overflow = "fold"  # a name is never cut
     for plugin in found:
-        names = ", ".join(sorted(command.name for command in plugin.commands))
-        counts = str(len(plugin.specs)), names
-        changes = f"changes {', '.join(plugin.side_effects)}" if plugin.side_effects else ""
-        row = (plugin.distribution, plugin.version, plugin.status, *counts, plugin.module, plugin.error or changes)
+        row = plugin.distribution, plugin.version, plugin.status, _announces(plugin)
         table.add_row(*(Text(printable(cell)) for cell in row))
     output.show(table)
+    for plugin in found:
+        changes = f"it changes {', '.join(plugin.side_effects)}" if plugin.side_effects else ""
+        if problem := plugin.error or changes:
+            output.say(f"{plugin.distribution} ({plugin.module}): {problem}", style="red")
+
+
+def _announces(plugin: PluginRecord) -> str:
+    kinds = {"commands": plugin.commands, "policies": plugin.policies, "algorithms": plugin.algorithms}
+    parts = [f"{len(plugin.specs)} environment{'s' * (len(plugin.specs) > 1)}"] if plugin.specs else []
+    return "; ".join(
+        [
+            *parts,
+            *(f"{kind} {', '.join(sorted(each.name for each in specs))}" for kind, specs in kinds.items() if specs),
+        ]
+    )

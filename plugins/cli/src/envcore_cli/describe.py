@@ -18,6 +18,9 @@ from rich.text import Text
 
 from envcore_cli import output
 
+_MOST_NUMBERS = 16
+"""Of an array that is written out."""
+
 
 def show_environment(choice: Choice) -> None:
     """Prints what a user needs to know about an environment before the first step."""
@@ -60,12 +63,17 @@ def _options(env: Environment) -> str:
 
 
 def _values(instance: object, names: Iterable[str]) -> str:
-    return ", ".join(f"{name}={_plain(getattr(instance, name))!r}" for name in names)
+    return ", ".join(f"{name}={_shown(getattr(instance, name))}" for name in names)
 
 
-def _plain(value: Any) -> Any:
-    """An array as Python numbers; float32 with as few digits as identify it, 9.8 and not 9.800000190734863."""
+def _shown(value: Any) -> str:
+    """An array as Python numbers, or if it has many, its dtype and shape.
+
+    Numbers of float32 have as few digits as identify them: 9.8 and not 9.800000190734863.
+    """
     if not isinstance(value, jax.Array | np.ndarray):
-        return value
+        return repr(value)
+    if value.size > _MOST_NUMBERS:
+        return f"{value.dtype} {value.shape}"
     value = np.asarray(value)
-    return (value.astype(str).astype(float) if value.dtype.kind == "f" else value).tolist()
+    return repr((value.astype(str).astype(float) if value.dtype.kind == "f" else value).tolist())

@@ -43,7 +43,9 @@ def _shown(value: object) -> str:
     return repr(text if len(text) <= 40 else f"{text[:20]}...{text[-10:]}")
 
 
-EnvId = Annotated[str, typer.Argument(metavar="ID", help="An environment's id, for example CartPole-v1.")]
+EnvId = Annotated[
+    str, typer.Argument(metavar="ID", help="An environment's id, for example CartPole-v1, or your MODULE:CLASS.")
+]
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of its constructor; may be given several times."),

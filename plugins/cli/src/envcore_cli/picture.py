@@ -7,6 +7,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+from envcore.installing import how_to_install
 from envcore_runs.interrupt import interruptible
 
 from envcore_cli.errors import CommandError
@@ -41,4 +42,6 @@ def _viewer() -> Generator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "envcore_viewer":
             raise
-        raise CommandError("--gif needs envcore-viewer, which is not installed: pip install envcore-viewer.") from error
+        raise CommandError(
+            f"--gif needs envcore-viewer, which is not installed: {how_to_install('envcore-viewer')}."
+        ) from error

@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 
+from envcore import registry
+from envcore.text import printable
 from envcore.version import __version__
 
 
 def versions() -> str:
-    """The versions of envcore, JAX and Python, in one line."""
+    """The versions of envcore, JAX and Python, in one line; then a line for each plugin."""
     try:
         jax = importlib.metadata.version("jax")
     except importlib.metadata.PackageNotFoundError:
         jax = "not installed"
-    return f"envcore {__version__}, jax {jax}, Python {platform.python_version()}"
+    plugins = [printable(f"{plugin.distribution} {plugin.version}") for plugin in registry.plugins]
+    return "\n".join([f"envcore {__version__}, jax {jax}, Python {platform.python_version()}", *plugins])

@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from envcore_gymnax.environments.environment import EnvState as EnvState
     from envcore_gymnax.registration import make as make
     from envcore_gymnax.registration import register as register
+    from envcore_gymnax.registration import registered_envs as registered_envs
 
-    registered_envs: list[str]
-
-_MODULES = ("environments", "experimental", "registration", "visualize", "wrappers")
+_MODULES = ("environments", "experimental", "registration", "utils", "visualize", "wrappers")
 _HOME = {
     "EnvParams": "environments.environment",
     "EnvState": "environments.environment",
     "install": "alias",
     "make": "registration",
     "register": "registration",
+    "registered_envs": "registration",
     "uninstall": "alias",
 }
 
-__all__ = [*_HOME, *_MODULES, "registered_envs"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
@@ -53,8 +53,6 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    if name == "registered_envs":  # what is installed and registered by now
-        return importlib.import_module(f"{__name__}.registration").registered_envs()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import envcore
-from envcore.errors import InvalidArgumentError
+from envcore.errors import InvalidArgumentError, UnknownEnvironmentError
 
 from envcore_gymnax.environments.environment import EnvcoreEnvironment, Environment
 from envcore_gymnax.settings import IDS
 
-_registered: dict[str, Callable[..., Any]] = {}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    registered_envs: list[str]
+
+_registry: dict[str, Callable[..., Any]] = {}
+
+
+class UnregisteredError(UnknownEnvironmentError, ValueError):
+    """Nothing has this id; a `ValueError`, as in gymnax."""
 
 
 def make(env_id: str, **env_kwargs: Any) -> tuple[Any, Any]:
@@ -25,33 +34,49 @@ def make(env_id: str, **env_kwargs: Any) -> tuple[Any, Any]:
       The environment and its default params.
 
     Raises:
-      UnknownEnvironmentError: nothing has this id.
-      InvalidArgumentError: an option is unknown or refused.
+      UnregisteredError: nothing has this id.
+      InvalidArgumentError: an option is unknown or refused, or a factory has not returned an environment.
     """
-    env = _registered[env_id](**env_kwargs) if env_id in _registered else EnvcoreEnvironment(env_id, **env_kwargs)
+    if env_id in _registry:
+        env = _registry[env_id](**env_kwargs)
+        if not all(hasattr(env, name) for name in ("default_params", "reset", "step")):
+            raise InvalidArgumentError(f"the factory of {env_id!r} must return a Gymnax Environment, got {env!r}.")
+        return env, env.default_params
+    try:
+        env = EnvcoreEnvironment(env_id, **env_kwargs)
+    except UnknownEnvironmentError as error:
+        raise UnregisteredError(f"{env_id!r} is not in registered environments: {error}") from error
     return env, env.default_params
 
 
 def register(env_id: str, factory: Callable[..., Any]) -> None:
-    """Adds an environment to this process.
+    """Adds an environment to this process, and its id to `registered_envs`.
 
     Args:
       env_id: its id; an id of envcore's is not allowed.
       factory: a class or function that takes options and returns an `Environment`.
 
     Raises:
-      InvalidArgumentError: the id is taken by something else, or the factory cannot be called.
+      InvalidArgumentError: the id is not a string, empty, or that of something else, or the factory is not callable.
     """
+    if not isinstance(env_id, str):
+        raise InvalidArgumentError(f"an environment's id must be a string, got {env_id!r}.")
+    if not env_id:
+        raise InvalidArgumentError("an environment's id must not be empty.")
     if not callable(factory):
-        raise InvalidArgumentError(f"register needs a class or function that makes {env_id!r}, got {factory!r}.")
-    if env_id in envcore.registry or _registered.get(env_id, factory) is not factory:
-        raise InvalidArgumentError(f"the id {env_id!r} is taken already.")
-    _registered[env_id] = factory
+        raise InvalidArgumentError(f"register needs a callable that makes {env_id!r}, got {factory!r}.")
+    if env_id in envcore.registry or _registry.get(env_id, factory) is not factory:
+        raise InvalidArgumentError(f"the id {env_id!r} is already registered.")
+    if env_id not in _registry:
+        sys.modules[__name__].registered_envs.append(env_id)  # pyright: ignore[reportAttributeAccessIssue]
+    _registry[env_id] = factory
 
 
-def registered_envs() -> list[str]:
-    """Gymnax's ids whose suite is installed, then those of `register`."""
-    return [env_id for env_id in IDS if env_id in envcore.registry] + list(_registered)
+def __getattr__(name: str) -> Any:
+    if name == "registered_envs":  # on first use: which suites are installed has to be discovered
+        globals()[name] = [env_id for env_id in IDS if env_id in envcore.registry]
+        return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = ["Environment", "make", "register", "registered_envs"]

@@ -12,11 +12,14 @@ import functools
 from collections.abc import Generator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from envcore import spaces
 from envcore.environment import Environment, Outcome
 from envcore.wrappers import Wrapper, WrapperState
 from flax import struct
+
+from envcore_gymnax.utils import load_mnist
 
 TIME_LIMITS = {
     "Asterix-MinAtar": 1000,
@@ -65,6 +68,16 @@ def six_values() -> Generator[None]:
         yield
     finally:
         set_six_values(before)
+
+
+def options_of(env_id: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of envcore's environment for those of gymnax's."""
+    options = dict(options)
+    if env_id == "DeepSea-bsuite" and (key := options.pop("action_mapping_key", None)) is not None:
+        options["mapping_seed"] = int(jax.random.bits(key))
+    if env_id == "MNISTBandit-bsuite" and (folder := load_mnist.folder_of_replacement()):
+        options.setdefault("folder", folder)
+    return options
 
 
 @functools.lru_cache(maxsize=512)

@@ -4,4 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 
-collect_ignore = [] if importlib.util.find_spec("rejax") is not None else ["test_programs.py"]
+_NEEDS = {"test_envelope.py": "envelope", "test_gymnaxs_own_tests.py": "rejax", "test_programs.py": "rejax"}
+
+collect_ignore = [name for name, module in _NEEDS.items() if importlib.util.find_spec(module) is None]

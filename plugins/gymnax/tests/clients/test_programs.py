@@ -1,6 +1,6 @@
 """Programs that are written for gymnax run unchanged, with `import gymnax` finding envcore-gymnax.
 
-They are real ones from the package index (rejax, evosax), and a training loop as PureJaxRL writes them.
+They are real ones from the package index (rejax, evosax, EvoJAX), and a training loop as PureJaxRL writes them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,15 @@ import numpy as np  # noqa: E402
 import optax  # noqa: E402
 import pytest  # noqa: E402
 import rejax  # noqa: E402
+from evojax import Trainer  # noqa: E402
+from evojax.algo import PGPE  # noqa: E402
+from evojax.policy import MLPPolicy  # noqa: E402
 from evosax.algorithms import CMA_ES  # noqa: E402
 from evosax.problems import GymnaxProblem  # noqa: E402
 from flax.training.train_state import TrainState  # noqa: E402
 from gymnax.environments import spaces  # noqa: E402
-from gymnax.wrappers.purerl import FlattenObservationWrapper, LogWrapper  # noqa: E402
+from gymnax.wrappers.evojax import GymnaxToEvoJaxTask  # noqa: E402
+from gymnax.wrappers.purerl import FlattenObservationWrapper, GymnaxWrapper, LogWrapper  # noqa: E402
 
 pytestmark = pytest.mark.client
 
@@ -56,8 +60,11 @@ def test_rejaxs_ppo_solves_cartpole():
         ("ppo", "Pendulum-v1"),
         ("sac", "Pendulum-v1"),
         ("td3", "Pendulum-v1"),
+        ("sac", "Catch-bsuite"),
         ("dqn", "Catch-bsuite"),
+        ("iqn", "DeepSea-bsuite"),
         ("pqn", "Asterix-MinAtar"),
+        ("ppo", "Breakout-MinAtar"),
     ],
 )
 def test_rejaxs_other_algorithms_run(name, env_id):
@@ -65,6 +72,21 @@ def test_rejaxs_other_algorithms_run(name, env_id):
     algorithm = rejax.get_algo(name).create(env=env_id, total_timesteps=steps, eval_freq=steps, **memory)
     _, (_, returns) = jax.jit(algorithm.train)(jax.random.PRNGKey(0))
     assert np.isfinite(returns).all()
+
+
+def test_evojaxs_trainer(monkeypatch, tmp_path):
+    monkeypatch.setattr(jax, "tree_map", jax.tree.map, raising=False)  # EvoJAX calls it, JAX has removed it
+    settings = {
+        "policy": MLPPolicy(3, [16], 1),
+        "max_iter": 4,
+        "log_interval": 4,
+        "test_interval": 4,
+        "log_dir": str(tmp_path),
+    }
+    train, test = GymnaxToEvoJaxTask("Pendulum-v1", 50), GymnaxToEvoJaxTask("Pendulum-v1", 50, test=True)
+    solver = PGPE(param_size=settings["policy"].num_params, pop_size=8, optimizer="adam")
+    trainer = Trainer(solver=solver, train_task=train, test_task=test, n_repeats=2, n_evaluations=4, **settings)
+    assert -1000 < trainer.run() < 0
 
 
 class Linear(nn.Module):
@@ -117,13 +139,37 @@ class Step(NamedTuple):
     info: dict[str, jax.Array]
 
 
-def test_a_training_loop_like_purejaxrls():
+class Flatten(GymnaxWrapper):
+    """Flattens observations, and describes them by a Box with the bounds of the one before, as PureJaxRL's does."""
+
+    def observation_space(self, params: Any) -> spaces.Box:
+        box = self._env.observation_space(params)
+        return spaces.Box(low=box.low, high=box.high, shape=(np.prod(box.shape),), dtype=box.dtype)
+
+    def reset(self, key: jax.Array, params: Any = None) -> Any:
+        obs, state = self._env.reset(key, params)
+        return obs.reshape(-1), state
+
+    def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> Any:
+        obs, *rest = self._env.step(key, state, action, params)
+        return obs.reshape(-1), *rest
+
+
+@pytest.mark.parametrize(
+    ("env_id", "flatten", "num_updates", "before", "after"),
+    [
+        ("CartPole-v1", FlattenObservationWrapper, 80, 60, 400),
+        ("Catch-bsuite", Flatten, 40, 0, 0.5),
+        ("Breakout-MinAtar", Flatten, 80, 1, 2),
+    ],
+)
+def test_a_training_loop_like_purejaxrls(env_id, flatten, num_updates, before, after):
     """PPO in one compiled program, which uses gymnax as PureJaxRL does: wrappers, vmap over keys, entries of info."""
-    env, env_params = gymnax.make("CartPole-v1")
-    env = LogWrapper(FlattenObservationWrapper(env))
+    env, env_params = gymnax.make(env_id)
+    env = LogWrapper(flatten(env))
     assert isinstance(env.action_space(env_params), spaces.Discrete)
     agent = Agent(env.action_space(env_params).n)
-    num_envs, num_steps, num_updates = 16, 128, 80
+    num_envs, num_steps = 16, 128
 
     def loss(params, batch, advantage, target):
         policy, value = agent.apply(params, batch.obs)
@@ -180,5 +226,5 @@ def test_a_training_loop_like_purejaxrls():
         return jax.lax.scan(update, (train_state, env_state, obs, rng), None, num_updates)[1]
 
     returns = train(jax.random.PRNGKey(1))
-    assert returns[0] < 60
-    assert returns[-5:].mean() > 400
+    assert returns[0] < before
+    assert returns[-5:].mean() > after

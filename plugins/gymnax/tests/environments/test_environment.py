@@ -17,9 +17,12 @@ from flax import struct
 # pyright: reportPrivateImportUsage=false
 
 PLAYABLE = [env_id for env_id in IDS if "MNIST" not in env_id]
+QUICK = ("CartPole-v1", "Breakout-MinAtar", "Catch-bsuite")
 
 
-@pytest.mark.parametrize("env_id", PLAYABLE)
+@pytest.mark.parametrize(
+    "env_id", [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in PLAYABLE]
+)
 def test_five_values_as_gymnax_returns_them(env_id):
     env, params = gymnax.make(env_id)
     key = jax.random.key(0)
@@ -32,6 +35,7 @@ def test_five_values_as_gymnax_returns_them(env_id):
     assert jax.tree.map(jnp.shape, result[2:4]) == ((), ())
     assert result[4]["discount"].dtype == jnp.float32
     assert not {"final_obs", "terminated", "truncated"} & set(result[4])
+    np.testing.assert_allclose(env.observe(key, state, None, params), obs, atol=1e-5)
     without = env.step(key, state, action)
     assert jax.tree.all(jax.tree.map(np.array_equal, result, without))
     assert isinstance(env.num_actions, int)
@@ -65,6 +69,19 @@ def test_ends():
     fallen = state.replace(theta=jnp.float32(0.3), time=jnp.int32(0))
     _, after, _, done, info = env.step_env(jax.random.key(0), fallen, 0, params)
     assert (done, env.is_terminal(after, params), info["discount"]) == (True, True, 0)
+
+
+@pytest.mark.parametrize(("limit", "ends"), [(2.0, [False, True]), (jnp.inf, [False, False])])
+def test_a_time_limit_that_is_a_float(limit, ends):
+    env, params = gymnax.make("CartPole-v1")
+    params = params.replace(max_steps_in_episode=limit)
+    found = []
+    for step in (env.step_env, jax.jit(env.step_env)):
+        _, state = env.reset(jax.random.key(0), params)
+        for count in range(2):
+            _, state, _, done, _ = step(jax.random.key(0), state, count, params)
+            found.append((bool(done), bool(env.is_terminal(state, params)), bool(env.is_truncated(state, params))))
+    assert found == [(end,) * 3 for end in ends] * 2
 
 
 @pytest.mark.parametrize("action", [0.5, np.float32(0.5), jnp.float32(0.5), jnp.array([0.5])])

@@ -35,9 +35,9 @@ def test_rollouts():
 
 def test_rollouts_of_random_actions_and_made_environments():
     env, _ = gymnax.make("Catch-bsuite")
-    *_, cum_return = RolloutWrapper(env=env, num_env_steps=9).batch_rollout(
-        jax.random.split(jax.random.key(0), 5), None
-    )
+    manager = RolloutWrapper(env=env, num_env_steps=9)
+    *_, cum_return = manager.batch_rollout(jax.random.split(jax.random.key(0), 5), None)
+    assert (manager.input_shape, cum_return.shape) == ((10, 5), (5, 1))
     assert set(cum_return.ravel().tolist()) <= {-1.0, 1.0}
     with pytest.raises(InvalidArgumentError, match="neither env_name nor env_kwargs"):
         RolloutWrapper(env=env, env_name="Catch-bsuite")
@@ -61,6 +61,10 @@ def test_one_return_for_each_episode():
         (
             lambda env: RolloutWrapper(env=envcore.make("Breakout-MinAtar")[0]),
             "Breakout has no time limit: pass num_env_steps",
+        ),
+        (
+            lambda env: RolloutWrapper(env=env, env_params={"max_steps_in_episode": np.inf}),
+            "CartPole-v1 has no time limit: pass num_env_steps",
         ),
         (lambda env: RolloutWrapper(env=env, env_params={"gravityy": 1}), "CartPole-v1 has no param 'gravityy'"),
     ],

@@ -21,6 +21,7 @@ def push(policy_params: Any, obs: Any, key: jax.Array) -> jax.Array:
     return policy_params["push"]
 
 
+@pytest.mark.slow
 def test_pmap_over_two_devices() -> None:
     manager = RolloutWrapper(env=ENV, num_env_steps=8)
     keys = jax.random.split(KEY, 6)
@@ -28,6 +29,7 @@ def test_pmap_over_two_devices() -> None:
     np.testing.assert_array_equal(spread.reshape(-1), manager.batch_rollout(keys, None)[-1].reshape(-1))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not IS_SUPPORTED, reason="needs JAX 0.8")
 def test_rollouts_are_spread_over_devices() -> None:
     manager = RolloutWrapper(env=ENV, num_env_steps=40)
@@ -41,6 +43,7 @@ def test_rollouts_are_spread_over_devices() -> None:
     np.testing.assert_array_equal(legacy[-1], spread[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not IS_SUPPORTED, reason="needs JAX 0.8")
 @pytest.mark.parametrize(("members", "num_keys", "split"), [(4, 3, (2, 3)), (3, 4, (3, 2)), (3, 3, (3, 3))])
 def test_a_population_is_spread_over_devices(members: int, num_keys: int, split: tuple[int, int]) -> None:
@@ -51,6 +54,7 @@ def test_a_population_is_spread_over_devices(members: int, num_keys: int, split:
     chex.assert_trees_all_equal(spread, jax.jit(manager.population_rollout)(keys, population), strict=True)
 
 
+@pytest.mark.slow
 def test_who_places_an_argument_chooses_the_device() -> None:
     manager = RolloutWrapper(env=ENV, num_env_steps=8)
     keys = jax.random.split(KEY, 6)

@@ -2,6 +2,7 @@
 
 import envcore_gymnax as gymnax
 import gymnasium
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -45,6 +46,33 @@ def test_for_gymnasium():
     env.reset()
     env.env_state = env.env_state.replace(theta=jnp.float32(1))
     assert env.step(0)[2:4] == (True, False)
+
+
+def test_keys_are_gymnaxs():
+    env, params = gymnax.make("FourRooms-misc")
+    one, many = GymnaxToGymWrapper(env, params, 3), GymnaxToVectorGymWrapper(env, 4, params, 3)
+    key = jax.random.key(3)
+    keys = jax.random.split(key, 4)
+    assert jnp.array_equal(many.key, keys)
+    np.testing.assert_array_equal(one.reset()[0], env.reset(jax.random.split(key)[1], params)[0])
+    assert one.key == jax.random.split(key)[0]
+    many.reset()
+    assert jnp.array_equal(many.key, jax.vmap(jax.random.split)(keys)[:, 0])
+
+
+def test_six_values_add_the_entries_of_gymnax_1():
+    env, params = gymnax.make("Pendulum-v1")
+    params = params.replace(max_steps_in_episode=1)
+    assert "final_observation" not in GymnaxToGymWrapper(env, params).step(np.zeros(1, np.float32))[4]
+    with six_values():
+        obs, _, _, truncated, info = GymnaxToGymWrapper(env, params).step(np.zeros(1, np.float32))
+        assert truncated
+        assert (info["terminated"], info["truncated"]) == (False, True)
+        np.testing.assert_array_equal(info["final_observation"], obs)
+        obs, _, _, _, infos = GymnaxToVectorGymWrapper(env, 2, params).step(np.zeros((2, 1), np.float32))
+    assert infos["final_observation"].shape == obs.shape == (2, 3)
+    assert not np.array_equal(infos["final_observation"], obs)
+    assert infos["truncated"].all()
 
 
 @pytest.mark.parametrize("values", [5, 6])

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.errors import InvalidActionError
+from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore_gymnax.settings import six_values
 from envcore_gymnax.wrappers import (
     GymnaxToBraxWrapper,
@@ -17,7 +17,7 @@ from envcore_gymnax.wrappers import (
     GymnaxToGymWrapper,
     GymnaxToVectorGymWrapper,
 )
-from envcore_gymnax.wrappers.purerl import FlattenObservationWrapper, LogWrapper, check_values
+from envcore_gymnax.wrappers.purerl import FlattenObservationWrapper, LogWrapper, StickyActionWrapper, check_values
 
 # pyright: reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false
 
@@ -171,3 +171,31 @@ def test_actions_of_environments_with_the_real_gymnaxs_spaces_are_checked(space,
     with pytest.raises(InvalidActionError, match="an action of Theirs must be in"):
         check_values(env, wrong, None)
     check_values(types.SimpleNamespace(action_space=lambda params: object()), wrong, None)  # an unknown kind
+
+
+@pytest.mark.slow
+def test_sticky_actions():
+    env, params = gymnax.make("Catch-bsuite")
+    key = jax.random.key(0)
+    plain, always = StickyActionWrapper(env), StickyActionWrapper(env, 1.0)
+    _, state = plain.reset(key, params)
+    _, after, *_ = plain.step(key, state, 2, params)
+    expected = env.step(key, state.env_state, 2, params)[1]
+    assert jax.tree.all(jax.tree.map(np.array_equal, after.env_state, expected))
+    assert (state.last_action, after.last_action) == (0, 2)
+    _, repeated, *_ = always.step(key, after, 0, params)
+    assert (repeated.last_action, repeated.env_state.paddle_x) == (2, 4)
+    counts = [StickyActionWrapper(env, 0.5).step(jax.random.key(i), state, 2, params)[1].last_action for i in range(40)]
+    assert 8 < sum(int(count) == 0 for count in counts) < 32
+
+
+@pytest.mark.parametrize(
+    ("env_id", "probability", "message"),
+    [
+        ("Pendulum-v1", 0.1, "requires a Discrete action space"),
+        *(("Catch-bsuite", value, r"must be in \[0, 1\], got") for value in (-0.1, 1.5, np.nan, "often", None)),
+    ],
+)
+def test_sticky_actions_that_cannot_be(env_id, probability, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        StickyActionWrapper(gymnax.make(env_id)[0], probability)

@@ -18,7 +18,7 @@ from envcore_runs.interrupt import interruptible
 
 def sweep(
     algorithm: Annotated[
-        str, typer.Argument(metavar="ALGO", help=f"The algorithm: {', '.join(algorithms.ALGORITHMS)}.")
+        str, typer.Argument(metavar="ALGO", help=f"The algorithm: {algorithms.OURS}, a plugin's, or your MODULE:CLASS.")
     ],
     env_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Environments, for example CartPole-v1.")],
     out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="The folder for the folders of the runs.")],

@@ -18,20 +18,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from envcore import registry
 from envcore.checks import positive_integer
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.files import replace
 from envcore.random import key_of
 from envcore_baselines import algorithms
-from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Run, Training, saved_curve
+from envcore_baselines.curve import Curve
+from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, METRICS_CSV, Run, Training, saved_curve
+from envcore_runs.choice import choose
 from envcore_runs.records import File
 from envcore_runs.run_folder import RUN, locked
 
 from envcore_ray.errors import TasksFailedError
 from envcore_ray.workers import RayWorkers
 
-_FILES = (RUN, CURVE_CSV, CHECKPOINT, CURVE_PNG)
+_FILES = (RUN, CURVE_CSV, METRICS_CSV, CHECKPOINT, CURVE_PNG)
 """In the order of writing: what a checkpoint counts is there, and a picture is that of a finished run."""
 
 _MOST_RUNS = 10_000
@@ -67,7 +68,7 @@ class Train:
             for file, content in (state or {}).items():
                 replace(folder / file, content)
             with self.run.claimed(folder):  # which adds run.json
-                training = Training(self.run.learner(*self.run.make()), self.run.keys, folder, first_seed=self.run.seed)
+                training = Training(self.run.learner(*self.run.make()), self.run, folder)
 
             def files() -> Files:
                 return {path.name: File(path).content(math.inf) for path in folder.iterdir()}
@@ -79,9 +80,8 @@ class Train:
             while not training.is_finished:
                 training.advance()
                 yield Trained(len(training.curve) / training.num_points, training.curve.last), saved
-            picture = training.curve.to_png(f"{self.run.algorithm} in {self.run.env_id}")
-            ends = {CURVE_CSV: training.curve.to_csv(self.run.seed).encode(), CURVE_PNG: picture}
-            yield Trained(1.0, training.curve.last, {**files(), **ends}), saved
+            tables = _tables(self.run, training.curve)
+            yield Trained(1.0, training.curve.last, {**files(), **tables, CURVE_PNG: training.picture()}), saved
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +125,7 @@ def plan(
     each = seeds if seeds_per_run is None else positive_integer("seeds_per_run", seeds_per_run, InvalidArgumentError)
     varied, env_ids = varied or {}, list(dict.fromkeys(env_ids))
     positive_integer(
-        "the number of agents of a run", min(each, seeds), InvalidArgumentError, at_most=algorithms.MAX_SEEDS
+        "the number of agents of a run", min(each, seeds), InvalidArgumentError, at_most=algorithms.MAX_AGENTS
     )
     num_runs = len(env_ids) * math.prod(map(len, varied.values())) * -(-seeds // each)
     if num_runs > _MOST_RUNS:
@@ -133,7 +133,7 @@ def plan(
     runs: dict[str, Run] = {}
     for env_id, values in itertools.product(env_ids, itertools.product(*varied.values())):
         chosen = dict(zip(varied, values, strict=True))
-        config = algorithms.config(algorithm, registry[env_id].spec.id, {**(settings or {}), **chosen})
+        config = algorithms.config(algorithm, choose(env_id).found.spec.id, {**(settings or {}), **chosen})
         for first in range(0, seeds, each):
             number = min(each, seeds - first)
             run = Run(algorithm, env_id, {}, {}, dataclasses.asdict(config), seed + first, number)
@@ -201,12 +201,13 @@ def _train(
         if folders[name] / CHECKPOINT in files:
             curve = saved_curve(run, folders[name])
             returns[name] = curve.last
-            _rewrite(folders[name] / CURVE_CSV, curve.to_csv(run.seed).encode())
+            for file, content in _tables(run, curve).items():
+                _rewrite(folders[name] / file, content)
         if folders[name] / CURVE_PNG in files:
             parts[name] = 1.0
         else:
-            # The curve's file is made of the checkpoint, and never read.
-            sent = {path.name: File(path).content(math.inf) for path in files if path.name != CURVE_CSV}
+            # The curve's tables are made of the checkpoint, and never read.
+            sent = {path.name: File(path).content(math.inf) for path in files if path.suffix != ".csv"}
             tasks[name] = TrainTask(Train(run), sent)
     progress(sum(parts.values()))
 
@@ -223,6 +224,13 @@ def _train(
         error.returns = returns
         raise
     return returns
+
+
+def _tables(run: Run, curve: Curve) -> Files:
+    return {
+        CURVE_CSV: curve.to_csv(run.names).encode(),
+        METRICS_CSV: curve.metrics_to_csv(run.names).encode(),
+    }
 
 
 def _rewrite(path: Path, content: bytes) -> None:

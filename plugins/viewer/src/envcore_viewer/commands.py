@@ -16,7 +16,9 @@ from envcore_viewer.errors import GalleryError
 
 
 def render(
-    env_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="An environment's id, or several.")],
+    env_ids: Annotated[
+        list[str], typer.Argument(metavar="ID...", help="An environment's id or your MODULE:CLASS, or several.")
+    ],
     out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The file: .gif, .webp, .png or .mp4.")],
     policy: Policy = "random",
     steps: Annotated[
@@ -35,6 +37,7 @@ def render(
     overlay: Annotated[
         bool, typer.Option("--overlay", help="Write step, action, reward and return below the picture.")
     ] = False,
+    names: Annotated[bool, typer.Option("--names", help="Write the id of each environment below its picture.")] = False,
     columns: Annotated[
         int | None, typer.Option(parser=integer, metavar="<int>", help="Columns of a mosaic of several environments.")
     ] = None,
@@ -51,7 +54,7 @@ def render(
     choices = [choose(env_id, option or (), set_ or ()) for env_id in env_ids]
     from envcore_viewer.render import render as render_environments
 
-    render_environments(choices, out, policy, steps, num_envs, fps, columns, seed, height=height, overlay=overlay)
+    render_environments(choices, out, policy, steps, num_envs, fps, columns, seed, height, overlay=overlay, names=names)
 
 
 def gallery(
@@ -60,6 +63,9 @@ def gallery(
         list[str] | None, typer.Argument(metavar="[ID...]", help="Ids of environments; by default all.")
     ] = None,
     height: Annotated[int, typer.Option(parser=integer, metavar="<int>", help="Height of a picture, in pixels.")] = 200,
+    download: Annotated[
+        bool, typer.Option("--download", help="Download what environments need, without a question.")
+    ] = False,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
@@ -73,7 +79,7 @@ def gallery(
     choices = [choose(env_id, option or (), set_ or ()) for env_id in dict.fromkeys(env_ids or [])]
     from envcore_viewer.gallery import gallery as write_gallery
 
-    write_gallery(choices, out, height, seed)
+    write_gallery(choices, out, height, seed, may_download=download)
 
 
 def play(

@@ -57,6 +57,7 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
     if fps is None and controls.idle is not None:
         fps = env.render_fps
         _check_fps(f"{env.name}.render_fps", fps)
+    say(f"Compiling {choice.title}.")  # which takes some seconds, before the game's screen comes
     game = Game(env, params, key)
     shown = Live(console=screen, screen=True, auto_refresh=False)
     try:

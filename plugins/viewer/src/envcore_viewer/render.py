@@ -19,7 +19,8 @@ from envcore_runs.choice import Choice
 from envcore_runs.interrupt import interruptible
 from envcore_runs.policies import Player, find_player
 
-from envcore_viewer.animation import check_writable, files, mosaic, save_animation
+from envcore_viewer.animation import caption, check_writable, files, mosaic, save_animation
+from envcore_viewer.animation.compose import check_width
 from envcore_viewer.recording import recorded_bytes, resampled, steps_in, visualizer
 
 _SECONDS = 8
@@ -37,6 +38,7 @@ def render(
     seed: int,
     height: int,
     overlay: bool,
+    names: bool,
 ) -> None:
     """Records environments, renders them and writes one animation.
 
@@ -44,13 +46,14 @@ def render(
       choices: one environment, or several for a mosaic.
       out: the file; its suffix decides the format.
       policy: as for `find_player`.
-      steps: number of frames of each environment; None for eight seconds at its own frame rate.
+      steps: number of frames, each of them a step of every environment; None for eight seconds at each one's own rate.
       num_envs: number of copies of each environment.
       fps: frames per second; None for those of the environment, or 20 for a mosaic of several.
       columns: number of columns of the mosaic; None for about as many as rows.
       seed: the seed of the random key.
       height: the height of one environment's picture, in pixels.
       overlay: whether to write step, action, reward and return below.
+      names: whether to write the id of each environment below its picture.
 
     Raises:
       EnvcoreError: an argument is invalid, an environment has no picture, or the file cannot be written.
@@ -70,6 +73,8 @@ def render(
     own_fps = made[0][0].render_fps if len(made) == 1 else _MOSAIC_FPS
     rate = files.nearest_fps(out.suffix, own_fps) if fps is None else fps
     pictures = [picture_struct(env, state_struct(env), params, height) for env, params in made]
+    if names:
+        check_width(pictures[0].shape[1] if len(made) == 1 else height)
     check_writable(out, rate, pictures[0].shape[:2] if len(made) == 1 else None)
     lengths = [steps_in(_SECONDS, env) if steps is None else steps for env, _ in made]
     each = [num_envs * recorded_bytes(env, params, height) for env, params in made]
@@ -79,7 +84,9 @@ def render(
     memory.check_total("--height", height, needed // num_envs, memory.host_bytes())
     memory.check_fits("--num-envs", num_envs, needed // num_envs, memory.host_bytes())
     with memory.explained("--height", height):
-        frames = _frames(made, players, key, lengths, num_envs, fps, rate, columns, height, overlay)
+        titles = [choice.title for choice in choices] if names else None
+        is_exact = steps is not None or (fps is not None and len(made) == 1)
+        frames = _frames(made, players, key, lengths, num_envs, is_exact, rate, columns, height, overlay, titles)
     with interruptible():  # a half-written file is removed
         save_animation(out, frames, rate)
     count, high, wide, _ = frames.shape
@@ -92,18 +99,21 @@ def _frames(
     key: jax.Array,
     lengths: Sequence[int],
     num_envs: int,
-    fps: float | None,
+    is_exact: bool,
     rate: float,
     columns: int | None,
     height: int,
     overlay: bool,
+    titles: Sequence[str] | None,
 ) -> np.ndarray:
-    """Records and renders all environments, each at its own frame rate."""
+    """Records and renders all environments, each at its own frame rate unless `is_exact`, and writes titles below."""
     videos = []
-    for (env, params), player, num_steps in zip(made, players, lengths, strict=True):
+    for index, ((env, params), player, num_steps) in enumerate(zip(made, players, lengths, strict=True)):
         key, key_record = random.split(key)
         frames = _recorded_frames(env, params, player, key_record, num_steps, num_envs, len(made) > 1, height, overlay)
-        videos.append(frames if len(made) == 1 and fps else resampled(frames, env.render_fps, rate))
+        if titles:
+            frames = caption(frames, [titles[index]] * len(frames))
+        videos.append(frames if is_exact else resampled(frames, env.render_fps, rate))
     return videos[0] if len(videos) == 1 else mosaic(videos, columns)
 
 

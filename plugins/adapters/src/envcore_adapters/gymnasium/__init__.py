@@ -57,6 +57,9 @@ def gymnasium_id(env_id: str) -> str:
 def register() -> None:
     """Registers every environment of `envcore.registry` that Gymnasium does not have yet.
 
+    One whose id is that of an environment of Gymnasium's has its `reward_threshold`. A time limit would need the
+    environment: it is in the spec of an environment that is made, `env.spec`.
+
     Importing this package does so. Call it again after `envcore.register`.
 
     Warns:
@@ -65,10 +68,12 @@ def register() -> None:
     for env_id in envcore.registry:
         name = gymnasium_id(env_id)
         if name not in gymnasium.registry:
+            original = gymnasium.registry.get(env_id)
             gymnasium.register(
                 name,
                 entry_point="envcore_adapters.gymnasium.env:GymnasiumEnv",
                 vector_entry_point="envcore_adapters.gymnasium.vector_env:GymnasiumVectorEnv",
+                reward_threshold=None if original is None else original.reward_threshold,
                 kwargs={"env": env_id},
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -33,10 +34,14 @@ class ActionReader:
         self._name, self._space, self._reads_devices = env.name, space, reads_devices
         self._is_multi_discrete = isinstance(space, spaces.MultiDiscrete)
         self._is_float_box = _is_float_box(space)
-        self._on_device: list[jax.Array] = []
-        if isinstance(space, spaces.Discrete) and space.n <= _MOST_ON_DEVICE:
-            # A number that is on the device already saves a third of a step.
-            self._on_device = [jax.device_put(np.int32(action)) for action in range(space.n)]
+
+    @functools.cached_property
+    def _on_device(self) -> list[jax.Array]:
+        """The choices of a discrete space: a number that is on the device already saves a third of a step."""
+        space = self._space
+        if not isinstance(space, spaces.Discrete) or space.n > _MOST_ON_DEVICE:
+            return []
+        return [jax.device_put(np.int32(action)) for action in range(space.n)]
 
     def __call__(self, action: Any) -> Any:
         """The action as arrays of the space's dtypes.
@@ -55,21 +60,6 @@ class ActionReader:
             if 0 <= index < len(self._on_device):
                 return self._on_device[index]
         return self._read(self._space, without_tensors(action))
-
-    def index(self, action: Any) -> int:
-        """The action of a discrete space as a Python `int`.
-
-        Raises:
-          InvalidActionError: as for `__call__`, and a JAX array's value is outside of the space.
-        """
-        space: Any = self._space
-        try:
-            value = operator.index(action)
-        except TypeError:
-            value = int(self._read(space, without_tensors(action)))
-        if not 0 <= value < space.n:
-            raise self._error(space, f"got {value}")
-        return value
 
     def unchecked(self, action: Any) -> Any:
         """The action like `__call__`, but unchecked where a program can check values instead of numpy: see `check`.

@@ -9,8 +9,9 @@ from typing import Any
 import gymnasium
 import jax
 import numpy as np
-from envcore import Environment, forks, spaces
+from envcore import Environment, forks
 from envcore.engine import arguments
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 
 from envcore_adapters.gymnasium.actions import ActionReader
@@ -21,8 +22,10 @@ from envcore_adapters.gymnasium.conventions import (
     checked_options,
     key_data,
 )
-from envcore_adapters.gymnasium.program import ACTION_MASK, Position, Program
-from envcore_adapters.gymnasium.spaces import to_gymnasium_space
+from envcore_adapters.gymnasium.packing import Packed, memories
+from envcore_adapters.gymnasium.program import ACTION_MASK, Program
+from envcore_adapters.gymnasium.spaces import mask_entries, to_gymnasium_space
+from envcore_adapters.gymnasium.specs import with_time_limit
 from envcore_adapters.inputs import optional_seed, single
 
 
@@ -51,6 +54,8 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012
 
+    _spec: EnvSpec | None = None
+
     def __init__(
         self,
         env: str | Environment,
@@ -67,10 +72,17 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         space = self.env.action_space(self.params)
         self.action_space = to_gymnasium_space(space)
         self.observation_space = to_gymnasium_space(self.env.observation_space(self.params))
-        self._program = Program.of(self.env)
-        self._packed_params = self._program.params.pack(self.params)
-        self._position: Position | None = None
+        self._packed: Packed | None = None  # what the program returned last
         self._action = ActionReader(self.env, space, reads_devices=True)
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What `gymnasium.make` was called with, and the environment's own time limit; None without it."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self._spec = with_time_limit(spec, self.params)
 
     @property
     def state(self) -> Any:
@@ -90,12 +102,12 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         forks.check()
         checked_options(options)
         super().reset(seed=optional_seed(seed))
-        if self._position is None or seed is not None:
-            position = self._program.start(key_data(self.np_random), self._packed_params)
+        if self._packed is None or seed is not None:
+            packed = self._program.start(key_data(self.np_random), self._packed_params)
         else:  # a key from the host would make it three times slower
-            position = self._program.restart(self._position, self._packed_params)
-        self._position = position
-        host = self._program.memories(position)
+            packed = self._program.restart(self._packed, self._packed_params)
+        self._packed = packed
+        host = memories(packed)
         return self._program.obs(host), self._program.first_info(host)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -106,10 +118,9 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
           InvalidActionError: the action is not of the action space's structure, shape or kind, is a discrete action
             outside of it, or is not finite.
         """
-        program = self._program
-        checked = self._action.index(action) if program.looks_ahead else self._action(action)
-        self._position = position = program.step(self._latest(), self._packed_params, checked)
-        host = program.memories(position)
+        latest, program = self._latest(), self._program
+        self._packed = packed = program.step(latest, self._packed_params, self._action(action))
+        host = memories(packed)
         return program.obs(host), *program.reward_and_flags(host[0]), program.info(host)
 
     @property
@@ -132,30 +143,32 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         return np.array(render(self.env, self.render_height, self.state, self.params))
 
     def _action_masks(self) -> np.ndarray[Any, Any]:
-        info = self._program.first_info(self._program.memories(self._latest()))
+        info = self._program.first_info(memories(self._latest()))
         return info[ACTION_MASK][self._entries]
 
     @functools.cached_property
     def _entries(self) -> np.ndarray[Any, Any] | None:
-        """Which entries of an action mask are those of a number's value, bool; None without masks of single numbers."""
-        space, mask = self.env.action_space(self.params), arguments.action_mask_struct(self.env)
-        if mask is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
-            return None
-        return None if space.masks_combinations(mask.shape) else space.mask_entries()
+        return mask_entries(self.env.action_space(self.params), arguments.action_mask_struct(self.env))
 
-    def _latest(self) -> Position:
+    # Gymnasium makes an environment in the process that it forks afterwards, so JAX starts with the first reset.
+
+    @functools.cached_property
+    def _program(self) -> Program:
+        return Program.of(self.env)
+
+    @functools.cached_property
+    def _packed_params(self) -> Packed:
+        return self._program.params.pack(self.params)
+
+    def _latest(self) -> Packed:
         forks.check()
-        if self._position is None:
+        if self._packed is None:
             raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
-        return self._position
+        return self._packed
 
     def __getstate__(self) -> dict[str, Any]:
         """Compiled programs stay behind; a copy finds or makes them again."""
         return {name: value for name, value in vars(self).items() if name != "_program"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._program = Program.of(self.env)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))

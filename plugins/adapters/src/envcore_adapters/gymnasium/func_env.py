@@ -15,7 +15,7 @@ from gymnasium.experimental.functional import FuncEnv
 from envcore_adapters.gymnasium.conventions import RENDER_HEIGHT
 from envcore_adapters.gymnasium.program import legal_actions
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space
-from envcore_adapters.inputs import single
+from envcore_adapters.inputs import on_device, single
 
 
 @struct.dataclass
@@ -75,7 +75,8 @@ class GymnasiumFuncEnv(FuncEnv[FuncState, Any, Any, Any, Any, Any, Any]):
     """
 
     def __init__(self, env: str | Environment, params: Any = None, **options: Any):
-        self.env, self._params = single(env, params, options, "map over one with jax.vmap")
+        self.env, params = single(env, params, options, "map over one with jax.vmap")
+        self._params = on_device(params)
         super().__init__()
         self.observation_space = to_gymnasium_space(self.env.observation_space(self._params))
         self.action_space = to_gymnasium_space(self.env.action_space(self._params))

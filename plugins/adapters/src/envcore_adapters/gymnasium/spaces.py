@@ -27,7 +27,7 @@ def to_gymnasium_space(space: spaces.Space) -> gymnasium.Space[Any]:
         case spaces.Box():
             if isinstance(space.low, Tracer) or isinstance(space.high, Tracer):
                 raise InvalidArgumentError(f"Gymnasium's spaces need bounds that are numbers, got {space!r}.")
-            low, high = np.array(space.low), np.array(space.high)
+            low, high = (np.full(space.shape, bound, space.dtype) for bound in (space.low, space.high))
             return gymnasium.spaces.Box(low, high, space.shape, space.dtype.type)
         case spaces.Tuple():
             return gymnasium.spaces.Tuple([to_gymnasium_space(part) for part in space.spaces])
@@ -61,6 +61,16 @@ def widener(space: spaces.Space) -> Callable[[Any], Any] | None:
         return structure.unflatten(wide)
 
     return widen
+
+
+def mask_entries(space: spaces.Space, mask: Any) -> np.ndarray[Any, Any] | None:
+    """Which entries of an environment's action mask are those of a number's value, bool like the mask.
+
+    None without masks of single numbers: `mask`, which has the mask's shape, is None, or it masks combinations.
+    """
+    if mask is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        return None
+    return None if space.masks_combinations(mask.shape) else space.mask_entries()
 
 
 def from_gymnasium_space(space: gymnasium.Space[Any]) -> spaces.Space:

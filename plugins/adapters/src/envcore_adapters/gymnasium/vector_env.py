@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from envcore import Environment, forks
 from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
 from envcore.wrappers import Batched, Sharded, Wrapper
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -30,6 +32,7 @@ from envcore_adapters.gymnasium.conventions import (
 from envcore_adapters.gymnasium.env import render
 from envcore_adapters.gymnasium.packing import Packed
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space
+from envcore_adapters.gymnasium.specs import shortened, with_time_limit
 from envcore_adapters.gymnasium.vector_program import VectorProgram
 from envcore_adapters.inputs import chosen, optional_seed
 
@@ -44,18 +47,20 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
     of the environments that have it.
 
     The autoreset modes are Gymnasium's:
-      NEXT_STEP: the step after the end of an episode ignores the action, resets, and has reward 0. Statistics that a
-        batch shares, such as those of `NormalizeObservation(Batched(env, n))`, count that step as if it was taken.
-      SAME_STEP: the last step of an episode returns the first observation of the next one;
-        `infos["final_obs"]` is an object array with the last observation where an episode ended (mask `_final_obs`),
-        and `infos["final_info"]` has the entries of that step.
-      DISABLED: nothing is reset until `reset(options={"reset_mask": mask})`, mask bool (num_envs,).
+
+    - NEXT_STEP: the step after the end of an episode ignores the action, resets, and has reward 0. Statistics that a
+      batch shares, such as those of `NormalizeObservation(Batched(env, n))`, count that step as if it was taken.
+    - SAME_STEP: the last step of an episode returns the first observation of the next one;
+      `infos["final_obs"]` is an object array with the last observation where an episode ended (mask `_final_obs`),
+      and `infos["final_info"]` has the entries of that step.
+    - DISABLED: nothing is reset until `reset(options={"reset_mask": mask})`, mask bool (num_envs,).
 
     Args:
       env: an environment, with or without wrappers, or an id for `envcore.make`. It may be a batch, such as
         `NormalizeObservation(Batched(env, 64))`.
       num_envs: number of environments, at least 1; None if `env` is a batch.
       params: their params, or a mapping of those that differ from the defaults.
+      max_episode_steps: a shorter time limit, as `gymnasium.make_vec` passes it; None for the environment's own.
       autoreset_mode: an `AutoresetMode`, or its value.
       arrays: `"numpy"`, `"jax"` or `"torch"`: the library of the arrays that it returns. Tensors come by DLPack, on
         JAX's device. Actions may come from any of the three.
@@ -68,12 +73,15 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
       InvalidArgumentError: an argument is invalid.
     """
 
+    _spec: EnvSpec | None = None
+
     def __init__(
         self,
         env: str | Environment,
         num_envs: int | None = None,
         params: Any = None,
         *,
+        max_episode_steps: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         arrays: Kind = "numpy",
         render_mode: str | None = None,
@@ -84,6 +92,8 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.arrays: Kind = arrays
         single, self.params = chosen(env, params, options)
+        if max_episode_steps is not None:
+            self.params = shortened(self.params, max_episode_steps)
         self._convert = _converter(arrays)
         self.env = _batch(single, num_envs)
         (self.num_envs,) = self.env.batch_shape
@@ -99,10 +109,17 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         self.single_observation_space = to_gymnasium_space(self.env.observation_space(self.params).unbatch())
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self._program = VectorProgram.of(self.env, self.autoreset_mode, arrays == "numpy")
-        self._packed_params = self._program.params.pack(self.params)
         self._progress: Packed | None = None
         self._done = np.zeros(self.num_envs, bool)  # whose episode has ended; not used by NEXT_STEP
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What `gymnasium.make_vec` was called with, and the environment's own time limit; None without it."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self._spec = with_time_limit(spec, self.params)
 
     @property
     def state(self) -> Any:
@@ -210,8 +227,15 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._program = VectorProgram.of(self.env, self.autoreset_mode, self.arrays == "numpy")
         self._convert = _converter(self.arrays)
+
+    @functools.cached_property
+    def _program(self) -> VectorProgram:
+        return VectorProgram.of(self.env, self.autoreset_mode, self.arrays == "numpy")
+
+    @functools.cached_property
+    def _packed_params(self) -> Packed:
+        return self._program.params.pack(self.params)
 
     def _check_open(self) -> None:
         forks.check()

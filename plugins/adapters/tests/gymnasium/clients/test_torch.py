@@ -4,6 +4,9 @@
 # pyright: basic, reportMissingImports=false
 
 import copy
+import os
+import subprocess
+import sys
 
 import gymnasium
 import numpy as np
@@ -71,6 +74,22 @@ def test_torchrl_makes_an_environment(env_id):
     env = GymEnv(f"envcore_adapters.gymnasium:envcore/{env_id}")
     check_env_specs(env)
     assert env.rollout(5).batch_size[0] <= 5
+
+
+PROCESSES = """
+from torchrl.envs.libs.gym import GymEnv
+
+if __name__ == "__main__":  # TorchRL spawns
+    env = GymEnv("envcore_adapters.gymnasium:envcore/CartPole-v1", num_envs=2)
+    assert env.rollout(3, break_when_any_done=False).batch_size == (2, 3)
+    env.close()
+"""
+
+
+def test_torchrl_starts_processes(tmp_path):
+    (tmp_path / "program.py").write_text(PROCESSES)
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    subprocess.run([sys.executable, tmp_path / "program.py"], check=True, timeout=600, env=environment)
 
 
 def test_torchrl_wraps_one():

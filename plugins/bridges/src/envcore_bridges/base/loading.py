@@ -8,13 +8,14 @@ from collections.abc import Collection, Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax
+from envcore import forks
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.specs import is_hashable
-from envcore.suggestions import nearest
+from envcore.spelling import nearest
 from envcore.text import printable
 
 from envcore_bridges.base.numerics import default_numerics
-from envcore_bridges.libraries import BY_FAMILY, missing
+from envcore_bridges.libraries import BY_MODULE, missing
 
 if TYPE_CHECKING:
     from envcore_bridges.base.environment import ForeignEnvironment
@@ -51,15 +52,18 @@ def loaded(env: ForeignEnvironment) -> Any:
 
     Raises:
       EnvironmentLoadError: one of our libraries is not installed.
+      EnvcoreError: this process was forked after JAX had started.
     """
+    forks.check()  # most libraries compute something
     try:
         # What a library computes while it makes an environment must not become part of a trace that is going on.
         with default_numerics(), jax.ensure_compile_time_eval():
             return env.load()
     except ModuleNotFoundError as error:
-        if error.name not in BY_FAMILY:
+        library = BY_MODULE.get(error.name or "")
+        if library is None:
             raise
-        raise missing(error.name, env.name) from error
+        raise missing(library.family, env.name) from error
 
 
 def types_in(value: Any) -> Any:

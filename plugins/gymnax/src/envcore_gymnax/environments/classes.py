@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.machinery
 import sys
 from types import ModuleType
@@ -9,8 +10,11 @@ from typing import Any
 
 import envcore
 import jax
+import jax.numpy as jnp
 
 from envcore_gymnax.environments.environment import EnvcoreEnvironment
+from envcore_gymnax.environments.functions import FUNCTIONS
+from envcore_gymnax.settings import GymnaxState
 
 _MODULES = {
     "classic_control": {
@@ -70,16 +74,45 @@ def _class(suite: str, name: str, env_id: str) -> type[EnvcoreEnvironment]:
 
 
 def _module(name: str, cls: type[EnvcoreEnvironment], env_id: str) -> ModuleType:
-    """A module with the class, and `EnvState` and `EnvParams`, which are envcore's types of this environment."""
+    """A module with the class, `EnvState`, which makes states from gymnax's fields, and `EnvParams`, envcore's type."""
 
     def __getattr__(attribute: str) -> Any:  # noqa: N807
-        if attribute not in ("EnvParams", "EnvState"):
-            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
-        env, params = envcore.make(env_id)
-        return type(params if attribute == "EnvParams" else jax.eval_shape(env.reset, jax.random.key(0))[1])
+        if attribute == "EnvParams":
+            return type(envcore.make(env_id)[1])
+        if attribute == "EnvState":
+            return _state_class(name, env_id)
+        raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
 
     module = ModuleType(name, f"gymnax's module of {cls.__name__}.")
     module.__spec__ = importlib.machinery.ModuleSpec(name, None)
-    vars(module).update({cls.__name__: cls, "__getattr__": __getattr__})
+    vars(module).update({cls.__name__: cls, "__getattr__": __getattr__, **FUNCTIONS.get(env_id, {})})
     sys.modules[name] = module
     return module
+
+
+_REDUNDANT = {"Asterix-MinAtar": ("shot_timer",), "SpaceInvaders-MinAtar": ("ramp_index", "ramping")}
+"""Fields of gymnax's states that nothing reads, or that follow from others and from options."""
+
+
+@functools.cache
+def _state_class(module: str, env_id: str) -> type:
+    def __new__(cls: type, **fields: Any) -> GymnaxState:  # noqa: N807
+        start, given = _start(env_id), {}
+        for name, value in fields.items():
+            if name in _REDUNDANT.get(env_id, ()):
+                continue
+            if not hasattr(start, name):
+                raise TypeError(f"the state of {env_id} has no field {name!r}")
+            if value is not None:  # as gymnax's own tests pass the torque before the first step
+                given[name] = jnp.asarray(value).astype(getattr(start, name).dtype)
+        return start.replace(**given)
+
+    doc = f"Makes a state of {env_id}: from numbers of any type, at a start where a field is missing or None."
+    return type("EnvState", (), {"__new__": __new__, "__module__": module, "__doc__": doc})
+
+
+@functools.cache
+def _start(env_id: str) -> Any:
+    env = EnvcoreEnvironment(env_id)
+    with jax.ensure_compile_time_eval():  # the caller may be tracing, and the result is kept
+        return env.reset(jax.random.key(0))[1]

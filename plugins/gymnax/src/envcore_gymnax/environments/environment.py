@@ -10,10 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
+from envcore.engine.arguments import checked_params
 from envcore.engine.stepping import own_info
+from envcore.environment import is_time_up
 from flax import struct
 
-from envcore_gymnax.settings import as_gymnax_state, params_of, returns_six_values, with_gymnax_rules
+from envcore_gymnax.environments import spaces as gymnax_spaces
+from envcore_gymnax.settings import as_gymnax_state, options_of, params_of, returns_six_values, with_gymnax_rules
 
 TEnvState = TypeVar("TEnvState", bound="EnvState")
 TEnvParams = TypeVar("TEnvParams", bound="EnvParams")
@@ -86,6 +89,10 @@ class Environment(Generic[TEnvState, TEnvParams]):
         """The observation of a state."""
         raise NotImplementedError
 
+    def observe(self, key: jax.Array, state: Any, action: Any, params: Any) -> Any:
+        """Gymnax 1's name for the same, also of the action before it, which is None at a start."""
+        return self.get_obs(state, params=params, key=key)
+
     def is_terminal(self, state: Any, params: Any) -> jax.Array:
         """Whether the episode has ended."""
         raise NotImplementedError
@@ -148,14 +155,14 @@ class EnvcoreEnvironment(Environment):
 
     Args:
       env_id: an id of envcore.
-      **options: its constructor options.
+      **options: its constructor options, or gymnax's `action_mapping_key` of DeepSea.
 
     Attributes:
       env: the environment of envcore, with gymnax's observations.
     """
 
     def __init__(self, env_id: str, **options: Any):
-        inner, _ = envcore.make(env_id, **options)
+        inner, _ = envcore.make(env_id, **options_of(env_id, options))
         self.env_id = env_id
         self.env = with_gymnax_rules(env_id, inner)
 
@@ -195,7 +202,7 @@ class EnvcoreEnvironment(Environment):
 
     def is_truncated(self, state: Any, params: Any = None) -> jax.Array:
         """Whether the time limit is reached."""
-        return state.time >= self._given(params).max_steps_in_episode
+        return is_time_up(state.time, checked_params(self.env, params).max_steps_in_episode)
 
     def is_terminal(self, state: Any, params: Any = None) -> jax.Array:
         """Whether the step to this state ended the episode; with six values, time limits aside."""
@@ -232,10 +239,10 @@ class EnvcoreEnvironment(Environment):
         return self.supports_transition_gradients
 
     def action_space(self, params: Any = None) -> Any:
-        return self.env.action_space(self._given(params))
+        return gymnax_spaces.of_envcore(self.env.action_space(self._given(params)), of_actions=True)
 
     def observation_space(self, params: Any = None) -> Any:
-        return self.env.observation_space(self._given(params))
+        return gymnax_spaces.of_envcore(self.env.observation_space(self._given(params)))
 
     def state_space(self, params: Any = None) -> Any:
         return self.env.state_space(self._given(params))

@@ -68,9 +68,9 @@ class RolloutWrapper:
         self.env = env
         self.env_params = env.default_params if env_params is None else with_updates(env, env_params)
         if num_env_steps is None:
-            num_env_steps = int(self.env_params.max_steps_in_episode)
-            if num_env_steps == NO_TIME_LIMIT:
+            if self.env_params.max_steps_in_episode >= NO_TIME_LIMIT:
                 raise InvalidArgumentError(f"{env.name} has no time limit: pass num_env_steps.")
+            num_env_steps = int(self.env_params.max_steps_in_episode)
         self.num_env_steps = positive_integer("num_env_steps", num_env_steps, InvalidArgumentError)
 
     @property

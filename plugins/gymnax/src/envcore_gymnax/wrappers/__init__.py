@@ -1,17 +1,20 @@
-"""gymnax's wrappers. Those for Gymnasium and brax are imported on first use, because they need them."""
+"""gymnax's wrappers. Those for Gymnasium, brax and EvoJAX are imported on first use, because they need them."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
+from envcore_gymnax.wrappers import compat as compat
 from envcore_gymnax.wrappers import dm_env as dm_env
 from envcore_gymnax.wrappers import purerl as purerl
+from envcore_gymnax.wrappers.compat import LegacyStepAPIWrapper as LegacyStepAPIWrapper
 from envcore_gymnax.wrappers.dm_env import GymnaxToDmEnvWrapper as GymnaxToDmEnvWrapper
 from envcore_gymnax.wrappers.purerl import FlattenObservationWrapper as FlattenObservationWrapper
 from envcore_gymnax.wrappers.purerl import LogWrapper as LogWrapper
+from envcore_gymnax.wrappers.purerl import StickyActionWrapper as StickyActionWrapper
 
-_MODULES = ("brax", "gym")
+_MODULES = ("brax", "evojax", "gym")
 _HOME = {"GymnaxToBraxWrapper": "brax", "GymnaxToGymWrapper": "gym", "GymnaxToVectorGymWrapper": "gym"}
 
 

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
+from envcore_gymnax.settings import returns_six_values
 from envcore_gymnax.wrappers.purerl import GymnaxWrapper, stepping
 
 
@@ -24,12 +25,14 @@ class TimeStep:
       reward: float32 (), 0 after a reset.
       discount: float32 (), 0 where the episode has ended, else 1; with six values, time limits aside.
       observation: the observation; of the next episode where this one has ended.
+      final_observation: with six values, the observation of the episode that the step belongs to; else None.
     """
 
     state: Any
     reward: Any
     discount: Any
     observation: Any
+    final_observation: Any = None
 
 
 class GymnaxToDmEnvWrapper(GymnaxWrapper):
@@ -39,7 +42,8 @@ class GymnaxToDmEnvWrapper(GymnaxWrapper):
     def reset(self, key: jax.Array, params: Any = None) -> TimeStep:
         """Begins an episode."""
         obs, state = self._env.reset(key, params)
-        return TimeStep(state, jnp.zeros((), jnp.float32), jnp.ones((), jnp.float32), obs)
+        final_obs = obs if returns_six_values() else None
+        return TimeStep(state, jnp.zeros((), jnp.float32), jnp.ones((), jnp.float32), obs, final_obs)
 
     @stepping
     def step(self, key: jax.Array, timestep: TimeStep, action: Any, params: Any = None) -> TimeStep:
@@ -48,5 +52,7 @@ class GymnaxToDmEnvWrapper(GymnaxWrapper):
         Raises:
           InvalidActionError: an action on the host is no choice of a discrete space, or not finite.
         """
-        obs, state, reward, ended, *_ = self._env.step(key, timestep.state, action, params)
-        return TimeStep(state, jnp.asarray(reward, jnp.float32), jnp.where(ended, jnp.float32(0), jnp.float32(1)), obs)
+        obs, state, reward, ended, *_, info = self._env.step(key, timestep.state, action, params)
+        discount = jnp.where(ended, jnp.float32(0), jnp.float32(1))
+        final_obs = None if timestep.final_observation is None else info["final_observation"]
+        return TimeStep(state, jnp.asarray(reward, jnp.float32), discount, obs, final_obs)

@@ -26,7 +26,7 @@ from gymnasium.vector.utils import batch_space
 
 from envcore_gymnax.environments.spaces import gymnax_space_to_gym_space
 from envcore_gymnax.settings import GymnaxState, returns_six_values
-from envcore_gymnax.wrappers.purerl import LogEnvState, check_values
+from envcore_gymnax.wrappers.purerl import LogEnvState, StickyActionState, check_values
 
 
 class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
@@ -45,8 +45,8 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
         self._env, self.env_params = env, env.default_params if params is None else params
         self._spaces: tuple[Any, ...] = (None,)  # params, and their spaces of actions and observations
         self.metadata = {"name": env.name, "render_modes": ["rgb_array"] if hasattr(env, "render") else []}
-        self.rng = key_of(0 if seed is None else seed)
-        _, self.env_state = env.reset(self.rng, self.env_params)
+        self.key = key_of(0 if seed is None else seed)
+        _, self.env_state = env.reset(self.key, self.env_params)
 
     @property
     def action_space(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -65,9 +65,9 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
           InvalidArgumentError: the seed or the options are invalid.
         """
         params = _params_after(self, options)
-        rng = self.rng if seed is None else key_of(seed)
+        key = self.key if seed is None else key_of(seed)
         super().reset(seed=optional_seed(seed))
-        self.rng, key = jax.random.split(rng)
+        self.key, key = jax.random.split(key)
         obs, self.env_state = self._env.reset(key, params)
         self.env_params = params
         return _numpy(obs), {}
@@ -79,9 +79,10 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
           InvalidActionError: the action is no choice of a discrete space, or not finite.
         """
         check_values(self._env, action, self.env_params)
-        self.rng, key = jax.random.split(self.rng)
+        self.key, key = jax.random.split(self.key)
         obs, self.env_state, reward, ended, info = self._env.step_env(key, self.env_state, action, self.env_params)
         terminated, truncated = _ends(self.env_state, ended, self.env_params)
+        info = _info(info, terminated, truncated, obs)
         return _numpy(obs), float(reward), bool(terminated), bool(truncated), _numpy(info)
 
     def render(self) -> Any:
@@ -114,14 +115,14 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._env, self.num_envs = env, positive_integer("num_envs", num_envs, InvalidArgumentError)
         self.env_params = env.default_params if params is None else params
         self.metadata = {"name": env.name, "render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
-        self._reset = jax.jit(jax.vmap(env.reset, (0, None)))
+        self._reset = jax.jit(jax.vmap(self._reset_one, (0, None)))
         self._step = jax.jit(jax.vmap(self._step_one, (0, 0, 0, None)))
         self.single_action_space = gymnax_space_to_gym_space(env.action_space(self.env_params))
         self.single_observation_space = gymnax_space_to_gym_space(env.observation_space(self.env_params))
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.rng = key_of(0 if seed is None else seed)
-        _, self.env_state = self._reset(self._keys(), self.env_params)
+        self.key = jax.random.split(key_of(0 if seed is None else seed), num_envs)
+        *_, self.env_state = self._reset(self.key, self.env_params)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -136,18 +137,15 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """
         self._check_open()
         params, seeds = _params_after(self, options), seeds_of_each(seed, self.num_envs)
+        keys = self.key
         if seeds is None:
             one: Any = seed
-            rng = self.rng if one is None else key_of(one)
+            keys = keys if one is None else jax.random.split(key_of(one), self.num_envs)
             super().reset(seed=optional_seed(seed))
-            self.rng = rng
-        elif None not in seeds:
-            self.rng = key_of(int(np.random.default_rng(seeds).integers(2**63)))
-        keys = self._keys()
         for index, each in enumerate(seeds or ()):
             if each is not None:  # as `GymnaxToGymWrapper` with this seed
-                keys = keys.at[index].set(jax.random.split(key_of(each))[1])
-        obs, self.env_state = self._reset(keys, params)
+                keys = keys.at[index].set(key_of(each))
+        self.key, obs, self.env_state = self._reset(keys, params)
         self.env_params = params
         return _numpy(obs), {}
 
@@ -165,29 +163,35 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
             except ValueError as error:  # lists of different lengths
                 raise InvalidActionError(f"actions must be in {self.action_space!r}: {error}.") from error
             check_values(self._env, actions, self.env_params, self.num_envs)
-        result = self._step(self._keys(), self.env_state, jnp.asarray(actions), self.env_params)
-        obs, self.env_state, reward, terminated, truncated, info, last = result
+        result = self._step(self.key, self.env_state, jnp.asarray(actions), self.env_params)
+        self.key, obs, self.env_state, reward, terminated, truncated, info, last = result
         terminated, truncated = np.array(terminated), np.array(truncated)
         infos = _numpy(info) | final_entries(terminated | truncated, _numpy(last), _numpy(info))
         return _numpy(obs), np.array(reward), terminated, truncated, infos
 
+    def render(self) -> Any:
+        """A picture of each environment, uint8 (num_envs, height, width, 3), or None if they have none."""
+        if not hasattr(self._env, "render"):
+            return None
+        return np.array(jax.vmap(self._env.render, (0, None))(self.env_state, self.env_params))
+
+    def _reset_one(self, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        key, key_reset = jax.random.split(key)
+        return key, *self._env.reset(key_reset, params)
+
     def _step_one(self, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
-        key_step, key_reset = jax.random.split(key)
+        key, key_step, key_reset = jax.random.split(key, 3)
         last, after, reward, ended, info = self._env.step_env(key_step, state, action, params)
         terminated, truncated = _ends(after, ended, params)
         fresh = self._env.reset(key_reset, params)
         choose = functools.partial(jnp.where, terminated | truncated)
         obs, after = jax.tree.map(choose, fresh, (last, after))
-        return obs, after, reward, terminated, truncated, info, last
+        return key, obs, after, reward, terminated, truncated, _info(info, terminated, truncated, last), last
 
     def _check_open(self) -> None:
         forks.check()
         if self.closed:
             raise ClosedEnvironmentError(f"{self._env.name} is closed: make another one.")
-
-    def _keys(self) -> jax.Array:
-        self.rng, key = jax.random.split(self.rng)
-        return jax.random.split(key, self.num_envs)
 
 
 def _params_after(env: Any, options: Any) -> Any:
@@ -198,13 +202,20 @@ def _params_after(env: Any, options: Any) -> Any:
 
 def _ends(state: Any, ended: Any, params: Any) -> tuple[Any, Any]:
     """Whether the step to this state terminated, and whether it was truncated."""
-    while isinstance(state, LogEnvState):
+    while isinstance(state, LogEnvState | StickyActionState):
         state = state.env_state
     at_limit = state.time >= params.max_steps_in_episode
     if isinstance(state, GymnaxState):
         return state.terminated, at_limit & ~state.terminated
     terminated = ended if returns_six_values() else ended & ~at_limit
     return terminated, at_limit & ~terminated
+
+
+def _info(info: dict[str, Any], terminated: Any, truncated: Any, last: Any) -> dict[str, Any]:
+    """The entries of `info`; with six values also those of gymnax 1."""
+    if not returns_six_values():
+        return info
+    return {**info, "terminated": terminated, "truncated": truncated, "final_observation": last}
 
 
 def _numpy(tree: Any) -> Any:

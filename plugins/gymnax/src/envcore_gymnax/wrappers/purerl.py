@@ -11,11 +11,12 @@ from typing import Tuple as Tuple  # noqa: UP035  # programs import these names 
 from typing import Union as Union
 
 import chex as chex
+import envcore.spaces
 import jax as jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import forks
-from envcore.errors import InvalidActionError
+from envcore.errors import InvalidActionError, InvalidArgumentError
 from flax import struct
 
 from envcore_gymnax.environments import environment as environment
@@ -115,19 +116,72 @@ class GymnaxWrapper:
         return getattr(self._env, name)
 
 
+@struct.dataclass
+class StickyActionState:
+    """State of `StickyActionWrapper`.
+
+    Attributes:
+      env_state: the environment's state.
+      last_action: the action that was last executed, int32 (); 0 at the start.
+    """
+
+    env_state: Any
+    last_action: Any
+
+
+class StickyActionWrapper(GymnaxWrapper):
+    """Repeats the action that was last executed, with a probability, in place of the given one.
+
+    Args:
+      env: an environment with discrete actions.
+      sticky_action_prob: the probability; 0 by default.
+
+    Raises:
+      InvalidArgumentError: the probability is not in [0, 1], or the actions are not discrete.
+    """
+
+    def __init__(self, env: Any, sticky_action_prob: float = 0.0):
+        super().__init__(env)
+        if not hasattr(env.action_space(env.default_params), "n"):
+            raise InvalidArgumentError("StickyActionWrapper requires a Discrete action space")
+        try:
+            self._probability = float(sticky_action_prob)
+        except (TypeError, ValueError):
+            self._probability = np.nan
+        if not 0 <= self._probability <= 1:
+            raise InvalidArgumentError(f"sticky_action_prob must be in [0, 1], got {sticky_action_prob!r}")
+
+    @resetting
+    def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, StickyActionState]:
+        """Begins an episode."""
+        obs, state = self._env.reset(key, params)
+        return obs, StickyActionState(state, jnp.zeros((), jnp.int32))
+
+    @stepping
+    def step(self, key: jax.Array, state: StickyActionState, action: Any, params: Any = None) -> tuple[Any, ...]:
+        """Takes one step."""
+        action = jnp.asarray(action, jnp.int32)
+        if self._probability > 0:  # else the environment's random numbers are those without this wrapper
+            key_repeat, key = jax.random.split(key)
+            is_repeated = jax.random.bernoulli(key_repeat, self._probability)
+            action = jnp.where(is_repeated, state.last_action, action)
+        obs, env_state, *rest = self._env.step(key, state.env_state, action, params)
+        return obs, StickyActionState(env_state, action), *rest
+
+
 class FlattenObservationWrapper(GymnaxWrapper):
     """Flattens observations into vectors."""
 
-    def observation_space(self, params: Any = None) -> spaces.Box:
+    def observation_space(self, params: Any = None) -> spaces.Space:
         """The `Box` of vectors.
 
         Raises:
           TypeError: observations are not in a `Box`.
         """
         space = self._env.observation_space(params)
-        if not isinstance(space, spaces.Box):
+        if not isinstance(space, envcore.spaces.Box):
             raise TypeError(f"FlattenObservationWrapper needs a Box, got {space!r}")
-        return spaces.Box(space.low.reshape(-1), space.high.reshape(-1), (int(np.prod(space.shape)),), space.dtype)
+        return spaces.of_envcore(space.flat_space())
 
     @resetting
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:

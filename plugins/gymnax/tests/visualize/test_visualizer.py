@@ -2,7 +2,7 @@
 
 import envcore_gymnax as gymnax
 import jax
-from envcore_gymnax.visualize import Visualizer
+from envcore_gymnax.visualize import Visualizer, visualizer
 
 # pyright: reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false
 
@@ -15,5 +15,6 @@ def test_an_animation(tmp_path):
         states.append(state)
         _, state, reward, _, _ = env.step(key, state, 1, params)
         rewards.append(rewards[-1] + float(reward))
+    assert visualizer.Visualizer is Visualizer
     Visualizer(env, params, states, rewards[1:]).animate(str(tmp_path / "a.gif"))
     assert (tmp_path / "a.gif").stat().st_size > 1000

@@ -1,0 +1,66 @@
+"""MuJoCo Playground's environments: the task of each in one line, by the library's own names."""
+
+from __future__ import annotations
+
+CONTROL_SUITE = {
+    "AcrobotSwingup": "Two links, of which only the joint between them is driven, swing up and balance.",
+    "AcrobotSwingupSparse": "As AcrobotSwingup, with a reward only near the target.",
+    "BallInCup": "A cup swings up a ball on a string and catches it.",
+    "CartpoleBalance": "Cart that keeps a pole upright, which begins upright.",
+    "CartpoleBalanceSparse": "As CartpoleBalance, with a reward only where cart and pole are near the middle.",
+    "CartpoleSwingup": "Cart that swings up a hanging pole and keeps it upright.",
+    "CartpoleSwingupSparse": "As CartpoleSwingup, with a reward only where cart and pole are near the middle.",
+    "CheetahRun": "Two-legged robot in a vertical plane that runs to the right.",
+    "FingerSpin": "Finger with two joints that spins a body on a hinge.",
+    "FingerTurnEasy": "Finger with two joints that turns a body until its tip is in a large target.",
+    "FingerTurnHard": "Finger with two joints that turns a body until its tip is in a small target.",
+    "FishSwim": "Fish that swims to a target.",
+    "HopperHop": "One-legged robot in a vertical plane that hops to the right.",
+    "HopperStand": "One-legged robot in a vertical plane that stands.",
+    "HumanoidRun": "Robot with the joints of a human that runs.",
+    "HumanoidStand": "Robot with the joints of a human that stands.",
+    "HumanoidWalk": "Robot with the joints of a human that walks.",
+    "PendulumSwingup": "Pendulum with a weak motor that swings up and stays upright.",
+    "PointMass": "Point in a plane that moves to the middle.",
+    "ReacherEasy": "Arm with two joints that reaches for a large target in a plane.",
+    "ReacherHard": "Arm with two joints that reaches for a small target in a plane.",
+    "SwimmerSwimmer6": "Snake of six links that swims to a target in a plane.",
+    "WalkerRun": "Two-legged robot in a vertical plane that runs to the right.",
+    "WalkerStand": "Two-legged robot in a vertical plane that stands.",
+    "WalkerWalk": "Two-legged robot in a vertical plane that walks to the right.",
+}
+
+WITH_MENAGERIE = {
+    "AeroCubeRotateZAxis": "Aero hand that rotates a cube about the vertical axis.",
+    "AlohaHandOver": "Two Aloha arms that hand over an object.",
+    "AlohaSinglePegInsertion": "Two Aloha arms that insert a peg into a socket.",
+    "ApolloJoystickFlatTerrain": "Apollo humanoid that walks at a commanded velocity on flat ground.",
+    "BarkourJoystick": "Barkour quadruped that walks at a commanded velocity.",
+    "BerkeleyHumanoidJoystickFlatTerrain": "Berkeley Humanoid that walks at a commanded velocity on flat ground.",
+    "BerkeleyHumanoidJoystickRoughTerrain": "Berkeley Humanoid that walks at a commanded velocity on rough ground.",
+    "G1JoystickFlatTerrain": "Unitree G1 humanoid that walks at a commanded velocity on flat ground.",
+    "G1JoystickRoughTerrain": "Unitree G1 humanoid that walks at a commanded velocity on rough ground.",
+    "Go1Footstand": "Unitree Go1 quadruped that stands on its hind feet.",
+    "Go1Getup": "Unitree Go1 quadruped that gets up after a fall.",
+    "Go1Handstand": "Unitree Go1 quadruped that stands on its front feet.",
+    "Go1JoystickFlatTerrain": "Unitree Go1 quadruped that walks at a commanded velocity on flat ground.",
+    "Go1JoystickRoughTerrain": "Unitree Go1 quadruped that walks at a commanded velocity on rough ground.",
+    "H1InplaceGaitTracking": "Unitree H1 humanoid that follows a gait on the spot.",
+    "H1JoystickGaitTracking": "Unitree H1 humanoid that follows a gait at a commanded velocity.",
+    "LeapCubeReorient": "LEAP hand that turns a cube to a random orientation.",
+    "LeapCubeRotateZAxis": "LEAP hand that rotates a cube about the vertical axis.",
+    "Op3Joystick": "OP3 humanoid that walks at a commanded velocity.",
+    "PandaOpenCabinet": "Panda arm that opens a cabinet.",
+    "PandaPickCube": "Panda arm that brings a cube to a target.",
+    "PandaPickCubeCartesian": "Panda arm, moved in Cartesian coordinates, that brings a cube to a target.",
+    "PandaPickCubeOrientation": "Panda arm that brings a cube to a target place and orientation.",
+    "PandaRobotiqPushCube": "Panda arm with a Robotiq gripper that pushes a cube to a target.",
+    "SpotFlatTerrainJoystick": "Spot quadruped that walks at a commanded velocity on flat ground.",
+    "SpotGetup": "Spot quadruped that gets up after a fall.",
+    "SpotJoystickGaitTracking": "Spot quadruped that follows a gait at a commanded velocity.",
+    "T1JoystickFlatTerrain": "Booster T1 humanoid that walks at a commanded velocity on flat ground.",
+    "T1JoystickRoughTerrain": "Booster T1 humanoid that walks at a commanded velocity on rough ground.",
+}
+"""Those whose robots are in MuJoCo Menagerie, which the library does not ship."""
+
+PLAYGROUND = dict(sorted((CONTROL_SUITE | WITH_MENAGERIE).items()))

@@ -1,0 +1,159 @@
+"""MuJoCo Playground in envcore, in step with its own environments; `envcore-bridges[playground]` installs it."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+# pyright: basic, reportMissingImports=false
+import pytest
+
+os.environ.setdefault("MUJOCO_GL", "egl")  # a machine that runs tests has no display
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+from brax.envs.wrappers.training import EpisodeWrapper
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError, InvalidParamsError, NoPictureError
+from envcore.wrappers import Batched
+from envcore_bridges import from_playground
+from envcore_bridges.playground import pictures
+from envcore_bridges.playground.environments import CONTROL_SUITE, PLAYGROUND, WITH_MENAGERIE
+from envcore_testing import Case, check_lockstep, conformance_cases
+from mujoco_playground import dm_control_suite, registry, wrapper
+from mujoco_playground._src import mjx_env
+
+pytestmark = pytest.mark.client
+
+CHEAP = "CartpoleBalance"
+
+
+def cartpole(limit: int | None = None) -> Any:
+    env = registry.load(CHEAP)
+    return env if limit is None else EpisodeWrapper(env, limit, 1)
+
+
+def test_what_playground_has_is_announced() -> None:
+    assert set(PLAYGROUND) == set(registry.ALL_ENVS)
+    assert set(CONTROL_SUITE) == set(dm_control_suite.ALL_ENVS)
+    announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "playground"}
+    assert announced == {f"playground/{name}" for name in PLAYGROUND}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", conformance_cases(from_playground(CHEAP), num_steps=48), ids=str)
+def test_conforms(case: Case) -> None:
+    case()
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == CHEAP else [pytest.mark.slow]) for name in CONTROL_SUITE]
+)
+def test_it_plays_as_playground_does(name: str) -> None:
+    # Of the places for contacts in a batch of thousands, one environment needs few, and a CPU visits them all.
+    options = {"naconmax": min(500, registry.get_default_config(name).naconmax)}
+    theirs = registry.load(name, config_overrides=options)
+
+    def reset(key: jax.Array) -> tuple[Any, Any]:
+        state = theirs.reset(key)
+        return state, state.obs
+
+    def step(state: Any, action: jax.Array, key: jax.Array) -> tuple[Any, ...]:
+        state = theirs.step(jax.tree.map(lambda x: x, state), action)  # it writes into the dict of metrics
+        return state, state.obs, state.reward, state.done
+
+    env, params = envcore.make(f"playground/{name}", **options)
+    assert params.max_steps_in_episode == theirs._config.episode_length
+    # A start of CheetahRun simulates 200 steps, and theirs is computed in every step.
+    num_steps = 100 if name == CHEAP else 20
+    params = params.replace(max_steps_in_episode=num_steps * 2 // 5)
+    assert check_lockstep(env, reset, step, params=params, num_steps=num_steps) >= 2
+
+
+def test_a_state_holds_no_contacts_and_a_batch_of_them_can_be_stored() -> None:
+    env = from_playground("CheetahRun")
+    kept = jax.tree.leaves(env.state_types)
+    whole = jax.tree.leaves(jax.eval_shape(env.library_env.reset, jax.random.PRNGKey(0)))
+    kept, whole = (sum(leaf.size * leaf.dtype.itemsize for leaf in leaves) for leaves in (kept, whole))
+    assert kept < 5000 < 15_000_000 < whole
+    batch = Batched(env, 3)
+    state = jax.eval_shape(batch.reset, jax.random.key(0), batch.default_params)[1]
+    assert {leaf.shape[0] for leaf in jax.tree.leaves(state)} == {3}
+
+
+def test_params_are_fields_of_the_model() -> None:
+    env, params = envcore.make(f"playground/{CHEAP}", vary=("opt.gravity",))
+    assert list(params.model) == ["opt.gravity"]
+    with pytest.raises(InvalidParamsError, match=r"without \.model\['opt\.gravity'\]"):
+        env.reset(jax.random.key(0), params.replace(model={}))
+    with pytest.raises(InvalidArgumentError, match="vary must name fields of MJX's Model that are floats, got 'nq'"):
+        envcore.make(f"playground/{CHEAP}", vary="nq")
+    gravity = np.array([[0.0, 0.0, -9.81], [0.0, 0.0, 0.0]], np.float32)
+    many = params.replace(model={"opt.gravity": gravity})
+    axes = type(params)(model={"opt.gravity": 0}, max_steps_in_episode=None)
+
+    def speed(params: Any) -> jax.Array:
+        def push(carry: Any, _: None) -> tuple[Any, None]:
+            return env.step_env(jax.random.key(0), carry[1], jnp.zeros(1), params)[:2], None
+
+        return jax.lax.scan(push, env.reset(jax.random.key(0), params), length=3)[0][0][4]
+
+    on_earth, weightless = jax.jit(jax.vmap(speed, (axes,)))(many)
+    assert abs(on_earth - weightless) > 1e-3
+
+
+def test_the_limit_of_an_episode_wrapper_truncates() -> None:
+    env = from_playground(cartpole, limit=3)
+    _, state = env.reset(jax.random.key(0))
+    step = jax.jit(env.step)
+    for number in range(1, 4):
+        _, state, _, _, info = step(jax.random.key(number), state, jnp.ones(1))
+        assert (bool(info["terminated"]), bool(info["truncated"])) == (False, number == 3)
+
+
+def test_wrappers_that_reset_are_refused() -> None:
+    def wrapped() -> Any:
+        return wrapper.wrap_for_brax_training(cartpole())
+
+    with pytest.raises(InvalidArgumentError, match="wrapped is wrapped in BraxAutoResetWrapper, which does what"):
+        from_playground(wrapped)
+
+
+def test_options_and_names() -> None:
+    env = from_playground(CHEAP, ctrl_dt=0.02, episode_length=500)
+    assert (env.library_env.n_substeps, env.default_params.max_steps_in_episode) == (2, 500)
+    with pytest.raises(InvalidArgumentError, match="wrong_option"):
+        envcore.make(f"playground/{CHEAP}", wrong_option=1)
+    with pytest.raises(
+        InvalidArgumentError, match=r"Playground has no environment 'Cartpole'\. Did you mean 'Cartpole"
+    ):
+        from_playground("Cartpole")
+
+
+def test_robots_that_are_missing_are_not_downloaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.setattr(mjx_env, "MENAGERIE_PATH", tmp_path / "menagerie")
+    for name in WITH_MENAGERIE:
+        expected = f"MuJoCo Playground's {name} needs the robots of MuJoCo Menagerie in {tmp_path / 'menagerie'}"
+        with pytest.raises(EnvironmentLoadError, match=re.escape(expected)):
+            envcore.make(f"playground/{name}")
+
+
+def test_pictures() -> None:
+    if pictures._problem_of_opengl():
+        pytest.skip(pictures._problem_of_opengl())
+    env, params = envcore.make(f"playground/{CHEAP}")
+    states = jax.vmap(env.reset, (0, None))(jax.random.split(jax.random.key(0), 2), params)[1]
+    seen = jax.jit(jax.vmap(lambda state: env.render(state, params, height=60)))(states)
+    assert seen.shape == (2, 60, 80, 3)
+    assert (seen[0] != seen[1]).any()
+    assert env.render(jax.tree.map(lambda x: x[0], states), params, height=600).shape == (600, 800, 3)
+
+
+def test_without_opengl_a_picture_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    env, params = envcore.make(f"playground/{CHEAP}")
+    _, state = env.reset(jax.random.key(0))
+    monkeypatch.setattr(pictures, "_problem_of_opengl", lambda: "no display")
+    with pytest.raises(NoPictureError, match=r"MuJoCo finds no OpenGL \(no display\)\. .* set MUJOCO_GL=egl"):
+        env.render(state, params)

@@ -1,0 +1,24 @@
+"""gymnax's `Visualizer`; needs envcore-viewer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import envcore_viewer
+
+
+class Visualizer(envcore_viewer.Visualizer):
+    """Shows a list of states as an animation: `Visualizer(env, params, state_seq, cum_rewards).animate("a.gif")`.
+
+    Args:
+      env_arg: an environment of `make`, or one of envcore.
+      env_params_arg: its params.
+      state_seq_arg: the states.
+      reward_seq_arg: the cumulative rewards.
+      **options: further ones of `envcore_viewer.Visualizer`.
+    """
+
+    def __init__(
+        self, env_arg: Any, env_params_arg: Any, state_seq_arg: Any, reward_seq_arg: Any = None, **options: Any
+    ):
+        super().__init__(getattr(env_arg, "env", env_arg), env_params_arg, state_seq_arg, reward_seq_arg, **options)

@@ -1,0 +1,26 @@
+"""gymnax 1's wrapper for programs that expect the five values of gymnax 0."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from envcore_gymnax.wrappers.purerl import GymnaxWrapper, resetting, stepping
+
+
+class LegacyStepAPIWrapper(GymnaxWrapper):
+    """Returns `(obs, state, reward, done, info)` from `step`, whether the environment returns five values or six."""
+
+    @resetting
+    def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
+        """Begins an episode."""
+        return self._env.reset(key, params)
+
+    @stepping
+    def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
+        """Takes one step."""
+        obs, state, reward, *flags, info = self._env.step(key, state, action, params)
+        return obs, state, reward, functools.reduce(jnp.logical_or, flags), info

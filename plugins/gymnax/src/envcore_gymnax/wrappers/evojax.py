@@ -1,0 +1,82 @@
+"""gymnax's task for EvoJAX; needs evojax."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from envcore import forks
+from envcore.checks import positive_integer
+from envcore.errors import InvalidArgumentError
+from evojax.task.base import TaskState, VectorizedTask
+from flax import struct
+
+from envcore_gymnax.registration import make
+
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
+
+
+@struct.dataclass
+class GymState(TaskState):
+    """State of `GymnaxToEvoJaxTask`, of one episode or of many.
+
+    Attributes:
+      state: the environment's state.
+      obs: the observation.
+      key: the random key of the next step.
+    """
+
+    state: Any
+    obs: Any
+    key: Any
+
+
+class GymnaxToEvoJaxTask(VectorizedTask):
+    """A batch of episodes as EvoJAX's `VectorizedTask`; episodes that end begin again.
+
+    Args:
+      env_name: an id for `make`.
+      max_steps: the time limit.
+      test: whether this is the task that EvoJAX tests with; changes nothing.
+
+    Attributes:
+      obs_shape: the shape of an observation.
+      act_shape, num_actions: the number of actions, or the length of an action.
+
+    Raises:
+      InvalidArgumentError: `max_steps` is not a positive integer.
+    """
+
+    def __init__(self, env_name: str, max_steps: int = 1000, test: bool = False):
+        self.max_steps = positive_integer("max_steps", max_steps, InvalidArgumentError)
+        self.test = test
+        env, params = make(env_name)
+        params = params.replace(max_steps_in_episode=self.max_steps)
+        self.obs_shape, self.act_shape, self.num_actions = env.obs_shape, env.num_actions, env.num_actions
+
+        @jax.jit
+        @jax.vmap
+        def reset(key: jax.Array) -> GymState:
+            key_reset, key = jax.random.split(key)
+            obs, state = env.reset(key_reset, params)
+            return GymState(state, obs, key)
+
+        @jax.jit
+        @jax.vmap
+        def step(task_state: GymState, action: jax.Array) -> tuple[GymState, jax.Array, jax.Array]:
+            key_step, key = jax.random.split(task_state.key)
+            obs, state, reward, *flags, _ = env.step(key_step, task_state.state, action, params)
+            return GymState(state, obs, key), reward, functools.reduce(jnp.logical_or, flags)
+
+        self._reset, self._step = reset, step
+
+    def reset(self, key: jax.Array) -> GymState:
+        """Begins an episode for each key."""
+        forks.check()
+        return self._reset(key)
+
+    def step(self, state: GymState, action: jax.Array) -> tuple[GymState, jax.Array, jax.Array]:
+        """Takes one step in each episode: the state, the rewards, and which episodes have ended."""
+        return self._step(state, action)
