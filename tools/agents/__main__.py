@@ -1,8 +1,11 @@
 """Puts trained agents into envcore-baselines: `uv run python tools/agents DIR...`, with folders of `envcore train`.
 
-The best agent of a run is the one with the highest mean return of its greedy episodes. It replaces the environment's
-file if it is better than the agent there. The measured return is written into the file, which a test compares with the
-return that it measures itself.
+The best agent of a run is the one with the highest mean return of its greedy episodes, among those at the end of the
+training and those at the best points of their curves. Its return is then measured again, on other episodes than those
+that chose it, and written into the file, which replaces the environment's if the agent is better than the one there. A
+test compares it with the return that it measures itself.
+
+`uv run python tools/agents --again [ID...]` measures the agents in the package again.
 """
 
 from __future__ import annotations
@@ -15,18 +18,27 @@ from pathlib import Path
 import jax
 import numpy as np
 from envcore_baselines.evaluation import episode_returns
-from envcore_baselines.trained import FOLDER, TrainedAgent
+from envcore_baselines.trained import FOLDER, TrainedAgent, names, path_of
 from envcore_baselines.training import Run
 
-SEED = 1_000_000  # not one that an agent was evaluated with while its settings were chosen
+CHOOSING, MEASURING = 1_000_000, 2_000_000
+"""Seeds of the episodes; not those that an agent was evaluated with while its settings were chosen."""
 
 
 def main() -> None:
     """Parses the command line, and prints a line for each run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", nargs="+", type=Path, metavar="DIR")
+    parser.add_argument("runs", nargs="*", type=Path, metavar="DIR")
     parser.add_argument("--episodes", type=int, default=1000, help="greedy episodes of each agent")
+    parser.add_argument(
+        "--again", nargs="*", metavar="ID", help="measure these agents of the package again (default: all)"
+    )
     args = parser.parse_args()
+    if args.again is not None:
+        for env_id in args.again or names():
+            agent = measured(TrainedAgent.of_file(path_of(env_id)), args.episodes, MEASURING)
+            agent.save(path_of(env_id))
+            print(f"{env_id}: {agent.mean_return:.4g} ± {agent.std_return:.3g}", flush=True)
     FOLDER.mkdir(exist_ok=True)
     for folder in args.runs:
         best = best_of(folder, args.episodes)
@@ -42,18 +54,19 @@ def main() -> None:
 def best_of(folder: Path, num_episodes: int) -> TrainedAgent:
     """The best agent of a run, as it is after it was saved and loaded."""
     run = Run.load(folder)
-    agents = TrainedAgent.of_run(run, *run.make(), folder)
-    return max((measured(agent, num_episodes) for agent in agents), key=lambda agent: agent.mean_return)
+    agents = [agent for best in (False, True) for agent in TrainedAgent.of_run(run, *run.make(), folder, best)]
+    found = (measured(agent, num_episodes, CHOOSING) for agent in agents)
+    return measured(max(found, key=lambda agent: agent.mean_return), num_episodes, MEASURING)
 
 
-def measured(agent: TrainedAgent, num_episodes: int) -> TrainedAgent:
+def measured(agent: TrainedAgent, num_episodes: int, seed: int) -> TrainedAgent:
     """The agent, rounded as in a file, with the returns of its episodes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent.safetensors"
         agent.save(path)
         rounded = TrainedAgent.of_file(path, agent.env, agent.params).agent
     agent = dataclasses.replace(agent, agent=rounded)  # with the learner of all, for which playing is compiled once
-    returns, _ = episode_returns(agent.learner, agent.params, agent.agent, jax.random.key(SEED), num_episodes, True)
+    returns, _ = episode_returns(agent.learner, agent.params, agent.agent, jax.random.key(seed), num_episodes, True)
     returns = np.asarray(returns, np.float64)
     return dataclasses.replace(
         agent, mean_return=float(returns.mean()), std_return=float(returns.std()), episodes=num_episodes

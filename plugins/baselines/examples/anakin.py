@@ -215,3 +215,12 @@ invaders_params, invaders_returns = run_experiment(
     iterations=SPACE_INVADERS_ITERATIONS,
     seed=42,
 )
+
+# %% [markdown]
+# ## What to change next
+#
+# - Another game: `"Breakout-MinAtar"` with the settings of Space Invaders.
+# - Real devices: on a machine with GPUs or TPUs the program takes all of them as it is.
+# - Less code: [`train`] is a training in one call, with PPO and other algorithms.
+#
+# [`train`]: https://envcore.github.io/envcore/reference/agents.html#envcore_baselines.train

@@ -102,7 +102,7 @@ print(f"CartPole-v1: mean return {cartpole_returns.mean():.0f} over {len(test_ke
 
 # %%
 acrobot, acrobot_params = envcore.make("Acrobot-v1")
-TRAINED_LENGTHS = (0.6, 1.4)  # m
+TRAINED_LENGTHS = (0.4, 1.6)  # m
 
 
 def pendulum_params(length):
@@ -201,8 +201,8 @@ for controller in (LSTM(), FeedForward()):
 controllers[Random()] = {}  # it has no parameters
 
 # %% [markdown]
-# None of the test's lengths was seen; the first and the last lie outside of those drawn in training. The LSTM swings up
-# all of these pendula.
+# None of the test's lengths was seen in training, but all lie inside the range that lengths are drawn from. (Trained on
+# 0.6 to 1.4 m, the LSTM often fails at 0.5 m.) It swings up all of these pendula, in all of its 500 episodes.
 
 # %%
 test_lengths = jnp.array([0.5, 0.8, 1.0, 1.2, 1.5])
@@ -213,5 +213,17 @@ for controller, policy in controllers.items():
     over_keys = jax.vmap(functools.partial(swing_up, controller), in_axes=(None, None, 0))
     over_lengths = jax.jit(jax.vmap(over_keys, in_axes=(None, 0, None)))
     name = type(controller).__name__
-    swing_up_returns[name] = over_lengths(policy, test_lengths, test_keys).mean(axis=1)
-    print(f"{name:15}", *(f"{mean:7.0f}" for mean in swing_up_returns[name]))
+    swing_up_returns[name] = over_lengths(policy, test_lengths, test_keys)
+    means, swung_up = swing_up_returns[name].mean(axis=1), (swing_up_returns[name] > -500).sum()
+    print(f"{name:15}", *(f"{mean:7.0f}" for mean in means), f"  swung up {swung_up}")
+
+# %% [markdown]
+# ## What to change next
+#
+# - Another strategy: any of `evosax.algorithms` has the same `ask` and `tell`.
+# - Another family of tasks: draw `link_mass_1` beside the lengths; [`RandomizeParams`] draws params for each episode.
+# - An evolution strategy with checkpoints and a learning curve: `envcore train es CartPole-v1 --out es`
+#   ([`ES`]).
+#
+# [`RandomizeParams`]: https://envcore.github.io/envcore/reference/wrappers.html#envcore.wrappers.RandomizeParams
+# [`ES`]: https://envcore.github.io/envcore/reference/algorithms.html#envcore_baselines.es.ES

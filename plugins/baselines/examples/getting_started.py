@@ -134,3 +134,15 @@ def random_rewards(key):
 
 rewards = random_rewards(key)
 print("mean return of 2,048 random episodes", rewards.sum(axis=0).mean())
+
+# %% [markdown]
+# ## What to change next
+#
+# - Another environment: `envcore.make("CartPole-v1")`, with a network of two outputs and their `argmax` as the action.
+# - Other params: replace `g` by `l`, the length of the pendulum, in the map over gravities.
+# - Other policies: [`run_rollout`] takes any `policy(policy_params, obs, key)` in place of [`random_policy`], and any
+#   number of environments in [`Batched`].
+#
+# [`Batched`]: https://envcore.github.io/envcore/reference/wrappers.html#envcore.wrappers.Batched
+# [`random_policy`]: https://envcore.github.io/envcore/reference/rollout.html#envcore.rollout.random_policy
+# [`run_rollout`]: https://envcore.github.io/envcore/reference/rollout.html#envcore.rollout.run_rollout

@@ -213,4 +213,13 @@ axes.set(
     xlabel="step of the episode", ylabel="regret so far", title="2,000 bandits with arms that pay with p and 1 - p"
 )
 axes.legend()
-figure.savefig("meta_rl.png", dpi=120)
+plt.show()
+
+# %% [markdown]
+# ## What to change next
+#
+# - Independent arms: with `arms="independent"` there is nothing left that only the LSTM could know.
+# - More of them: `num_arms=4`, and `NUM_ARMS = 4`.
+# - The algorithm as a file: `envcore train ppo_rnn BernoulliBandit-misc --out bandit` ([`RecurrentPPO`]).
+#
+# [`RecurrentPPO`]: https://envcore.github.io/envcore/reference/algorithms.html#envcore_baselines.ppo_rnn.RecurrentPPO

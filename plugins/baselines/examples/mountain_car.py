@@ -124,3 +124,13 @@ pumped_episodes, pumped_returns = mean_return(pump, keys)
 print("episodes with pump", pumped_episodes.sum(), "mean return", pumped_returns.mean())
 random_episodes, random_returns = mean_return(random_action, keys)
 print("episodes with random actions", random_episodes.sum(), "mean return", random_returns.mean())
+
+# %% [markdown]
+# ## What to change next
+#
+# - Count the steps to the goal: carry the number of steps since the last `done` beside the rewards.
+# - A stronger engine: `params = params.replace(force=0.002)` after `make`.
+# - The same with less code: [`run_rollout`] over [`Sharded`]`(env, 8)`, with `collect=lambda step: step.reward`.
+#
+# [`run_rollout`]: https://envcore.github.io/envcore/reference/rollout.html#envcore.rollout.run_rollout
+# [`Sharded`]: https://envcore.github.io/envcore/reference/wrappers.html#envcore.wrappers.Sharded

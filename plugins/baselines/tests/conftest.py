@@ -6,16 +6,14 @@ import jax
 import pytest
 from command_line import run as run
 from envcore.plugins import PluginRecord
-from envcore_baselines.plugin import envcore_commands
+from envcore_baselines.plugin import envcore_algorithms, envcore_commands, envcore_policies
 
 
 @pytest.fixture
 def plugins() -> tuple[PluginRecord, ...]:
     """The baselines are installed."""
-    commands = tuple(envcore_commands())
-    return (
-        PluginRecord("envcore-baselines", "0", "baselines", "envcore_baselines.plugin", "loaded", (), "", commands),
-    )
+    rows = tuple(envcore_commands()), tuple(envcore_policies()), tuple(envcore_algorithms())
+    return (PluginRecord("envcore-baselines", "0", "baselines", "envcore_baselines.plugin", "loaded", (), "", *rows),)
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from envcore import registry
+from envcore.plugins import PluginRecord
+from envcore.registration import Registry
+from envcore.specs import AlgorithmSpec
 from envcore_baselines import algorithms
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.es import ES, ESConfig
+from envcore_baselines.plugin import envcore_algorithms
 from envcore_baselines.ppo import PPO, PPOConfig
 from toy import Counter
 
@@ -26,7 +31,11 @@ def test_a_name_leads_to_its_class(name: str, kind: Any, settings: Any) -> None:
     [
         ("ppo", {"num_envs": 10**6, "rollout_steps": 10**5}, "an update would take 100,000,000,000 steps: at most 2,1"),
         ("es", {"population_size": 10**7, "episodes": 10**6}, "an update would take 100,000,000,000,000 steps"),
-        ("ppo", {"num_envs": 1, "rollout_steps": 4, "total_steps": 10**12}, "are 250,000,000,000 updates, of 4 steps"),
+        (
+            "ppo",
+            {"num_envs": 1, "rollout_steps": 4, "total_steps": 10**12},
+            "would take 250,000,000,000 updates, of 4 steps",
+        ),
     ],
 )
 def test_more_steps_than_can_be_counted(name: str, given: Any, message: str) -> None:
@@ -35,6 +44,24 @@ def test_more_steps_than_can_be_counted(name: str, given: Any, message: str) -> 
         algorithms.learner(name, Counter(), Counter().default_params, config)
 
 
+def test_an_environment_that_observes_no_numbers() -> None:
+    env = Counter(goal=-1)
+    with pytest.raises(ConfigError, match=r"^Counter observes no numbers: Box\(.*, \(0,\), float32\)"):
+        algorithms.learner("pqn", env, env.default_params, algorithms.config("pqn", None, {}))
+
+
 def test_an_unknown_name() -> None:
-    with pytest.raises(ConfigError, match="there is no algorithm 'pop'; there are ppo, ppo_rnn, es"):
+    with pytest.raises(ConfigError, match=r"there is no algorithm 'pop'; there are .*dqn, es, .*ppo, ppo_rnn"):
         algorithms.config("pop", None, {})
+
+
+def test_only_the_algorithms_of_this_package_have_tuned_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = AlgorithmSpec("ppo", "Theirs.", "envcore_baselines.ppo:PPO")
+    ours = PluginRecord("envcore-baselines", "0", "", "", "loaded", algorithms=tuple(envcore_algorithms()))
+    records = PluginRecord("a-suite", "1.0", "", "", "loaded", algorithms=(theirs,)), ours
+    monkeypatch.setattr("envcore.registration.discover", lambda: records)
+    monkeypatch.setattr(registry, "__dict__", vars(Registry()))
+    with pytest.raises(ConfigError, match="use 'a-suite:ppo' or 'envcore-baselines:ppo'"):
+        algorithms.config("ppo", None, {})
+    assert algorithms.config("a-suite:ppo", "CartPole-v1", {}) == PPOConfig()
+    assert algorithms.config("envcore-baselines:ppo", "CartPole-v1", {}) != PPOConfig()

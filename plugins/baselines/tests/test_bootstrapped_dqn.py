@@ -90,7 +90,7 @@ def test_members_learn_from_their_part_of_the_transitions() -> None:
     @jax.jit
     def run() -> tuple[Any, Any]:
         agent_state = agent.record(agent.start(KEY), transitions, done, jnp.int32(0), KEY)
-        return agent_state, agent.learn(agent_state, jnp.int32(1), KEY)
+        return agent_state, agent.learn(agent_state, jnp.int32(1), KEY)[0]
 
     before, after = run()
     mask = before.replay.mask[:4]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import jax
 import pytest
 import typer.core
+from envcore import registry
 from envcore.errors import EnvcoreError
-from envcore_baselines import algorithms, commands
-from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Training
+from envcore_baselines import algorithms, commands, experiment
+from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, METRICS_CSV, Training
 from envcore_baselines.training import Run as PlannedRun
 from envcore_runs import checkpoint
 from PIL import Image
@@ -29,7 +34,7 @@ def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
     code, text, err = run(*TRAIN, *SETTINGS, "--out", str(out))
     assert (code, err) == (0, "")
     assert text.startswith(f"{out}: 2 agents, 128 steps each; last return 0.")
-    assert sorted(path.name for path in out.iterdir()) == [CHECKPOINT, CURVE_CSV, CURVE_PNG, "run.json"]
+    assert sorted(path.name for path in out.iterdir()) == [CHECKPOINT, CURVE_CSV, CURVE_PNG, METRICS_CSV, "run.json"]
     with Image.open(out / CURVE_PNG) as image:
         assert image.size == (900, 600)
     assert (out / CURVE_CSV).read_text().splitlines()[-1].startswith("128,0.")
@@ -45,6 +50,79 @@ def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
     assert all(0.3 < float(row[1]) <= 0.5 for row in rows[1:])  # counting to 2 earns 0.25 twice
 
 
+@pytest.mark.slow
+def test_a_video_of_the_first_agent(run: Run, tmp_path: Path) -> None:
+    registry.register("CartPole-v1", "envcore_classic_control.cartpole:CartPole")
+    out, video = tmp_path / "run", tmp_path / "run.gif"
+    arguments = ("train", "ppo", "CartPole-v1", *SETTINGS, "--out", str(out))
+    code, text, err = run(*arguments, "--video", str(video))
+    assert (code, err) == (0, "")
+    assert re.search(rf"{video}: \d+ frames of ", text)
+    with Image.open(video) as image:
+        assert image.format == "GIF"
+    code, _, err = run(*arguments, "--video", "run.avi")
+    assert code == 1
+    assert "run.avi" in err
+
+
+def test_an_algorithm_of_the_working_directory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    shutil.copy(Path(__file__).with_name("guessing.py"), "my_guess.py")
+    code, text, err = run("train", "my_guess:Guess", "Counter-v0", "--out", "run", "--setting", "label='x y'")
+    assert (code, err) == (0, "")
+    assert text.startswith("run: 1 agent, 40 steps each; last return 36")
+    assert json.loads(Path("run/run.json").read_text())["algorithm"] == "my_guess:Guess"
+    assert run("evaluate", "run", "--episodes", "2")[0] == 0
+    assert run("train", "my_guess:Guess", "Counter-v0", "--show") == (
+        0,
+        '["my_guess:Guess"]\ntotal_steps = 40\nlabel = "none"\n',
+        "",
+    )
+
+
+@pytest.mark.slow
+def test_an_environment_of_the_working_directory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    Path("my_env.py").write_text("from toy import Counter as Mine\n")
+    train = ("train", "ppo", "my_env:Mine", "--set", "bonus=0.25", "--option", "goal=2", *SETTINGS, "--out", "run")
+    code, text, err = run(*train)
+    assert (code, err) == (0, "")
+    assert json.loads(Path("run/run.json").read_text())["env_id"] == "my_env:Mine"
+    assert run(*train)[:2] == (0, text)
+    assert run("evaluate", "run", "--episodes", "2")[0] == 0
+    rollout = ("--policy", "trained:run", "--num-envs", "2", "--steps", "4")
+    assert run("rollout", "my_env:Mine", "--option", "goal=2", *rollout)[0] == 0
+    info = run("info", "my_env:Mine")[1].split()
+    assert info[:2] == ["id", "Mine"]
+    code, _, err = run("train", "ppo", "my_env:Other", "--out", "other")
+    assert (code, err.count("\n")) == (1, 1)
+    assert "no distribution announces 'my_env:Other', so it is Other of the module my_env, which cannot be" in err
+
+
+@pytest.mark.slow
+def test_params_that_are_drawn_for_each_episode(run: Run, tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    train = ("train", "ppo", "Counter-v0", "--randomize", "bonus=0.5,2", *SETTINGS, "--out", out)
+    code, text, err = run(*train)
+    assert (code, err) == (0, "")
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["randomize"] == {"bonus": [0.5, 2]}
+    env, params = PlannedRun.load(tmp_path / "run").make()
+    bonuses = [float(env.reset(jax.random.key(seed), params)[1].episode_params.bonus) for seed in range(5)]
+    assert len(set(bonuses)) == 5
+    assert all(0.5 <= each <= 2 for each in bonuses)
+    assert run(*train)[:2] == (0, text)
+    assert run("evaluate", out, "--episodes", "2")[0] == 0
+    policy = ("--num-envs", "2", "--steps", "4", "--policy", f"trained:{out}")
+    assert run("rollout", "Counter-v0", *policy)[0] == 0
+    assert (
+        "do not fit Counter: they were trained with" in run("rollout", "Counter-v0", "--option", "goal=4", *policy)[2]
+    )
+    assert "holds another run" in run(*train, "--randomize", "max_steps_in_episode=5,9")[2]
+
+
+@pytest.mark.slow
 def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "whole"))[0] == 0
     out, advance, left = tmp_path / "parts", Training.advance, [1]
@@ -82,17 +160,18 @@ def test_the_time_of_a_long_training_is_told_and_years_are_refused(
         raise EnvcoreError("enough")
 
     monkeypatch.setattr(Training, "advance", advance)
-    monkeypatch.setattr(commands, "_MANY_STEPS", 100)
+    monkeypatch.setattr(experiment, "_MANY_STEPS", 100)
     monkeypatch.setattr(Training, "seconds_left", lambda self: 1e6)
     _, text, _ = run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "run"))
     assert text.startswith("total_steps = 128 will take about 12 days.\n")
     monkeypatch.setattr(Training, "seconds_left", lambda self: 1e9)
     code, text, err = run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "run"))
     assert (code, text, err) == (1, "", "error: total_steps = 128 would take about 32 years here: choose less.\n")
-    monkeypatch.setattr(commands, "_MANY_STEPS", 128)
+    monkeypatch.setattr(experiment, "_MANY_STEPS", 128)
     assert "will take" not in run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "run"))[1]
 
 
+@pytest.mark.slow
 def test_more_episodes_than_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = str(tmp_path / "run")
     assert run(*TRAIN, *SETTINGS, "--out", out)[0] == 0
@@ -116,7 +195,11 @@ def test_show_prints_the_settings(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("pop", "Counter-v0", "--out", "x"), "there is no algorithm 'pop'; there are ppo, "),
+        (("pop", "Counter-v0", "--out", "x"), "there is no algorithm 'pop'; there are bootstrapped_dqn, "),
+        (("no_module:Mine", "Counter-v0", "--out", "x"), "algorithm no_module:Mine cannot be imported: ModuleNotFound"),
+        (("json:dumps", "Counter-v0", "--out", "x"), "an algorithm must be a class, got <function"),
+        (("json:JSONDecoder", "Counter-v0", "--out", "x"), "the algorithm JSONDecoder has no Config, a dataclass"),
+        (("guess.py:Guess", "Counter-v0", "--out", "x"), "Yours is MODULE:CLASS, as in `import MODULE`."),
         (("ppo", "Nope-v0", "--out", "x"), "Nope-v0"),
         (("ppo", "Counter-v0"), "--out DIR is needed"),
         (("ppo", "Counter-v0", "--out", "x", "--seeds", "0"), "--seeds must be from 1 to 10,000, got 0."),
@@ -127,6 +210,12 @@ def test_show_prints_the_settings(run: Run) -> None:
             "clip must be a number from 0 to 10, got -1.",
         ),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "torso=conv"), "torso = 'conv' needs observations"),
+        (("ppo", "Counter-v0", "--out", "x", "--randomize", "bonus"), "--randomize must be NAME=VALUE"),
+        (
+            ("ppo", "Counter-v0", "--out", "x", "--randomize", "bonus=2"),
+            "the range of 'bonus' must be two finite numbers",
+        ),
+        (("ppo", "Counter-v0", "--out", "x", "--randomize", "boni=1,2"), "Counter has no param 'boni'"),
         (("ppo", "Counter-v0", "--out", "x", "--seed", "-1"), "seed must be an integer from 0 to"),
         (("ppo", "Counter-v0", "--out", "x", "--set", "bonus=nan"), "Counter's params.bonus must be finite, got nan."),
         (

@@ -7,18 +7,21 @@ import io
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from envcore.errors import FileError
 from envcore_baselines.curve import Curve, CurveRecord
-from envcore_baselines.learner import Totals
 from envcore_runs.records import File
 from PIL import Image
 
+NAMES = ["seed_0", "seed_1"]
 
-def totals(returns: list[float], episodes: list[int]) -> Totals:
-    return {"returns": np.array(returns, np.float32), "episodes": np.array(episodes, np.int32)}  # type: ignore[dict-item]
+
+def totals(returns: list[float], episodes: list[int], **metrics: list[float]) -> dict[str, Any]:
+    measured = {name: np.array(values, np.float32) for name, values in metrics.items()}
+    return {"returns": np.array(returns, np.float32), "episodes": np.array(episodes, np.int32), **measured}
 
 
 @pytest.fixture
@@ -45,22 +48,46 @@ def test_a_longer_curve_leaves_the_shorter_one(curve: Curve) -> None:
 
 
 def test_csv(curve: Curve) -> None:
-    assert curve.to_csv().splitlines() == [
+    assert curve.to_csv(NAMES).splitlines() == [
         "steps,mean,std,seed_0,seed_1",
         "100,,,,",
         "200,1.5,0.0,1.5,",
         "300,2.5,0.5,2.0,3.0",
         "400,,,,",
     ]
-    assert curve.to_csv(7).splitlines()[0] == "steps,mean,std,seed_7,seed_8"
+
+
+def test_metrics() -> None:
+    curve = Curve(2).with_point(100, totals([3, 0], [2, 0], loss=[0.5, 0.25], kl=[1, math.nan]))
+    curve = curve.with_point(200, totals([1, 2], [1, 1], loss=[4, 8], kl=[math.inf, 2]))
+    assert curve.metrics_to_csv(NAMES).splitlines() == [
+        "steps,agent,return,loss,kl",
+        "100,seed_0,1.5,0.5,1.0",
+        "100,seed_1,,0.25,",
+        "200,seed_0,1.0,4.0,inf",
+        "200,seed_1,2.0,8.0,2.0",
+    ]
+    assert curve.last_of_each == [1.0, 2.0]
+    assert Curve(2).metrics_to_csv(NAMES) == "steps,agent,return\n"
 
 
 def test_json_keeps_every_bit(curve: Curve) -> None:
-    curve = curve.with_point(500, totals([0.1, 1e-30], [3, 7]))
+    curve = Curve(2).with_point(500, totals([0.1, 1e-30], [3, 7], loss=[0.1, math.nan]))
     read = File(Path("a")).parsed(json.dumps(dataclasses.asdict(curve.to_record())), CurveRecord)
     found = Curve.of_record(read)
-    assert found.to_csv() == curve.to_csv()
+    assert found.to_csv(NAMES) == curve.to_csv(NAMES)
+    assert found.metrics_to_csv(NAMES) == curve.metrics_to_csv(NAMES)
     assert found.to_record() == curve.to_record()
+
+
+def test_the_picture_has_a_line_for_each_group(curve: Curve) -> None:
+    curve = curve.with_point(500, totals([4, 2], [1, 1]))
+    colors = []
+    for groups in (("",), ("low", "high")):
+        with Image.open(io.BytesIO(curve.to_png("ppo in Toy", groups))) as image:
+            pixels = np.asarray(image.convert("RGB")).astype(int)
+        colors.append((pixels[..., 0] - pixels[..., 2] > 100).any())  # the second line is orange
+    assert colors == [False, True]
 
 
 @pytest.mark.parametrize("is_empty", [False, True])
@@ -85,10 +112,15 @@ LARGEST = float(np.finfo(np.float32).max)
 def test_returns_are_float32s(tmp_path: Path) -> None:
     file = File(tmp_path / "curve.json")
     for value in (1e308, -1e308, 2 * LARGEST):
-        with pytest.raises(FileError, match="has a return that float32 does not hold"):
-            file.parsed(json.dumps({"num_seeds": 1, "steps": [1], "returns": [[value]]}), CurveRecord)
+        for name in ("returns", "loss"):
+            rows = {"returns": [[0.0]], "loss": [[0.0]], name: [[value]]}
+            text = json.dumps(
+                {"num_agents": 1, "steps": [1], "returns": rows["returns"], "metrics": {"loss": rows["loss"]}}
+            )
+            with pytest.raises(FileError, match=f"has a number in its {name} that float32 does not hold"):
+                file.parsed(text, CurveRecord)
     rows = [[0.0, math.inf], [LARGEST, -LARGEST], [LARGEST, LARGEST], [-math.inf, math.inf], [None, -math.inf]]
     for returns in (rows, *([row] for row in rows)):
         steps = [*range(1, len(returns) + 1)]
-        text = json.dumps({"num_seeds": 2, "steps": steps, "returns": returns})
+        text = json.dumps({"num_agents": 2, "steps": steps, "returns": returns, "metrics": {}})
         assert Curve.of_record(file.parsed(text, CurveRecord)).to_png("a title")

@@ -13,7 +13,7 @@ from envcore import spaces
 from envcore.wrappers import RunningStatistics
 from envcore_baselines.distributions import of_several
 from envcore_baselines.es import ES, ESAgent, ESConfig, ESState
-from envcore_baselines.learner import Totals
+from envcore_baselines.learner import Metrics
 from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(0)
@@ -50,8 +50,8 @@ def test_members_play_whole_episodes_and_count_what_they_see() -> None:
     np.testing.assert_allclose(statistics.mean, seen / seen.sum(), rtol=1e-4)
 
 
-@pytest.mark.parametrize(("limit", "max_steps", "expected"), [(5, 2, 2), (2, 5, 2), (5, 0, 5)])
-def test_the_shorter_limit_holds(limit: int, max_steps: int, expected: int) -> None:
+@pytest.mark.parametrize(("limit", "max_steps", "expected"), [(5, 2, 2), (2, 5, 2), (5, 0, 5), (np.inf, 5, 5)])
+def test_the_shorter_limit_holds(limit: float, max_steps: int, expected: int) -> None:
     params = Counter().default_params.replace(max_steps_in_episode=limit)
     assert learner(Counter(), params, max_steps=max_steps).steps_per_update == 4 * 2 * expected
 
@@ -153,7 +153,7 @@ def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> 
 def train(es: ES, seeds: list[int]) -> tuple[np.ndarray, Any]:
     """The mean return of each seed and generation, (seeds, generations), and the agent of each seed."""
 
-    def run(key: jax.Array) -> tuple[ESState, Totals]:
+    def run(key: jax.Array) -> tuple[ESState, Metrics]:
         return jax.lax.scan(lambda state, _: es.update(state), es.init(key), length=es.num_updates)
 
     state, totals = jax.jit(jax.vmap(run))(jnp.stack([jax.random.key(seed) for seed in seeds]))
@@ -175,6 +175,7 @@ def test_discrete_actions_are_learned(elite: float) -> None:
     np.testing.assert_array_equal(found[:, -1], [1.5, 1.5])
 
 
+@pytest.mark.slow
 def test_continuous_actions_are_learned_and_a_seed_decides_everything() -> None:
     """The mass runs away, unless it is pushed back: the cost must fall by two thirds."""
     env = Spring()

@@ -46,6 +46,25 @@ def test_sampled_and_greedy_play() -> None:
     assert (greedy == 1.5).all()
 
 
+def test_it_draws_other_numbers_than_training_with_the_same_key() -> None:
+    """Without a stream of its own, the key of its first action would be one that training derives."""
+    seen: list[tuple[int, ...]] = []
+
+    class Noted(Player):
+        def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> Any:
+            jax.debug.callback(lambda words: seen.append(tuple(words.tolist())), jax.random.key_data(key))
+            return super().act(agent, memory, obs, key, greedy)
+
+    params = Counter().default_params.replace(max_steps_in_episode=np.int32(1))
+    jax.block_until_ready(episode_returns(Noted(Counter()), params, jnp.float32(1), KEY, 1, False))  # type: ignore[arg-type]
+    jax.effects_barrier()
+    key, _ = jax.random.split(KEY)
+    _, key_act, _ = jax.random.split(key, 3)
+    without = tuple(jax.random.key_data(jax.random.split(key_act, 1)[0]).tolist())
+    assert len(seen) == 1
+    assert without not in seen
+
+
 def test_an_episode_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "MAX_STEPS", 7)
     params = Counter().default_params.replace(max_steps_in_episode=np.int32(100))

@@ -9,10 +9,15 @@ import envcore_baselines
 import jax
 import numpy as np
 import pytest
-from command_line import Run
+from command_line import Run as Command
 from envcore.errors import EnvcoreError, FileError, InvalidArgumentError
+from envcore.wrappers import FrameStack
 from envcore_baselines import training
 from envcore_baselines.errors import ConfigError
+from envcore_baselines.trained import TrainedAgent
+from envcore_baselines.training import Run
+from guessing import Guess
+from toy import Counter
 
 SMALL: dict[str, Any] = {"num_envs": 4, "rollout_steps": 8, "epochs": 1, "hidden": (4,), "total_steps": 32 * 9}
 
@@ -26,11 +31,18 @@ def three_points(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_it_returns() -> None:
     seen: list[Any] = []
     found = envcore_baselines.train(
-        "ppo", "Counter-v0", seeds=2, seed=7, callback=lambda *point: seen.append(point), **SMALL
+        "ppo", "Counter-v0", seeds=2, seed=7, evaluation_episodes=4, callback=seen.append, **SMALL
     )
-    assert found.steps.tolist() == [96, 192, 288] == [steps for steps, _ in seen]
+    assert found.steps.tolist() == [96, 192, 288] == [point.steps for point in seen]
+    assert found.names == ["seed_7", "seed_8"]
     assert found.returns.shape == (3, 2)
-    np.testing.assert_array_equal(found.returns, [returns for _, returns in seen])
+    np.testing.assert_array_equal(found.returns, [point.returns for point in seen])
+    measured = {"loss", "entropy", "kl", "gradient_norm", "explained_variance", "greedy_return"}
+    assert set(found.metrics) == set(seen[0].metrics) == measured
+    for name, values in found.metrics.items():
+        np.testing.assert_array_equal(values, [point.metrics[name] for point in seen])
+        assert np.isfinite(values).all()
+    assert all(point.steps_per_second > 0 for point in seen)
     assert [agent.run.seed for agent in found.agents] == [7, 8]
     for number, agent in enumerate(found.agents):
         jax.tree.map(lambda x, y: np.testing.assert_array_equal(x[number], y), found.parameters, agent.agent)  # noqa: B023
@@ -39,7 +51,8 @@ def test_what_it_returns() -> None:
         assert agent.env.action_space(agent.params).contains(action)
 
 
-def test_it_is_what_the_command_does(run: Run, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_it_is_what_the_command_does(run: Command, tmp_path: Path) -> None:
     found = envcore_baselines.train("ppo", "Counter-v0", params={"bonus": 0.25}, out=tmp_path / "python", **SMALL)
     settings = [f"{name}={list(value) if isinstance(value, tuple) else value}" for name, value in SMALL.items()]
     arguments = [argument for setting in settings for argument in ("--setting", setting)]
@@ -47,7 +60,7 @@ def test_it_is_what_the_command_does(run: Run, tmp_path: Path) -> None:
         "train", "ppo", "Counter-v0", "--set", "bonus=0.25", "--out", str(tmp_path / "command"), *arguments
     )
     assert (code, err) == (0, "")
-    for name in ("run.json", "curve.csv", "checkpoint.safetensors"):
+    for name in ("run.json", "curve.csv", "metrics.csv", "checkpoint.safetensors", "curve.png"):
         assert (tmp_path / "python" / name).read_bytes() == (tmp_path / "command" / name).read_bytes()
     again = envcore_baselines.train("ppo", "Counter-v0", params={"bonus": 0.25}, out=tmp_path / "python", **SMALL)
     np.testing.assert_array_equal(again.returns, found.returns)
@@ -55,10 +68,11 @@ def test_it_is_what_the_command_does(run: Run, tmp_path: Path) -> None:
         envcore_baselines.train("ppo", "Counter-v0", out=tmp_path / "python", **SMALL)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("run")
 def test_a_callback_ends_it(tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"out": tmp_path, **SMALL}
-    part = envcore_baselines.train("ppo", "Counter-v0", callback=lambda steps, returns: steps >= 192, **arguments)
+    part = envcore_baselines.train("ppo", "Counter-v0", callback=lambda point: point.steps >= 192, **arguments)
     assert part.steps.tolist() == [96, 192]
     whole = envcore_baselines.train("ppo", "Counter-v0", **arguments)
     np.testing.assert_array_equal(whole.returns[:2], part.returns)
@@ -82,3 +96,51 @@ def test_a_callback_ends_it(tmp_path: Path) -> None:
 def test_what_does_not_fit(algorithm: str, env_id: str, arguments: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         envcore_baselines.train(algorithm, env_id, **arguments)
+
+
+@pytest.mark.usefixtures("run")
+def test_an_algorithm_of_the_user(tmp_path: Path) -> None:
+    found = envcore_baselines.train(Guess, "Counter-v0", out=tmp_path / "class", total_steps=80)
+    assert found.returns[:, 0].tolist() == [12.0, 40.0, 68.0]
+    assert found.agents[0].run.algorithm == "guessing:Guess"
+    again = envcore_baselines.train("guessing:Guess", "Counter-v0", out=tmp_path / "class", total_steps=80)
+    np.testing.assert_array_equal(again.returns, found.returns)
+    assert TrainedAgent.of_run(Run.load(tmp_path / "class"), *found.agents[0].run.make(), tmp_path / "class")
+
+    class Local(Guess): ...
+
+    assert envcore_baselines.train(Local, "Counter-v0").agents[0].run.algorithm.endswith("<locals>.Local")
+    with pytest.raises(InvalidArgumentError, match=r"the algorithm .* has no name by which a saved run can find it"):
+        envcore_baselines.train(Local, "Counter-v0", out=tmp_path / "local")
+    assert not (tmp_path / "local").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("run")
+def test_an_environment_of_the_user(tmp_path: Path) -> None:
+    found = envcore_baselines.train("ppo", Counter(goal=2), params={"bonus": 0.25}, out=tmp_path / "made", **SMALL)
+    run = Run.load(tmp_path / "made")
+    assert (run.env_id, run.options, run.params) == ("toy:Counter", {"goal": 2}, {"bonus": 0.25})
+    assert run.make()[0] == found.agents[0].env == Counter(goal=2)
+    named: Any = {"options": {"goal": 2}, "params": {"bonus": 0.25}, **SMALL}
+    again = envcore_baselines.train("ppo", "toy:Counter", out=tmp_path / "made", **named)
+    np.testing.assert_array_equal(again.returns, found.returns)
+    np.testing.assert_array_equal(envcore_baselines.train("ppo", "Counter-v0", **named).returns, found.returns)
+    stacked = envcore_baselines.train("ppo", FrameStack(Counter(), 2), **SMALL)
+    assert stacked.agents[0].env == FrameStack(Counter(), 2)
+    with pytest.raises(InvalidArgumentError, match="cannot be saved with env = Counter"):
+        envcore_baselines.train("ppo", FrameStack(Counter(), 2), out=tmp_path / "stacked", **SMALL)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_params_that_are_drawn_for_each_episode(algorithm: str) -> None:
+    settings: Any = SMALL if algorithm == "ppo" else {"total_steps": 400}
+    found = envcore_baselines.train(algorithm, "Counter-v0", randomize={"bonus": (0.5, 2)}, **settings)
+    (agent,) = found.agents
+    assert agent.run.randomize == {"bonus": [0.5, 2]}
+    assert np.isfinite(found.returns).all()
+    assert found.returns.max() > 1.5  # an episode earns three times the bonus, whose default is 0.5
+    starts = [agent.env.reset(jax.random.key(seed), agent.params)[1] for seed in range(4)]
+    assert len({float(start.episode_params.bonus) for start in starts}) == 4

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import hostile_files
-import jax
 import pytest
 from envcore_baselines import settings, training
 from envcore_baselines.ppo import PPO, PPOConfig
@@ -41,19 +40,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a finished run, whose curve has three points."""
     monkeypatch.setattr(training, "_POINTS", POINTS)
     with RUN.claimed(tmp_path):
-        found = Training(LEARNER, jax.random.split(jax.random.key(0), 2), tmp_path)
+        found = Training(LEARNER, RUN, tmp_path)
         while not found.is_finished:
             found.advance()
     return tmp_path
 
 
+@pytest.mark.slow
 def test_run_json(folder: Path, mutations: int) -> None:
     def read(content: bytes) -> None:
         (folder / RUN_JSON).write_bytes(content)
         run = Run.load(folder)
         assert 1 <= run.num_seeds <= 10_000
         env, params = run.make()
-        Training.load(run.learner(env, params), run.num_seeds, folder)
+        Training.load(run.learner(env, params), run, folder)
 
     hostile_files.check(read, hostile_files.of_json(dataclasses.asdict(RUN)), mutations)
 
@@ -66,12 +66,13 @@ def test_checkpoints_with_a_valid_digest(folder: Path, mutations: int) -> None:
         path.write_bytes(hostile_files.sealed(arrays, about))
         curve = saved_curve(RUN, folder)
         assert [len(row) for row in curve.returns] == [2] * len(curve)
-        found = Training.load(LEARNER, 2, folder)
+        found = Training.load(LEARNER, RUN, folder)
         assert found.curve.steps == [32, 64, 96][: len(curve)]
-        if (csv := found.curve.to_csv()) not in drawn:
+        csv = found.curve.to_csv(RUN.names) + found.curve.metrics_to_csv(RUN.names)
+        if csv not in drawn:
             drawn.add(csv)
             assert curve.to_png("a title")
-        assert csv == curve.to_csv()
+        assert csv == curve.to_csv(RUN.names) + curve.metrics_to_csv(RUN.names)
 
     drawn: set[str] = set()
     hostile_files.check(read, hostile_files.of_value(about), mutations)
@@ -79,11 +80,11 @@ def test_checkpoints_with_a_valid_digest(folder: Path, mutations: int) -> None:
 
 def test_bytes_of_a_checkpoint(folder: Path, mutations: int) -> None:
     path = folder / CHECKPOINT
-    curve = saved_curve(RUN, folder).to_csv()
+    curve = saved_curve(RUN, folder).to_csv(RUN.names)
 
     def read(content: bytes) -> None:
         path.write_bytes(content)
-        assert Training.load(LEARNER, 2, folder).curve.to_csv() == curve
+        assert Training.load(LEARNER, RUN, folder).curve.to_csv(RUN.names) == curve
 
     hostile_files.check(read, hostile_files.of_bytes(path.read_bytes()), mutations)
 

@@ -21,6 +21,7 @@ from envcore_baselines.evaluation import episode_returns
 from envcore_baselines.learner import as_observed, observed, with_masks
 from envcore_baselines.ppo import Categorical, PPOConfig
 from envcore_baselines.ppo_rnn import RecurrentPPOConfig
+from envcore_baselines.pqn import PQNConfig, Steps
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run, Training
 from toy import Counter, Deck
@@ -76,10 +77,12 @@ CONFIGS: dict[str, Any] = {
     "ppo_rnn": RecurrentPPOConfig(num_envs=8, rollout_steps=16, hidden=(8,), memory=4, normalize_observations=True),
     "es": ESConfig(population_size=8, episodes=2, hidden=(8,), normalize_observations=True),
     "dqn": DQNConfig(epsilon=0.5, num_envs=8, **DQN_SETTINGS),
+    "pqn": PQNConfig(num_envs=8, rollout_steps=16, hidden=(8,), epsilon=0.5),
     "bootstrapped_dqn": BootstrappedDQNConfig(epsilon=0.5, num_envs=8, members=3, **DQN_SETTINGS),
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "env"),
     [
@@ -98,6 +101,7 @@ def test_only_legal_actions_are_taken(name: str, env: Any) -> None:
     assert (returns >= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("greedy", [False, True])
 def test_acting(name: str, greedy: bool) -> None:
@@ -155,6 +159,23 @@ def test_the_value_of_what_comes_next_is_that_of_a_legal_action(name: str) -> No
     assert loss(jnp.array([0.0, 50, 0, 0])) > loss(jnp.zeros(4))
 
 
+def test_targets_over_several_steps_are_those_of_legal_actions() -> None:
+    env = Stairs()
+    learner: Any = algorithms.learner("pqn", env, env.default_params, CONFIGS["pqn"])
+    layers = jax.jit(learner.init)(KEY).network["params"]
+    obs = {"observation": jnp.eye(4)[None, :1], "action_mask": jnp.array([[[True, True, False, False]]])}
+    ends = jnp.zeros((1, 1), bool)
+    steps = Steps(obs, jnp.zeros((1, 1), jnp.int32), jnp.zeros((1, 1)), obs, ends, ends)
+
+    @jax.jit
+    def target(bias: jax.Array) -> jax.Array:
+        """With a network whose last bias is this one."""
+        return learner._targets({"params": {**layers, "Dense_1": {**layers["Dense_1"], "bias": bias}}}, steps)
+
+    assert target(jnp.array([0.0, 0, 50, 50])) == target(jnp.zeros(4))
+    assert target(jnp.array([0.0, 50, 0, 0])) > target(jnp.zeros(4)) + 40
+
+
 def test_an_illegal_action_has_no_value() -> None:
     env = Stairs()
     learner: Any = algorithms.learner("dqn", env, env.default_params, CONFIGS["dqn"])
@@ -182,12 +203,13 @@ def test_what_is_observed() -> None:
     assert with_masks(Counter(), None) == Counter()  # has none
 
 
+@pytest.mark.slow
 def test_a_trained_agent_reads_the_masks_of_its_environment(tmp_path: Path) -> None:
     env = Stairs()
     config = algorithms.config("ppo", None, {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "hidden": (8,)})
     run = Run("ppo", "Stairs-v0", {}, {}, dataclasses.asdict(config), 7, 1)
     with run.claimed(tmp_path):
-        training = Training(run.learner(env, env.default_params), jax.random.split(KEY, 1), tmp_path)
+        training = Training(run.learner(env, env.default_params), run, tmp_path)
         while not training.is_finished:
             training.advance()
     (agent,) = TrainedAgent.of_run(run, env, env.default_params, tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import envcore
 import pytest
-from envcore_baselines.plugin import envcore_commands
+from envcore_baselines.plugin import envcore_algorithms, envcore_commands, envcore_policies
 
 
 def test_the_installed_baselines_are_announced() -> None:
@@ -16,6 +16,9 @@ def test_the_installed_baselines_are_announced() -> None:
     assert (found.status, found.specs) == ("loaded", ())
     assert [command.name for command in found.commands] == ["train", "evaluate"]
     assert found.commands == tuple(envcore_commands())
+    assert [each.name for each in found.algorithms] == ["ppo", "ppo_rnn", "es", "dqn", "pqn", "sac", "bootstrapped_dqn"]
+    assert found.algorithms == tuple(envcore_algorithms())
+    assert found.policies == tuple(envcore_policies())
 
 
 @pytest.mark.parametrize(
@@ -31,6 +34,7 @@ def test_announcing_and_options_import_nothing_heavy(statement: str, unwanted: s
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_training_from_python_needs_no_command_line(tmp_path: Path) -> None:
     code = f"""
 import sys
@@ -44,7 +48,7 @@ config = algorithms.config("ppo", "CartPole-v1", small)
 run = Run("ppo", "CartPole-v1", {{}}, {{}}, vars(config), 0, 1)
 folder = Path({str(tmp_path / "run")!r})
 with run.claimed(folder):
-    training = Training(run.learner(*run.make()), run.keys, folder)
+    training = Training(run.learner(*run.make()), run, folder)
     while not training.is_finished:
         training.advance()
 print(len(trained.TrainedAgent.of_run(run, *run.make(), folder)))

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import chex
 import envcore
 import jax
 import jax.numpy as jnp
@@ -30,8 +31,8 @@ SMALL = PPOConfig(total_steps=64, num_envs=4, rollout_steps=8, epochs=2, minibat
 class Recorder(PPO):
     """Learns nothing: the optimizer's state is what it would learn from."""
 
-    def learn(self, agent: Any, optimizer: Any, steps: Any, obs: Any, key: jax.Array) -> tuple[Any, Any]:
-        return agent, (steps, obs)
+    def learn(self, agent: Any, optimizer: Any, steps: Any, obs: Any, key: jax.Array) -> tuple[Any, Any, Any]:
+        return agent, (steps, obs), {}
 
 
 def learner(env: Any, params: Any = None, kind: type[PPO] = PPO, network: Any = None, **settings: Any) -> PPO:
@@ -71,7 +72,7 @@ def test_advantages_are_the_discounted_sums_of_errors(limit: int, monkeypatch: p
     monkeypatch.setattr(ppo, "_optimizer", optax.sgd(1.0))
     steps = Steps(obs, np.zeros((8, 4), np.int32), reward, next_obs, done, terminated)  # type: ignore[arg-type]
     agent, last_obs = Agent(jnp.zeros(32), None), np.stack([last, np.zeros(4)], -1)  # type: ignore[arg-type]
-    (weights, _), _ = jax.jit(ppo.learn)(agent, ppo._optimizer.init(agent.network), steps, last_obs, KEY)
+    (weights, _), *_ = jax.jit(ppo.learn)(agent, ppo._optimizer.init(agent.network), steps, last_obs, KEY)
     found = 32 * np.asarray(weights).reshape(8, 4)
     for env in range(4):
         for time in range(8):
@@ -102,6 +103,30 @@ def test_it_learns_from_what_the_environment_did(goal: int, limit: int) -> None:
     assert totals["episodes"] == steps.done.sum()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ppo", "ppo_rnn"])
+def test_the_weight_of_the_entropy_falls_to_zero(name: str) -> None:
+    """The first gradient step is that of a constant weight, those after the planned ones are that of none."""
+    env, params = Counter(), Counter().default_params
+
+    def update(**settings: Any) -> Any:
+        given = {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "epochs": 1, "minibatches": 1, "hidden": [8]}
+        config = algorithms.config(name, None, {**given, "anneal": False, **settings})
+        found: Any = algorithms.learner(name, env, params, config)
+        return jax.jit(found.init), jax.jit(lambda state: found.update(state)[0])
+
+    init, annealed = update(entropy_coefficient=10.0, anneal_entropy=True)
+    _, constant = update(entropy_coefficient=10.0)
+    _, none = update(entropy_coefficient=0.0)
+    first = init(KEY)
+    last = annealed(annealed(first))
+    for state, same, other in [(first, constant, none), (last, none, constant)]:
+        chex.assert_trees_all_close(annealed(state).agent.network, same(state).agent.network, atol=1e-6)
+        with pytest.raises(AssertionError):
+            chex.assert_trees_all_close(annealed(state).agent.network, other(state).agent.network, atol=1e-6)
+
+
+@pytest.mark.slow
 def test_observations_are_normalized_by_what_was_seen() -> None:
     settings: dict[str, Any] = {"normalize_observations": True, "normalize_rewards": True}
     ppo, recorder = learner(Spring(), **settings), learner(Spring(), None, Recorder, **settings)
@@ -127,6 +152,7 @@ def test_a_dict_of_observations_is_flattened() -> None:
     assert greedy[0] == greedy[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 @pytest.mark.parametrize("shared", [False, True])
 def test_hidden_layers(activation: str, shared: bool) -> None:
@@ -145,13 +171,27 @@ def test_hidden_layers(activation: str, shared: bool) -> None:
 def test_a_convolution_is_xlas() -> None:
     images = jax.random.normal(KEY, (6, 6, 5, 4))
     module = Convolution(7)
-    variables: Any = module.init(KEY, images)
-    variables = {"params": {**variables["params"], "bias": jnp.arange(7.0)}}
-    found: Any = module.apply(variables, images)
+    kernel = jax.random.normal(KEY, (4, 4, 4, 7))
+    found: Any = module.apply({"params": {"kernel": kernel, "bias": jnp.arange(7.0)}}, images)
     dimensions, padding = ("NHWC", "HWIO", "NHWC"), ((0, 0), (0, 1))
-    kernel = variables["params"]["kernel"]
     expected = jax.lax.conv_general_dilated(images, kernel, (2, 2), padding, dimension_numbers=dimensions)
     np.testing.assert_allclose(found, expected + jnp.arange(7.0), atol=1e-5)
+
+
+def test_initial_weights_are_normal_numbers_within_two_deviations() -> None:
+    network = ActorCritic(PPOConfig(torso="conv", hidden=(50,)), 100, 0)
+    weights: Any = network.init(KEY, jnp.zeros((1, 10, 10, 40)))["params"]
+    sizes = {"Convolution_0": (640, 1.0), "Dense_0": (256, 1.0), "Dense_1": (50, 0.01), "Dense_2": (50, 1.0)}
+    assert weights.keys() == sizes.keys()
+    for name, (fan_in, scale) in sizes.items():
+        kernel = np.asarray(weights[name]["kernel"]).reshape(fan_in, -1) * np.sqrt(fan_in) / scale
+        assert not weights[name]["bias"].any()
+        assert np.abs(kernel).max() <= 2 / 0.879
+        if kernel.size > 1000:
+            np.testing.assert_allclose([kernel.mean(), kernel.std()], [0, 1], atol=0.05)
+            assert stats.kstest(kernel.reshape(-1) * 0.8796, stats.truncnorm(-2, 2).cdf).pvalue > 1e-3
+    others: Any = network.init(jax.random.key(1), jnp.zeros((1, 10, 10, 40)))["params"]
+    assert np.corrcoef(weights["Dense_0"]["kernel"].ravel(), others["Dense_0"]["kernel"].ravel())[0, 1] < 0.1
 
 
 def test_pictures_of_bools_are_read_as_numbers() -> None:
@@ -209,7 +249,7 @@ def test_actions_are_within_the_bounds() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
 def test_minibatches_are_in_random_order(size: int) -> None:
-    orders = np.asarray(jax.vmap(lambda key: ppo._shuffled(key, size))(jax.random.split(KEY, 3000)))
+    orders = np.asarray(ppo._shuffled(KEY, 3000, size))
     np.testing.assert_array_equal(np.sort(orders, 1), np.broadcast_to(np.arange(size), orders.shape))
     counts = np.stack([np.bincount(orders[:, place], minlength=size) for place in range(size)])
     if size > 1:
@@ -239,9 +279,11 @@ def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> 
     ("name", "env_id", "steps"),
     [
         ("ppo", "Catch-bsuite", 20_480),
-        ("ppo_rnn", "Catch-bsuite", 20_480),
-        ("dqn", "Catch-bsuite", 10_000),
-        ("es", "CartPole-v1", 200_000),
+        pytest.param("ppo_rnn", "Catch-bsuite", 20_480, marks=pytest.mark.slow),
+        pytest.param("dqn", "Catch-bsuite", 10_000, marks=pytest.mark.slow),
+        pytest.param("pqn", "Catch-bsuite", 20_480, marks=pytest.mark.slow),
+        pytest.param("sac", "Pendulum-v1", 6_144, marks=pytest.mark.slow),
+        pytest.param("es", "CartPole-v1", 200_000, marks=pytest.mark.slow),
     ],
 )
 def test_a_copy_of_the_file_trains(name: str, env_id: str, steps: int, tmp_path: Path) -> None:
@@ -252,7 +294,7 @@ def test_a_copy_of_the_file_trains(name: str, env_id: str, steps: int, tmp_path:
     program = f"import copied; copied.main({env_id!r}, '{steps}')"
     found = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
-    assert re.match(r"[\d,]+ steps: -?[\d.]+\n", found.stdout)
+    assert re.match(r"[\d,]+ steps: return -?[\d.]+", found.stdout)
 
 
 class Wide(Counter):

@@ -21,8 +21,8 @@ SMALL = RecurrentPPOConfig(total_steps=64, num_envs=4, rollout_steps=8, epochs=2
 class Recorder(RecurrentPPO):
     """Learns nothing: the optimizer's state is what it would learn from."""
 
-    def learn(self, agent: Any, optimizer: Any, steps: Any, memory: Any, key: jax.Array) -> tuple[Any, Any]:
-        return agent, (steps, memory)
+    def learn(self, agent: Any, optimizer: Any, steps: Any, memory: Any, key: jax.Array) -> tuple[Any, Any, Any]:
+        return agent, (steps, memory), {}
 
 
 def learner(env: Any, params: Any = None, kind: type[RecurrentPPO] = RecurrentPPO, **settings: Any) -> RecurrentPPO:
@@ -30,6 +30,7 @@ def learner(env: Any, params: Any = None, kind: type[RecurrentPPO] = RecurrentPP
     return kind(env, params, RecurrentPPOConfig(**{**vars(SMALL), **settings}))
 
 
+@pytest.mark.slow
 def test_the_memory_holds_the_episode() -> None:
     """Acting step by step finds the memory and the outputs that going through the rollout finds."""
     env = Counter()
@@ -55,6 +56,7 @@ def test_the_memory_holds_the_episode() -> None:
         np.testing.assert_allclose(memory, after.now.memory[column], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_observations_are_normalized_by_what_was_seen() -> None:
     settings: dict[str, Any] = {"normalize_observations": True, "normalize_rewards": True}
     ppo, recorder = learner(Spring(), **settings), learner(Spring(), None, Recorder, **settings)

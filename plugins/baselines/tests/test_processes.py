@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import signal
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ from envcore_baselines.training import Run, saved_curve
 from several_processes import SOON, Command, commands, connected, pair
 
 TRAIN = ("train", "ppo", "CartPole-v1", "--seeds", "3", "--setting", "total_steps=40000", "--seed", "2", "--out")
-FILES = ("checkpoint.safetensors", "curve.csv", "curve.png", "run.json")
+FILES = ("checkpoint.safetensors", "curve.csv", "curve.png", "metrics.csv", "run.json")
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -36,6 +37,21 @@ def test_two_processes_train_what_one_trains(by_two: Path, tmp_path: Path) -> No
     with commands(Command(*TRAIN, str(four), num_devices=4)) as (command,):
         assert command.end()[0] == 0
     assert files(four) == files(by_two)
+
+
+@pytest.mark.slow
+def test_on_several_devices_a_seed_learns_the_same_whatever_their_number_and_the_other_seeds(tmp_path: Path) -> None:
+    curves: list[dict[str, list[str]]] = []
+    for seed, num in ((2, 4), (3, 2)):
+        out = tmp_path / str(num)
+        sizes = ("--seed", str(seed), "--seeds", str(num), "--devices", str(num))
+        train = ("train", "ppo", "CartPole-v1", "--setting", "total_steps=40000", *sizes, "--out", str(out))
+        with commands(Command(*train, num_devices=4)) as (command,):
+            assert command.end()[0] == 0
+        rows = list(csv.DictReader((out / "curve.csv").read_text().splitlines()))
+        curves.append({name: [row[name] for row in rows] for name in rows[0]})
+    assert curves[0]["seed_2"] != curves[0]["seed_3"]
+    assert all(curves[0][name] == curves[1][name] for name in ("seed_3", "seed_4"))
 
 
 @pytest.mark.slow
@@ -118,6 +134,7 @@ def test_all_processes_must_see_the_folder(tmp_path: Path) -> None:
     assert files(here / "one") == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -14,7 +14,7 @@ import yaml
 from several_processes import free_port
 
 RECIPES = Path(__file__).parents[1] / "recipes"
-FILES = ["checkpoint.safetensors", "curve.csv", "curve.png", "run.json"]
+FILES = ["checkpoint.safetensors", "curve.csv", "curve.png", "metrics.csv", "run.json"]
 SHORT = ["--setting", "total_steps=20000"]
 
 SRUN = """#!/bin/bash
@@ -53,6 +53,7 @@ def test_sbatch(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_submitit(folder: Path) -> None:
     spec = importlib.util.spec_from_file_location("submitit_train", RECIPES / "submitit_train.py")
     assert spec

@@ -24,6 +24,7 @@ class Toy:
     size: int = 8
     memory: int = 0
     weight: float = 0.5
+    label: str = "none"
 
 
 def test_values_replace_defaults() -> None:
@@ -51,6 +52,7 @@ def test_values_replace_defaults() -> None:
         ("hidden", [1] * 101, "hidden must be at most 100 layers, got 101"),
         ("kind", "odd", "kind must be one of 'plain', 'fancy', got 'odd'"),
         ("fast", 1, "fast must be true or false, got 1"),
+        ("label", 1, "label must be a string, got 1"),
         ("hidden", [0], r"hidden must be a list of positive integers below 2\*\*31, got \[0\]"),
         ("hidden", 64, r"hidden must be a list of positive integers below 2\*\*31, got 64"),
         ("speed", 1, "there is no setting 'speed'; there are steps, rate, kind, fast, hidden, size, "),

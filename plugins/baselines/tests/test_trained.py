@@ -34,14 +34,16 @@ def run_folder(tmp_path: Path) -> Path:
     """The folder of a finished run of two agents on Counter-v0."""
     env, config = Counter(), algorithms.config("ppo", None, SMALL)
     folder = tmp_path / "run"
-    with PlannedRun("ppo", "Counter-v0", {}, {}, dataclasses.asdict(config), 7, 2).claimed(folder):
+    run = PlannedRun("ppo", "Counter-v0", {}, {}, dataclasses.asdict(config), 7, 2)
+    with run.claimed(folder):
         learner = algorithms.learner("ppo", env, env.default_params, config)
-        training = Training(learner, jax.random.split(KEY, 2), folder)
+        training = Training(learner, run, folder)
         while not training.is_finished:
             training.advance()
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "env_id", [pytest.param(each, marks=[] if each in QUICK else pytest.mark.slow) for each in trained.names()]
 )
@@ -117,6 +119,7 @@ def suites(run: Run) -> None:
     registry.register("MemoryChain-bsuite", "envcore_bsuite.memory_chain:MemoryChain")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("suites")
 def test_as_a_policy_of_the_command_line(run: Run, run_folder: Path) -> None:
     rollout = ("rollout", "--num-envs", "64", "--steps", "500", "--policy")

@@ -82,6 +82,7 @@ def test_a_network_chooses_actions(name):
     assert len(np.unique(ours[1][1])) > 1
 
 
+@pytest.mark.slow
 def test_a_network_acts_in_a_box():
     batch, params = _batch("Reacher-misc", 33)
     network, weights = _network(batch, params)
@@ -92,6 +93,7 @@ def test_a_network_acts_in_a_box():
     assert np.std(ours[1][1]) > 0.1
 
 
+@pytest.mark.slow
 def test_plain_products_inside_vmap_and_wrappers():
     env, params = envcore.make("Breakout-MinAtar")
     batch = LogWrapper(FlattenObservation(Batched(env, 40)))
@@ -167,6 +169,7 @@ def test_noise_of_a_box():
     _assert_equal(*_played(batch, policy, params, 1.5, num_steps=12), 1e-3)
 
 
+@pytest.mark.slow
 def test_a_network_and_draws_collect_what_a_learner_needs():
     env, params = envcore.make("CartPole-v1")
     batch = LogWrapper(Batched(env, NUM_ENVS))

@@ -101,6 +101,7 @@ def test_the_whole_transition_is_collected_by_default():
     _compare(batch, random_policy(batch), collect=lambda transition: transition)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_envs", [1, 33])
 def test_any_number_of_environments(num_envs):
     batch = Batched(envcore.make("Breakout-MinAtar")[0], num_envs)
@@ -112,6 +113,7 @@ def test_one_environment_without_a_batch():
     _compare(env, random_policy(env), num_steps=100)
 
 
+@pytest.mark.slow
 def test_wrappers_inside_and_around_the_batch():
     env, _ = envcore.make("Breakout-MinAtar")
     batch = LogWrapper(FlattenObservation(Batched(StickyAction(env), 32)))
@@ -127,6 +129,7 @@ def test_a_policy_of_the_observation():
     _compare(batch, policy, policy_params=jnp.array([0.1, 0.2, 1.0, 0.5]))
 
 
+@pytest.mark.slow
 def test_inside_jit_with_traced_params_and_key_of_either_kind():
     env, params = envcore.make("Pendulum-v1")
     batch = Batched(env, 32)
@@ -178,6 +181,7 @@ def test_vmap_plays_all_rollouts():
     _assert_equal(play(envcore_fused.run_rollout)(keys), play(run_rollout)(keys))
 
 
+@pytest.mark.slow
 def test_vmap_over_params_and_policies():
     env, params = envcore.make("Pendulum-v1")
     batch = Batched(env, 5)

@@ -1,86 +1,165 @@
-"""The algorithms by name. Imports no JAX before one is made."""
+"""The algorithms by name, or as classes. Imports no JAX before one is imported."""
 
 from __future__ import annotations
 
-import importlib
+import dataclasses
 import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from envcore_baselines import settings
+from envcore import announced, registry
+from envcore.specs import AlgorithmSpec
+from envcore.suggestions import left_out
+from envcore.text import printable
+from envcore_runs import user_modules
+
+from envcore_baselines import networks, settings
+from envcore_baselines.contract import check_class, check_learner
 from envcore_baselines.errors import ConfigError
+from envcore_baselines.plugin import envcore_algorithms
 
 if TYPE_CHECKING:
     from envcore_baselines.learner import Learner
 
-ALGORITHMS = {
-    "ppo": "envcore_baselines.ppo:PPO",
-    "ppo_rnn": "envcore_baselines.ppo_rnn:RecurrentPPO",
-    "es": "envcore_baselines.es:ES",
-    "dqn": "envcore_baselines.dqn:DQN",
-    "bootstrapped_dqn": "envcore_baselines.bootstrapped_dqn:BootstrappedDQN",
-}
-"""The class of each algorithm."""
+OURS = ", ".join(spec.name for spec in envcore_algorithms())
+"""The names of those of this package."""
 
-MAX_SEEDS = 10_000
+MAX_AGENTS = 10_000
 """Agents that one run can train."""
 
 _MOST = 2**31 - 1  # updates, and steps of one, are counted in int32
 
 
+Algorithm: TypeAlias = str | type[Any]
+"""An announced name, `MODULE:CLASS`, or a class: one with the members of `Learner`, and `Config`."""
+
+
 def checked(name: str) -> str:
-    """The name of an algorithm.
+    """The name of an algorithm, before it is imported.
 
     Raises:
-      ConfigError: there is no such algorithm.
+      ConfigError: there is no such algorithm, or several distributions announce it.
     """
-    if name not in ALGORITHMS:
-        raise ConfigError(f"there is no algorithm {name!r}; there are {', '.join(ALGORITHMS)}.")
+    if announced.find(AlgorithmSpec, name, ConfigError) is None and not user_modules.is_reference(name):
+        known = ", ".join(announced.by_name(AlgorithmSpec)) or "none"
+        message = f"there is no algorithm {name!r}; there are {known}. Yours is MODULE:CLASS, as in `import MODULE`."
+        raise ConfigError(printable(" ".join([message, *left_out(registry.plugins)])))
     return name
 
 
-def config(name: str, env_id: str | None, given: Mapping[str, Any], source: str = "--setting") -> Any:
+def name_of(what: str, value: Any, *, is_saved: bool) -> str:
+    """What a run calls an algorithm or a network.
+
+    Raises:
+      InvalidArgumentError: the run is saved, and nothing could find the value again by its name.
+    """
+    if isinstance(value, str):
+        return value
+    from envcore_runs import description
+
+    return user_modules.reference_to(f"the {what}", value) if is_saved else description.name_of(value)
+
+
+def config(algorithm: Algorithm, env_id: str | None, given: Mapping[str, Any], source: str = "--setting") -> Any:
     """The settings of an algorithm: its defaults, then those of the environment's file, then the given ones.
 
     Args:
-      name: of the algorithm.
+      algorithm: its name or class.
       env_id: None leaves out the file.
       given: by name.
       source: where the given ones come from, for error messages.
 
     Raises:
-      ConfigError: there is no such setting, or a value is invalid.
+      ConfigError: there is no such algorithm or setting, or a value is invalid.
+      InvalidArgumentError: the class cannot be imported.
     """
-    kind = _class(name).Config
-    settings.build(kind, given, source)
-    tuned = settings.of_environment(env_id, name) if env_id else {}
-    return settings.build(kind, {**tuned, **given}, f"settings of {env_id}")
+    kind, table = _found(algorithm)
+    settings.build(kind.Config, given, source)
+    tuned = settings.of_environment(env_id, table) if env_id and table else {}
+    return settings.build(kind.Config, {**tuned, **given}, f"settings of {env_id}")
 
 
-def learner(name: str, env: Any, params: Any, config: Any) -> Learner:
-    """The algorithm for an environment.
+def grid(
+    algorithm: Algorithm, sweep: Mapping[str, Sequence[Any]], given: Mapping[str, Any], source: str = "--sweep"
+) -> dict[str, list[float]]:
+    """The values of settings that are swept, checked.
+
+    Args:
+      algorithm: its name or class.
+      sweep: the values, by name.
+      given: the settings that are given, which cannot be swept as well.
+      source: where the values come from, for error messages.
 
     Raises:
-      ConfigError: the settings or the environment's spaces do not fit.
+      ConfigError: there is no such setting, it is not a number of the algorithm, or a value is invalid.
     """
+    kind = _found(algorithm)[0].Config
+    defaults = {field.name: field.default for field in dataclasses.fields(kind)}
+    found: dict[str, list[float]] = {}
+    for setting, values in sweep.items():
+        if setting in defaults and type(defaults[setting]) is not float:
+            numbers = ", ".join(each for each, default in defaults.items() if type(default) is float)
+            raise ConfigError(f"{source}: {setting} decides the shape of the program; what can be swept: {numbers}.")
+        if setting in given:
+            raise ConfigError(f"{source}: {setting} is also given as a setting.")
+        if isinstance(values, str) or not len(values):
+            raise ConfigError(f"{source}: {setting} needs a list of values, got {values!r}.")
+        found[setting] = [getattr(settings.build(kind, {setting: value}, source), setting) for value in values]
+        if len(set(found[setting])) < len(values):
+            raise ConfigError(f"{source}: {setting} has a value twice.")
+    return found
+
+
+def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: Any = None) -> Learner:
+    """The algorithm for an environment.
+
+    Args:
+      algorithm: its name or class.
+      env: the environment.
+      params: its params.
+      config: the settings.
+      network: as for `networks.network_of`; None for the algorithm's own.
+
+    Raises:
+      ConfigError: there is no such algorithm, it takes no network, or the settings, the network or the environment's
+        spaces do not fit.
+      InvalidArgumentError: the class or the network cannot be imported.
+    """
+    if env.observation_space(params).flat_space().shape == (0,):
+        raise ConfigError(f"{env.name} observes no numbers: {env.observation_space(params)}.")
     from envcore_baselines.distributions import of_several
     from envcore_baselines.learner import observed
 
-    kind = _class(name)
+    kind, _ = _found(algorithm)
     takes_distribution = "distribution" in inspect.signature(kind).parameters
-    options = {"distribution": of_several(env, params)} if takes_distribution else {}
+    options: dict[str, Any] = {"distribution": of_several(env, params)} if takes_distribution else {}
+    if network is not None:
+        if not networks.takes_network(lambda: kind):
+            rows = announced.by_name(AlgorithmSpec).items()
+            known = [name for name, row in rows if networks.takes_network(lambda row=row: row.load(ConfigError))]
+            raise ConfigError(f"{kind.__name__} takes no network; of the announced algorithms do: {', '.join(known)}.")
+        options["network"] = networks.network_of(network)
     try:
         made: Learner = kind(observed(env, params), params, config, **options)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    check_learner(made)
     if made.steps_per_update > _MOST:
         raise ConfigError(f"an update would take {made.steps_per_update:,} steps: at most {_MOST:,} fit.")
     if made.num_updates > _MOST:
-        updates = f"total_steps = {config.total_steps:,} are {made.num_updates:,} updates"
-        raise ConfigError(f"{updates}, of {made.steps_per_update:,} steps each: at most {_MOST:,} fit.")
+        raise ConfigError(
+            f"the run would take {made.num_updates:,} updates, of {made.steps_per_update:,} steps each: at most "
+            f"{_MOST:,} fit."
+        )
     return made
 
 
-def _class(name: str) -> Any:
-    module, _, attribute = ALGORITHMS[checked(name)].partition(":")
-    return getattr(importlib.import_module(module), attribute)
+def _found(algorithm: Algorithm) -> tuple[type[Any], str]:
+    """The class of an algorithm, and its table in the files of environments; "" where they cannot have one."""
+    if not isinstance(algorithm, str):
+        return check_class(algorithm), ""
+    found = announced.find(AlgorithmSpec, checked(algorithm), ConfigError)
+    if found is None:
+        return check_class(user_modules.imported("algorithm", algorithm)), ""
+    table = found.spec.name if found.distribution == "envcore-baselines" else ""
+    return check_class(found.load(ConfigError)), table

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from envcore.errors import InvalidArgumentError
+from envcore.installing import how_to_install
 from envcore_cli import output
 from envcore_cli.assignments import assignments, choose
+from envcore_cli.errors import CommandError
 from envcore_cli.given import given_to
 from envcore_cli.options import (
     Cache,
@@ -24,20 +29,18 @@ from envcore_cli.options import (
     integer,
     path,
 )
-from envcore_runs.choice import Choice
 from envcore_runs.interrupt import interruptible
 
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
 
-_MANY_STEPS = 10**9
-"""Steps of an agent above which their time is estimated before a run begins: most take longer than an hour."""
+_LOGS = ("jsonl", "tensorboard", "wandb")
 
 
 def train(
     context: typer.Context,
     algorithm: Annotated[
-        str, typer.Argument(metavar="ALGO", help=f"The algorithm: {', '.join(algorithms.ALGORITHMS)}.")
+        str, typer.Argument(metavar="ALGO", help=f"The algorithm: {algorithms.OURS}, a plugin's, or your MODULE:CLASS.")
     ],
     env_id: EnvId,
     out: Annotated[Path | None, typer.Option(parser=path, metavar="DIR", help="The folder of the run.")] = None,
@@ -49,8 +52,40 @@ def train(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A setting of the algorithm; may be given several times."),
     ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE,VALUE",
+            help="Values of a setting, of which each is trained with --seeds agents, all in one program; may be given "
+            "several times, for every combination.",
+        ),
+    ] = None,
     option: Options = None,
     set_: Params = None,
+    evaluate: Annotated[
+        int,
+        typer.Option(
+            "--evaluate", parser=integer, metavar="N", help="Greedy episodes of each agent at each point of the curve."
+        ),
+    ] = 0,
+    log: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="Also write the points of the curve as jsonl, tensorboard or wandb."),
+    ] = None,
+    video: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Record the first agent at the end, as `envcore render` does."),
+    ] = None,
+    randomize: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PARAM=LOW,HIGH", help="Draw one of its params anew for each episode; may be given several times."
+        ),
+    ] = None,
+    network: Annotated[
+        str | None,
+        typer.Option(metavar="MODULE:NAME", help="Your network, for an algorithm that takes one, as ppo does."),
+    ] = None,
     show: Annotated[bool, typer.Option("--show", help="Print the settings, and do not train.")] = False,
     devices: Devices = None,
     coordinator: Coordinator = None,
@@ -61,26 +96,44 @@ def train(
 ) -> None:
     """Train agents, each on one device.
 
-    DIR gets run.json, checkpoint.safetensors, curve.csv and curve.png. To continue an interrupted run, give the same
-    command again: the results are those of a run without an interruption, bit for bit, if each device has as many
-    agents as before.
+    DIR gets run.json, checkpoint.safetensors, curve.csv, curve.png and metrics.csv. To continue an interrupted run,
+    give the same command again: the results are those of a run without an interruption, bit for bit, if each device has
+    as many agents as before. A seed alone learns otherwise than the same seed in a group, as rounding differs.
     """
-    choice = choose(env_id, option or (), set_ or ())
+    choice = choose(env_id, option or (), set_ or (), randomize or ())
     name = algorithms.checked(algorithm)
     given = assignments("--setting", setting or (), ConfigError)
-    if not 1 <= seeds <= algorithms.MAX_SEEDS:
-        raise InvalidArgumentError(f"--seeds must be from 1 to {algorithms.MAX_SEEDS:,}, got {seeds}.")
+    if not 1 <= seeds <= algorithms.MAX_AGENTS:
+        raise InvalidArgumentError(f"--seeds must be from 1 to {algorithms.MAX_AGENTS:,}, got {seeds}.")
     if out is None and not show:
         raise InvalidArgumentError("--out DIR is needed: the folder for the results.")
-    config = algorithms.config(name, choice.found.spec.id, given)
     if show:
-        output.write(settings.as_toml(config, name))
+        output.write(settings.as_toml(algorithms.config(name, choice.found.spec.id, given), name))
         return
     assert out is not None
+    swept = _swept(sweep or ())
+    algorithms.grid(name, swept, given)
+    for kind in log or ():
+        if kind not in _LOGS:
+            raise InvalidArgumentError(f"--log must be one of {', '.join(_LOGS)}, got {kind!r}.")
+    if video and not importlib.util.find_spec("envcore_viewer"):
+        raise CommandError(f"--video needs envcore-viewer, which is not installed: {how_to_install('envcore-viewer')}.")
     from envcore_runs import processes
 
     processes.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout, cache)
-    _train(choice, name, config, out, seeds, seed, devices)
+    from envcore_baselines.experiment import planned
+
+    made = choice.make()
+    run = planned(choice, name, given, seed, seeds, swept, network, evaluate)
+    if video:
+        from envcore_viewer.animation import files
+
+        video = files.checked_path(video)
+    _train(run, made, out, devices, _loggers(log or (), run, out) if processes.is_first() else [])
+    if video and processes.is_first():
+        from envcore_viewer.render import render
+
+        render([choice], video, f"trained:{out}", None, 1, None, None, seed, 480, overlay=False, names=False)
 
 
 def evaluate(
@@ -89,69 +142,88 @@ def evaluate(
     sample: Annotated[
         bool, typer.Option("--sample", help="Sample actions, instead of the most probable ones.")
     ] = False,
+    best: Annotated[
+        bool, typer.Option("--best", help="Play each agent as it was at the best point of its curve, not at the last.")
+    ] = False,
     seed: Seed = 0,
 ) -> None:
-    """Measure the return of trained agents."""
+    """Measure the return of trained agents.
+
+    The random numbers of --seed are others than those of the training with the same seed.
+    """
     from envcore_baselines.training import Run
 
     if not 1 <= episodes <= 1_000_000:
         raise InvalidArgumentError(f"--episodes must be from 1 to 1,000,000, got {episodes}.")
-    _evaluate(Run.load(folder), folder, episodes, sample, seed)
+    _evaluate(Run.load(folder), folder, episodes, sample, best, seed)
 
 
-def _train(choice: Choice, name: str, config: Any, out: Path, num_seeds: int, seed: int, devices: int | None) -> None:
-    from envcore_runs import memory, placement
+def _train(run: Any, made: Any, out: Path, devices: int | None, loggers: Sequence[Any]) -> None:
+    from envcore_runs import processes
 
-    from envcore_baselines.experiment import run_of
-
-    env, params = choice.make()
-    learner = algorithms.learner(name, env, params, config)
-    run = run_of(choice, name, config, seed, num_seeds)
-    sharding = placement.sharding_of_some(num_seeds, devices)
-    memory.check_fits("--seeds", num_seeds, training_bytes(learner), memory.device_bytes(sharding))
-    keys = run.keys
-    with run.claimed(out):
-        _train_in(out, run, learner, keys, sharding)
-
-
-def _train_in(out: Path, run: Any, learner: Any, keys: Any, sharding: Any) -> None:
-    from envcore.files import replace
-    from envcore_runs import memory, processes
-    from envcore_runs.pace import check_duration
-
-    from envcore_baselines.training import CURVE_PNG, Training
+    from envcore_baselines.experiment import started
 
     is_shown = output.console().is_terminal and processes.is_first()
     with (
         output.progress_bar(is_shown=is_shown, transient=True) as progress,
         interruptible(is_shared=not processes.is_alone()),
-        memory.explained("--seeds", run.num_seeds),
+        started(run, made, run.learner(*made), out, devices, "--seeds") as session,
+        contextlib.ExitStack() as stack,
     ):
-        bar = progress.add_task("compiling", total=None)
-        training = Training(learner, keys, out, sharding, run.seed)
-        if training.is_split_anew and not training.is_finished:
-            output.say("note: continued with another number of agents on a device, so the rest can go another way.")
-        total = learner.num_updates * learner.steps_per_update
-        if total > _MANY_STEPS and not training.is_finished:
-            note = check_duration("total_steps =", total, training.seconds_left())
-            if note and processes.is_first():
-                output.say(note)
-        try:
-            while not training.is_finished:
-                training.advance()
-                text = f"{training.curve.steps[-1]:,} steps, return {training.curve.last:.4g}"
-                progress.update(bar, description=text, total=training.num_points, completed=len(training.curve))
-        except KeyboardInterrupt:
-            training.save()
-            raise
-    if not processes.is_first():
+        bar, training = progress.add_task("compiling", total=None), session.training
+        for note in session.notes if processes.is_first() else ():
+            output.say(note)
+        for logger in loggers:
+            stack.enter_context(logger)
+        for point in session.points():
+            for logger in loggers:
+                logger(point)
+            text = f"{point.steps:,} steps, return {training.curve.last:.4g}, {point.steps_per_second:,.0f} steps/s"
+            progress.update(bar, description=text, total=training.num_points, completed=len(training.curve))
+    if processes.is_first():
+        _report(run, out, training.curve)
+
+
+def _loggers(kinds: Sequence[str], run: Any, out: Path) -> list[Any]:
+    """What writes the points of a training, of these kinds."""
+    import dataclasses
+
+    from envcore_baselines.loggers import JsonLines, TensorBoard, WeightsAndBiases
+
+    facts, name = dataclasses.asdict(run), f"{run.algorithm} {run.env_id}"
+    make: dict[str, Callable[[], Any]] = {
+        "jsonl": lambda: JsonLines(out / "log.jsonl"),
+        "tensorboard": lambda: TensorBoard(out / "tensorboard"),
+        "wandb": lambda: WeightsAndBiases(facts, out, name=name),
+    }
+    return [make[kind]() for kind in dict.fromkeys(kinds)]
+
+
+def _swept(texts: Sequence[str]) -> dict[str, Any]:
+    """The values of `--sweep`; several, or one alone, by name."""
+    values = assignments("--sweep", texts, ConfigError)
+    return {name: value if isinstance(value, tuple | list) else [value] for name, value in values.items()}
+
+
+def _report(run: Any, out: Path, curve: Any) -> None:
+    """What a training came to; of a sweep, a row for each combination, the best first."""
+    import numpy as np
+    from rich.table import Table
+
+    agents = f"{run.num_agents} agent{'s' * (run.num_agents != 1)}"
+    output.say(f"{out}: {agents}, {curve.steps[-1]:,} steps each; last return {curve.last:.4g}.")
+    if len(run.combinations) == 1:
         return
-    replace(out / CURVE_PNG, training.curve.to_png(f"{run.algorithm} in {run.env_id}"))
-    agents = f"{run.num_seeds} agent{'s' * (run.num_seeds != 1)}"
-    output.say(f"{out}: {agents}, {training.curve.steps[-1]:,} steps each; last return {training.curve.last:.4g}.")
+    table = Table(*run.sweep, "return", "std", box=None, pad_edge=False)
+    returns = np.array(curve.last_of_each).reshape(-1, run.num_seeds)
+    means = np.nan_to_num(returns.mean(1), nan=-np.inf)
+    for number in np.argsort(-means, kind="stable"):
+        values = [f"{value:g}" for value in run.combinations[number].values()]
+        table.add_row(*values, f"{returns[number].mean():.4g}", f"{returns[number].std():.4g}")
+    output.show(table)
 
 
-def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) -> None:
+def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, best: bool, seed: int) -> None:
     import functools
 
     import jax
@@ -161,60 +233,33 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, seed: int) ->
     from rich.table import Table
 
     from envcore_baselines.evaluation import MAX_STEPS, episode_returns
+    from envcore_baselines.footprint import episode_bytes
     from envcore_baselines.training import Training
 
     env, params = run.make()
     learner = run.learner(env, params)
-    training = Training.load(learner, run.num_seeds, folder)
-    memory.check_fits("--episodes", episodes, episode_bytes(learner, params, training.agents), memory.device_bytes())
+    training = Training.load(learner, run, folder)
+    agents = training.best_agents if best else training.agents
+    memory.check_fits("--episodes", episodes, episode_bytes(learner, params, agents), memory.device_bytes())
     play = functools.partial(episode_returns, learner, params)
     with output.progress_bar(is_shown=output.console().is_terminal, transient=True) as progress, interruptible():
-        keys = jax.random.split(key_of(seed), run.num_seeds)
+        keys = jax.random.split(key_of(seed), run.num_agents)
         played = [
-            jax.block_until_ready(
-                play(jax.tree.map(lambda x, i=i: x[i], training.agents), keys[i], episodes, not sample)
-            )
-            for i in progress.track(range(run.num_seeds), description="agents")
+            jax.block_until_ready(play(jax.tree.map(lambda x, i=i: x[i], agents), keys[i], episodes, not sample))
+            for i in progress.track(range(run.num_agents), description="agents")
         ]
-    table = Table("seed", "return", "std", box=None, pad_edge=False)
+    table = Table(*run.sweep, "seed", "return", "std", box=None, pad_edge=False)
     means = []
     for number, (returns, ended) in enumerate(played):
-        returns = np.asarray(returns, np.float64)
+        returns, seed = np.asarray(returns, np.float64), run.seeds[number]
         means.append(returns.mean())
-        table.add_row(str(run.seed + number), f"{returns.mean():.4g}", f"{returns.std():.4g}")
+        swept = [f"{value:g}" for value in run.combinations[number // run.num_seeds].values()]
+        table.add_row(*swept, str(seed), f"{returns.mean():.4g}", f"{returns.std():.4g}")
         if not ended.all():
             cut = int((~ended).sum())
-            output.say(f"{cut} episode{'s' * (cut != 1)} of seed {run.seed + number} cut after {MAX_STEPS:,} steps.")
-    if run.num_seeds > 1:
-        table.add_row("all", f"{np.mean(means):.4g}", f"{np.std(means):.4g}")
+            output.say(f"{cut} episode{'s' * (cut != 1)} of {run.names[number]} cut after {MAX_STEPS:,} steps.")
+    for group, of_group in zip(run.combinations, np.reshape(means, (-1, run.num_seeds)), strict=True):
+        if run.num_seeds > 1:
+            swept = [f"{value:g}" for value in group.values()]
+            table.add_row(*swept, "all", f"{of_group.mean():.4g}", f"{of_group.std():.4g}")
     output.show(table)
-
-
-def training_bytes(learner: Any) -> int:
-    """About how many bytes the training of one agent takes: its state and what an update stores, each twice."""
-    import jax
-    from envcore_runs.memory import tree_bytes
-
-    state = jax.eval_shape(learner.init, jax.eval_shape(lambda: jax.random.key(0)))
-    return 2 * (tree_bytes(state) + _largest_bytes(learner.update, state))
-
-
-def episode_bytes(learner: Any, params: Any, agents: Any) -> int:
-    """About how many bytes one episode of an evaluation takes: its state, and what acting stores, each twice."""
-    import jax
-    from envcore_runs.memory import tree_bytes
-
-    agent = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), agents)
-    key = jax.eval_shape(lambda: jax.random.key(0))
-    started = jax.eval_shape(learner.env.reset, key, params), jax.eval_shape(learner.start_memory)
-    (obs, _), memory = started
-    return 2 * (tree_bytes(started) + _largest_bytes(learner.act, agent, memory, obs, key))
-
-
-def _largest_bytes(fun: Any, *args: Any) -> int:
-    """The bytes of the largest result of an operation of a function."""
-    import jax
-    from envcore_runs.memory import tree_bytes
-
-    operations = jax.make_jaxpr(fun)(*args).eqns
-    return max(tree_bytes([each.aval for each in operation.outvars]) for operation in operations)

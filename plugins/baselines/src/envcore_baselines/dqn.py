@@ -257,12 +257,13 @@ class DQN:
         """Takes `rollout_steps` steps, then `gradient_steps`.
 
         Returns:
-          The next state; of the episodes that ended, the sum of their `returns`, and the number of `episodes`.
+          The next state, and metrics, float32 () but for an int32 number: of the episodes that ended, the sum of their
+          `returns` and the number of `episodes`; those of `learn`.
         """
         state, totals = jax.lax.scan(self._step, state, length=self.config.rollout_steps)
         key, key_learn = random.split(state.key)
-        agent_state = self.learn(state.agent_state, state.steps, key_learn)
-        return state._replace(agent_state=agent_state, key=key), jax.tree.map(lambda x: x.sum(0), totals)
+        agent_state, metrics = self.learn(state.agent_state, state.steps, key_learn)
+        return state._replace(agent_state=agent_state, key=key), {**jax.tree.map(lambda x: x.sum(0), totals), **metrics}
 
     def start(self, key: jax.Array) -> Any:
         """What an agent knows before its first step."""
@@ -289,11 +290,19 @@ class DQN:
         stored = add(agent_state.replay, transitions, steps * self.config.num_envs)
         return agent_state._replace(replay=stored)
 
-    def learn(self, agent_state: Any, steps: jax.Array, key: jax.Array) -> Any:
-        """Takes `gradient_steps` gradient steps, if enough is stored after so many steps of each environment."""
+    def learn(self, agent_state: Any, steps: jax.Array, key: jax.Array) -> tuple[Any, dict[str, jax.Array]]:
+        """Takes `gradient_steps` gradient steps, if enough is stored after so many steps of each environment.
+
+        Returns:
+          What the agent knows then, and metrics: the mean `loss` and `gradient_norm`, NaN if it took none.
+        """
         count = steps * self.config.num_envs
         is_enough = count >= self.config.min_replay_size
-        return jax.lax.cond(is_enough, self._learn, lambda agent_state, *_: agent_state, agent_state, count, key)
+
+        def wait(agent_state: Any, *_: Any) -> tuple[Any, dict[str, jax.Array]]:
+            return agent_state, {"loss": jnp.float32(np.nan), "gradient_norm": jnp.float32(np.nan)}
+
+        return jax.lax.cond(is_enough, self._learn, wait, agent_state, count, key)
 
     def _step(self, state: DQNState, _: Any) -> tuple[DQNState, dict[str, jax.Array]]:
         key, key_action, key_step, key_record = random.split(state.key, 4)
@@ -305,13 +314,15 @@ class DQN:
         totals = {"returns": returns.sum(), "episodes": info["returned_episode"].sum(dtype=jnp.int32)}
         return DQNState(agent_state, state.steps + jnp.int32(1), env_state, obs, key), totals
 
-    def _learn(self, agent_state: Any, count: jax.Array, key: jax.Array) -> Any:
-        def step(agent_state: Any, key: jax.Array) -> tuple[Any, None]:
+    def _learn(self, agent_state: Any, count: jax.Array, key: jax.Array) -> tuple[Any, dict[str, jax.Array]]:
+        def step(agent_state: Any, key: jax.Array) -> tuple[Any, dict[str, jax.Array]]:
             batch = sample(agent_state.replay, count, self.config.batch_size, key)
-            gradients = jax.grad(self._loss)(agent_state.network, agent_state, batch)
-            return gradient_step(agent_state, gradients, self._optimizer, self.config.target_period), None
+            loss, gradients = jax.value_and_grad(self._loss)(agent_state.network, agent_state, batch)
+            metrics = {"loss": loss, "gradient_norm": jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))}
+            return gradient_step(agent_state, gradients, self._optimizer, self.config.target_period), metrics
 
-        return jax.lax.scan(step, agent_state, random.split(key, self.config.gradient_steps))[0]
+        agent_state, metrics = jax.lax.scan(step, agent_state, random.split(key, self.config.gradient_steps))
+        return agent_state, jax.tree.map(jnp.mean, metrics)
 
     def _loss(self, network: Any, agent_state: Any, batch: Any) -> jax.Array:
         """The mean squared error of a batch."""
@@ -378,9 +389,10 @@ def main(env_id: str = "Catch-bsuite", total_steps: str = "100_000") -> None:
     dqn = DQN(*envcore.make(env_id), DQNConfig(total_steps=int(total_steps), rollout_steps=100, gradient_steps=100))
     state, update = jax.jit(dqn.init)(jax.random.key(0)), jax.jit(dqn.update)
     for number in range(1, dqn.num_updates + 1):
-        state, totals = update(state)
+        state, metrics = update(state)
         if number % 100 == 0:
-            print(f"{number * dqn.steps_per_update:,} steps: {totals['returns'] / totals['episodes']:.3f}")
+            mean_return = metrics["returns"] / metrics["episodes"]
+            print(f"{number * dqn.steps_per_update:,} steps: return {mean_return:.3f}, loss {metrics['loss']:.2g}")
 
 
 if __name__ == "__main__":

@@ -239,16 +239,20 @@ class ES:
         """Evaluates a generation and learns from it.
 
         Returns:
-          The next state; of all episodes, the sum of their `returns`, and the number of `episodes`.
+          The next state, and metrics, float32 () but for an int32 number: of all episodes, the sum of their `returns`
+          and the number of `episodes`; of the members' mean returns, the highest one and the standard deviation,
+          `best_member` and `spread`.
         """
         key, key_ask, key_play, key_tell = jax.random.split(state.key, 4)
         params = self._strategy.default_params
         population, strategy = self._strategy.ask(key_ask, state.strategy, params)
         returns, statistics = self._play(population, state.agent.statistics, key_play)
-        strategy, _ = self._strategy.tell(key_tell, population, -returns.mean(1), strategy, params)  # it minimizes
+        fitness = returns.mean(1)
+        strategy, _ = self._strategy.tell(key_tell, population, -fitness, strategy, params)  # it minimizes
         agent = ESAgent(self._strategy.get_mean(strategy), statistics)
         totals = {"returns": returns.sum(dtype=jnp.float32), "episodes": jnp.int32(returns.size)}
-        return _without_weak_types(ESState(agent, strategy, key)), totals
+        members = {"best_member": fitness.max(), "spread": fitness.std()}
+        return _without_weak_types(ESState(agent, strategy, key)), totals | members
 
     def _play(
         self, population: Any, statistics: RunningStatistics, key: jax.Array
@@ -316,12 +320,12 @@ class ES:
 
 
 def _max_steps(env: Environment, params: Any, config: ESConfig) -> int:
-    limit = int(np.max(np.asarray(params.max_steps_in_episode)))
-    if limit == NO_TIME_LIMIT and not config.max_steps:
+    limit = np.max(np.asarray(params.max_steps_in_episode))
+    if limit >= NO_TIME_LIMIT and not config.max_steps:
         raise ValueError(
             f"es plays whole episodes and {env.name} has no time limit: give one with the setting max_steps."
         )
-    return min(limit, config.max_steps or limit)
+    return int(min(limit, config.max_steps or limit))
 
 
 def _without_weak_types(state: ESState) -> ESState:
@@ -339,8 +343,8 @@ def main(env_id: str = "CartPole-v1", total_steps: str = "10_000_000") -> None:
     es = ES(*envcore.make(env_id), ESConfig(total_steps=int(total_steps)))
     state, update = jax.jit(es.init)(jax.random.key(0)), jax.jit(es.update)
     for number in range(1, es.num_updates + 1):
-        state, totals = update(state)
-        print(f"{number * es.steps_per_update:,} steps: {totals['returns'] / totals['episodes']:.1f}")
+        state, metrics = update(state)
+        print(f"{number * es.steps_per_update:,} steps: return {metrics['returns'] / metrics['episodes']:.1f}")
 
 
 if __name__ == "__main__":

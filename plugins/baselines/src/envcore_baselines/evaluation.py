@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -13,6 +14,9 @@ from envcore_baselines.learner import Learner
 
 MAX_STEPS = 100_000
 """Steps after which an episode counts as it stands, in environments without a time limit."""
+
+_EVALUATION = 0x6576616C
+"""Folded into keys: training splits those of its seeds, into few enough keys that this is none of their numbers."""
 
 
 @functools.partial(jax.jit, static_argnums=(0, 4, 5))
@@ -25,7 +29,7 @@ def episode_returns(
       learner: of the agent.
       params: of the environment.
       agent: what `learner.act` takes.
-      key: a random key.
+      key: a random key; training with the same one draws other numbers.
       num_episodes: number of episodes.
       greedy: whether to take the most probable actions.
 
@@ -33,7 +37,7 @@ def episode_returns(
       The returns, float32 (num_episodes,), and whether each episode ended within `MAX_STEPS`, bool (num_episodes,).
     """
     batch = Batched(learner.env, num_episodes)
-    key, key_reset = jax.random.split(key)
+    key, key_reset = jax.random.split(jax.random.fold_in(key, _EVALUATION))
     obs, state = batch.reset(key_reset, params)
     memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (num_episodes, *jnp.shape(x))), learner.start_memory())
     act = jax.vmap(functools.partial(learner.act, greedy=greedy), (None, 0, 0, 0))
@@ -54,3 +58,8 @@ def episode_returns(
     start = (key, memory, obs, state, zeros, jnp.zeros(num_episodes, jnp.bool_), jnp.int32(0))
     *_, returns, ended, _ = jax.lax.while_loop(is_running, body, start)
     return returns, ended
+
+
+def evaluator(learner: Learner, params: Any, num_episodes: int) -> Callable[[Any, jax.Array], jax.Array]:
+    """What plays so many greedy episodes with an agent and a random key, and returns their returns; see above."""
+    return lambda agent, key: episode_returns(learner, params, agent, key, num_episodes, True)[0]

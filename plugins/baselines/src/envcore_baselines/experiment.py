@@ -1,101 +1,271 @@
-"""Training from Python."""
+"""Training from Python; `envcore train` is its command."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 from envcore import checks
+from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
+from envcore.files import replace
 from envcore.random import key_of
-from envcore_runs import placement
-from envcore_runs.choice import Choice, choose
+from envcore_runs import memory, pace, placement, processes
+from envcore_runs.choice import Choice, choice_of
 
 from envcore_baselines import algorithms
+from envcore_baselines.curve import Point
+from envcore_baselines.evaluation import evaluator
+from envcore_baselines.footprint import training_bytes
+from envcore_baselines.learner import Learner
 from envcore_baselines.trained import TrainedAgent
-from envcore_baselines.training import Run, Training
+from envcore_baselines.training import CURVE_PNG, Run, Training
+
+_MANY_STEPS = 10**9
+"""Steps of an agent above which their time is estimated before a run begins: most take longer than an hour."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Trained:
-    """What `train` returns.
+    """What `train` returns. Agents are in the order of their seeds; in a sweep, combination by combination.
 
     Attributes:
       steps: environment steps that each agent had taken at each point of the curve, int64 (points,).
-      returns: mean return of the episodes that ended since the point before, float64 (points, seeds); NaN where none
+      names: of the agents, such as "seed_0", or in a sweep "learning_rate=0.001 seed_0".
+      returns: mean return of the episodes that ended since the point before, float64 (points, agents); NaN where none
         did.
-      agents: which play and no longer learn, in the order of their seeds.
-      parameters: what they have learned, a pytree whose leaves have a leading axis for the seeds.
+      metrics: what the algorithm measures of its updates, such as its `loss`, and with evaluation `greedy_return`;
+        float64 (points, agents) each.
+      agents: which play and no longer learn.
+      best_agents: the same agents at their best points of the curve, by their greedy returns, or without evaluation by
+        those of their training.
+      parameters: what the agents have learned, a pytree whose leaves have a leading axis for them.
     """
 
     steps: np.ndarray
+    names: list[str]
     returns: np.ndarray
+    metrics: dict[str, np.ndarray]
     agents: list[TrainedAgent]
+    best_agents: list[TrainedAgent]
     parameters: Any
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Session:
+    """A training that is going on.
+
+    Attributes:
+      run: what is trained.
+      env, params: the environment.
+      learner: the algorithm.
+      training: how far it is.
+      notes: what a user should know before it goes on, a line each.
+    """
+
+    run: Run
+    env: Environment
+    params: Any
+    learner: Learner
+    training: Training
+    notes: list[str]
+
+    def points(self) -> Iterator[Point]:
+        """Trains; the points of the curve that are left, as they come."""
+        while not self.training.is_finished:
+            self.training.advance()
+            yield self.training.point
+
+    def trained(self) -> Trained:
+        """The results so far."""
+        training, curve, shape = self.training, self.training.curve, (-1, self.run.num_agents)
+        agents = training.agents
+
+        def players(agents: Any) -> list[TrainedAgent]:
+            return TrainedAgent.of_agents(self.run, self.env, self.params, self.learner, agents)
+
+        return Trained(
+            np.array(curve.steps, np.int64),
+            self.run.names,
+            np.array(curve.returns, np.float64).reshape(shape),
+            {name: np.array(rows, np.float64).reshape(shape) for name, rows in curve.metrics.items()},
+            players(agents),
+            players(training.best_agents),
+            agents,
+        )
+
+
+@contextlib.contextmanager
+def started(
+    run: Run,
+    made: tuple[Environment, Any],
+    learner: Learner,
+    out: Path | None,
+    devices: int | None = None,
+    option: str = "seeds",
+) -> Generator[Session]:
+    """Begins a training, or continues that of a folder. The block trains; if Ctrl-C ends it, the results are saved.
+
+    Args:
+      run: what is trained.
+      made: its environment and params.
+      learner: its algorithm in this environment.
+      out: the folder of the run; None keeps nothing.
+      devices: their number; None for all.
+      option: the name of the number of seeds, for errors.
+
+    Raises:
+      InvalidArgumentError: the training would take decades.
+      NotEnoughMemoryError: the agents do not fit into memory.
+      FileError: the folder is that of another run, or cannot be written.
+    """
+    env, params = made
+    sharding = placement.sharding_of_some(run.num_agents, devices)
+    start = jax.eval_shape(lambda: jax.tree.map(lambda x: x[0], run.starts))
+    each = training_bytes(learner, start) * len(run.combinations)
+    memory.check_fits(option, run.num_seeds, each, memory.device_bytes(sharding))
+    evaluate = evaluator(learner, params, run.evaluation_episodes) if run.evaluation_episodes else None
+    with contextlib.nullcontext() if out is None else run.claimed(out), memory.explained(option, run.num_seeds):
+        training = Training(learner, run, out, sharding, evaluate)
+        notes: list[str] = []
+        if training.is_split_anew and not training.is_finished:
+            notes.append("continued with another number of agents on a device, so the rest can go another way.")
+        total = learner.num_updates * learner.steps_per_update
+        if total > _MANY_STEPS and not training.is_finished:
+            notes += filter(None, [pace.check_duration("total_steps =", total, training.seconds_left())])
+        try:
+            yield Session(run, env, params, learner, training, notes)
+        except KeyboardInterrupt:
+            training.save()
+            raise
+        if out and training.is_finished and processes.is_first():
+            replace(out / CURVE_PNG, training.picture())
+
+
 def train(
-    algorithm: str,
-    env_id: str,
+    algorithm: algorithms.Algorithm,
+    env: str | Environment,
     *,
     seeds: int = 1,
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
     params: Mapping[str, Any] | None = None,
+    sweep: Mapping[str, Sequence[float]] | None = None,
+    randomize: Mapping[str, tuple[float, float]] | None = None,
+    network: Any = None,
+    evaluation_episodes: int = 0,
     out: str | Path | None = None,
-    callback: Callable[[int, np.ndarray], bool | None] | None = None,
+    callback: Callable[[Point], bool | None] | None = None,
     **settings: Any,
 ) -> Trained:
     """Trains agents side by side, as `envcore train` does.
 
     Args:
-      algorithm: its name, such as "ppo".
-      env_id: what `envcore.make` takes.
+      algorithm: its name, such as "ppo", your "MODULE:CLASS", or the class; see `envcore_baselines.learner.Learner`.
+      env: what `envcore.make` takes, or an environment, which is trained with its default params but for `params`.
       seeds: number of agents.
-      seed: of the first agent; the others have the next ones.
+      seed: of the first agent; the others have the next ones. An agent alone learns otherwise than the same seed in a
+        group, because rounding differs.
       options: constructor options of the environment.
       params: params of the environment that differ from the default ones.
+      sweep: values of settings by name; `seeds` agents are trained with each combination, all in one program. Only
+        numbers that the algorithm computes with can be swept, such as a learning rate.
+      randomize: params that are drawn anew for each episode, uniformly from the lowest to the highest value; see
+        `envcore.wrappers.RandomizeParams`.
+      network: in place of the algorithm's own, if it takes one; see `envcore_baselines.networks`. It replaces what the
+        settings say of the network.
+      evaluation_episodes: greedy episodes that each agent plays at each point of the curve.
       out: the folder of the run, where it is continued if it was interrupted; by default nothing is written.
-      callback: `callback(steps, returns)` is called after each of about a hundred points of the curve, with the returns
-        of all agents, float64 (seeds,). If it returns True, the training ends.
+      callback: is called with each of about a hundred points of the curve; see `envcore_baselines.curve.Point`. If it
+        returns True, the training ends. Those of `envcore_baselines.loggers` write to TensorBoard and the like.
       **settings: of the algorithm, in place of those of the environment's file and the defaults.
 
     Raises:
-      InvalidArgumentError: the seed or the number of seeds is invalid.
+      InvalidArgumentError: the seed or a number is invalid, the training would take decades; the class cannot be
+        imported, or with `out` has no name by which it can be; so too for an environment and a network.
       ConfigError: there is no such algorithm or setting, or a value is invalid or does not fit the environment.
+      NotEnoughMemoryError: the agents do not fit into memory.
       EnvcoreError: as for `envcore.make`.
       FileError: the folder is that of another run, or cannot be written.
     """
-    num_seeds = checks.positive_integer("seeds", seeds, InvalidArgumentError, at_most=algorithms.MAX_SEEDS)
+    num_seeds = checks.positive_integer("seeds", seeds, InvalidArgumentError, at_most=algorithms.MAX_AGENTS)
     _ = key_of(seed)
-    choice = dataclasses.replace(choose(env_id), options=options or {}, params=params or {})
-    config = algorithms.config(algorithm, choice.found.spec.id, settings, "settings")
-    env, env_params = choice.make()
-    learner = algorithms.learner(algorithm, env, env_params, config)
-    run = run_of(choice, algorithm, config, int(seed), num_seeds)
-    folder = None if out is None else Path(out)
-    with contextlib.nullcontext() if folder is None else run.claimed(folder):
-        training = Training(learner, run.keys, folder, placement.sharding_of_some(num_seeds, None), run.seed)
-        while not training.is_finished:
-            training.advance()
-            if callback and callback(training.curve.steps[-1], np.array(training.curve.returns[-1])):
-                training.save()
-                break
-    agents = training.agents
-    return Trained(
-        np.array(training.curve.steps, np.int64),
-        np.array(training.curve.returns, np.float64).reshape(-1, num_seeds),
-        TrainedAgent.of_seeds(run, env, env_params, learner, agents),
-        agents,
+    is_saved = out is not None
+    choice = choice_of(env, options, params, is_saved=is_saved)
+    choice = dataclasses.replace(choice, randomize=randomize or {})
+    made, env_params = choice.make()
+    run = planned(
+        choice,
+        algorithm,
+        settings,
+        int(seed),
+        num_seeds,
+        sweep,
+        network,
+        evaluation_episodes,
+        sources=("settings", "sweep"),
+        is_saved=is_saved,
     )
+    learner = run.learner(made, env_params, algorithm, network)
+    folder = None if out is None else Path(out)
+    with started(run, (made, env_params), learner, folder) as session:
+        for note in session.notes:
+            warnings.warn(note, stacklevel=2)
+        for point in session.points():
+            if callback and callback(point):
+                session.training.save()
+                break
+        return session.trained()
 
 
-def run_of(choice: Choice, algorithm: str, config: Any, seed: int, num_seeds: int) -> Run:
-    """What a folder holds the results of."""
+def planned(
+    choice: Choice,
+    algorithm: algorithms.Algorithm,
+    settings: Mapping[str, Any],
+    seed: int,
+    num_seeds: int,
+    sweep: Mapping[str, Sequence[float]] | None = None,
+    network: Any = None,
+    evaluation_episodes: int = 0,
+    *,
+    sources: tuple[str, str] = ("--setting", "--sweep"),
+    is_saved: bool = True,
+) -> Run:
+    """What a folder holds the results of.
+
+    Args:
+      choice: the environment.
+      algorithm, settings, seed, num_seeds, sweep, network, evaluation_episodes: as for `train`.
+      sources: where the settings and the sweep come from, for errors.
+      is_saved: whether the run is kept, and so must find algorithm and network again by their names.
+
+    Raises:
+      InvalidArgumentError, ConfigError: as for `train`.
+    """
+    config = algorithms.config(algorithm, choice.found.spec.id, settings, sources[0])
     changed = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in choice.params.items()}
-    settings = dataclasses.asdict(config)
-    return Run(algorithm, choice.title, dict(choice.options), changed, settings, seed, num_seeds)
+    grid = algorithms.grid(algorithm, sweep or {}, settings, sources[1])
+    if not 0 <= evaluation_episodes <= 1_000_000:
+        raise InvalidArgumentError(f"evaluation_episodes must be from 0 to 1,000,000, got {evaluation_episodes}.")
+    try:
+        return Run(
+            algorithms.name_of("algorithm", algorithm, is_saved=is_saved),
+            choice.title,
+            dict(choice.options),
+            changed,
+            dataclasses.asdict(config),
+            seed,
+            num_seeds,
+            grid,
+            {name: list(ends) for name, ends in choice.randomize.items()},
+            "" if network is None else algorithms.name_of("network", network, is_saved=is_saved),
+            evaluation_episodes,
+        )
+    except ValueError as error:
+        raise InvalidArgumentError(f"the run {error}.") from error

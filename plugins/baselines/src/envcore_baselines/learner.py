@@ -15,12 +15,22 @@ ILLEGAL = np.float32(-1e9)
 """The logit or value of an action that must not be chosen."""
 
 
-Totals = dict[str, jax.Array]
-"""Of the episodes that ended: the sum of their `returns`, float32, and the number of `episodes`, int32."""
+Metrics = dict[str, jax.Array]
+"""What an update says of itself, each of shape ().
+
+Of the episodes that ended, the sum of their `returns`, float32, and the number of `episodes`, int32; then whatever the
+algorithm measures, such as its `loss`, float32, NaN where there was nothing to measure.
+"""
 
 
 class Learner(Protocol):
-    """An algorithm for one environment. Its methods are pure functions, to be jitted, scanned and mapped over seeds."""
+    """An algorithm for one environment. Its methods are pure functions, to be jitted, scanned and mapped over seeds.
+
+    A class of learners takes `(env, params, config)`. Its attribute `Config` is the dataclass of its settings, of the
+    types that `settings` describes. If it has an argument `distribution`, it gets one for actions that are several
+    discrete numbers, and None for others; if it has an argument `network`, a user may give one. It raises ValueError
+    where the settings, the network or the environment do not fit.
+    """
 
     @property
     def env(self) -> Environment:
@@ -37,12 +47,12 @@ class Learner(Protocol):
         """Updates of a run."""
         ...
 
-    def init(self, key: jax.Array) -> Any:
+    def init(self, key: Any, /) -> Any:
         """The state before the first update; its attribute `agent` is what `act` takes."""
         ...
 
-    def update(self, state: Any) -> tuple[Any, Totals]:
-        """The next state, and the totals of the episodes that ended on the way."""
+    def update(self, state: Any) -> tuple[Any, Metrics]:
+        """The next state, and the metrics of the update."""
         ...
 
     def start_memory(self) -> Any:

@@ -1,7 +1,7 @@
-"""Announces the commands of the baselines to envcore. Imports no JAX."""
+"""Announces the commands, algorithms and policy of the baselines to envcore. Imports no JAX."""
 
 from envcore.plugins import hookimpl
-from envcore.specs import CommandSpec
+from envcore.specs import AlgorithmSpec, CommandSpec, PolicySpec
 
 
 @hookimpl
@@ -11,3 +11,28 @@ def envcore_commands() -> list[CommandSpec]:
         CommandSpec("train", "Train agents.", "envcore_baselines.commands:train"),
         CommandSpec("evaluate", "Measure the return of trained agents.", "envcore_baselines.commands:evaluate"),
     ]
+
+
+@hookimpl
+def envcore_algorithms() -> list[AlgorithmSpec]:
+    """The algorithms that `train` knows by name."""
+    return [
+        AlgorithmSpec("ppo", "Proximal policy optimization.", "envcore_baselines.ppo:PPO"),
+        AlgorithmSpec("ppo_rnn", "PPO with a memory.", "envcore_baselines.ppo_rnn:RecurrentPPO"),
+        AlgorithmSpec("es", "An evolution strategy.", "envcore_baselines.es:ES"),
+        AlgorithmSpec("dqn", "Deep Q-learning.", "envcore_baselines.dqn:DQN"),
+        AlgorithmSpec("pqn", "Q-learning in parallel, without replay.", "envcore_baselines.pqn:PQN"),
+        AlgorithmSpec("sac", "Soft actor-critic.", "envcore_baselines.sac:SAC"),
+        AlgorithmSpec(
+            "bootstrapped_dqn",
+            "An ensemble of DQNs with randomized priors.",
+            "envcore_baselines.bootstrapped_dqn:BootstrappedDQN",
+        ),
+    ]
+
+
+@hookimpl
+def envcore_policies() -> list[PolicySpec]:
+    """The policy that plays trained agents."""
+    summary = "Plays the trained agent of the environment; trained:DIR, the first agent of a run."
+    return [PolicySpec("trained", summary, "envcore_baselines.trained:player")]

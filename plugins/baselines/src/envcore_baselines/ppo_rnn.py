@@ -47,7 +47,8 @@ class RecurrentPPOConfig:
     discount: Fraction = 0.99  # of rewards
     gae_lambda: Fraction = 0.95  # of generalized advantage estimation (Schulman et al. 2016)
     clip: Weight = 0.2  # probability ratios are clipped to 1 - clip and 1 + clip
-    entropy_coefficient: Weight = 0.01  # weight of the policy's entropy in the loss
+    entropy_coefficient: Weight = 0.01  # weight of the policy's entropy in the loss, at the start
+    anneal_entropy: bool = False  # whether that weight falls linearly to zero
     value_coefficient: Weight = 0.5  # weight of the value's squared error in the loss
     max_grad_norm: float = 0.5  # gradients with a larger global norm are scaled down to it
     normalize_observations: bool = False  # to mean 0 and variance 1
@@ -254,7 +255,7 @@ class RecurrentPPO:
         self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
         self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
-        steps = self.num_updates * config.epochs * config.minibatches
+        self._gradient_steps = steps = self.num_updates * config.epochs * config.minibatches
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
         adam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(rate, eps=1e-5))
         self._optimizer = optax.flatten(adam)  # one long vector takes fewer operations
@@ -305,7 +306,8 @@ class RecurrentPPO:
         """Plays a rollout and learns from it.
 
         Returns:
-          The next state; of the episodes that ended, the sum of their `returns`, and the number of `episodes`.
+          The next state, and metrics, float32 () but for an int32 number: of the episodes that ended, the sum of their
+          `returns` and the number of `episodes`; those of `learn`.
         """
         agent = state.agent
 
@@ -323,11 +325,19 @@ class RecurrentPPO:
         key, key_collect, key_learn = jax.random.split(state.key, 3)
         keys = jax.random.split(key_collect, self.config.rollout_steps)
         now, (steps, totals) = jax.lax.scan(collect, state.now, keys)
-        agent, optimizer = self.learn(agent, state.optimizer, steps, state.now.memory, key_learn)
-        return State(agent, optimizer, now, key), jax.tree.map(lambda x: x.sum(0), totals)
+        agent, optimizer, metrics = self.learn(agent, state.optimizer, steps, state.now.memory, key_learn)
+        return State(agent, optimizer, now, key), {**jax.tree.map(lambda x: x.sum(0), totals), **metrics}
 
-    def learn(self, agent: Agent, optimizer: Any, steps: Steps, memory: jax.Array, key: jax.Array) -> tuple[Agent, Any]:
-        """Learns from a rollout, before which the `memory` was this; returns the next agent and optimizer."""
+    def learn(
+        self, agent: Agent, optimizer: Any, steps: Steps, memory: jax.Array, key: jax.Array
+    ) -> tuple[Agent, Any, dict[str, jax.Array]]:
+        """Learns from a rollout, before which the `memory` was this.
+
+        Returns:
+          The next agent and optimizer, and metrics: the means over minibatches of the `loss`, the policy's `entropy`,
+          its `kl` divergence from the one that acted and the `gradient_norm` before it is clipped; and the
+          `explained_variance` of the returns by the values before.
+        """
         config = self.config
 
         # Advantages: what each step earned beyond the value of where it was.
@@ -342,31 +352,47 @@ class RecurrentPPO:
         _, advantages = jax.lax.scan(backwards, jnp.zeros_like(values[0]), (values, steps), reverse=True)
 
         # Update: epochs of minibatches.
-        def loss(network: Any, memory: Any, steps: Steps, log_prob: Any, advantage: Any, target: Any) -> jax.Array:
+        def loss(
+            network: Any,
+            entropy_coefficient: Any,
+            memory: Any,
+            steps: Steps,
+            log_prob: Any,
+            advantage: Any,
+            target: Any,
+        ) -> tuple[Any, Any]:
             outputs, value, _ = self._apply(agent._replace(network=network), memory, steps.obs, steps.start)
-            ratio = jnp.exp(self._distribution.log_prob(outputs, steps.action) - log_prob)
+            log_ratio = self._distribution.log_prob(outputs, steps.action) - log_prob
+            ratio = jnp.exp(log_ratio)
             clipped = jnp.clip(ratio, 1 - config.clip, 1 + config.clip)
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
             policy_loss = -jnp.minimum(ratio * advantage, clipped * advantage).mean()
             value_loss = 0.5 * ((value - target) ** 2).mean()
             entropy = self._distribution.entropy(outputs).mean()
-            return policy_loss + config.value_coefficient * value_loss - config.entropy_coefficient * entropy
+            total = policy_loss + config.value_coefficient * value_loss - entropy_coefficient * entropy
+            return total, {"loss": total, "entropy": entropy, "kl": (ratio - 1 - log_ratio).mean()}
 
-        def descend(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], None]:
+        def descend(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], Any]:
             network, optimizer = carry
-            gradients = jax.grad(loss)(network, memory[rows], *jax.tree.map(lambda x: x[:, rows], batch))
+            entropy_coefficient = self._entropy_coefficient(optimizer)
+            minibatch = jax.tree.map(lambda x: x[:, rows], batch)
+            gradients, metrics = jax.grad(loss, has_aux=True)(network, entropy_coefficient, memory[rows], *minibatch)
             updates, optimizer = self._optimizer.update(gradients, optimizer, network)
-            return (optax.apply_updates(network, updates), optimizer), None
+            metrics["gradient_norm"] = jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))
+            return (optax.apply_updates(network, updates), optimizer), metrics
 
         log_prob = self._distribution.log_prob(outputs, steps.action)
-        batch = (steps, log_prob, advantages, advantages + values)
+        targets = advantages + values
+        batch = (steps, log_prob, advantages, targets)
         orders = [jax.random.permutation(each, config.num_envs) for each in jax.random.split(key, config.epochs)]
         minibatches = jnp.stack(orders).reshape(config.epochs * config.minibatches, -1)
-        (network, optimizer), _ = jax.lax.scan(descend, (agent.network, optimizer), minibatches)
+        (network, optimizer), metrics = jax.lax.scan(descend, (agent.network, optimizer), minibatches)
+        metrics = jax.tree.map(jnp.mean, metrics)
+        metrics["explained_variance"] = 1 - advantages.var() / (targets.var() + 1e-8)
         statistics = agent.statistics
         if config.normalize_observations:
             statistics = statistics.update(_split(steps.obs)[0], jnp.ones(values.shape, jnp.bool_))
-        return Agent(network, statistics), optimizer
+        return Agent(network, statistics), optimizer, metrics
 
     def _step(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
         """As `_apply`, for one step of n environments: no array has an axis for time."""
@@ -382,6 +408,13 @@ class RecurrentPPO:
         outputs, values, memory = applied
         return outputs if mask is None else self._distribution.masked(outputs, mask), values, memory
 
+    def _entropy_coefficient(self, optimizer: Any) -> Any:
+        """The weight of the entropy in the next gradient step."""
+        if not self.config.anneal_entropy:
+            return self.config.entropy_coefficient
+        taken = optimizer[1][0].count  # Adam's
+        return self.config.entropy_coefficient * jnp.maximum(1 - taken / self._gradient_steps, 0)
+
 
 def _split(obs: Any) -> tuple[Any, Any]:
     """Observations and their action masks, None without masks."""
@@ -393,9 +426,12 @@ def main(env_id: str = "MemoryChain-bsuite", total_steps: str = "500_000") -> No
     ppo = RecurrentPPO(*envcore.make(env_id), RecurrentPPOConfig(total_steps=int(total_steps)))
     state, update = jax.jit(ppo.init)(jax.random.key(0)), jax.jit(ppo.update)
     for number in range(1, ppo.num_updates + 1):
-        state, totals = update(state)
+        state, metrics = update(state)
         if number % 10 == 0:
-            print(f"{number * ppo.steps_per_update:,} steps: {totals['returns'] / totals['episodes']:.3f}")
+            mean_return = metrics["returns"] / metrics["episodes"]
+            print(
+                f"{number * ppo.steps_per_update:,} steps: return {mean_return:.3f}, entropy {metrics['entropy']:.2f}"
+            )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
     activation: Literal["tanh", "relu"] = "tanh"
     hidden: tuple[int, ...] = (64, 64)      # at least 1 each
     anneal: bool = True
+    schedule: str = "linear"
 
 This module imports no JAX. A file `configs/CartPole-v1.toml` has a table for each algorithm:
 
@@ -19,7 +20,9 @@ What it leaves out keeps the dataclass's default.
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -65,10 +68,33 @@ def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
     return kind(**checked)
 
 
+def check_kind(kind: type[Any]) -> None:
+    """Checks that a dataclass is one of settings.
+
+    Raises:
+      ConfigError: a field has no default, or an annotation that is none of those above.
+    """
+    try:
+        hints = get_type_hints(kind, include_extras=True)
+    except NameError as error:  # of a class inside a function
+        raise ConfigError(f"the annotations of {kind.__name__} cannot be read: {error}.") from error
+    for field in dataclasses.fields(kind):
+        hint = hints[field.name]
+        plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+        if plain not in (bool, int, float, str, tuple[int, ...]) and get_origin(plain) is not Literal:
+            raise ConfigError(
+                f"the setting {field.name} of {kind.__name__} must be a bool, int, float, str, Literal or "
+                f"tuple[int, ...], got {hint!r}."
+            )
+        if field.default is dataclasses.MISSING or not field.init:
+            raise ConfigError(f"the setting {field.name} of {kind.__name__} needs a default.")
+
+
 def as_toml(config: Any, algorithm: str) -> str:
     """The configuration as a table of an environment's file."""
     lines = [f"{name} = {_literal(value)}" for name, value in dataclasses.asdict(config).items()]
-    return "\n".join([f"[{algorithm}]", *lines])
+    header = algorithm if re.fullmatch(r"[\w-]+", algorithm, re.ASCII) else f'"{algorithm}"'
+    return "\n".join([f"[{header}]", *lines])
 
 
 def _checked(name: str, hint: Any, default: Any, value: Any, source: str) -> Any:
@@ -93,6 +119,10 @@ def _checked(name: str, hint: Any, default: Any, value: Any, source: str) -> Any
         if not is_number or not low <= value <= high:
             raise invalid(f"a number from {low} to {high:,}")
         return float(value)
+    if kind is str:
+        if not isinstance(value, str):
+            raise invalid("a string")
+        return value
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
             raise invalid(f"one of {', '.join(map(repr, get_args(kind)))}")
@@ -108,5 +138,5 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return f'"{value}"'
+        return json.dumps(value, ensure_ascii=False)
     return str(list(value)) if isinstance(value, tuple) else repr(value)

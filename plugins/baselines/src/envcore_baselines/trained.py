@@ -63,28 +63,41 @@ class TrainedAgent:
     episodes: int = 0
 
     @classmethod
-    def of_run(cls, run: Run, env: Environment, params: Any, folder: Path) -> list[Self]:
-        """The agents of a run at its last checkpoint, in the order of their seeds; they share one learner.
+    def of_run(cls, run: Run, env: Environment, params: Any, folder: Path, best: bool = False) -> list[Self]:
+        """The agents of a run at its last checkpoint, in the order of the run; they share one learner.
+
+        Args:
+          run: the run.
+          env, params: its environment.
+          folder: of the run.
+          best: whether each is the agent of the best point of its curve.
 
         Raises:
           FileError: there is no checkpoint, it is damaged, or it does not fit the environment.
         """
         learner = run.learner(env, params)
-        return cls.of_seeds(run, env, params, learner, Training.load(learner, run.num_seeds, folder).agents)
+        # The checkpoint holds the params of its episodes, where they are drawn.
+        trained = run.learner(*run.make()) if run.randomize else learner
+        training = Training.load(trained, run, folder)
+        agents = training.best_agents if best else training.agents
+        expected = jax.eval_shape(jax.vmap(learner.init), run.starts).agent
+        if _shapes(agents) != _shapes(expected):
+            raise FileError(f"the agents of {folder} do not fit {env.name}: they were trained with other spaces.")
+        return cls.of_agents(run, env, params, learner, agents)
 
     @classmethod
-    def of_seeds(cls, run: Run, env: Environment, params: Any, learner: Learner, agents: Any) -> list[Self]:
-        """The agents of a run, in the order of their seeds; every leaf of `agents` has a leading axis for them."""
+    def of_agents(cls, run: Run, env: Environment, params: Any, learner: Learner, agents: Any) -> list[Self]:
+        """The agents of a run, in its order; every leaf of `agents` has a leading axis for them."""
         env = with_masks(env, params)
         return [
             cls(
-                dataclasses.replace(run, seed=run.seed + number, num_seeds=1),
+                run.of_agent(number),
                 env,
                 params,
                 learner,
                 jax.tree.map(lambda x, number=number: x[number], agents),
             )
-            for number in range(run.num_seeds)
+            for number in range(run.num_agents)
         ]
 
     @classmethod
@@ -187,6 +200,10 @@ def path_of(env_id: str) -> Path:
 def names() -> list[str]:
     """The ids of the environments for which there is a trained agent."""
     return sorted(path.stem for path in FOLDER.glob("*.safetensors"))
+
+
+def _shapes(tree: Any) -> Any:
+    return jax.tree.map(lambda x: (x.shape, x.dtype), tree)
 
 
 def _is_matrix(x: Any) -> bool:

@@ -1,21 +1,28 @@
-"""A run: agents of several seeds that are trained side by side, with a checkpoint and a learning curve in a folder.
+"""A run: agents that are trained side by side, with a checkpoint, a learning curve and metrics in a folder.
 
-All seeds are one compiled program, on each device `vmap` of a `scan` of updates. It is called once for each point of
-the curve, so a run that is killed continues from its last checkpoint and ends with the same files, bit for bit.
+The agents differ in their seeds, and in a sweep also in settings. All of them are one compiled program, on each device
+`vmap` of a `scan` of updates. It is called once for each point of the curve, so a run that is killed continues from its
+last checkpoint and ends with the same files, bit for bit.
+
+For one device, and for each number of agents on a device, XLA compiles another program, and their roundings differ. On
+several devices an agent's numbers do not depend on how many devices there are, or on the agents of the others.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore import trees
 from envcore.devices import spread
 from envcore.environment import Environment
 from envcore.errors import FileError
@@ -23,18 +30,25 @@ from envcore.files import replace
 from envcore.random import key_of
 from envcore_runs import checkpoint, placement, processes, run_folder
 from envcore_runs.choice import choose
+from envcore_runs.compiling import quicker_jit
 from envcore_runs.records import File, Natural, Positive, Range
 from envcore_runs.run_folder import RUN
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
-from envcore_baselines.curve import Curve, CurveRecord
-from envcore_baselines.learner import Learner, Totals
+from envcore_baselines.curve import Curve, CurveRecord, Point
+from envcore_baselines.learner import Learner, Metrics
+from envcore_baselines.sweep import Swept, combinations, title
 
-CHECKPOINT, CURVE_CSV, CURVE_PNG = "checkpoint.safetensors", "curve.csv", "curve.png"
+CHECKPOINT = "checkpoint.safetensors"
+CURVE_CSV, CURVE_PNG, METRICS_CSV = "curve.csv", "curve.png", "metrics.csv"
 
 _POINTS = 100
 _SECONDS = 5.0  # between checkpoints
+_SHARE = 0.1  # of the time that saving may take
+
+Evaluate = Callable[[Any, jax.Array], jax.Array]
+"""The returns of greedy episodes, float32 (episodes,), of an agent and a random key."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +62,11 @@ class Run:
       params: params of the environment that differ from the default ones.
       config: the settings of the algorithm.
       seed: of the first agent; the others have the next ones.
-      num_seeds: number of agents.
+      num_seeds: number of agents, of each combination of a sweep.
+      sweep: the values of settings that are swept, of which each combination is trained.
+      randomize: params that are drawn anew for each episode, each with its lowest and its highest value.
+      network: of the user's, `MODULE:NAME`; empty for the algorithm's own.
+      evaluation_episodes: greedy episodes that each agent plays at each point of the curve.
     """
 
     algorithm: str
@@ -57,9 +75,15 @@ class Run:
     params: dict[str, Any]
     config: dict[str, Any]
     seed: Natural
-    num_seeds: Annotated[int, Range(1, algorithms.MAX_SEEDS)]
+    num_seeds: Annotated[int, Range(1, algorithms.MAX_AGENTS)]
+    sweep: dict[str, list[float]] = dataclasses.field(default_factory=dict[str, list[float]])
+    randomize: dict[str, list[float]] = dataclasses.field(default_factory=dict[str, list[float]])
+    network: str = ""
+    evaluation_episodes: Natural = 0
 
     def __post_init__(self) -> None:
+        if self.num_agents > algorithms.MAX_AGENTS:
+            raise ValueError(f"has {self.num_agents:,} agents, of at most {algorithms.MAX_AGENTS:,}")
         # JSON has no tuples.
         object.__setattr__(self, "options", {name: _hashable(value) for name, value in self.options.items()})
 
@@ -73,19 +97,76 @@ class Run:
         return run_folder.load(folder, cls)
 
     @property
+    def combinations(self) -> list[dict[str, float]]:
+        """The swept settings of each group of `num_seeds` agents."""
+        return combinations(self.sweep)
+
+    @property
+    def num_agents(self) -> int:
+        """The number of all agents: those of the first combination of a sweep, then those of the next."""
+        return math.prod(map(len, self.sweep.values())) * self.num_seeds
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seed of each agent."""
+        return [self.seed + number for number in range(self.num_seeds)] * len(self.combinations)
+
+    @property
+    def groups(self) -> list[str]:
+        """The names of the combinations of a sweep; [""] without one."""
+        return [title(each) for each in self.combinations]
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each agent, such as "seed_0", or in a sweep "learning_rate=0.001 seed_0"."""
+        seeds = [f"seed_{self.seed + number}" for number in range(self.num_seeds)]
+        return [f"{group} {seed}".strip() for group in self.groups for seed in seeds]
+
+    @property
     def keys(self) -> jax.Array:
-        """The random key of each agent: those of the seeds from `seed` on."""
-        return jnp.stack([key_of(self.seed + number) for number in range(self.num_seeds)])
+        """The random key of each agent, that of its seed: typed keys (num_agents,)."""
+        return jnp.stack([key_of(seed) for seed in self.seeds])
+
+    @property
+    def starts(self) -> Any:
+        """What `learner.init` takes, for each agent: its key, in a sweep also its settings."""
+        if not self.sweep:
+            return self.keys
+        values = {
+            name: np.repeat(np.array([each[name] for each in self.combinations], np.float32), self.num_seeds)
+            for name in self.sweep
+        }
+        return self.keys, values
+
+    def of_agent(self, number: int) -> Run:
+        """The run that would have trained this agent alone."""
+        config = {**self.config, **self.combinations[number // self.num_seeds]}
+        return dataclasses.replace(self, config=config, seed=self.seed + number % self.num_seeds, num_seeds=1, sweep={})
 
     def make(self) -> tuple[Environment, Any]:
         """The environment and its params."""
-        return dataclasses.replace(choose(self.env_id), options=self.options, params=self.params).make()
+        choice = choose(self.env_id, self.options, self.params)
+        return dataclasses.replace(choice, randomize=self.randomize).make()
 
-    def learner(self, env: Environment, params: Any) -> Learner:
-        """The algorithm with the run's settings, for an environment."""
-        return algorithms.learner(
-            self.algorithm, env, params, algorithms.config(self.algorithm, None, self.config, RUN)
-        )
+    def learner(self, env: Environment, params: Any, algorithm: Any = None, network: Any = None) -> Learner:
+        """The algorithm with the run's settings, for an environment.
+
+        Args:
+          env, params: the environment.
+          algorithm, network: in place of those that the run names, if they have no names by which they can be found.
+
+        Raises:
+          ConfigError: the settings do not fit the environment, or cannot be swept.
+        """
+        algorithm = self.algorithm if algorithm is None else algorithm
+        network = (self.network or None) if network is None else network
+        config = algorithms.config(algorithm, None, self.config, RUN)
+        grid = algorithms.grid(algorithm, self.sweep, {}, RUN)
+
+        def make(config: Any) -> Learner:
+            return algorithms.learner(algorithm, env, params, config, network)
+
+        return Swept(make, config, list(grid)) if grid else make(config)
 
     def claimed(self, folder: Path) -> AbstractContextManager[None]:
         """Creates this run's folder, or checks that it is this run's, and locks it; see `run_folder.claimed`.
@@ -104,10 +185,24 @@ class _Saved:
     agents_on_a_device: Positive | None = None
 
 
-def _load(folder: Path, num_seeds: int) -> tuple[dict[str, np.ndarray], _Saved]:
+class Progress(NamedTuple):
+    """How far an agent is.
+
+    Attributes:
+      state: the learner's.
+      best: the agent at its best point so far: by the greedy episodes of its evaluation, or without by its training.
+      best_return: its mean return there, float32 (); minus infinity before any episode ended.
+    """
+
+    state: Any
+    best: Any
+    best_return: jax.Array
+
+
+def _load(folder: Path, num_agents: int) -> tuple[dict[str, np.ndarray], _Saved]:
     tensors, saved = checkpoint.load(folder / CHECKPOINT, _Saved)
-    if saved.curve.num_seeds != num_seeds:
-        raise File(folder / CHECKPOINT).damaged(f"it has {saved.curve.num_seeds:,} agents, of {num_seeds:,}")
+    if saved.curve.num_agents != num_agents:
+        raise File(folder / CHECKPOINT).damaged(f"it has {saved.curve.num_agents:,} agents, of {num_agents:,}")
     return tensors, saved
 
 
@@ -117,7 +212,7 @@ def saved_curve(run: Run, folder: Path) -> Curve:
     Raises:
       FileError: there is no checkpoint, it is damaged, or it is one of another number of agents.
     """
-    return Curve.of_record(_load(folder, run.num_seeds)[1].curve)
+    return Curve.of_record(_load(folder, run.num_agents)[1].curve)
 
 
 def _hashable(option: Any) -> Any:
@@ -133,11 +228,11 @@ class Training:
 
     Args:
       learner: the algorithm, for the run's environment.
-      keys: the random key of each agent, typed keys (num_seeds,).
+      run: what is trained.
       folder: of the run; its checkpoint, if it has one, is where training continues. All processes have to see it, and
         process 0 writes. None keeps nothing.
       sharding: the devices; None for one.
-      first_seed: the first agent's, which names its column in the curve's file.
+      evaluate: plays an agent's greedy episodes at each point of the curve; None leaves them out.
 
     Attributes:
       curve: the learning curve so far.
@@ -151,42 +246,44 @@ class Training:
     def __init__(
         self,
         learner: Learner,
-        keys: jax.Array,
+        run: Run,
         folder: Path | None,
         sharding: NamedSharding | None = None,
-        first_seed: int = 0,
+        evaluate: Evaluate | None = None,
     ):
-        self._learner, self._folder, self._num_seeds, self._first_seed = learner, folder, len(keys), first_seed
+        self._learner, self._run, self._folder, self._evaluate = learner, run, folder, evaluate
         self._sharding = None if sharding is None or sharding.mesh.size == 1 else sharding
         self._updates = -(-learner.num_updates // _POINTS)
         self.num_points = -(-learner.num_updates // self._updates)
-        self._on_a_device = -(-len(keys) // (1 if self._sharding is None else self._sharding.mesh.size))
+        self._on_a_device = -(-run.num_agents // (1 if self._sharding is None else self._sharding.mesh.size))
         self.is_split_anew = False
+        keys, starts = run.keys, run.starts
+        self._keys = self._placed(keys)
         if folder and (path := folder / CHECKPOINT).exists():
-            tensors, saved = _load(folder, len(keys))
+            tensors, saved = _load(folder, run.num_agents)
             self.curve = Curve.of_record(saved.curve)
             if self.curve.steps != [self._steps(number + 1) for number in range(min(len(self.curve), self.num_points))]:
                 raise File(path).damaged("the steps of its curve are not those of the run")
-            struct = jax.eval_shape(jax.vmap(learner.init), keys)
-            self._state = self._placed(checkpoint.restore(path, tensors, struct, keys))
+            struct = jax.eval_shape(functools.partial(_start, learner, None), starts)
+            self._progress = self._placed(checkpoint.restore(path, tensors, struct, keys))
             self.is_split_anew = (saved.agents_on_a_device or self._on_a_device) != self._on_a_device
         else:
-            self._state, self.curve = _start(learner, self._sharding, self._placed(keys)), Curve(len(keys))
+            self._progress = _start(learner, self._sharding, self._placed(starts))
+            self.curve = Curve(run.num_agents)
         if folder:
             run_folder.check_agreed(folder, len(self.curve))
-        self._saved = time.monotonic()
+        self._saved, self._seconds_to_save, self._steps_per_second = time.monotonic(), 0.0, math.nan
 
     @classmethod
-    def load(cls, learner: Learner, num_seeds: int, folder: Path) -> Self:
-        """The training at its last checkpoint; of `num_seeds` agents.
+    def load(cls, learner: Learner, run: Run, folder: Path) -> Self:
+        """The training at its last checkpoint.
 
         Raises:
           FileError: there is none yet, or it is damaged or does not fit.
         """
         if not (folder / CHECKPOINT).exists():
             raise FileError(f"{folder} has no checkpoint yet.")
-        keys = jax.random.split(jax.random.key(0), num_seeds)  # only their number and kind matter
-        return cls(learner, keys, folder)
+        return cls(learner, run, folder)
 
     @property
     def is_finished(self) -> bool:
@@ -195,8 +292,20 @@ class Training:
 
     @property
     def agents(self) -> Any:
-        """The agents so far, every leaf with a leading axis for the seeds."""
-        return self._whole(self._state.agent)
+        """The agents so far, every leaf with a leading axis for them."""
+        return self._whole(self._progress.state.agent)
+
+    @property
+    def best_agents(self) -> Any:
+        """Each agent at its best point so far, every leaf with a leading axis for them."""
+        return self._whole(self._progress.best)
+
+    @property
+    def point(self) -> Point:
+        """The last point of the curve, which is not empty."""
+        curve = self.curve
+        metrics = {name: np.array(rows[-1]) for name, rows in curve.metrics.items()}
+        return Point(curve.steps[-1], self._run.names, np.array(curve.returns[-1]), metrics, self._steps_per_second)
 
     def advance(self) -> None:
         """Adds a point to the curve; saves, if the last checkpoint is old or this is the end.
@@ -205,10 +314,14 @@ class Training:
           FileError: as for `save`.
           ProcessError: another process has ended.
         """
-        state, totals = _point(self._learner, self._updates, self._sharding, self._state)
-        curve = self.curve.with_point(self._steps(len(self.curve) + 1), self._whole(totals))
-        self._state, self.curve = state, curve  # in one statement: they fit together whenever Ctrl-C comes
-        if self.is_finished or processes.any_says(time.monotonic() - self._saved > _SECONDS):
+        started = time.perf_counter()
+        progress, metrics = self._after(self._updates, self._evaluate)
+        curve = self.curve.with_point(self._steps(len(self.curve) + 1), self._whole(metrics))
+        self._progress, self.curve = progress, curve  # in one statement: they fit together whenever Ctrl-C comes
+        steps = self._updates * self._learner.steps_per_update * self._run.num_agents
+        self._steps_per_second = steps / (time.perf_counter() - started)
+        is_old = time.monotonic() - self._saved > max(_SECONDS, self._seconds_to_save / _SHARE)
+        if self.is_finished or processes.any_says(is_old):
             self.save()
 
     def seconds_left(self) -> float:
@@ -220,7 +333,7 @@ class Training:
 
         def update() -> float:
             started = time.perf_counter()
-            jax.block_until_ready(_point(self._learner, 1, self._sharding, self._state))
+            jax.block_until_ready(self._after(1, None))
             return time.perf_counter() - started
 
         update()  # compiles
@@ -228,19 +341,32 @@ class Training:
         return float(seconds) * self._updates * (self.num_points - len(self.curve))
 
     def save(self) -> None:
-        """Writes the curve, then the checkpoint: with a finished checkpoint, the whole curve is there too.
+        """Writes curve and metrics, then the checkpoint: with a finished checkpoint, all of the curve is there too.
 
         Raises:
           FileError: a file cannot be written; its previous content stays.
         """
         if self._folder is None:
             return
-        state = self._whole(self._state)
+        started = time.monotonic()
+        progress = self._whole(self._progress)
         if processes.is_first():
-            replace(self._folder / CURVE_CSV, self.curve.to_csv(self._first_seed).encode())
+            names = self._run.names
+            replace(self._folder / CURVE_CSV, self.curve.to_csv(names).encode())
+            replace(self._folder / METRICS_CSV, self.curve.metrics_to_csv(names).encode())
             saved = _Saved(self.curve.to_record(), self._on_a_device)
-            checkpoint.save(self._folder / CHECKPOINT, state, dataclasses.asdict(saved))
+            checkpoint.save(self._folder / CHECKPOINT, progress, dataclasses.asdict(saved))
         self._saved = time.monotonic()
+        self._seconds_to_save = self._saved - started
+
+    def picture(self) -> bytes:
+        """The learning curve as a PNG."""
+        return self.curve.to_png(f"{self._run.algorithm} in {self._run.env_id}", self._run.groups)
+
+    def _after(self, num_updates: int, evaluate: Evaluate | None) -> tuple[Progress, Metrics]:
+        """So many updates later, where every agent is, and its metrics."""
+        number = np.int32(len(self.curve))
+        return _point(self._learner, num_updates, evaluate, self._sharding, self._progress, self._keys, number)
 
     def _steps(self, points: int) -> int:
         """The steps of each agent up to a point of the curve, from 1."""
@@ -250,27 +376,58 @@ class Training:
         """Values of all agents, split over the devices."""
         if self._sharding is None:
             return tree
-        rows = np.minimum(np.arange(self._on_a_device * self._sharding.mesh.size), self._num_seeds - 1)
+        rows = np.minimum(np.arange(self._on_a_device * self._sharding.mesh.size), self._run.num_agents - 1)
         return placement.placed(jax.tree.map(lambda x: x[rows], tree), self._sharding)
 
     def _whole(self, tree: Any) -> Any:
         """Values of all agents, in every process: the inverse of `_placed`."""
         if self._sharding is None:
             return tree
-        return jax.tree.map(lambda x: x[: self._num_seeds], processes.whole(tree))
+        return jax.tree.map(lambda x: x[: self._run.num_agents], processes.whole(tree))
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def _start(learner: Learner, sharding: NamedSharding | None, keys: jax.Array) -> Any:
-    return spread(jax.vmap(learner.init), sharding, (True,))(keys)
+@functools.partial(quicker_jit, static_argnums=(0, 1))
+def _start(learner: Learner, sharding: NamedSharding | None, starts: Any) -> Progress:
+    def of_agent(start: Any) -> Progress:
+        state = learner.init(start)
+        return Progress(state, state.agent, jnp.float32(-np.inf))
+
+    return spread(jax.vmap(of_agent), sharding, (True,))(starts)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _point(learner: Learner, num_updates: int, sharding: NamedSharding | None, states: Any) -> tuple[Any, Totals]:
-    """The states after so many updates of every seed, and the totals of each seed's episodes."""
+@functools.partial(quicker_jit, static_argnums=(0, 1, 2, 3))
+def _point(
+    learner: Learner,
+    num_updates: int,
+    evaluate: Evaluate | None,
+    sharding: NamedSharding | None,
+    progress: Any,
+    keys: jax.Array,
+    number: Any,
+) -> tuple[Progress, Metrics]:
+    """Where every agent is after so many updates, and its metrics: sums over episodes, means over updates.
 
-    def of_seed(state: Any) -> tuple[Any, Totals]:
-        state, totals = jax.lax.scan(lambda state, _: learner.update(state), state, length=num_updates)
-        return state, jax.tree.map(lambda x: jnp.sum(x, 0, dtype=x.dtype), totals)
+    Args:
+      learner, evaluate, sharding: as for `Training`.
+      num_updates: of every agent.
+      progress: of every agent.
+      keys: of every agent, for its evaluation.
+      number: of the point, int32 ().
+    """
 
-    return spread(jax.vmap(of_seed), sharding, (True,))(states)
+    def of_agent(progress: Progress, key: jax.Array, number: Any) -> tuple[Progress, Metrics]:
+        state, found = jax.lax.scan(lambda state, _: learner.update(state), progress.state, length=num_updates)
+        metrics = {name: jnp.nanmean(x) for name, x in found.items() if name not in ("returns", "episodes")}
+        totals = {name: found[name].sum(dtype=found[name].dtype) for name in ("returns", "episodes")}
+        mean_return = totals["returns"] / totals["episodes"].astype(
+            jnp.float32
+        )  # NaN, which is better than nothing, where none ended
+        if evaluate:
+            metrics["greedy_return"] = mean_return = evaluate(state.agent, jax.random.fold_in(key, number)).mean()
+        is_better = mean_return > progress.best_return
+        best = trees.where(is_better, state.agent, progress.best)
+        best_return = jnp.where(is_better, mean_return, progress.best_return)
+        return Progress(state, best, best_return), {**totals, **metrics}
+
+    of_all = jax.vmap(of_agent, (0, 0, None))
+    return spread(of_all, sharding, (True, True, False))(progress, keys, number)

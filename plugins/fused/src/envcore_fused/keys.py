@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, trees
+from envcore import random, threefry, trees
 from envcore.errors import InvalidArgumentError
 
 from envcore_fused.scalars import Scalar
@@ -70,20 +70,20 @@ def _split(keys: jax.Array, *, shape: tuple[int, ...]) -> jax.Array:
 
 def _fold_in(keys: jax.Array, data: jax.Array) -> jax.Array:
     def one(key: jax.Array, number: jax.Array) -> jax.Array:
-        return jnp.stack(random._threefry((key[0], key[1]), (jnp.zeros_like(number), number)))
+        return jnp.stack(threefry.threefry((key[0], key[1]), (jnp.zeros_like(number), number)))
 
     return _over_batch(one, keys.ndim - 1)(keys, data)
 
 
 def _bits_by_row(key: jax.Array, rows: jax.Array, *, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
     _check_width(bit_width)
-    return jax.vmap(lambda row: random._block(key[0], key[1], row * np.uint32(np.prod(shape[1:])), shape[1:]))(rows)
+    return jax.vmap(lambda row: threefry.block(key[0], key[1], row * np.uint32(np.prod(shape[1:])), shape[1:]))(rows)
 
 
 def _split_by_row(key: jax.Array, rows: jax.Array, *, shape: tuple[int, ...]) -> jax.Array:
     def of(row: jax.Array) -> jax.Array:
-        counters = random._counters(shape[1:], row * np.uint32(np.prod(shape[1:])))
-        return jnp.stack(random._threefry((key[0], key[1]), counters), axis=-1)
+        counters = threefry.counters(shape[1:], row * np.uint32(np.prod(shape[1:])))
+        return jnp.stack(threefry.threefry((key[0], key[1]), counters), axis=-1)
 
     return jax.vmap(of)(rows)
 

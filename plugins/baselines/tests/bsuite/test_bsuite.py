@@ -49,6 +49,7 @@ def test_the_default_settings_are_those_of_bsuites_baselines(config: Any, settin
     assert {name: value for name, value in vars(config).items() if name != "total_steps"} == {**SHARED, **settings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make_agent", "enough"), [(bsuite.dqn, 100), pytest.param(bsuite.bootstrapped_dqn, 128, marks=pytest.mark.slow)]
 )

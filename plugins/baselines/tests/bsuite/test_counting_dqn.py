@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore_baselines import bsuite
-from envcore_baselines import visits as places
-from envcore_baselines.counting_dqn import CountingDQN, CountingDQNConfig, CountingDQNState
+from envcore_baselines.bsuite import visits as places
+from envcore_baselines.bsuite.counting_dqn import CountingDQN, CountingDQNConfig, CountingDQNState
 from envcore_baselines.errors import ConfigError
 from envcore_bsuite.programs import Lane, Program, group
 from toy import Counter, Spring
@@ -53,6 +53,7 @@ def played(agent: CountingDQN, steps: int, ends: dict[int, float]) -> CountingDQ
     return agent_state
 
 
+@pytest.mark.slow
 def test_it_recalls_the_first_observation_of_the_episode() -> None:
     agent_state = played(learner(), 7, {2: 0.0})
     inputs = np.asarray(agent_state.replay.inputs[:7])
@@ -62,6 +63,7 @@ def test_it_recalls_the_first_observation_of_the_episode() -> None:
     assert inputs[:, 8].tolist() == [1, 0, 0, 1, 0, 0, 0]
 
 
+@pytest.mark.slow
 def test_rewards_are_divided_by_the_largest_mean_square_of_returns() -> None:
     agent_state = played(learner(), 5, {1: 0.0, 2: 0.0})
     assert agent_state.episodes == 2
@@ -92,6 +94,7 @@ def test_it_learns_from_steps_that_others_follow(steps: int) -> None:
     assert found == expected
 
 
+@pytest.mark.slow
 def test_it_learns_from_the_returns_of_episodes_that_terminated() -> None:
     """Rewards are 1, 2, ...; the second episode is cut by a time limit, the third goes on."""
     agent = learner(replay_capacity=16, return_episodes=2)
@@ -105,6 +108,7 @@ def test_it_learns_from_the_returns_of_episodes_that_terminated() -> None:
     assert set(np.asarray(batch.share).tolist()) == {0, 2 / (2 + 2)}
 
 
+@pytest.mark.slow
 def test_bonuses_fall_with_the_visits_and_with_the_length_of_episodes() -> None:
     agent = learner(bonus=6.0, bonus_steps=2, bootstrap_steps=1)
     agent_state = played(agent, 8, {3: 0.0, 7: 0.0})
@@ -129,11 +133,13 @@ def test_the_loss_is_that_of_the_targets() -> None:
     assert float(agent._loss(nothing, agent_state, cut)) == 0
 
 
+@pytest.mark.slow
 def test_it_learns_in_every_second_step_once_enough_are_stored() -> None:
     learned = [played(learner(), steps, {}).learned for steps in (3, 4, 5, 6)]
     assert [int(each.gradient_steps) for each in learned] == [0, 1, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("taken", [0, 1])
 def test_it_takes_what_was_never_taken_where_it_has_been(taken: int) -> None:
     agent = learner(optimism=100.0, epsilon=0.0)
@@ -146,6 +152,7 @@ def test_it_takes_what_was_never_taken_where_it_has_been(taken: int) -> None:
     assert int(agent.act(plain, jnp.eye(4)[2], KEY)[0]) == int(values[0].argmax())
 
 
+@pytest.mark.slow
 def test_it_explores_more_as_long_as_the_other_episodes_earn_nothing() -> None:
     agent = learner(exploration=0.75, late_exploration=0.1, earning_episodes=2)
     keys, agent_state = jax.random.split(KEY, 400), agent.init(KEY)
@@ -178,6 +185,7 @@ def test_where_nothing_recurs_counts_do_not_matter() -> None:
     assert int(action) == int(values[0].argmax())
 
 
+@pytest.mark.slow
 def test_random_actions_become_fewer() -> None:
     agent, keys = learner(epsilon=1.0, epsilon_steps=100, optimism=0.0), jax.random.split(KEY, 400)
     agent_state, obs = played(agent, 6, {}), jnp.eye(4)[2]

@@ -18,7 +18,7 @@ from envcore_bsuite.agents import Agent
 from envcore_baselines import ppo as feedforward
 from envcore_baselines import ppo_rnn as recurrent
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig
-from envcore_baselines.counting_dqn import CountingDQN, CountingDQNConfig
+from envcore_baselines.bsuite.counting_dqn import CountingDQN, CountingDQNConfig
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
 
 PPO_CONFIG = feedforward.PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
@@ -47,7 +47,7 @@ def ppo(env: Environment) -> Agent:
         return feedforward.Steps(*jax.tree.map(lambda x: x[None], row))
 
     def learn(rollout: Rollout, step: Any, key: jax.Array) -> tuple[Any, Any]:
-        return learner.learn(rollout.agent, rollout.optimizer, rollout.steps, step.next_obs[None], key)
+        return learner.learn(rollout.agent, rollout.optimizer, rollout.steps, step.next_obs[None], key)[:2]
 
     return _from_rollouts(learner, empty, record, learn)
 
@@ -66,7 +66,7 @@ def recurrent_ppo(env: Environment) -> Agent:
         return recurrent.Steps(*jax.tree.map(lambda x: x[None], row))
 
     def learn(rollout: Rollout, step: Any, key: jax.Array) -> tuple[Any, Any]:
-        return learner.learn(rollout.agent, rollout.optimizer, rollout.steps, rollout.memory_before, key)
+        return learner.learn(rollout.agent, rollout.optimizer, rollout.steps, rollout.memory_before, key)[:2]
 
     return _from_rollouts(learner, empty, record, learn)
 
@@ -89,7 +89,7 @@ def _q_learning(learner: DQN) -> Agent:
         transitions, done = jax.tree.map(lambda x: x[None], (transition, step.done))
         number = step.info["step"]
         agent_state = learner.record(agent_state, transitions, done, number, key_record)
-        return learner.learn(agent_state, number + 1, key_learn)
+        return learner.learn(agent_state, number + 1, key_learn)[0]
 
     return Agent(learner.start, act, update)
 

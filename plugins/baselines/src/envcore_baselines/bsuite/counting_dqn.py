@@ -1,7 +1,7 @@
 """DQN that counts what it has seen, recalls how the episode began, and learns from whole returns.
 
 For the experiments of bsuite (Osband et al. 2020, "Behaviour suite for reinforcement learning"), one environment at a
-time. What differs from `dqn.py`:
+time. What differs from `dqn`:
 
 - Exploration by counts, where observations recur exactly. An action that was never taken is worth trying (Rashid et
   al. 2020, "Optimistic exploration even with a pessimistic initialisation"), and a second network learns how much is
@@ -34,10 +34,10 @@ from envcore.environment import Environment
 from envcore.wrappers import RunningStatistics
 from flax import linen as nn
 
-from envcore_baselines import visits as places
+from envcore_baselines.bsuite import visits as places
+from envcore_baselines.bsuite.visits import Visits
 from envcore_baselines.dqn import add, chosen, empty, gradient_step
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.visits import Visits
 
 _LARGEST = 10.0  # of an input, after normalization
 

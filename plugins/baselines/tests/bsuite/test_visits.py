@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_baselines import visits
-from envcore_baselines.visits import Visits
+from envcore_baselines.bsuite import visits
+from envcore_baselines.bsuite.visits import Visits
 
 
 def visited(observations: np.ndarray) -> tuple[Visits, list[int]]:

@@ -1,0 +1,73 @@
+"""Checks that an algorithm, which may be a user's, is what training asks for, before anything is compiled.
+
+Imports no JAX before an algorithm is checked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any
+
+from envcore.specs import is_hashable
+
+from envcore_baselines import settings
+from envcore_baselines.errors import ConfigError
+
+
+def check_class(algorithm: Any) -> type[Any]:
+    """The class of an algorithm.
+
+    Raises:
+      ConfigError: it is not a class, lacks a method of `Learner`, takes other arguments, or has no `Config` or one that
+        is not a dataclass of settings.
+    """
+    if not isinstance(algorithm, type):
+        raise ConfigError(f"an algorithm must be a class, got {algorithm!r}.")
+    name = algorithm.__name__
+    config = getattr(algorithm, "Config", None)
+    if not isinstance(config, type) or not dataclasses.is_dataclass(config):
+        raise ConfigError(f"the algorithm {name} has no Config, a dataclass of its settings.")
+    settings.check_kind(config)
+    methods = [each for each, member in _members().items() if inspect.isfunction(member)]
+    missing = [each for each in methods if not callable(getattr(algorithm, each, None))]
+    if missing:
+        raise ConfigError(
+            f"the algorithm {name} has no method {missing[0]}: envcore_baselines.learner.Learner says which."
+        )
+    try:
+        inspect.signature(algorithm).bind(None, None, None)
+    except TypeError:
+        raise ConfigError(f"the algorithm {name} must take three arguments: (env, params, config).") from None
+    return algorithm
+
+
+def check_learner(learner: Any) -> None:
+    """Checks what a class of `check_class` has made.
+
+    Raises:
+      ConfigError: it lacks a member of `Learner`, one has the wrong type, or it cannot be hashed.
+    """
+    from envcore.environment import Environment
+
+    name = type(learner).__name__
+    missing = [each for each in _members() if not hasattr(learner, each)]
+    if missing:
+        raise ConfigError(
+            f"the algorithm {name} has no {missing[0]}: envcore_baselines.learner.Learner says what it is."
+        )
+    if not isinstance(learner.env, Environment):
+        raise ConfigError(f"the algorithm {name} must have an Environment as its env, got {learner.env!r}.")
+    for each in ("steps_per_update", "num_updates"):
+        value = getattr(learner, each)
+        if type(value) is not int or value < 1:
+            raise ConfigError(f"the algorithm {name} must have a positive int as its {each}, got {value!r}.")
+    if not is_hashable(learner):
+        raise ConfigError(f"the algorithm {name} must be hashable: jit compiles a program for each one.")
+
+
+def _members() -> dict[str, Any]:
+    """The members of `Learner`: functions and properties."""
+    from envcore_baselines.learner import Learner
+
+    return {name: member for name, member in vars(Learner).items() if not name.startswith("_")}

@@ -1,0 +1,156 @@
+"""Where the points of a training go as they come: JSON lines, TensorBoard, Weights & Biases.
+
+    envcore_baselines.train("ppo", "CartPole-v1", callback=loggers.TensorBoard("runs/cartpole"))
+
+A logger is a callback of `envcore_baselines.train`; on the command line, `--log` makes one. All write the same numbers:
+the returns and metrics of each agent, their means over the agents, and the steps per second.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from envcore.errors import EnvcoreError
+from envcore.files import replace
+from envcore.installing import how_to_install
+from envcore_runs.records import File
+
+from envcore_baselines.curve import Point
+
+
+def scalars(point: Point) -> dict[str, float]:
+    """The finite numbers of a point by name.
+
+    "return", "loss" and so on are means over the agents; those of each of several agents follow, as "seed_0/return".
+    """
+    columns = {"return": point.returns, **point.metrics}
+    found = {"steps_per_second": point.steps_per_second}
+    for name, values in columns.items():
+        known = values[np.isfinite(values)]
+        if known.size:
+            found[name] = float(known.mean())
+        if len(values) > 1:
+            found |= {f"{agent}/{name}": float(value) for agent, value in zip(point.names, values, strict=True)}
+    return {name: value for name, value in found.items() if math.isfinite(value)}
+
+
+class Logger:
+    """A callback of `envcore_baselines.train`, and a context manager that closes it."""
+
+    def __call__(self, point: Point) -> None:
+        """Writes a point."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Writes what is left."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class JsonLines(Logger):
+    """A file with an object for each point, its `steps` and `scalars`.
+
+    Where a training continues, the file does: lines of points that are trained again are replaced.
+
+    Args:
+      path: of the file.
+
+    Raises:
+      FileError: it cannot be written, or has other content.
+    """
+
+    def __init__(self, path: str | Path):
+        self._file, self._lines = File(Path(path), "Move it away."), list[str]()
+
+    def __call__(self, point: Point) -> None:
+        """Writes a line."""
+        if not self._lines and self._file.path.exists():
+            self._lines = self._before(point.steps)
+        self._lines.append(json.dumps({"steps": point.steps, **scalars(point)}))
+        replace(self._file.path, "".join(f"{line}\n" for line in self._lines).encode())
+
+    def _before(self, steps: int) -> list[str]:
+        """The lines of the file about earlier points."""
+        earlier: list[str] = []
+        for line in self._file.content().splitlines():
+            found = self._file.parsed(line, dict[str, Any]).get("steps")
+            if not isinstance(found, int):
+                raise self._file.damaged("a line says no steps")
+            if found < steps:
+                earlier.append(line.decode())
+        return earlier
+
+
+class TensorBoard(Logger):
+    """TensorBoard's event files: `tensorboard --logdir FOLDER` shows them.
+
+    Args:
+      folder: their folder.
+
+    Raises:
+      EnvcoreError: tensorboardX is not installed.
+    """
+
+    def __init__(self, folder: str | Path):
+        self._module = _imported("tensorboardX", "tensorboard")
+        self._folder, self._writer = str(folder), None
+
+    def __call__(self, point: Point) -> None:
+        """Writes a point; what an earlier training wrote of it and of later ones is no longer shown."""
+        if self._writer is None:
+            self._writer = self._module.SummaryWriter(self._folder, purge_step=point.steps)
+        for name, value in scalars(point).items():
+            self._writer.add_scalar(name, value, point.steps)
+        self._writer.flush()
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+class WeightsAndBiases(Logger):
+    """A run of Weights & Biases, which reads its own environment variables, such as WANDB_MODE=offline.
+
+    Args:
+      config: what the run is of, by name.
+      folder: where `wandb` keeps its files.
+      **options: of `wandb.init`, such as `project` and `name`.
+
+    Raises:
+      EnvcoreError: wandb is not installed.
+    """
+
+    def __init__(self, config: Mapping[str, Any] | None = None, folder: str | Path | None = None, **options: Any):
+        self._module, self._run = _imported("wandb", "wandb"), None
+        self._options = {"project": "envcore", "config": dict(config or {}), "dir": folder and str(folder), **options}
+
+    def __call__(self, point: Point) -> None:
+        """Logs a point; the first one begins the run."""
+        if self._run is None:
+            self._run = self._module.init(**self._options)
+        self._run.log(scalars(point), step=point.steps)
+
+    def close(self) -> None:
+        if self._run is not None:
+            self._run.finish()
+
+
+def _imported(module: str, extra: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        needed = f"logging to {extra} needs {module}, which is not installed"
+        raise EnvcoreError(f"{needed}: {how_to_install(f'envcore-baselines[{extra}]')}.") from error

@@ -1,0 +1,316 @@
+"""The parallelised Q-network (Gallici et al. 2024, "Simplifying deep temporal difference learning"), in one file.
+
+`python pqn.py CartPole-v1` trains an agent. An update is a pure function in three phases: it plays a rollout with
+epsilon-greedy actions, computes the targets of Q(lambda) backwards over it, and takes epochs of minibatches. So a run
+is a `scan` of it, and many seeds are a `vmap`.
+
+There is no replay buffer and no target network: many environments side by side, and layer normalization after each
+hidden layer, keep learning stable. Targets go on after actions that were not the best (Peng and Williams 1996). An
+episode that a time limit ends is not taken for a terminated one: the value of its last observation counts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Annotated, Any, Literal, NamedTuple
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from envcore import random, spaces
+from envcore.environment import Environment
+from envcore.rollout import RolloutState, run_rollout, start_rollout
+from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, LogWrapper
+from flax import linen as nn
+
+ILLEGAL = np.float32(-1e9)  # the value of an action that must not be chosen
+
+Fraction = Annotated[float, (0, 1)]
+
+
+@dataclasses.dataclass(frozen=True)
+class PQNConfig:
+    """Settings of `PQN`."""
+
+    total_steps: Annotated[int, (1, 10**12)] = 500_000  # of the environments of one agent, rounded up to whole updates
+    num_envs: Annotated[int, (1, 10**7)] = 32  # that one agent steps at the same time
+    rollout_steps: int = 64  # of each environment in an update
+    epochs: int = 2  # passes over the steps of an update
+    minibatches: int = 16  # gradient steps in an epoch; they divide num_envs * rollout_steps
+    learning_rate: Fraction = 2e-3  # of RAdam, at the start
+    anneal: bool = True  # whether the learning rate falls linearly to zero
+    discount: Fraction = 0.99  # of rewards
+    q_lambda: Fraction = 0.9  # weight of later steps in the targets: 0 for one-step targets, 1 for whole returns
+    epsilon: Fraction = 0.01  # the fraction of random actions, once it has fallen from 1
+    exploration_fraction: Fraction = 0.2  # of the updates, over which epsilon falls linearly
+    max_grad_norm: float = 10.0  # gradients with a larger global norm are scaled down to it
+    torso: Literal["mlp", "conv"] = "mlp"  # "conv" for observations of shape (height, width, channels)
+    hidden: tuple[int, ...] = (64, 64)  # units of the hidden layers; after a convolution, of those behind it
+
+
+class Convolution(nn.Module):
+    """A convolution with 4 x 4 kernels at every second row and column; odd sizes are padded with one row of zeros.
+
+    A row of the result is a product of four rows of the image and a banded matrix, because XLA's own convolution is
+    slow on CPU, and slower still under `vmap` over networks.
+    """
+
+    features: int
+
+    @nn.compact
+    def __call__(self, images: jax.Array) -> jax.Array:
+        """Maps images, (n, h, w, channels), to (n, h / 2 - 1, w / 2 - 1, features), rounded up."""
+        odd = [(0, size % 2) for size in images.shape[1:3]]
+        images = jnp.pad(images, [(0, 0), *odd, (0, 0)])
+        number, height, width, channels = images.shape
+        shape = (4, 4, channels, self.features)
+        kernel = self.param("kernel", nn.initializers.lecun_normal(in_axis=(0, 1, 2)), shape)  # type: ignore[arg-type]
+        bias = self.param("bias", nn.initializers.zeros, (self.features,))
+        column, start = np.arange(width), np.arange(0, width - 2, 2)
+        is_under = (column[:, None] - start == np.arange(4)[:, None, None]).astype(np.float32)
+        band = jnp.einsum("kwo,rkcf->rwcof", is_under, kernel).reshape(4 * width * channels, -1)
+        size = width * channels
+        flat = images.reshape(number, height * size)
+        rows = [flat[:, row * size : (row + 4) * size] for row in range(0, height - 2, 2)]
+        result = jnp.concatenate(rows, axis=1).reshape(-1, 4 * size) @ band
+        return result.reshape(number, len(rows), len(start), -1) + bias
+
+
+class Network(nn.Module):
+    """The value of each action."""
+
+    config: PQNConfig
+    num_actions: int
+
+    @nn.compact
+    def __call__(self, obs: jax.Array) -> jax.Array:
+        """Maps observations, (n, *shape), to values, float32 (n, num_actions)."""
+        # On a CPU, XLA takes up to ten times as long to convert bools.
+        x = jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)
+        if self.config.torso == "conv":
+            x = Convolution(16)(x)
+            x = nn.relu(nn.LayerNorm()(x.reshape(x.shape[0], -1)))
+        x = x.reshape(x.shape[0], -1)
+        for units in self.config.hidden:
+            x = nn.relu(nn.LayerNorm()(nn.Dense(units)(x)))
+        return nn.Dense(self.num_actions)(x)
+
+
+class State(NamedTuple):
+    """Everything that the next update depends on.
+
+    Attributes:
+      network: the parameters of `Network`.
+      optimizer: the optimizer's state.
+      rollout: of the environments.
+      updates: number of updates so far, int32 ().
+      key: a random key.
+    """
+
+    network: Any
+    optimizer: Any
+    rollout: RolloutState
+    updates: jax.Array
+    key: jax.Array
+
+    @property
+    def agent(self) -> Any:
+        """What `act` takes."""
+        return self.network
+
+
+class Steps(NamedTuple):
+    """What is learned from: steps of all environments, each leaf with the axes (rollout_steps, num_envs).
+
+    Attributes:
+      next_obs: what was observed after it, also at the end of an episode.
+    """
+
+    obs: Any
+    action: jax.Array
+    reward: jax.Array
+    next_obs: Any
+    done: jax.Array
+    terminated: jax.Array
+
+
+class PQN:
+    """Learns in one environment, by pure functions.
+
+    Args:
+      env: the environment, whose actions are those of a `Discrete`.
+      params: its params.
+      config: the settings.
+
+    Attributes:
+      config: the settings.
+      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, or one with the masks
+        of `ActionMaskObservation`, whose legal actions are taken.
+
+    Raises:
+      ValueError: the settings do not fit each other or the environment.
+    """
+
+    Config = PQNConfig
+
+    def __init__(self, env: Environment, params: Any, config: PQNConfig | None = None):
+        self.config = config = PQNConfig() if config is None else config
+        is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
+        self.env, self._params = env if is_observed else FlattenObservation(env), params
+        if self.steps_per_update % config.minibatches:
+            product = f"num_envs * rollout_steps = {self.steps_per_update}"
+            raise ValueError(f"minibatches must divide {product}, got {config.minibatches}.")
+        space = env.action_space(params)
+        if not isinstance(space, spaces.Discrete):
+            raise ValueError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
+        self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
+        if config.torso == "conv" and (self._obs.ndim != 3 or min(self._obs.shape[:2]) < 3):
+            raise ValueError(
+                "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3, "
+                f"{env.name} has {env.observation_space(params)}."
+            )
+        self._network = Network(config, space.n)
+        self._batch = LogWrapper(Batched(self.env, config.num_envs))
+        steps = self.num_updates * config.epochs * config.minibatches
+        rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
+        radam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.radam(rate))
+        self._optimizer = optax.flatten(radam)  # one long vector takes fewer operations
+
+    @property
+    def steps_per_update(self) -> int:
+        """Environment steps of one update."""
+        return self.config.num_envs * self.config.rollout_steps
+
+    @property
+    def num_updates(self) -> int:
+        """Updates of a run."""
+        return -(-self.config.total_steps // self.steps_per_update)
+
+    def init(self, key: jax.Array) -> State:
+        """The state before the first update."""
+        key, key_env, key_network = jax.random.split(key, 3)
+        network = self._network.init(key_network, jnp.zeros((1, *self._obs.shape), self._obs.dtype))
+        rollout = start_rollout(self._batch, key_env, self._params)
+        return State(network, self._optimizer.init(network), rollout, jnp.int32(0), key)
+
+    def start_memory(self) -> Any:
+        """What an agent remembers at the start of an episode: nothing."""
+        return ()
+
+    def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
+        """The action for one observation of `env`, without random ones if `greedy`; and the memory after it."""
+        values = self._values(agent, jax.tree.map(lambda x: x[None], obs))
+        action = values.argmax(-1).astype(jnp.int32) if greedy else _explore(values, self.config.epsilon, key)
+        return action[0], memory
+
+    def update(self, state: State) -> tuple[State, dict[str, jax.Array]]:
+        """Plays a rollout and learns from it.
+
+        Returns:
+          The next state; of the episodes that ended, the sum of their `returns`, and the number of `episodes`; and
+          means over the gradient steps: the `loss`, the `value` of the actions taken and the `gradient_norm`.
+        """
+
+        def policy(agent: Any, obs: Any, key: jax.Array) -> jax.Array:
+            network, epsilon = agent
+            return _explore(self._values(network, obs), epsilon, key)
+
+        def collect(step: Any) -> Any:
+            steps = Steps(step.obs, step.action, step.reward, step.next_obs, step.done, step.info["terminated"])
+            ended, returns = step.info["returned_episode"], step.info["returned_episode_returns"]
+            return steps, {"returns": jnp.where(ended, returns, 0), "episodes": ended.astype(jnp.int32)}
+
+        fall = max(1.0, self.config.exploration_fraction * self.num_updates)
+        epsilon = jnp.maximum(1 - (1 - self.config.epsilon) / fall * state.updates, self.config.epsilon)
+        agent, length = (state.network, epsilon.astype(jnp.float32)), self.config.rollout_steps
+        rollout, (steps, totals) = run_rollout(self._batch, policy, state.rollout, length, self._params, agent, collect)
+        key, key_learn = jax.random.split(state.key)
+        network, optimizer, metrics = self.learn(state.network, state.optimizer, steps, key_learn)
+        state = State(network, optimizer, rollout, state.updates + jnp.int32(1), key)
+        return state, {**jax.tree.map(lambda x: x.sum(dtype=x.dtype), totals), **metrics}
+
+    def learn(self, network: Any, optimizer: Any, steps: Steps, key: jax.Array) -> tuple[Any, Any, dict[str, Any]]:
+        """Learns from a rollout; returns the next network and optimizer, and means over the gradient steps."""
+        config, num_steps = self.config, self.steps_per_update
+
+        def loss(network: Any, obs: Any, action: jax.Array, target: jax.Array) -> tuple[jax.Array, jax.Array]:
+            values = self._values(network, obs)
+            value = jnp.where(jnp.arange(values.shape[-1]) == action[:, None], values, 0).sum(-1)
+            return 0.5 * ((value - target) ** 2).mean(), value.mean()
+
+        def descend(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], dict[str, jax.Array]]:
+            network, optimizer = carry
+            minibatch = jax.tree.map(lambda x: x[rows], batch)
+            (error, value), gradients = jax.value_and_grad(loss, has_aux=True)(network, *minibatch)
+            updates, optimizer = self._optimizer.update(gradients, optimizer, network)
+            norm = jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))
+            metrics = {"loss": error, "value": value, "gradient_norm": norm}
+            return (optax.apply_updates(network, updates), optimizer), metrics
+
+        batch = (steps.obs, steps.action, self._targets(network, steps))
+        batch = jax.tree.map(lambda x: x.reshape(num_steps, *x.shape[2:]), batch)
+        orders = _shuffled(key, config.epochs, num_steps)
+        minibatches = orders.reshape(config.epochs * config.minibatches, -1)
+        (network, optimizer), metrics = jax.lax.scan(descend, (network, optimizer), minibatches)
+        return network, optimizer, jax.tree.map(jnp.mean, metrics)
+
+    def _targets(self, network: Any, steps: Steps) -> jax.Array:
+        """What the values of the actions taken should be, float32 (rollout_steps, num_envs)."""
+        config, shape = self.config, steps.reward.shape
+        next_obs = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), steps.next_obs)
+        next_values = self._values(network, next_obs).max(-1).reshape(shape)
+
+        def backwards(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
+            next_value, reward, done, terminated = step
+            mixed = next_value + config.q_lambda * jnp.where(done, 0, later - next_value)
+            target = reward + config.discount * jnp.where(terminated, 0, mixed)
+            return target, target
+
+        row = (next_values, steps.reward, steps.done, steps.terminated)
+        return jax.lax.scan(backwards, next_values[-1], row, reverse=True)[1]
+
+    def _values(self, network: Any, obs: Any) -> jax.Array:
+        """The values of all actions for n observations, float32 (n, actions); `ILLEGAL` is that of an illegal one."""
+        obs, mask = _split(obs)
+        values: Any = self._network.apply(network, obs)
+        return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
+
+
+def _explore(values: jax.Array, epsilon: Any, key: jax.Array) -> jax.Array:
+    """Epsilon-greedy legal actions for values (n, actions), int32 (n,)."""
+    chance = random.uniform(key, (values.shape[0], 1 + values.shape[1]))
+    arbitrary = jnp.where(values > ILLEGAL, chance[:, 1:], -1)
+    return jnp.where(chance[:, :1] < epsilon, arbitrary, values).argmax(-1).astype(jnp.int32)
+
+
+def _split(obs: Any) -> tuple[Any, Any]:
+    """Observations and their action masks, None without masks."""
+    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
+
+
+def _shuffled(key: jax.Array, rows: int, size: int) -> jax.Array:
+    """Rows of the numbers below `size` in random order, int32 (rows, size): numbers sorted by random bits above them.
+
+    `jax.random.permutation` takes eight times as long on a CPU.
+    """
+    bits = (size - 1).bit_length()
+    numbers = jax.random.bits(key, (rows, size)) << bits | jnp.arange(size, dtype=jnp.uint32)
+    return (jax.lax.sort(numbers, is_stable=False) & (1 << bits) - 1).astype(jnp.int32)
+
+
+def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:
+    """Trains an agent, and prints the returns of its episodes."""
+    pqn = PQN(*envcore.make(env_id), PQNConfig(total_steps=int(total_steps)))
+    state, update = jax.jit(pqn.init)(jax.random.key(0)), jax.jit(pqn.update)
+    for number in range(1, pqn.num_updates + 1):
+        state, metrics = update(state)
+        if number % 10 == 0:
+            mean_return = metrics["returns"] / metrics["episodes"]
+            print(f"{number * pqn.steps_per_update:,} steps: return {mean_return:.1f}, loss {metrics['loss']:.2g}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,340 @@
+"""Soft actor-critic (Haarnoja et al. 2018, "Soft actor-critic algorithms and applications"), in one file.
+
+`python sac.py Pendulum-v1` trains an agent. To be read from top to bottom: settings, networks, distribution of actions,
+and the learner, which steps its environments side by side, stores the steps in a replay buffer, and takes gradient
+steps on batches of it. An update is a pure function, so a run is a `scan` of it and many seeds are a `vmap`.
+
+The policy is a normal distribution squashed by tanh to the bounds of the actions. It maximizes the values that the
+lower of two critics gives, and its entropy, whose weight, the temperature, is learned so that the entropy stays near a
+target. Critics learn from one-step targets with slowly following copies of themselves. The discount is 0 only where an
+episode terminated; where a time limit ended it, the target includes the value of `final_obs`.
+
+What is not in the paper: the noise of successive actions may be correlated, which reaches what independent noise does
+not (Eberhard et al. 2023, "Pink noise is all you need"). One Adam takes the gradients of all losses together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+from typing import Annotated, Any, NamedTuple
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from envcore import random, spaces
+from envcore.environment import Environment
+from envcore.wrappers import Batched, FlattenObservation, LogWrapper
+from flax import linen as nn
+
+Fraction = Annotated[float, (0, 1)]
+
+
+@dataclasses.dataclass(frozen=True)
+class SACConfig:
+    """Settings of `SAC`."""
+
+    total_steps: Annotated[int, (1, 10**12)] = 100_000  # of the environments of one agent, rounded up to whole updates
+    num_envs: Annotated[int, (1, 10**7)] = 16  # that one agent steps at the same time
+    rollout_steps: int = 4  # of each environment in an update
+    gradient_steps: int = 16  # in an update
+    replay_capacity: int = 131_072  # number of the latest steps that are stored, a multiple of those of an update
+    batch_size: int = 256  # steps in a gradient step
+    learning_rate: Fraction = 1e-3  # of Adam, for actor, critics and temperature
+    discount: Fraction = 0.99  # of rewards
+    target_rate: Fraction = 0.005  # by which the target critics follow the critics in a gradient step
+    target_entropy: Annotated[float, (-100, 100)] = -1.0  # of each number of an action, whose bounds are -1 and 1
+    noise_correlation: Fraction = 0.0  # between successive steps; near 1, actions push the same way for a while
+    hidden: tuple[int, ...] = (64, 64)  # units of the hidden layers
+
+
+class Network(nn.Module):
+    """A multilayer perceptron.
+
+    Attributes:
+      sizes: units of the hidden layers, then the number of outputs.
+    """
+
+    sizes: tuple[int, ...]
+
+    @nn.compact
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """Maps inputs, float32 (n, inputs), to outputs, float32 (n, outputs)."""
+        for units in self.sizes[:-1]:
+            x = nn.relu(nn.Dense(units)(x))
+        return nn.Dense(self.sizes[-1])(x)
+
+
+def squashed(outputs: jax.Array, noise: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Actions of a normal distribution squashed by tanh, and the logarithms of their densities.
+
+    Args:
+      outputs: means and logarithms of deviations, which are cut to -20 and 2, float32 (n, 2 * numbers).
+      noise: of a standard normal distribution, float32 (n, numbers).
+
+    Returns:
+      Actions, float32 (n, numbers), from -1 to 1; and log densities, float32 (n,).
+    """
+    mean, log_std = jnp.split(outputs, 2, axis=-1)
+    log_std = jnp.clip(log_std, -20, 2)
+    number = mean + jnp.exp(log_std) * noise
+    log_density = -0.5 * noise**2 - log_std - np.float32(0.5 * math.log(2 * math.pi))
+    log_slope = 2 * (np.float32(math.log(2)) - number - jax.nn.softplus(-2 * number))  # of 1 - tanh(number)**2
+    return jnp.tanh(number), (log_density - log_slope).sum(-1)
+
+
+class Transition(NamedTuple):
+    """A step of an environment; in rollouts, in the replay buffer and in batches, with leading axes.
+
+    Attributes:
+      obs: the observation before the step.
+      action: float32 (numbers,), from -1 to 1.
+      reward: float32 ().
+      discount: float32 (), 0 if the episode terminated.
+      next_obs: the observation after the step, also at the end of an episode.
+    """
+
+    obs: Any
+    action: Any
+    reward: Any
+    discount: Any
+    next_obs: Any
+
+
+class Learned(NamedTuple):
+    """What gradients change: parameters of the actor, of both critics (2, ...), and log(temperature), float32 ()."""
+
+    actor: Any
+    critics: Any
+    log_temperature: Any
+
+
+class Environments(NamedTuple):
+    """The environments between two steps.
+
+    Attributes:
+      state, obs: (num_envs, ...).
+      noise: of the last actions, float32 (num_envs, numbers).
+      key: a random key.
+    """
+
+    state: Any
+    obs: jax.Array
+    noise: jax.Array
+    key: jax.Array
+
+
+class State(NamedTuple):
+    """Everything that the next update depends on.
+
+    Attributes:
+      learned: `Learned`.
+      targets: the parameters of the target critics.
+      optimizer: Adam's state.
+      replay: the stored steps, `Transition` (replay_capacity, ...).
+      updates: number of updates so far, int32 ().
+      environments: `Environments`.
+      key: a random key.
+    """
+
+    learned: Learned
+    targets: Any
+    optimizer: Any
+    replay: Transition
+    updates: jax.Array
+    environments: Environments
+    key: jax.Array
+
+    @property
+    def agent(self) -> Any:
+        """What `act` takes."""
+        return self.learned.actor
+
+
+class SAC:
+    """Learns in one environment, by pure functions.
+
+    Args:
+      env: the environment, whose actions are those of a bounded float `Box`.
+      params: its params.
+      config: the settings.
+
+    Attributes:
+      config: the settings.
+      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`.
+
+    Raises:
+      ValueError: the settings do not fit each other or the environment.
+    """
+
+    Config = SACConfig
+
+    def __init__(self, env: Environment, params: Any, config: SACConfig | None = None):
+        self.config = config = SACConfig() if config is None else config
+        self._params = params
+        self.env = env if isinstance(env.observation_space(params), spaces.Box) else FlattenObservation(env)
+        space: Any = env.action_space(params)
+        is_float = isinstance(space, spaces.Box) and space.dtype.kind == "f"
+        if not is_float or not np.isfinite([space.low, space.high]).all():
+            raise ValueError(f"sac needs actions of a float Box with finite bounds, {env.name} has {space}.")
+        if config.replay_capacity % self.steps_per_update:
+            product = f"num_envs * rollout_steps = {self.steps_per_update}"
+            raise ValueError(f"{product} must divide replay_capacity, got {config.replay_capacity}.")
+        self._low, self._high = np.asarray(space.low, np.float32), np.asarray(space.high, np.float32)
+        self._numbers = self._low.size
+        self._actor, self._critic = Network((*config.hidden, 2 * self._numbers)), Network((*config.hidden, 1))
+        self._batch = LogWrapper(Batched(self.env, config.num_envs))
+        self._optimizer = optax.flatten(optax.adam(config.learning_rate))  # one long vector takes fewer operations
+        obs = jax.eval_shape(lambda key: self.env.reset(key, params)[0], jax.random.key(0))
+        number = jax.ShapeDtypeStruct((), np.float32)
+        self._transition = Transition(obs, jax.ShapeDtypeStruct((self._numbers,), np.float32), number, number, obs)
+
+    @property
+    def steps_per_update(self) -> int:
+        """Environment steps of one update."""
+        return self.config.num_envs * self.config.rollout_steps
+
+    @property
+    def num_updates(self) -> int:
+        """Updates of a run."""
+        return -(-self.config.total_steps // self.steps_per_update)
+
+    def init(self, key: jax.Array) -> State:
+        """The state before the first update."""
+        key, key_reset, key_env, key_noise, key_actor, *key_critics = jax.random.split(key, 7)
+        capacity, numbers, size = self.config.replay_capacity, self._numbers, self._transition.obs.size
+        actor = self._actor.init(key_actor, jnp.zeros((1, size)))
+        critics = jax.vmap(lambda key: self._critic.init(key, jnp.zeros((1, size + numbers))))(jnp.stack(key_critics))
+        learned = Learned(actor, critics, jnp.float32(0))
+        replay = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), self._transition)
+        obs, env_state = self._batch.reset(key_reset, self._params)
+        noise = random.normal(key_noise, (self.config.num_envs, numbers))
+        environments = Environments(env_state, obs, noise, key_env)
+        return State(learned, critics, self._optimizer.init(learned), replay, jnp.int32(0), environments, key)
+
+    def start_memory(self) -> Any:
+        """What an agent remembers at the start of an episode: nothing."""
+        return ()
+
+    def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
+        """The action for one observation of `env`, that of the mean if `greedy`; and the memory after it."""
+        shape = (1, self._numbers)
+        noise = jnp.zeros(shape, jnp.float32) if greedy else random.normal(key, shape)
+        action, _ = self._sample(agent, obs[None], noise)
+        return self._scaled(action)[0], memory
+
+    def update(self, state: State) -> tuple[State, dict[str, jax.Array]]:
+        """Takes `rollout_steps` steps, then `gradient_steps`.
+
+        Returns:
+          The next state; of the episodes that ended, the sum of their `returns`, and the number of `episodes`; and
+          means over the gradient steps: `critic_loss`, `actor_loss`, `entropy`, `temperature` and `gradient_norm`.
+        """
+
+        def step(environments: Environments, _: None) -> tuple[Environments, Any]:
+            return self._step(state.learned.actor, environments)
+
+        def descend(carry: tuple[Any, Any, Any], key: jax.Array) -> tuple[tuple[Any, Any, Any], dict[str, jax.Array]]:
+            learned, targets, optimizer = carry
+            key, key_batch = jax.random.split(key)
+            drawn = (random.uniform(key_batch, (self.config.batch_size,)) * stored).astype(jnp.int32)
+            batch = jax.tree.map(lambda x: x[jnp.minimum(drawn, stored - 1)], replay)
+            gradients, metrics = jax.grad(self._loss, has_aux=True)(learned, targets, batch, key)
+            metrics["gradient_norm"] = jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))
+            updates, optimizer = self._optimizer.update(gradients, optimizer, learned)
+            learned: Any = optax.apply_updates(learned, updates)
+            targets = optax.incremental_update(learned.critics, targets, self.config.target_rate)
+            return (learned, targets, optimizer), metrics
+
+        def write(rows: jax.Array, new: jax.Array) -> jax.Array:
+            return jax.lax.dynamic_update_slice_in_dim(rows, new.reshape(-1, *rows.shape[1:]), start, axis=0)
+
+        environments, (steps, totals) = jax.lax.scan(step, state.environments, length=self.config.rollout_steps)
+        rollouts = self.config.replay_capacity // self.steps_per_update  # for which there is room
+        start = state.updates % rollouts * self.steps_per_update
+        stored = jnp.minimum(state.updates + 1, rollouts) * self.steps_per_update
+        replay = jax.tree.map(write, state.replay, steps)
+        key, key_learn = jax.random.split(state.key)
+        keys = jax.random.split(key_learn, self.config.gradient_steps)
+        learned, metrics = jax.lax.scan(descend, (state.learned, state.targets, state.optimizer), keys)
+        totals = jax.tree.map(lambda x: x.sum(dtype=x.dtype), totals)
+        metrics = {**totals, **jax.tree.map(jnp.mean, metrics)}
+        return State(*learned, replay, state.updates + jnp.int32(1), environments, key), metrics
+
+    def _step(self, actor: Any, environments: Environments) -> tuple[Environments, Any]:
+        """A step of each environment: the environments after it; the transitions, and the totals of episodes."""
+        env_state, obs, noise, key = environments
+        key, key_noise, key_step = random.split(key, 3)
+        correlation = self.config.noise_correlation
+        fresh = random.normal(key_noise, noise.shape)
+        noise = np.float32(correlation) * noise + np.float32(math.sqrt(1 - correlation**2)) * fresh
+        action, _ = self._sample(actor, obs, noise)
+        next_obs, env_state, reward, _, info = self._batch.step(key_step, env_state, self._scaled(action), self._params)
+        ended, returns = info["returned_episode"], info["returned_episode_returns"]
+        totals = {"returns": jnp.where(ended, returns, 0), "episodes": ended.astype(jnp.int32)}
+        steps = Transition(obs, action, reward, info["discount"], info["final_obs"])
+        return Environments(env_state, next_obs, noise, key), (steps, totals)
+
+    def _loss(self, learned: Learned, targets: Any, batch: Transition, key: jax.Array) -> tuple[jax.Array, Any]:
+        """The sum of three losses, each of which changes its own part of what is learned."""
+        fixed: Learned = jax.lax.stop_gradient(learned)
+        temperature = jnp.exp(fixed.log_temperature)
+        noise = random.normal(key, (2, *batch.action.shape))
+        wanted = self._targets(fixed, targets, batch, noise[0])
+        critic_loss = 0.5 * ((self._values(learned.critics, batch.obs, batch.action) - wanted) ** 2).sum(0).mean()
+
+        action, log_density = self._sample(learned.actor, batch.obs, noise[1])
+        values = self._values(fixed.critics, batch.obs, action).min(0)
+        actor_loss = (temperature * log_density - values).mean()
+
+        entropy = -jax.lax.stop_gradient(log_density).mean()
+        temperature_loss = learned.log_temperature * (entropy - self.config.target_entropy * self._numbers)
+        metrics = {"critic_loss": critic_loss, "actor_loss": actor_loss, "entropy": entropy, "temperature": temperature}
+        return critic_loss + actor_loss + temperature_loss, metrics
+
+    def _targets(self, learned: Learned, targets: Any, batch: Transition, noise: jax.Array) -> jax.Array:
+        """What the values of the actions taken should be, float32 (n,)."""
+        next_action, log_density = self._sample(learned.actor, batch.next_obs, noise)
+        next_values = self._values(targets, batch.next_obs, next_action).min(0)
+        soft = next_values - jnp.exp(learned.log_temperature) * log_density
+        return batch.reward + self.config.discount * batch.discount * soft
+
+    def _sample(self, actor: Any, obs: jax.Array, noise: jax.Array) -> tuple[jax.Array, jax.Array]:
+        outputs: Any = self._actor.apply(actor, _flat(obs))
+        return squashed(outputs, noise)
+
+    def _values(self, critics: Any, obs: jax.Array, action: jax.Array) -> jax.Array:
+        """The values that both critics give to n actions, float32 (2, n)."""
+        inputs = jnp.concatenate([_flat(obs), action], axis=-1)
+        values: Any = jax.vmap(lambda critic: self._critic.apply(critic, inputs))(critics)
+        return values[..., 0]
+
+    def _scaled(self, action: jax.Array) -> jax.Array:
+        """Actions of the environment, for n actions from -1 to 1."""
+        action = action.reshape(-1, *self._low.shape)
+        scaled = self._low + (self._high - self._low) * (0.5 * action + 0.5)
+        return jnp.clip(scaled, self._low, self._high)  # against rounding
+
+
+def _flat(obs: jax.Array) -> jax.Array:
+    return obs.reshape(obs.shape[0], -1).astype(jnp.float32)
+
+
+def main(env_id: str = "Pendulum-v1", total_steps: str = "100_000") -> None:
+    """Trains an agent, and prints the returns of its episodes."""
+    sac = SAC(*envcore.make(env_id), SACConfig(total_steps=int(total_steps), rollout_steps=64, gradient_steps=256))
+    state, update = jax.jit(sac.init)(jax.random.key(0)), jax.jit(sac.update)
+    for number in range(1, sac.num_updates + 1):
+        state, metrics = update(state)
+        if metrics["episodes"]:
+            mean_return = metrics["returns"] / metrics["episodes"]
+            print(
+                f"{number * sac.steps_per_update:,} steps: return {mean_return:.1f}, entropy {metrics['entropy']:.2f}"
+            )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,149 @@
+"""Networks of the user's: what is one, which algorithms take one, and that runs find it again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import envcore_baselines
+import jax
+import jax.numpy as jnp
+import numpy as np
+import own_network
+import pytest
+from envcore.errors import FileError, InvalidArgumentError
+from envcore_baselines import algorithms, training
+from envcore_baselines.errors import ConfigError
+from envcore_baselines.networks import Network, network_of
+from envcore_baselines.ppo import PPO
+from envcore_baselines.trained import TrainedAgent
+from envcore_baselines.training import Run
+from guessing import Guess, GuessConfig
+from own_network import Linear, apply, init, pair
+from toy import Counter, Spring
+
+if TYPE_CHECKING:
+    from command_line import Run as Command
+
+SMALL: dict[str, Any] = {"num_envs": 4, "rollout_steps": 8, "epochs": 1, "hidden": (4,), "total_steps": 32 * 9}
+SETTINGS = [part for name, value in SMALL.items() for part in ("--setting", f"{name}={value}")]
+
+
+@pytest.fixture(autouse=True)
+def three_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "_POINTS", 3)
+
+
+def test_what_is_a_network() -> None:
+    module = Linear(2)
+    assert network_of(module) is module
+    assert network_of(Linear) is Linear
+    assert network_of((init, apply)) == Network(init, apply) == network_of("own_network:pair")
+    assert network_of("own_network:Linear") is Linear
+
+
+@pytest.mark.parametrize(
+    ("network", "error", "message"),
+    [
+        (3, ConfigError, r"the network must have the functions init\(key, obs\) and apply\(weights, obs\), got 3"),
+        (init, ConfigError, "the network must have the functions .* got <function init"),
+        ((init, 3), ConfigError, "the network must have the functions"),
+        ("own_network:init", ConfigError, "the network must have the functions .* got own_network:init"),
+        ("own_network:nothing", InvalidArgumentError, "network own_network:nothing cannot be imported: AttributeError"),
+        ("own_network", InvalidArgumentError, "network must be MODULE:NAME, as in `import MODULE`, got 'own_network'"),
+        (
+            type("Two", (Linear,), {"__init__": lambda self, a, b: None}),
+            ConfigError,
+            "the network Two must take one argument",
+        ),
+    ],
+)
+def test_what_is_none(network: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=f"^{message}"):
+        network_of(network)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize("network", [Linear, Linear(2), pair, "own_network:Linear"])
+def test_training_with_it(network: Any) -> None:
+    (agent,) = envcore_baselines.train("ppo", "Counter-v0", network=network, **SMALL).agents
+    assert jax.tree.map(np.shape, agent.agent.network) == jax.tree.map(
+        np.shape, init(jax.random.key(0), jnp.zeros((1, 4)))
+    )
+    obs, _ = agent.env.reset(jax.random.key(0), agent.params)
+    action, _ = agent.act((), obs, jax.random.key(1))
+    assert agent.env.action_space(agent.params).contains(action)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("run")
+def test_a_sweep_with_it_and_an_algorithm_that_no_name_leads_to() -> None:
+    class Mine(PPO): ...
+
+    sweep = {"learning_rate": [1e-4, 1e-2]}
+    slow, fast = envcore_baselines.train(Mine, Counter(), network=Linear(2), sweep=sweep, **SMALL).agents
+    distances = [np.abs(np.asarray(each.agent.network["policy"])).sum() for each in (slow, fast)]
+    assert 0 < 10 * distances[0] < distances[1]
+
+
+def test_a_class_gets_the_number_of_outputs() -> None:
+    env = Spring()  # whose action is one number: a mean and a deviation
+    config = algorithms.config("ppo", None, SMALL)
+    made: Any = algorithms.learner("ppo", env, env.default_params, config, Linear)
+    assert made._network.num_outputs == 2 * env.action_space(env.default_params).shape[0]
+
+
+def test_a_run_finds_it_again(run: Command, tmp_path: Path) -> None:
+    found = envcore_baselines.train("ppo", "Counter-v0", network=Linear, out=tmp_path / "run", **SMALL)
+    saved = Run.load(tmp_path / "run")
+    assert saved.network == "own_network:Linear"
+    (agent,) = TrainedAgent.of_run(saved, *saved.make(), tmp_path / "run")
+    jax.tree.map(np.testing.assert_array_equal, agent.agent, found.agents[0].agent)
+    agent.save(tmp_path / "agent.safetensors")
+    assert TrainedAgent.of_file(tmp_path / "agent.safetensors").run.network == "own_network:Linear"
+    assert run("evaluate", str(tmp_path / "run"), "--episodes", "2")[0] == 0
+    with pytest.raises(FileError, match="holds another run"):
+        envcore_baselines.train("ppo", "Counter-v0", out=tmp_path / "run", **SMALL)
+    for network in (Linear(2), pair, type("Local", (Linear,), {})):
+        with pytest.raises(InvalidArgumentError, match=r"the network .* has no name by which a saved run can find it"):
+            envcore_baselines.train("ppo", "Counter-v0", network=network, out=tmp_path / "other", **SMALL)
+
+
+def test_the_command(run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    shutil.copy(own_network.__file__, "my_network.py")
+    train = ("train", "ppo", "Counter-v0", *SETTINGS, "--out", "run", "--network", "my_network:Linear")
+    code, text, err = run(*train)
+    assert (code, err) == (0, "")
+    assert json.loads(Path("run/run.json").read_text())["network"] == "my_network:Linear"
+    assert run(*train)[:2] == (0, text)
+    code, _, err = run("train", "es", "Counter-v0", "--out", "es", "--network", "my_network:Linear")
+    assert (code, err) == (1, "error: ES takes no network; of the announced algorithms do: ppo.\n")
+    code, _, err = run(*train[:-1], "my_network:init")
+    assert (code, err.count("\n")) == (1, 1)
+    assert err.startswith("error: the network must have the functions init(key, obs)")
+
+
+def test_an_algorithm_that_takes_none() -> None:
+    with pytest.raises(ConfigError, match=r"Guess takes no network; of the announced algorithms do: .*ppo"):
+        algorithms.learner(Guess, Counter(), Counter().default_params, GuessConfig(), Linear)
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (Linear(3), r"outputs float32 \(n, 2\) and values float32 \(n,\), got \(\(\(2, 3\), 'float32'\)"),
+        (Network(init, lambda weights, obs: obs), r"float32 \(n, 2\) and .*, got \(\(2, 4\), 'float32'\) for n = 2"),
+        (Network(init, lambda weights, obs: 1 / 0), "but it fails: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_network_that_does_not_fit(network: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"the network must map observations to .*{message}"):
+        algorithms.learner("ppo", Counter(), Counter().default_params, algorithms.config("ppo", None, SMALL), network)
+    with pytest.raises(ValueError, match=message):
+        PPO(Counter(), Counter().default_params, network=network)

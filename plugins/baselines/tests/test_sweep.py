@@ -1,0 +1,138 @@
+"""Settings that are swept: their agents are those of runs with each value."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import envcore_baselines
+import jax
+import numpy as np
+import pytest
+from envcore.errors import InvalidArgumentError
+from envcore_baselines import algorithms, training
+from envcore_baselines.dqn import DQNConfig
+from envcore_baselines.errors import ConfigError
+from envcore_baselines.es import ESConfig
+from envcore_baselines.ppo import PPOConfig
+from envcore_baselines.ppo_rnn import RecurrentPPOConfig
+from envcore_baselines.sweep import Swept, combinations, title
+from toy import Counter
+
+if TYPE_CHECKING:
+    from command_line import Run
+
+SMALL: dict[str, Any] = {"num_envs": 4, "rollout_steps": 8, "epochs": 1, "hidden": (4,), "total_steps": 32 * 9}
+KEY = jax.random.key(0)
+CONFIGS: dict[str, Any] = {
+    "ppo": PPOConfig(num_envs=4, rollout_steps=8, minibatches=2, hidden=(4,)),
+    "ppo_rnn": RecurrentPPOConfig(num_envs=4, rollout_steps=8, minibatches=2, hidden=(4,), memory=3),
+    "es": ESConfig(population_size=4, episodes=1, hidden=(4,)),
+    "dqn": DQNConfig(min_replay_size=1, replay_capacity=16, batch_size=4, hidden=(4,)),
+}
+
+
+@pytest.fixture(autouse=True)
+def three_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "_POINTS", 3)
+
+
+def test_every_combination_once() -> None:
+    grid = {"clip": [0.1, 0.2], "learning_rate": [1e-3, 1e-2]}
+    assert [title(each) for each in combinations(grid)] == [
+        "clip=0.1 learning_rate=0.001",
+        "clip=0.1 learning_rate=0.01",
+        "clip=0.2 learning_rate=0.001",
+        "clip=0.2 learning_rate=0.01",
+    ]
+    assert combinations({}) == [{}]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "config"), CONFIGS.items())
+def test_a_swept_learner_is_the_learner_with_that_value(name: str, config: Any) -> None:
+    env = Counter()
+
+    def make(config: Any) -> Any:
+        return algorithms.learner(name, env, env.default_params, config)
+
+    learner: Any = make(dataclasses.replace(config, learning_rate=0.02))
+    swept = Swept(make, config, ["learning_rate"])
+    start = KEY, {"learning_rate": np.float32(0.02)}
+    expected, metrics = jax.jit(lambda key: learner.update(learner.init(key)))(KEY)
+    found, found_metrics = jax.jit(lambda start: swept.update(swept.init(start)))(start)
+    assert jax.tree.structure(found.agent) == jax.tree.structure(expected.agent)
+    assert found_metrics.keys() == metrics.keys()
+    before = jax.tree.leaves(learner.init(KEY).agent)
+    for mine, theirs in zip(jax.tree.leaves(found.agent), jax.tree.leaves(expected.agent), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-6)
+    assert any((x != y).any() for x, y in zip(before, jax.tree.leaves(found.agent), strict=True))
+
+
+@pytest.mark.usefixtures("run")
+def test_agents_of_a_sweep(tmp_path: Path) -> None:
+    sweep = {"learning_rate": [1e-3, 1e-2]}
+    found = envcore_baselines.train("ppo", "Counter-v0", seeds=2, seed=3, sweep=sweep, out=tmp_path, **SMALL)
+    assert found.names == [f"learning_rate={rate} seed_{seed}" for rate in (0.001, 0.01) for seed in (3, 4)]
+    assert found.returns.shape == found.metrics["loss"].shape == (3, 4)
+    assert [(each.run.config["learning_rate"], each.run.seed) for each in found.agents] == [
+        (0.001, 3),
+        (0.001, 4),
+        (0.01, 3),
+        (0.01, 4),
+    ]
+    for number, rate in enumerate(sweep["learning_rate"]):
+        alone = envcore_baselines.train("ppo", "Counter-v0", seeds=2, seed=3, learning_rate=rate, **SMALL)
+        np.testing.assert_allclose(found.returns[:, 2 * number : 2 * number + 2], alone.returns, rtol=1e-3)
+        weights = jax.tree.leaves(found.agents[2 * number].agent), jax.tree.leaves(alone.agents[0].agent)
+        for mine, theirs in zip(*weights, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-5)
+    header = (tmp_path / "curve.csv").read_text().splitlines()[0]
+    assert header == ",".join(["steps", "mean", "std", *found.names])
+
+
+@pytest.mark.slow
+def test_the_command_trains_a_grid_and_evaluates_it(run: Run, tmp_path: Path) -> None:
+    settings = [f"{name}={list(value) if isinstance(value, tuple) else value}" for name, value in SMALL.items()]
+    arguments = [argument for setting in settings for argument in ("--setting", setting)]
+    grid = ("--sweep", "learning_rate=1e-4,1e-2", "--sweep", "clip=0.3")
+    code, text, err = run("train", "ppo", "Counter-v0", "--seeds", "2", *grid, *arguments, "--out", str(tmp_path))
+    assert (code, err) == (0, "")
+    first, header, *rows = text.splitlines()
+    assert first.startswith(f"{tmp_path}: 4 agents, 288 steps each; last return ")
+    assert header.split() == ["learning_rate", "clip", "return", "std"]
+    assert sorted(tuple(row.split()[:2]) for row in rows) == [("0.0001", "0.3"), ("0.01", "0.3")]
+    returns = [float(row.split()[2]) for row in rows]
+    assert returns == sorted(returns, reverse=True)
+    code, text, err = run("evaluate", str(tmp_path), "--episodes", "4", "--best")
+    assert (code, err) == (0, "")
+    table = [row.split()[:3] for row in text.splitlines()]
+    assert table[0] == ["learning_rate", "clip", "seed"]
+    assert table[1:5] == [[rate, "0.3", seed] for rate in ("0.0001", "0.01") for seed in "01"]
+    assert table[5:] == [[rate, "0.3", "all"] for rate in ("0.0001", "0.01")]
+
+
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize(
+    ("sweep", "settings", "message"),
+    [
+        ({"speed": [1.0]}, {}, "sweep: there is no setting 'speed'; there are "),
+        ({"epochs": [1, 2]}, {}, "sweep: epochs decides the shape of the program; what can be swept: learning_rate, "),
+        ({"learning_rate": [2.0]}, {}, "sweep: learning_rate must be a number from 0 to 1, got 2.0"),
+        ({"learning_rate": []}, {}, "sweep: learning_rate needs a list of values"),
+        ({"learning_rate": [0.1, 0.1]}, {}, "sweep: learning_rate has a value twice"),
+        ({"learning_rate": [0.1]}, {"learning_rate": 0.2}, "sweep: learning_rate is also given as a setting"),
+        ({"discount": [0.9]}, {"normalize_rewards": True}, "discount cannot be swept with these settings: train a run"),
+    ],
+)
+def test_what_cannot_be_swept(sweep: Any, settings: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        envcore_baselines.train("ppo", "Counter-v0", sweep=sweep, **{**SMALL, **settings})
+
+
+@pytest.mark.usefixtures("run")
+def test_more_agents_than_a_run_has() -> None:
+    sweep = {name: np.linspace(0, 1, 100).tolist() for name in ("learning_rate", "clip")}
+    with pytest.raises(InvalidArgumentError, match="the run has 20,000 agents, of at most 10,000"):
+        envcore_baselines.train("ppo", "Counter-v0", seeds=2, sweep=sweep)
