@@ -24,6 +24,12 @@ With `--gpu-programs` it compiles these loops, the rollouts and PPO for a GPU th
 kernels, bytes and memory of an iteration:
 `uv run --no-default-groups --group peers --group gpu-compiler python tools/benchmark --gpu-programs`.
 The rows are kept in the folder of `--out`, where a second run goes on; ids that are named are compiled again.
+
+With `--to-result` it measures how long PPO and other programs take until an agent earns what it should: seconds of one
+core from the start of Python, compilation included, beside PureJaxRL's PPO and rejax'.
+
+With `--waiting` it measures how long users wait for a first result of a step, a rollout and an update of PPO: seconds
+of one core from `make`, without and with a cache of compiled programs.
 """
 
 from __future__ import annotations
@@ -39,8 +45,10 @@ import gpu
 import jax
 import programs
 import report
+import results as time_to_result
 import scaling
 import versions
+import waiting
 from measure import measure
 from workloads import SUITES, VARIANTS, has
 
@@ -77,6 +85,14 @@ def main() -> None:
         metavar="GPU",
         help="compile for this GPU (default: h100), and nothing else",
     )
+    parser.add_argument(
+        "--to-result",
+        choices=list(time_to_result.GOALS),
+        nargs="*",
+        metavar="GOAL",
+        help=f"measure the time to these goals (default: all: {', '.join(time_to_result.GOALS)}), and nothing else",
+    )
+    parser.add_argument("--waiting", action="store_true", help="measure the time to first results, and nothing else")
     parser.add_argument("--gymnasium", action="store_true", help="compare with Gymnasium, and nothing else")
     parser.add_argument("--bridges", action="store_true", help="compare with other libraries' loops, and nothing else")
     parser.add_argument("--trial", action="store_true", help="with --gpu: only try its programs, on any device")
@@ -92,6 +108,17 @@ def main() -> None:
     if args.gpu_programs:
         results = programs.compile_all(args.out / "results.json", args.ids, args.gpu_programs)
         _write(args.out, results, programs.markdown)
+        return
+    if args.to_result is not None:
+        results = time_to_result.measure_all(
+            args.to_result, lambda row: print(time_to_result.markdown([row], header=False), flush=True)
+        )
+        _write(args.out, results, time_to_result.markdown)
+        return
+    if args.waiting:
+        ids = _ids(args.ids) if args.ids else programs.environments()[len(programs.NOTHING) :]
+        results = waiting.measure_all(ids, lambda row: print(waiting.markdown([row], header=False), flush=True))
+        _write(args.out, results, waiting.markdown)
         return
     if args.gymnasium:
         import adapters  # Gymnasium is not in the peers' environment
@@ -122,7 +149,7 @@ def main() -> None:
         run, variants, markdown = functools.partial(measure, devices=args.devices), args.variants, report.markdown
 
     results = []
-    for env_id in [env_id for name in args.ids or SUITES for env_id in SUITES.get(name, (name,))]:
+    for env_id in _ids(args.ids):
         present = [variant for variant in variants if has(variant, env_id)]
         for num_envs in args.num_envs or [1, 128, 2048, 16384]:
             num_steps = args.steps or max(50, min(20_000, 2_000_000 // num_envs))
@@ -130,6 +157,11 @@ def main() -> None:
             results += found
             print(markdown(found, header=len(results) == len(found)), flush=True)
     _write(args.out, results, markdown)
+
+
+def _ids(names: list[str]) -> list[str]:
+    """Environments, of suites where these are named; of all without a name."""
+    return [env_id for name in names or SUITES for env_id in SUITES.get(name, (name,))]
 
 
 def _write(folder: Path, results: list[dict[str, Any]], markdown: Callable[..., str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from envcore.wrappers import Batched
 from envcore_bridges.base import default_numerics
+from envcore_bridges.libraries import is_installed
 from workloads import FLOAT32, carried, seen
 
 ENVIRONMENTS = (
@@ -32,6 +32,7 @@ ENVIRONMENTS = (
     "gymnax/CartPole-v1",
     "gymnax/DiscountingChain-bsuite",
     "gymnax/SimpleBandit-bsuite",
+    "playground/CartpoleBalance",
     "popgym_arcade/BattleShipEasy",
 )
 
@@ -118,6 +119,13 @@ def _navix(env: Any) -> Loop:
     )
 
 
+def _playground(env: Any) -> Loop:
+    from mujoco_playground import wrapper  # pyright: ignore[reportMissingImports]
+
+    wrapped: Any = wrapper.wrap_for_brax_training(env.library_env, episode_length=env.time_limit)
+    return Loop(wrapped.reset, lambda state, action, keys: wrapped.step(state, action), lambda s: (s.obs, s.reward))
+
+
 def _xminigrid(env: Any) -> Loop:
     from xminigrid.wrappers import GymAutoResetWrapper
 
@@ -139,6 +147,7 @@ LOOPS: dict[str, Callable[[Any], Loop]] = {
     "jumanji": _jumanji,
     "navix": _navix,
     "pgx": _pgx,
+    "playground": _playground,
     "popgym_arcade": _gymnax,
     "xminigrid": _xminigrid,
 }
@@ -150,7 +159,7 @@ def measure_all(ids: Sequence[str], num_envs: int, num_steps: int, repeats: int)
     results: list[dict[str, Any]] = []
     for env_id in ids:
         library = env_id.partition("/")[0]
-        if library not in LOOPS or importlib.util.find_spec(library) is None:
+        if library not in LOOPS or not is_installed(library):
             print(f"{env_id} is left out: {library} is not installed, or has no loop here.", flush=True)
             continue
         env, params = envcore.make(env_id)

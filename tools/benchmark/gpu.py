@@ -1,9 +1,10 @@
 """Measures what a GPU is bound by: kernels and microseconds per iteration of a scan of steps.
 
 Every environment of `IDS` at each number of environments, beside gymnax where that is installed; `run_rollout` with
-what it stores; and, at the smallest number, what could make an iteration cheaper: XLA's command buffers, unrolling, a
-packed carry, the fusion boundary that is there for CPUs, and types of keys. All programs are compiled first, several at
-a time, and then run one by one. What does not fit into the time is left out and named.
+what it stores, and envcore-fused's where Warp is installed; training with PPO; and, at the smallest number, what could
+make an iteration cheaper: XLA's command buffers, unrolling, a packed carry, the fusion boundary that is there for CPUs,
+and types of keys. All programs are compiled first, several at a time, and then run one by one. What does not fit into
+the time is left out and named.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -34,7 +35,8 @@ from envcore.wrappers import Batched
 from jax import lax
 from kernels import iteration_of
 from report import table
-from workloads import FLOAT32, VARIANTS, carried, seen
+from training import ROLLOUT_STEPS, training
+from workloads import FLOAT32, VARIANTS, carried, network_policy, seen
 
 IDS = (
     "CartPole-v1",
@@ -58,15 +60,23 @@ STEPS = {2_048: 2_000, 65_536: 500, 1_048_576: 50}
 """Iterations of the scan by number of environments."""
 
 KEEPING = ("CartPole-v1", "Catch-bsuite", "Breakout-MinAtar", "Seaquest-MinAtar")
-"""Environments whose `run_rollout` is measured: with rewards only, and with all transitions stored."""
+"""Environments whose `run_rollout` is measured: with rewards only, with all transitions stored, and with a network."""
+
+TRAINED = ("CartPole-v1", "Breakout-MinAtar", "Seaquest-MinAtar")
+"""Environments in which PPO is measured, with the smallest number of environments."""
 
 CLOSER = ("CartPole-v1", "Breakout-MinAtar")
 """Environments whose iterations are looked at more closely."""
 
+REWARDS, TRANSITIONS, NETWORK = "rewards only", "transitions stored", "transitions stored, network"
 _COLLECT: dict[str, Callable[[Any], Any]] = {
-    "rewards only": lambda step: step.reward.sum(),
-    "transitions stored": lambda step: (step.obs, step.action, step.reward, step.done),
+    REWARDS: lambda step: step.reward,
+    **dict.fromkeys((TRANSITIONS, NETWORK), lambda step: (step.obs, step.action, step.reward, step.done)),
 }
+_PPO = ("gymnax + PPO", "envcore + PPO", "envcore + its PPO")
+_UPDATES = 4  # of PPO in a program
+_FEW_STEPS = 2
+_SLOW_TO_COMPILE = ("Seaquest-MinAtar",)  # gymnax's, whose 142 kernels take minutes
 _TOGETHER = max(1, (os.cpu_count() or 1) - 2)  # programs compiled at a time
 _REPEATS = 5
 _ENOUGH = 2.0  # seconds of runs of one program
@@ -81,7 +91,9 @@ class Case:
     Attributes:
       env_id: what `make` takes.
       num_envs: number of environments.
-      label: "gymnax" is gymnax's loop, those of `_COLLECT` are `run_rollout`, all others a loop that steps a batch.
+      label: "gymnax" is gymnax's loop, those of `_COLLECT` are `run_rollout`, those of `_PPO` training, and all others
+        a loop that steps a batch.
+      is_fused: whether envcore-fused plays the rollouts.
       unroll: steps in one iteration of the compiled loop.
       is_packed: whether the loop carries all 32-bit arrays of the state in one.
       boundary: whether `compute_once` is a boundary on this platform too; None for what the library does.
@@ -92,6 +104,7 @@ class Case:
     env_id: str
     num_envs: int
     label: str
+    is_fused: bool = False
     unroll: int = 1
     is_packed: bool = False
     boundary: bool | None = None
@@ -103,7 +116,21 @@ def cases(steps: Iterable[int] = STEPS) -> list[Case]:
     """All programs; those with flags last, because each takes a process."""
     both = ("gymnax", "envcore") if importlib.util.find_spec("gymnax") else ("envcore",)
     found = [Case(env_id, num_envs, label) for num_envs in steps for env_id in IDS for label in both]
-    found += [Case(env_id, num_envs, label) for num_envs in steps for env_id in KEEPING for label in _COLLECT]
+    kinds = (False, True) if importlib.util.find_spec("warp") else (False,)
+    found += [
+        Case(env_id, num_envs, label, is_fused)
+        for num_envs in steps
+        for env_id in KEEPING
+        for label in _COLLECT
+        for is_fused in kinds
+    ]
+    found += [
+        Case(env_id, min(steps), label, is_fused)
+        for env_id in TRAINED
+        for label in _PPO
+        for is_fused in (kinds if label == _PPO[-1] else (False,))
+        if not label.startswith("gymnax") or ("gymnax" in both and env_id not in _SLOW_TO_COMPILE)
+    ]
     for env_id in CLOSER:
         case = Case(env_id, min(steps), "")
         changes: list[tuple[str, dict[str, Any]]] = [
@@ -140,15 +167,18 @@ def measure_all(limit: float, is_trial: bool = False) -> tuple[list[dict[str, An
         sys.exit(f"--gpu needs a GPU; JAX has {jax.devices()[0].device_kind}. --trial only tries the programs.")
     started, rows, without = time.monotonic(), list[dict[str, Any]](), list[str]()
     chosen = cases((8,) if is_trial else STEPS)
-    steps = {case: 16 if is_trial else STEPS[case.num_envs] for case in chosen}
+    steps = {case: _steps(case, is_trial) for case in chosen}
     with ThreadPoolExecutor(_TOGETHER) as pool:
-        apart = [case for case in chosen if not case.flags and case.boundary is None]  # the others change the process
+        # Flags and boundaries change the process; Warp's kernels are compiled where they are called.
+        kernels = [pool.submit(_in_process, case, _FEW_STEPS) for case in chosen if case.is_fused]
+        apart = [case for case in chosen if not case.flags and case.boundary is None]
         compiling = {case: pool.submit(_compile, case, steps[case]) for case in apart}
-        wait(compiling.values(), limit / 2)
+        pending: list[Future[Any]] = [*kernels, *compiling.values()]
+        wait(pending, limit * 0.6)
         pool.shutdown(wait=False, cancel_futures=True)
     print(f"compiled after {time.monotonic() - started:.0f} s", flush=True)
     for case in chosen:
-        name = f"{case.env_id}, {case.num_envs:,}, {case.label}"
+        name = f"{case.env_id}, {case.num_envs:,}, {case.label}{', fused' * case.is_fused}"
         if time.monotonic() - started > limit or (case in compiling and compiling[case].cancelled()):
             without.append(f"{name}: no time")
             continue
@@ -167,6 +197,12 @@ def measure_all(limit: float, is_trial: bool = False) -> tuple[list[dict[str, An
     return rows, without
 
 
+def _steps(case: Case, is_trial: bool) -> int:
+    if is_trial:
+        return 16
+    return _UPDATES * ROLLOUT_STEPS if case.label in _PPO else STEPS[case.num_envs]
+
+
 def measure(case: Case, steps: int) -> dict[str, Any]:
     """Compiles and runs a program: its medians, and the kernels of its loop."""
     return _run(case, steps, *_compile(case, steps))
@@ -183,6 +219,8 @@ def _compile(case: Case, steps: int) -> tuple[Any, float]:
 
 def _run(case: Case, steps: int, program: Any, compile_seconds: float) -> dict[str, Any]:
     key, seconds = jax.random.key(0, impl=case.key_type), list[float]()
+    if case.is_fused:
+        jax.block_until_ready(program(key))  # Warp compiles at the first call
     while len(seconds) <= _REPEATS and sum(seconds) < _ENOUGH:
         started = time.perf_counter()
         jax.block_until_ready(program(key))
@@ -208,7 +246,7 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
         (
             row["env_id"],
             f"{row['num_envs']:,}",
-            row["label"],
+            row["label"] + ", fused" * row["is_fused"],
             f"{row['steps_per_second'] / 1e6:.4g}",
             f"{row['us_per_iteration']:.3g}",
             "" if row["kernels"] is None else f"{row['kernels']:g}",
@@ -222,15 +260,22 @@ def markdown(rows: list[dict[str, Any]], header: bool) -> str:
 
 def program_of(case: Case, steps: int) -> Callable[[jax.Array], Any]:
     """The function of a key that is measured."""
-    if case.label == "gymnax":
-        return VARIANTS["gymnax"](case.env_id, case.num_envs, steps, FLOAT32)
+    rollout = run_rollout
+    if case.is_fused:
+        import envcore_fused
+
+        rollout = envcore_fused.run_rollout
+    if case.label == _PPO[-1]:
+        return training("envcore", case.env_id, case.num_envs, steps, rollout)
+    if case.label in ("gymnax", *_PPO):
+        return VARIANTS[case.label](case.env_id, case.num_envs, steps, FLOAT32)
     env, params = envcore.make(case.env_id)
     batch = Batched(env, case.num_envs)
-    policy = random_policy(batch, params)
+    policy = network_policy(case.env_id) if case.label == NETWORK else random_policy(batch, params)
     if case.label in _COLLECT:
         collect = _COLLECT[case.label]
         start = functools.partial(start_rollout, batch, params=params)
-        return lambda key: run_rollout(batch, policy, start(key), steps, params, collect=collect)[1]
+        return lambda key: rollout(batch, policy, start(key), steps, params, collect=collect)[1]
 
     def run(key: jax.Array) -> jax.Array:
         key, key_reset = random.spawn(key, 2)
@@ -291,7 +336,7 @@ def _in_process(case: Case, steps: int) -> dict[str, Any]:
     flags = f"{os.environ.get('XLA_FLAGS', '')} {case.flags}".strip()
     command = [sys.executable, str(Path(__file__)), json.dumps(dataclasses.asdict(case)), str(steps)]
     found = subprocess.run(
-        command, env={**os.environ, "XLA_FLAGS": flags}, capture_output=True, text=True, timeout=40, check=False
+        command, env={**os.environ, "XLA_FLAGS": flags}, capture_output=True, text=True, timeout=60, check=False
     )
     if found.returncode:
         raise RuntimeError(found.stderr or f"ended with status {found.returncode}")

@@ -16,7 +16,7 @@ import numpy as np
 import optax
 from flax import linen as nn
 
-LEARNING_RATE, EPOCHS, MINIBATCHES = 2.5e-4, 4, 8
+EPOCHS, MINIBATCHES = 4, 8
 GAMMA, GAE_LAMBDA, CLIP, ENTROPY, VALUE, MAX_GRAD_NORM = 0.99, 0.95, 0.2, 0.01, 0.5, 0.5
 
 
@@ -24,6 +24,7 @@ class ActorCritic(nn.Module):
     """Logits of `actions` actions and a value."""
 
     actions: int
+    activation: Callable[[jax.Array], jax.Array] = nn.tanh
 
     @nn.compact
     def __call__(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -32,8 +33,8 @@ class ActorCritic(nn.Module):
 
         actor = critic = obs
         for _ in range(2):
-            actor = nn.tanh(layer(64, np.sqrt(2))(actor))
-            critic = nn.tanh(layer(64, np.sqrt(2))(critic))
+            actor = self.activation(layer(64, np.sqrt(2))(actor))
+            critic = self.activation(layer(64, np.sqrt(2))(critic))
         return layer(self.actions, 0.01)(actor), layer(1, 1.0)(critic)[..., 0]
 
 
@@ -49,8 +50,30 @@ class Transition(NamedTuple):
     info: Any
 
 
-def make_train(env: Any, params: Any, num_envs: int, num_steps: int, num_updates: int) -> Callable[[jax.Array], Any]:
-    """`train(key)`, which returns the trained parameters and the `info` of every step.
+class Program(NamedTuple):
+    """PPO in an environment.
+
+    Attributes:
+      init: `init(key)`, what an update begins with.
+      update: `update(carry, None)`, what the next one begins with, the weights first, and the `info` of every step.
+      act: `act(weights, obs)`, the most probable actions of n observations.
+    """
+
+    init: Callable[[jax.Array], Any]
+    update: Callable[[Any, None], tuple[Any, Any]]
+    act: Callable[[Any, jax.Array], jax.Array]
+
+
+def make(
+    env: Any,
+    params: Any,
+    num_envs: int,
+    num_steps: int,
+    num_updates: int,
+    learning_rate: float = 2.5e-4,
+    activation: Callable[[jax.Array], jax.Array] = nn.tanh,
+) -> Program:
+    """The program for an environment.
 
     Args:
       env: with gymnax's `reset(key, params)`, `step(key, state, action, params)` and discrete actions.
@@ -58,10 +81,12 @@ def make_train(env: Any, params: Any, num_envs: int, num_steps: int, num_updates
       num_envs: number of environments, which `vmap` maps over.
       num_steps: steps of each in an update.
       num_updates: number of updates.
+      learning_rate: at the start; it falls to zero.
+      activation: of the hidden layers.
     """
-    network: Any = ActorCritic(env.action_space(params).n)
+    network: Any = ActorCritic(env.action_space(params).n, activation)
     steps = num_updates * EPOCHS * MINIBATCHES
-    rate = optax.linear_schedule(LEARNING_RATE, 0.0, steps)
+    rate = optax.linear_schedule(learning_rate, 0.0, steps)
     optimizer = optax.chain(optax.clip_by_global_norm(MAX_GRAD_NORM), optax.adam(rate, eps=1e-5))
     reset = jax.vmap(env.reset, in_axes=(0, None))
     step = jax.vmap(env.step, in_axes=(0, 0, 0, None))
@@ -72,75 +97,75 @@ def make_train(env: Any, params: Any, num_envs: int, num_steps: int, num_updates
     def log_probs(logits: jax.Array, action: jax.Array) -> jax.Array:
         return jnp.take_along_axis(nn.log_softmax(logits), action[..., None], axis=-1)[..., 0]
 
-    def train(key: jax.Array) -> Any:
+    def init(key: jax.Array) -> Any:
         key, key_network, key_reset = jax.random.split(key, 3)
         obs, env_state = reset(jax.random.split(key_reset, num_envs), params)
         weights = network.init(key_network, flat(obs))
+        return weights, optimizer.init(weights), env_state, obs, key
 
-        def env_step(carry: Any, _: None) -> tuple[Any, Transition]:
-            weights, env_state, obs, key = carry
-            key, key_act, key_step = jax.random.split(key, 3)
-            logits, value = network.apply(weights, flat(obs))
-            action = jax.random.categorical(key_act, logits)
-            log_prob = log_probs(logits, action)
-            keys = jax.random.split(key_step, num_envs)
-            next_obs, env_state, reward, done, info = _five(step(keys, env_state, action, params))
-            row = Transition(done, action, value, reward, log_prob, flat(obs), info)
-            return (weights, env_state, next_obs, key), row
+    def env_step(carry: Any, _: None) -> tuple[Any, Transition]:
+        weights, env_state, obs, key = carry
+        key, key_act, key_step = jax.random.split(key, 3)
+        logits, value = network.apply(weights, flat(obs))
+        action = jax.random.categorical(key_act, logits)
+        log_prob = log_probs(logits, action)
+        keys = jax.random.split(key_step, num_envs)
+        next_obs, env_state, reward, done, info = five(step(keys, env_state, action, params))
+        row = Transition(done, action, value, reward, log_prob, flat(obs), info)
+        return (weights, env_state, next_obs, key), row
 
-        def update(carry: Any, _: None) -> tuple[Any, Any]:
-            weights, optimizer_state, env_state, obs, key = carry
-            (_, env_state, obs, key), rows = jax.lax.scan(env_step, (weights, env_state, obs, key), None, num_steps)
-            _, last_value = network.apply(weights, flat(obs))
+    def update(carry: Any, _: None) -> tuple[Any, Any]:
+        weights, optimizer_state, env_state, obs, key = carry
+        (_, env_state, obs, key), rows = jax.lax.scan(env_step, (weights, env_state, obs, key), None, num_steps)
+        _, last_value = network.apply(weights, flat(obs))
 
-            def advantage(carry: Any, row: Transition) -> tuple[Any, jax.Array]:
-                gae, next_value = carry
-                goes_on = 1 - row.done.astype(jnp.float32)
-                error = row.reward + GAMMA * next_value * goes_on - row.value
-                gae = error + GAMMA * GAE_LAMBDA * goes_on * gae
-                return (gae, row.value), gae
+        def advantage(carry: Any, row: Transition) -> tuple[Any, jax.Array]:
+            gae, next_value = carry
+            goes_on = 1 - row.done.astype(jnp.float32)
+            error = row.reward + GAMMA * next_value * goes_on - row.value
+            gae = error + GAMMA * GAE_LAMBDA * goes_on * gae
+            return (gae, row.value), gae
 
-            start = (jnp.zeros_like(last_value), last_value)
-            _, advantages = jax.lax.scan(advantage, start, rows, reverse=True, unroll=16)
+        start = (jnp.zeros_like(last_value), last_value)
+        _, advantages = jax.lax.scan(advantage, start, rows, reverse=True, unroll=16)
 
-            def loss(weights: Any, row: Transition, gae: jax.Array, target: jax.Array) -> jax.Array:
-                logits, value = network.apply(weights, row.obs)
-                clipped = row.value + jnp.clip(value - row.value, -CLIP, CLIP)
-                value_loss = 0.5 * jnp.maximum((value - target) ** 2, (clipped - target) ** 2).mean()
-                ratio = jnp.exp(log_probs(logits, row.action) - row.log_prob)
-                gae = (gae - gae.mean()) / (gae.std() + 1e-8)
-                policy_loss = -jnp.minimum(ratio * gae, jnp.clip(ratio, 1 - CLIP, 1 + CLIP) * gae).mean()
-                entropy = -(nn.softmax(logits) * nn.log_softmax(logits)).sum(-1).mean()
-                return policy_loss + VALUE * value_loss - ENTROPY * entropy
+        def loss(weights: Any, row: Transition, gae: jax.Array, target: jax.Array) -> jax.Array:
+            logits, value = network.apply(weights, row.obs)
+            clipped = row.value + jnp.clip(value - row.value, -CLIP, CLIP)
+            value_loss = 0.5 * jnp.maximum((value - target) ** 2, (clipped - target) ** 2).mean()
+            ratio = jnp.exp(log_probs(logits, row.action) - row.log_prob)
+            gae = (gae - gae.mean()) / (gae.std() + 1e-8)
+            policy_loss = -jnp.minimum(ratio * gae, jnp.clip(ratio, 1 - CLIP, 1 + CLIP) * gae).mean()
+            entropy = -(nn.softmax(logits) * nn.log_softmax(logits)).sum(-1).mean()
+            return policy_loss + VALUE * value_loss - ENTROPY * entropy
 
-            def minibatch(carry: Any, batch: Any) -> tuple[Any, None]:
-                weights, optimizer_state = carry
-                gradients = jax.grad(loss)(weights, *batch)
-                updates, optimizer_state = optimizer.update(gradients, optimizer_state, weights)
-                return (optax.apply_updates(weights, updates), optimizer_state), None
+        def minibatch(carry: Any, batch: Any) -> tuple[Any, None]:
+            weights, optimizer_state = carry
+            gradients = jax.grad(loss)(weights, *batch)
+            updates, optimizer_state = optimizer.update(gradients, optimizer_state, weights)
+            return (optax.apply_updates(weights, updates), optimizer_state), None
 
-            def epoch(carry: Any, _: None) -> tuple[Any, None]:
-                weights, optimizer_state, key = carry
-                key, key_shuffle = jax.random.split(key)
-                order = jax.random.permutation(key_shuffle, num_envs * num_steps)
-                batch = (rows._replace(info=None), advantages, advantages + rows.value)
-                batch = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[order], batch)
-                batches = jax.tree.map(lambda x: x.reshape(MINIBATCHES, -1, *x.shape[1:]), batch)
-                (weights, optimizer_state), _ = jax.lax.scan(minibatch, (weights, optimizer_state), batches)
-                return (weights, optimizer_state, key), None
+        def epoch(carry: Any, _: None) -> tuple[Any, None]:
+            weights, optimizer_state, key = carry
+            key, key_shuffle = jax.random.split(key)
+            order = jax.random.permutation(key_shuffle, num_envs * num_steps)
+            batch = (rows._replace(info=None), advantages, advantages + rows.value)
+            batch = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[order], batch)
+            batches = jax.tree.map(lambda x: x.reshape(MINIBATCHES, -1, *x.shape[1:]), batch)
+            (weights, optimizer_state), _ = jax.lax.scan(minibatch, (weights, optimizer_state), batches)
+            return (weights, optimizer_state, key), None
 
-            start = (weights, optimizer_state, key)
-            (weights, optimizer_state, key), _ = jax.lax.scan(epoch, start, None, EPOCHS)
-            return (weights, optimizer_state, env_state, obs, key), rows.info
+        start = (weights, optimizer_state, key)
+        (weights, optimizer_state, key), _ = jax.lax.scan(epoch, start, None, EPOCHS)
+        return (weights, optimizer_state, env_state, obs, key), rows.info
 
-        start = (weights, optimizer.init(weights), env_state, obs, key)
-        (weights, *_), info = jax.lax.scan(update, start, None, num_updates)
-        return weights, info
+    def act(weights: Any, obs: jax.Array) -> jax.Array:
+        return network.apply(weights, flat(obs))[0].argmax(-1)
 
-    return train
+    return Program(init, update, act)
 
 
-def _five(step: tuple[Any, ...]) -> tuple[Any, ...]:
+def five(step: tuple[Any, ...]) -> tuple[Any, ...]:
     """Five values of a step: gymnax 1 returns `terminated` and `truncated`."""
     if len(step) == 5:
         return step

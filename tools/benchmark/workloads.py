@@ -279,7 +279,7 @@ def _rollout_loop(env_id: str, num_envs: int, num_steps: int, reading: str, axis
     batch = Batched(env, num_envs, axis_name)
     policy = random_policy(batch, params)
     if reading == NETWORK:
-        policy = functools.partial(_without_params, _mlp_actions(env.action_space(params), _obs_size(env_id)))
+        policy = network_policy(env_id)
 
     def collect(transition: Any) -> jax.Array:
         obs, step = carried(transition.obs, reading), transition.state.time[0]
@@ -290,6 +290,12 @@ def _rollout_loop(env_id: str, num_envs: int, num_steps: int, reading: str, axis
         return run_rollout(batch, policy, start, num_steps, params, collect=collect)[1].sum()
 
     return run
+
+
+def network_policy(env_id: str) -> Callable[..., Any]:
+    """The MLP as a policy of `run_rollout`."""
+    env, params = envcore.make(env_id)
+    return functools.partial(_without_params, _mlp_actions(env.action_space(params), _obs_size(env_id)))
 
 
 def _without_params(act: Callable[..., Any], policy_params: Any, obs: Any, key: jax.Array) -> Any:

@@ -1,0 +1,235 @@
+"""Time to a result: seconds of a CPU from the start of Python until an agent earns what it should.
+
+They include the compilation. Each program runs in a process of its own on one core, with the settings that its authors
+give, one seed. It trains in about a hundred parts, and ends at the first part after which its agent earns the goal: by
+64 greedy episodes, or by the mean return of the episodes that ended in the part. `python results.py PROGRAM GOAL` runs
+one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import report
+
+EPISODES, PARTS, LIMIT = 64, 100, 900.0  # seconds of a CPU after which a program has failed
+_LONGEST = 500  # steps of an episode that is played for its return
+
+
+class Goal(NamedTuple):
+    """What an agent should earn.
+
+    Attributes:
+      env_id: of the environment.
+      wanted: the return.
+      is_greedy: whether with its most probable actions; otherwise with sampled ones, in training.
+      ours: the settings of envcore's programs, by algorithm, where they differ from those of the environment's file.
+      total_steps: of PureJaxRL's PPO, its paper's, which decides how its learning rate falls; and of rejax'.
+    """
+
+    env_id: str
+    wanted: float
+    is_greedy: bool
+    ours: dict[str, dict[str, Any]]
+    total_steps: int
+
+
+GOALS = {
+    "CartPole": Goal("CartPole-v1", 475.0, True, {"ppo": {"total_steps": 100_000, "learning_rate": 3e-3}}, 500_000),
+    "Catch": Goal("Catch-bsuite", 1.0, True, {"ppo": {"total_steps": 50_000}}, 500_000),
+    "Breakout to 20": Goal(
+        "Breakout-MinAtar",
+        20.0,
+        False,
+        {"ppo": {}, "pqn": {"total_steps": 1_200_000, "learning_rate": 7e-3}},
+        10_000_000,
+    ),
+    "Breakout to 50": Goal("Breakout-MinAtar", 50.0, False, {"ppo": {}, "pqn": {}}, 10_000_000),
+}
+
+Points = Iterator[tuple[int, float]]
+"""Steps so far, and what the agent earns."""
+
+
+def _ours(algorithm: str, goal: Goal) -> Points:
+    import envcore_baselines
+
+    found: list[tuple[int, float]] = []
+
+    def reached(point: Any) -> bool:
+        earned = point.metrics["greedy_return"] if goal.is_greedy else point.returns
+        found.append((point.steps, float(earned[0])))
+        return found[-1][1] >= goal.wanted
+
+    episodes = EPISODES if goal.is_greedy else 0
+    settings = goal.ours.get(algorithm, {})
+    envcore_baselines.train(algorithm, goal.env_id, evaluation_episodes=episodes, callback=reached, **settings)
+    yield from found
+
+
+def _purejaxrl(goal: Goal, is_gymnax: bool) -> Points:
+    import envcore
+    import jax
+    import jax.numpy as jnp
+    import purejaxrl
+    from envcore.wrappers import LogWrapper
+    from flax import linen as nn
+    from peers import make_gymnax
+    from training import gymnax_log
+
+    env, params = make_gymnax(goal.env_id) if is_gymnax else envcore.make(goal.env_id)
+    is_game = goal.env_id.endswith("MinAtar")
+    num_envs, length = 64 if is_game else 4, 128
+    num_updates = goal.total_steps // (num_envs * length)
+    rate, activation = (5e-3, nn.relu) if is_game else (2.5e-4, nn.tanh)
+    logged = gymnax_log(env) if is_gymnax else LogWrapper(env)
+    ppo = purejaxrl.make(logged, params, num_envs, length, num_updates, rate, activation)
+    each = -(-num_updates // PARTS)
+
+    @jax.jit
+    def part(carry: Any, key: jax.Array) -> tuple[Any, jax.Array]:
+        carry, info = jax.lax.scan(ppo.update, carry, length=each)
+        if goal.is_greedy:
+            return carry, _earned(env, params, lambda obs, _: ppo.act(carry[0], obs), key)
+        ended = info["returned_episode"]
+        return carry, jnp.where(ended, info["returned_episode_returns"], 0).sum() / ended.sum()
+
+    carry = jax.jit(ppo.init)(jax.random.PRNGKey(0))
+    for number in range(1, PARTS + 1):
+        carry, earned = part(carry, jax.random.PRNGKey(number))
+        yield number * each * num_envs * length, float(earned)
+
+
+def _rejax(goal: Goal) -> Points:
+    import jax
+    import rejax  # pyright: ignore[reportMissingImports]
+    from peers import make_gymnax
+
+    env, params = make_gymnax(goal.env_id)
+    algorithm = rejax.PPO.create(env=_FiveValues(env), env_params=params, total_timesteps=goal.total_steps)
+    each = -(-goal.total_steps // (algorithm.iteration_size * PARTS))
+
+    @jax.jit
+    def part(state: Any, key: jax.Array) -> tuple[Any, jax.Array]:
+        state, _ = jax.lax.scan(lambda state, _: (algorithm.train_iteration(state), None), state, length=each)
+        act = jax.vmap(algorithm.make_act(state))  # which samples
+        return state, _earned(env, params, lambda obs, key: act(obs, jax.random.split(key, EPISODES)), key)
+
+    state = jax.jit(algorithm.init_state)(jax.random.PRNGKey(0))
+    for number in range(1, PARTS + 1):
+        state, earned = part(state, jax.random.PRNGKey(number))
+        yield number * each * algorithm.iteration_size, float(earned)
+
+
+class _FiveValues:
+    """An environment of gymnax 1 with the five values of a step that rejax expects."""
+
+    def __init__(self, env: Any):
+        self._env = env
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._env, name)
+
+    def __deepcopy__(self, memo: Any) -> _FiveValues:
+        return self
+
+    def step(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+        from purejaxrl import five
+
+        return five(self._env.step(key, state, action, params))
+
+
+def _earned(env: Any, params: Any, act: Callable[[Any, Any], Any], key: Any) -> Any:
+    """The mean return of episodes."""
+    import jax
+    import jax.numpy as jnp
+    from purejaxrl import five
+
+    reset, step = jax.vmap(env.reset, (0, None)), jax.vmap(env.step, (0, 0, 0, None))
+
+    def body(carry: Any, key: jax.Array) -> tuple[Any, None]:
+        obs, state, returns, is_over = carry
+        key_act, key_step = jax.random.split(key)
+        obs, state, reward, done, _ = five(step(jax.random.split(key_step, EPISODES), state, act(obs, key_act), params))
+        return (obs, state, returns + jnp.where(is_over, 0, reward), is_over | done), None
+
+    key, key_reset = jax.random.split(key)
+    start = (*reset(jax.random.split(key_reset, EPISODES), params), jnp.zeros(EPISODES), jnp.zeros(EPISODES, bool))
+    return jax.lax.scan(body, start, jax.random.split(key, _LONGEST))[0][2].mean()
+
+
+PROGRAMS: dict[str, Callable[[Goal], Points]] = {
+    "envcore ppo": lambda goal: _ours("ppo", goal),
+    "envcore pqn": lambda goal: _ours("pqn", goal),
+    "PureJaxRL's PPO on envcore": lambda goal: _purejaxrl(goal, False),
+    "PureJaxRL's PPO on gymnax": lambda goal: _purejaxrl(goal, True),
+    "rejax' PPO on gymnax": _rejax,
+}
+
+
+def measure_all(goals: list[str], on_row: Callable[[dict[str, Any]], None]) -> list[dict[str, Any]]:
+    """A row for each goal and program that has settings for it; `on_row` gets each as it comes."""
+    rows = []
+    for name in goals or GOALS:
+        for program in PROGRAMS:
+            if program == "envcore pqn" and "pqn" not in GOALS[name].ours:
+                continue
+            done = subprocess.run(
+                [sys.executable, __file__, program, name], stdout=subprocess.PIPE, text=True, check=False
+            )
+            found = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"seconds": None}
+            rows.append({"goal": name, "program": program, **found})
+            on_row(rows[-1])
+    return rows
+
+
+def markdown(rows: list[dict[str, Any]], header: bool) -> str:
+    """A line for each row."""
+
+    def cells(row: dict[str, Any]) -> tuple[str, ...]:
+        if row["seconds"] is None:
+            return row["goal"], row["program"], "failed", "", "", ""
+        seconds = f"{row['seconds']:.1f}" if row["is_reached"] else f"not in {row['seconds']:.0f}"
+        return (
+            row["goal"],
+            row["program"],
+            seconds,
+            f"{row['compiling']:.1f}",
+            f"{row['steps']:,}",
+            f"{row['earned']:.4g}",
+        )
+
+    columns = ("goal", "program", "CPU s", "of them compiling", "steps", "return")
+    return report.table(columns, map(cells, rows), header)
+
+
+def main() -> None:
+    """Runs one program until it has reached a goal; prints a JSON object."""
+    program, name = sys.argv[1:]
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
+    import jax
+
+    compiling: list[float] = []
+
+    def listen(event: str, duration_secs: float, **kwargs: Any) -> None:
+        if event.startswith("/jax/core/compile/"):
+            compiling.append(duration_secs)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    steps, earned, goal = 0, math.nan, GOALS[name]
+    for steps, earned in PROGRAMS[program](goal):  # noqa: B007
+        if earned >= goal.wanted or time.process_time() > LIMIT:
+            break
+    row = {"seconds": time.process_time(), "compiling": sum(compiling), "steps": steps, "earned": earned}
+    print(json.dumps({**row, "is_reached": earned >= goal.wanted}))
+
+
+if __name__ == "__main__":
+    main()
