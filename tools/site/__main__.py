@@ -18,6 +18,7 @@ from pathlib import Path
 
 import environments
 import fidelity
+import findings
 import frames
 import gpu_programs
 import history
@@ -30,7 +31,7 @@ import suites
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
 _EXAMPLES = "plugins/baselines/examples"
-_NOTEBOOKS = ("getting_started", "mountain_car", "anakin", "evolution", "meta_rl")
+_NOTEBOOKS = ("getting_started", "mountain_car", "anakin", "evolution", "meta_rl", "planning", "gradient")
 _PICTURE = "![24 environments, played by trained agents](environments.webp)"
 _INCLUDE = re.compile("<!-- the rest of (\\S+) after (.*) -->")
 
@@ -60,7 +61,8 @@ def write_sources(source: Path, made_pictures: Path | None) -> None:
     for page in source.rglob("*.md"):
         text = _INCLUDE.sub(lambda match: _rest_of(_ROOT / match[1], match[2]), page.read_text())
         # Links to the notebooks hold in the repository; here the notebooks are beside the page.
-        page.write_text(text.replace("<!-- picture -->", _PICTURE).replace(f"../../../../{_EXAMPLES}/", ""))
+        text = text.replace("<!-- picture -->", _PICTURE).replace("<!-- number -->", performance.headline())
+        page.write_text(text.replace(f"../../../../{_EXAMPLES}/", ""))
     shutil.copy(_ROOT / ".github" / "environments.webp", source)
     for name in _NOTEBOOKS:
         shutil.copy(_ROOT / _EXAMPLES / f"{name}.ipynb", source / "tutorials")
@@ -73,6 +75,7 @@ def write_sources(source: Path, made_pictures: Path | None) -> None:
     performance.write_page(about / "performance.md", texts / "performance.md")
     gpu_programs.write_page(about / "gpu_programs.md", texts / "gpu_programs.md")
     fidelity.write_page(about / "fidelity.md", texts / "fidelity.md", made_pictures)
+    findings.write_page(about / "findings.md", texts / "findings.md")
     history.write_page(about / "versions.md", texts / "versions.md", suites.our_environments())
     reference.write_pages(source / "reference")
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import os
+import re
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import cards
 import docstrings
+import links
+import mark
+import times
+from envcore import painting
 from envcore.version import __version__
 
 project = "envcore"
@@ -31,9 +39,27 @@ exclude_patterns = ["_build"]
 
 html_theme = "furo"
 html_title = "envcore"
+html_baseurl = links.SITE
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_logo = html_favicon = "_static/mark.svg"
 html_theme_options = {
+    "light_css_variables": {
+        "color-brand-primary": f"rgb{painting.BLUE}",
+        "color-brand-content": f"rgb{painting.BLUE}",
+        "color-foreground-primary": f"rgb{painting.INK}",
+        "color-background-primary": "rgb(253, 252, 249)",
+        "color-background-secondary": f"rgb{painting.PAPER}",
+        "color-background-border": f"rgb{painting.SHADE}",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": f"rgb{mark.LOOP_ON_DARK}",
+        "color-brand-content": f"rgb{mark.LOOP_ON_DARK}",
+        "color-foreground-primary": f"rgb{painting.SHADE}",
+        "color-background-primary": "rgb(22, 27, 36)",
+        "color-background-secondary": "rgb(29, 35, 46)",
+        "color-background-border": "rgb(52, 60, 75)",
+    },
     "source_repository": "https://github.com/envcore/envcore/",
     "source_branch": "main",
     "source_directory": "tools/site/pages/",
@@ -55,6 +81,8 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_preserve_defaults = True
 napoleon_google_docstring = True
 napoleon_use_ivar = True
+napoleon_custom_sections = [(name, "params_style") for name in ("Returns", "Yields", "Class attributes for authors")]
+default_role = "py:obj"  # a link, where there is such a name
 
 # Inventories are on the network: a build without one must give the same pages, with fewer links.
 intersphinx_mapping = (
@@ -72,10 +100,10 @@ suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
 
 
 def setup(app: Any) -> None:
-    """Makes our docstrings reStructuredText, before napoleon reads their sections, and shows whole signatures."""
+    """Marks code in our docstrings, before napoleon reads their sections, and shows whole signatures."""
 
     def convert(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-        lines[:] = docstrings.restructured(lines)
+        lines[:] = docstrings.restructured("\n".join(lines)).split("\n")
         if what == "property":  # napoleon takes what is before a colon for the type
             lines[:1] = [line.replace(": ", ", ", 1) for line in lines[:1]]
 
@@ -88,9 +116,30 @@ def setup(app: Any) -> None:
         return None
 
     def skip(app: Any, what: str, name: str, obj: Any, skipped: bool, options: Any) -> Any:
-        """Leaves out the fields of named tuples, which their classes' docstrings describe."""
-        return True if (getattr(obj, "__doc__", None) or "").startswith("Alias for field number") else None
+        """Leaves out the fields of named tuples, which their classes describe, and names of generic types."""
+        is_field = (getattr(obj, "__doc__", None) or "").startswith("Alias for field number")
+        return True if is_field or isinstance(obj, types.GenericAlias) else None
 
+    def describe(app: Any, pagename: str, templatename: str, context: Any, doctree: Any) -> None:
+        """What search engines, and programs that show a link, say about a page."""
+        context["metatags"] = context.get("metatags", "") + "".join(
+            f'<meta {kind}="{name}" content="{html.escape(content)}">\n'
+            for kind, name, content in (
+                ("name", "description", f"{mark.SENTENCE}."),
+                ("property", "og:type", "website"),
+                ("property", "og:site_name", project),
+                ("property", "og:title", re.sub("<.*?>", "", context.get("title") or project)),
+                ("property", "og:description", f"{mark.SENTENCE}."),
+                ("property", "og:url", f"{html_baseurl}{pagename}.html"),
+                ("property", "og:image", f"{html_baseurl}_static/{mark.PREVIEW.name}"),
+                ("name", "twitter:card", "summary_large_image"),
+            )
+        )
+
+    app.set_translator("html", cards.Translator)
+    app.connect("doctree-resolved", cards.label)
+    app.connect("doctree-resolved", times.say)
+    app.connect("html-page-context", describe)
     app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", convert, priority=400)
     app.connect("autodoc-process-signature", sign)

@@ -9,8 +9,10 @@ from types import UnionType
 from typing import Annotated, Union, get_args, get_origin
 
 _SECTION = re.compile(r"^([A-Z][A-Za-z ]+): ?(.*)$")
-_LISTS = ("Args:", "Attributes:", "Raises:", "Returns:", "Warns:", "Yields:")
 _ENTRY = re.compile(r"^  (\w+(?:, \w+)*): (.*)$")
+_CODE = re.compile(r"`([^`\n]+)`(\w?)")
+_BLOCK = re.compile(r"^(\S.*)\n\n(?=    )", re.MULTILINE)
+_SENTENCE = re.compile(r"^(Return|Yield)s:\n(?!  \w+(?:, \w+)*: )", re.MULTILINE)
 _CHOICE = re.compile(r'^  ((?:\w+=)?"[\w-]+"): ', re.MULTILINE)
 NOTES = "Notes"
 """The title of paragraphs without one that come after the rules."""
@@ -54,59 +56,19 @@ def attributes(docstring: str | None) -> dict[str, str]:
     return found
 
 
-def restructured(lines: list[str]) -> list[str]:
-    """A docstring as reStructuredText: its code in single backticks and indented blocks is marked as such."""
-    found: list[str] = []
-    in_list = False
-    for number, line in enumerate(lines):
-        text = _inline(line)
-        entry = _ENTRY.match(line)
-        if line in ("Returns:", "Yields:", "Class attributes for authors:"):
-            entries = [each for each in _block(lines[number + 1 :]) if each.strip()]
-            in_list = bool(entries) and all(_ENTRY.match(each) or each.startswith("    ") for each in entries)
-            if in_list:
-                found += ["", f"**{line[:-1]}**", ""]
-                continue
-        elif line.strip() and not line.startswith(" "):
-            in_list = False
-        if in_list and entry:
-            found.append(f"- **{entry[1]}**: {_inline(entry[2])}")
-        elif in_list:
-            found.append(text[2:])
-        elif line.startswith("    ") and _starts_a_block(lines, number):
-            found += ["::", "", line]
-        else:
-            found.append(line if _is_code(lines, number) else text)
-    return found
+def restructured(text: str) -> str:
+    """A docstring as Sphinx's napoleon reads it: its blocks of code are marked, and code ends where a word goes on.
+
+    What it returns stays a list where it has names, for which napoleon needs another title than for a sentence.
+    """
+    text = _BLOCK.sub(r"\1\n\n::\n\n", text)
+    text = _SENTENCE.sub(r"\1:\n", text)
+    return _CODE.sub(_marked, text)
 
 
-def _inline(line: str) -> str:
-    """Code in single backticks as literals, which end where a word ends; a star outside them is no emphasis."""
-    parts = re.split(r"`+([^`]+)`+", line)
-    for index in range(0, len(parts), 2):
-        parts[index] = parts[index].replace("*", r"\*")
-    for index in range(1, len(parts), 2):
-        end = "\\ " if parts[index + 1][:1].isalnum() else ""
-        parts[index] = f"``{parts[index]}``{end}"
-    return "".join(parts)
-
-
-def _starts_a_block(lines: list[str], number: int) -> bool:
-    return number > 0 and not lines[number - 1].strip() and _is_code(lines, number)
-
-
-def _is_code(lines: list[str], number: int) -> bool:
-    """Whether a line belongs to a block that is indented by four, and comes after an empty line."""
-    while number > 0 and lines[number].startswith("    "):
-        number -= 1
-    before = next((line for line in reversed(lines[:number]) if line.strip()), "")
-    return not lines[number].strip() and not before.startswith("  ") and before not in _LISTS
-
-
-def _block(lines: list[str]) -> list[str]:
-    """The first lines, up to one that is not indented."""
-    end = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith(" ")), len(lines))
-    return lines[:end]
+def _marked(match: re.Match[str]) -> str:
+    mark = "``" if ":" in match[1] else "`"  # napoleon takes what is before a colon in single ones for a type
+    return mark + match[1] + mark + (rf"\ {match[2]}" if match[2] else "")
 
 
 def markdown(text: str) -> str:

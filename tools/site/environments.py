@@ -16,6 +16,7 @@ import history
 import jax
 import numpy as np
 import performance
+import tables
 from envcore import spaces
 from envcore.catalogue import Registration
 from envcore.environment import NO_TIME_LIMIT
@@ -43,26 +44,35 @@ def write_pages(folder: Path, pictures: Path | None) -> None:
         found[each.distribution].append(each)
     lines = ["# Environments", "", "Every environment of our suites, with its rules.", ""]
     for distribution, title in SUITES.items():
-        lines += [f"## {title}", "", "::::{grid} 2 2 3 3", ":gutter: 2", ""]
         for each in found[distribution]:
-            env_id = each.spec.id
-            with without_downloads(env_id):
-                page = _page(each, pictures, returns.get(env_id))
-            (folder / f"{env_id}.md").write_text(page)
-            image = f":img-top: ../pictures/{env_id}.webp\n" if _has(pictures, env_id) else ""
-            lines += [f":::{{grid-item-card}} {env_id}", f"{image}:link: {env_id}", ":link-type: doc", ""]
-            lines += [each.spec.summary, ":::"]
-        lines += ["::::", "", "```{toctree}", ":hidden:", f":caption: {title}", ""]
-        lines += [each.spec.id for each in found[distribution]] + ["```", ""]
-    lines += [*_families()]
+            with without_downloads(each.spec.id):
+                page = _page(each, pictures, returns.get(each.spec.id))
+            (folder / f"{each.spec.id}.md").write_text(page)
+        cards, ids = _cards(found[distribution], pictures), [each.spec.id for each in found[distribution]]
+        suite = [f"# {title}", "", f"The environments of `{distribution}`.", "", *cards]
+        suite += ["```{toctree}", ":hidden:", "", *ids, "```", ""]
+        (folder / f"{distribution}.md").write_text("\n".join(suite))
+        lines += [f"## {title}", "", *cards]
+    lines += ["```{toctree}", ":hidden:", "", *SUITES, "```", "", *_families()]
     (folder / "index.md").write_text("\n".join(lines))
+
+
+def _cards(found: list[Registration], pictures: Path | None) -> list[str]:
+    """A card for each environment, with its picture."""
+    lines = ["::::{grid} 2 2 3 3", ":gutter: 2", ""]
+    for each in found:
+        image = f":img-top: ../pictures/{each.spec.id}.webp\n" if _has(pictures, each.spec.id) else ""
+        lines += [f":::{{grid-item-card}} {each.spec.id}", f"{image}:link: {each.spec.id}", ":link-type: doc", ""]
+        lines += [each.spec.summary, ":::"]
+    return [*lines, "::::", ""]
 
 
 def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
     spec = found.spec
     lines = [f"# {spec.id}", "", spec.summary, ""]
     if _has(pictures, spec.id):
-        lines += [f"![{spec.id}, played by the agent below or at random](../pictures/{spec.id}.webp)", ""]
+        lines += [f"```{{image}} ../pictures/{spec.id}.webp", ":class: environment"]
+        lines += [f":alt: {spec.id}, played by the agent below or at random", "```", ""]
     lines += ["```python", "import envcore", "", f'env, params = envcore.make("{spec.id}")', "```", ""]
     env: Any
     params: Any
@@ -76,7 +86,7 @@ def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
     lines += ["## Rules", "", *([rules, ""] if rules else [])]
     for title in _TEXTS:
         if title in parts:
-            lines += [f"{title}\n: {_indented(docstrings.markdown(parts[title]))}", ""]
+            lines += [f"{title}\n: {_indented(_with_tables(title, parts[title], env, params))}", ""]
     for skipped in ("Attributes", "Raises", *_TEXTS):
         parts.pop(skipped, None)
     original, deviations = parts.pop("Original", ""), parts.pop("Deviations", "")
@@ -97,13 +107,39 @@ def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
     return "\n".join(lines)
 
 
+def _with_tables(title: str, text: str, env: Any, params: Any) -> str:
+    """A part of the rules as Markdown, its numbered lists as tables; that of an observation has the range of each row.
+
+    Channels of MinAtar have their names in the original instead.
+    """
+    space = env.observation_space(params)
+    is_picture = len(space.shape) == 3
+    lines: list[str] = []
+    is_first = True  # further lists are about other options
+    for part in tables.split(text):
+        if isinstance(part, str):
+            lines += [docstrings.markdown(part), ""]
+            continue
+        rows = [(numbers, docstrings.markdown(meaning)) for numbers, meaning in part]
+        heads, columns = ["action", "what it does"], []
+        if title == "Observation":
+            heads = ["channel" if is_picture else "element", "what it shows"]
+            names, ranges = getattr(env, "channels", ()), tables.ranges(part, space)
+            if names:
+                heads, columns = [*heads, "name in the original"], [[f"`{name}`" for name in names]]
+            elif ranges and is_first:
+                heads, columns = [*heads, "range"], [ranges]
+        lines += [*tables.markdown(rows, heads, *columns), ""]
+        is_first = False
+    return "\n".join(lines).strip()
+
+
 def _facts(found: Registration, env: Any, params: Any) -> list[str]:
     limit = int(params.max_steps_in_episode)
-    actions = ", ".join(f"{number} {name}" for number, name in enumerate(env.action_names))
     rows = {
         "distribution": f"`{found.distribution}`",
         "observation": _space(env.observation_space(params)),
-        "action": _space(env.action_space(params)) + (f": {actions}" if actions else ""),
+        "action": _space(env.action_space(params)),
         "time limit": "none"
         if limit == NO_TIME_LIMIT
         else f"{limit:,} steps" + (", a termination as in the original" if env.time_limit_terminates else ""),
@@ -133,12 +169,13 @@ def _learning(env_id: str, returns: Any) -> list[str]:
     if env_id in names():
         best = checkpoint.load(path_of(env_id), AboutAgent)[1].returns.mean_return
         text += f' `envcore_baselines.load("{env_id}")` is the best agent that is known, which earns {best:.4g}.'
+    text += fidelity.return_in_the_original(env_id)
     return [
         "## What agents earn",
         "",
         text,
         "",
-        *curves.section(env_id, command, float(returns["return"].split()[0])),
+        *curves.section(env_id, command, returns["return"], returns.get("peers", {})),
     ]
 
 

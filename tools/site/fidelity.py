@@ -13,6 +13,7 @@ import numpy as np
 
 _GOLDEN = Path(__file__).parents[2] / "tests" / "golden"
 _COMPARISONS = Path(__file__).with_name("data") / "comparisons.json"
+_AGENTS = Path(__file__).with_name("data") / "originals.json"
 _ORIGINALS = {"bsuite": "bsuite", "classic": "Gymnasium", "minatar": "MinAtar", "toy_text": "Gymnasium"}
 _ENDS = {"bsuite": "-bsuite", "classic": "-v1", "minatar": "-MinAtar", "toy_text": "-misc"}
 _NAMES = {
@@ -32,7 +33,7 @@ _FORMULAS = (
 
 
 def write_page(path: Path, text: Path, made_pictures: Path | None) -> None:
-    """Writes the page: the text, with tables in the place of `<!-- figures -->` and `<!-- recordings -->`.
+    """Writes the page: the text, with tables in the place of its comments, such as `<!-- figures -->`.
 
     Args:
       path: of the page.
@@ -40,6 +41,7 @@ def write_page(path: Path, text: Path, made_pictures: Path | None) -> None:
       made_pictures: the folder of pictures, in which `frames.make` has made those of this page; None for none.
     """
     page = text.read_text().replace("<!-- figures -->", "\n".join(_figures()))
+    page = page.replace("<!-- agents -->", "\n".join(_agents()))
     page = page.replace("<!-- frames -->", "\n".join([] if made_pictures is None else frames.table(made_pictures)))
     path.write_text(page.replace("<!-- recordings -->", "\n".join(_recordings())))
 
@@ -54,6 +56,14 @@ def sentence(env_id: str) -> str:
     what = " and ".join(transitions) or f"{row['numbers']:,} numbers of whole episodes, with the original's rules"
     difference = f"; the largest difference is {_difference(row)}" if row["difference"] else ", all equal"
     return what + difference
+
+
+def return_in_the_original(env_id: str) -> str:
+    """What the best agent earns in the original's own program, as a sentence; "" if it was not played there."""
+    row = next((row for row in json.loads(_AGENTS.read_text()) if row["id"] == env_id), None)
+    if row is None:
+        return ""
+    return f" In {row['original']} itself it earns {row['mean']:.4g}, over {row['episodes']} episodes."
 
 
 def _figures() -> list[str]:
@@ -71,6 +81,17 @@ def _figures() -> list[str]:
     rows = [("environment", *end), ("---",) * 4]
     rows += [(_link(env_id), *_findings(row)) for env_id, row in compared.items() if env_id not in originals]
     return [*lines, "### Beside the originals' formulas", "", _FORMULAS, "", *_table(rows)]
+
+
+def _agents() -> list[str]:
+    """What the trained agents earn in envcore and in the originals."""
+    rows = [("environment", "original", "in the original", "in envcore", "z"), ("---",) * 5]
+    for row in json.loads(_AGENTS.read_text()):
+        theirs = f"{row['mean']:.4g} ± {row['std'] / row['episodes'] ** 0.5:.2g}"
+        ours = f"{row['mean_in_envcore']:.4g} ± {row['std_in_envcore'] / row['episodes_in_envcore'] ** 0.5:.2g}"
+        z = "equal" if row["z"] is None else f"{row['z']:.1f}"
+        rows.append((_link(row["id"]), row["original"], theirs, ours, z))
+    return _table(rows)
 
 
 def _table(rows: list[tuple[str, ...]]) -> list[str]:

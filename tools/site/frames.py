@@ -51,7 +51,7 @@ def make(folder: Path) -> None:
         if (folder / f"{env_id}.png").exists():
             continue
         state, original = _classic(env_id) if env_id in _CLASSIC else _minatar(env_id) if env_id in _GAMES else _lake()
-        env, params = envcore.make(env_id)
+        env, params = envcore.make(env_id, **({"original_palette": True} if env_id in _GAMES else {}))
         _save(folder / f"{env_id}.original.png", original)
         _save(folder / f"{env_id}.png", np.asarray(env.render(state, params, height=_HEIGHT)))
 
@@ -99,7 +99,7 @@ def _minatar(env_id: str) -> tuple[Any, np.ndarray]:
             sys.path.append(str(folder))
     golden, tests = (
         importlib.import_module(name)
-        for name in ("golden", f"test_{game}" + ("_lockstep" if game == "seaquest" else ""))
+        for name in ("golden", "seaquest_original" if game == "seaquest" else f"test_{game}")
     )
     recording = golden.load(f"minatar.{game}")
     shape = tuple(recording.meta["obs_shape"])

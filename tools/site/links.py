@@ -7,6 +7,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+SITE = "https://envcore.github.io/envcore/"
+"""Where the pages will be; links to there, as notebooks have them, are links within the site."""
+
 
 class _Page(HTMLParser):
     """The links of a page, and the anchors that others may lead to."""
@@ -30,10 +33,11 @@ def broken(folder: Path) -> Iterator[str]:
     pages = {path: _Page(path.read_text()) for path in sorted(folder.rglob("*.html"))}
     for path, page in pages.items():
         for link in sorted(page.links):
-            parts = urlsplit(link)
+            start = folder if link.startswith(SITE) else path.parent
+            parts = urlsplit(link.removeprefix(SITE))
             if parts.scheme or parts.netloc:
                 continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = (start / unquote(parts.path)).resolve() if parts.path else path
             anchor = unquote(parts.fragment)
             if not target.is_file() or (anchor and target in pages and anchor not in pages[target].anchors):
                 yield f"{path.relative_to(folder)}: {link}"

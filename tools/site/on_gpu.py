@@ -12,7 +12,13 @@ from gpu_programs import line, table_head
 Row = dict[str, Any]
 
 _PROGRAMS = ("gymnax", "envcore")
-_STORED = {"rewards only": "reward", "transitions stored": "observation, action, reward, done"}
+_STORED = {
+    "rewards only": "reward",
+    "transitions stored": "observation, action, reward, done",
+    "transitions stored, network": "the same, of a network's actions",
+}
+_FUSED = ", fused"
+_TRAINING = "PPO"
 _NUM_ENVS = 65_536
 """Of the chart."""
 
@@ -22,7 +28,7 @@ def row(found: Row) -> Row:
     return {
         "id": found["env_id"],
         "num_envs": found["num_envs"],
-        "variant": found["label"],
+        "variant": found["label"] + _FUSED * found["is_fused"],
         "reads": "float32",
         "jax": found["jax"],
         "speed": _rounded(found["steps_per_second"] / 1e6),
@@ -33,13 +39,16 @@ def row(found: Row) -> Row:
 
 
 def chart(rows: Iterable[Row]) -> str:
-    """The speed of each environment at one number of environments."""
-    groups = []
-    for env_id, found in _by_environment(rows, _NUM_ENVS).items():
-        peer, ours = (found[program]["speed"] for program in _PROGRAMS)
-        bars = [(peer, f"{peer:,g} gymnax", "peer"), (ours, f"{ours:,g} envcore, {ours / peer:.3g}x", "ours")]
-        groups.append((env_id, bars))
-    return charts.bars(groups, f"million steps a second on a GPU with {_NUM_ENVS:,} environments")
+    """How many times as fast as gymnax's each environment is at one number of environments, the fastest first."""
+    found = {}
+    for env_id, row in _by_environment(rows, _NUM_ENVS).items():
+        peer, ours = (row[program]["speed"] for program in _PROGRAMS)
+        found[env_id] = ours / peer
+    groups = [
+        (env_id, [(ratio, f"{ratio:.3g}x", "ours")])
+        for env_id, ratio in sorted(found.items(), key=lambda item: -item[1])
+    ]
+    return charts.bars(groups, f"times gymnax's speed, {_NUM_ENVS:,} environments", 10)
 
 
 def speeds(rows: Sequence[Row]) -> list[str]:
@@ -66,27 +75,36 @@ def speeds(rows: Sequence[Row]) -> list[str]:
 
 
 def rollouts(rows: Sequence[Row]) -> list[str]:
-    """A table of `run_rollout` by what it stores."""
+    """A table of `run_rollout` by what it stores, with envcore-fused's where that was measured."""
     sizes = sorted({row["num_envs"] for row in rows})
     lines = table_head(("environment", "stored", *(f"{num_envs:,}" for num_envs in sizes)))
     found = {(row["id"], row["variant"], row["num_envs"]): f"{row['speed']:,g}" for row in rows}
-    for env_id, stored in dict.fromkeys((env_id, each) for env_id, each, _ in found if each in _STORED):
-        cells = (found.get((env_id, stored, num_envs), "no memory") for num_envs in sizes)
-        lines.append(line((env_id, _STORED[stored], *cells)))
+    for env_id, variant in dict.fromkeys((env_id, each) for env_id, each, _ in found if _is_rollout(each)):
+        cells = (found.get((env_id, variant, num_envs), "no memory") for num_envs in sizes)
+        stored = _STORED[variant.removesuffix(_FUSED)] + " (envcore-fused)" * variant.endswith(_FUSED)
+        lines.append(line((env_id, stored, *cells)))
     return lines
 
 
 def changes(rows: Sequence[Row]) -> list[str]:
     """A table of the programs that change something, beside the one that changes nothing."""
     smallest = _by_environment(rows, min(row["num_envs"] for row in rows))
-    found = {env_id: each for env_id, each in smallest.items() if set(each) - {*_PROGRAMS, *_STORED}}
-    all_programs = dict.fromkeys(program for each in found.values() for program in each)
-    programs = [x for x in all_programs if x not in ("gymnax", *_STORED) and all(x in each for each in found.values())]
+    found = {env_id: each for env_id, each in smallest.items() if any(map(_is_change, each))}
+    programs = dict.fromkeys(program for each in found.values() for program in each)
+    programs = [x for x in ("envcore", *filter(_is_change, programs)) if all(x in each for each in found.values())]
     lines = table_head(("us an iteration", *found))
     for program in programs:
         cells = (f"{each[program]['us']:g}" for each in found.values())
         lines.append(line(("nothing changed" if program == "envcore" else program, *cells)))
     return lines
+
+
+def _is_rollout(variant: str) -> bool:
+    return variant.removesuffix(_FUSED) in _STORED
+
+
+def _is_change(variant: str) -> bool:
+    return variant not in _PROGRAMS and _TRAINING not in variant and not _is_rollout(variant)
 
 
 def _by_environment(rows: Iterable[Row], num_envs: int) -> dict[str, dict[str, Row]]:

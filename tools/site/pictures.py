@@ -2,7 +2,7 @@
 
 Those of environments that need data are kept in `data/pictures`. With a run of `envcore train` in DIR they are made by
 
-    envcore render ID --policy trained:DIR --height 160 --out tools/site/data/pictures/ID.webp
+    envcore render ID --policy trained:DIR --height 320 --out tools/site/data/pictures/ID.webp
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from envcore_baselines.trained import names
 from suites import our_environments
 
 _KEPT = Path(__file__).with_name("data") / "pictures"
-_OPTIONS = ("--height", "160")
+_OPTIONS = ("--height", "320")
 
 
 def make(folder: Path) -> None:

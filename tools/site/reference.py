@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_ALGORITHMS = {
+    "ppo": "PPO",
+    "ppo_rnn": "RecurrentPPO",
+    "pqn": "PQN",
+    "sac": "SAC",
+    "dqn": "DQN",
+    "es": "ES",
+    "bootstrapped_dqn": "BootstrappedDQN",
+}
 _PAGES = {
     "environment": ("The contract", ["envcore.environment"]),
     "spaces": ("Spaces", ["envcore.spaces"]),
@@ -11,6 +20,17 @@ _PAGES = {
     "wrappers": ("Wrappers", ["envcore.wrappers"]),
     "rollout": ("Rollouts", ["envcore.rollout"]),
     "runs": ("Long rollouts", ["envcore_runs.run"]),
+    "fused": ("Rollouts in one kernel", ["envcore_fused"]),
+    "agents": ("Agents", ["envcore_baselines", "envcore_baselines.learner", "envcore_baselines.curve"]),
+    "loggers": ("Loggers", ["envcore_baselines.loggers"]),
+    "viewer": ("Animations", ["envcore_viewer"]),
+    "bsuite": ("bsuite's runner", ["envcore_bsuite.runner", "envcore_bsuite.sweep", "envcore_bsuite.agents"]),
+    "ray": ("Sweeps over a Ray cluster", ["envcore_ray"]),
+    "adapters": (
+        "Adapters",
+        ["envcore_adapters.gymnasium", "envcore_adapters.dm_env", "envcore_adapters.brax"],
+    ),
+    "gymnax": ("The drop-in for gymnax", ["envcore_gymnax.alias"]),
     "random": ("Random numbers", ["envcore.random"]),
     "testing": ("Conformance kit", ["envcore_testing", "envcore_testing.kit", "envcore_testing.lockstep"]),
     "bridges": ("Bridges", ["envcore_bridges", "envcore_bridges.base", "envcore_bridges.libraries"]),
@@ -27,11 +47,27 @@ def write_pages(folder: Path) -> None:
     for name, (title, modules) in _PAGES.items():
         lines = [f"# {title}", ""]
         for module in modules:
-            imported = ":imported-members:\n" if module in _PACKAGES else ""
-            lines += [f"```{{eval-rst}}\n.. automodule:: {module}\n   {imported and ':imported-members:'}\n```", ""]
+            imported = "\n   :imported-members:" if module in _PACKAGES else ""
+            lines += [f"```{{eval-rst}}\n.. automodule:: {module}{imported}\n```", ""]
         (folder / f"{name}.md").write_text("\n".join(lines))
-    rows = ["# Reference", "", "```{toctree}", *_PAGES, "```", ""]
+    lines = ["# Algorithms", ""]
+    for module, name in _ALGORITHMS.items():
+        path = f"envcore_baselines.{module}.{name}"
+        lines += [f"## {module}", "", f"```{{eval-rst}}\n.. autoclass:: {path}\n.. autoclass:: {path}Config\n```", ""]
+    (folder / "algorithms.md").write_text("\n".join(lines))
+    rows = ["# Reference", "", "```{toctree}", *_PAGES, "algorithms", "```", ""]
     (folder / "index.md").write_text("\n".join(rows))
 
 
-_PACKAGES = ("envcore.spaces", "envcore.wrappers", "envcore_testing", "envcore.painting", "envcore_bridges.base")
+_PACKAGES = (
+    "envcore.spaces",
+    "envcore.wrappers",
+    "envcore_testing",
+    "envcore.painting",
+    "envcore_bridges.base",
+    "envcore_fused",
+    "envcore_baselines",
+    "envcore_viewer",
+    "envcore_ray",
+    "envcore_adapters.gymnasium",
+)

@@ -1,0 +1,35 @@
+"""Wide tables of text as cards on a phone: each cell carries its column's title, which the stylesheet shows there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.writers.html5 import HTML5Translator
+
+_WIDE = 74  # characters of a row, as many as make a phone's table scroll
+_SENTENCE = 30  # characters of a cell that needs a line of its own where there are three columns
+
+
+class Translator(HTML5Translator):
+    """Writes the label of a cell as an attribute."""
+
+    def starttag(self, node: Any, tagname: str, suffix: str = "\n", empty: bool = False, **attributes: Any) -> str:
+        if tagname == "td" and "label" in node:
+            attributes["data-label"] = node["label"]
+        return super().starttag(node, tagname, suffix, empty, **attributes)
+
+
+def label(app: Any, doctree: nodes.document, docname: str) -> None:
+    """Labels the cells of the tables that are to be cards."""
+    for table in doctree.findall(nodes.table):
+        titles = [cell.astext() for head in table.findall(nodes.thead) for cell in head.findall(nodes.entry)]
+        body = next(iter(table.findall(nodes.tbody)))
+        rows = [list(row.findall(nodes.entry)) for row in body.findall(nodes.row)]
+        widths = [sum(len(cell.astext()) for cell in column) / len(rows) for column in zip(*rows, strict=True)]
+        if sum(widths) >= _WIDE or (len(widths) >= 3 and max(widths) >= _SENTENCE):
+            table["classes"].append("cards")
+            for row in rows:
+                for title, cell in zip(titles, row, strict=True):
+                    if cell.astext():  # an empty one is left out of the card
+                        cell["label"] = title
